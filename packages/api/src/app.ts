@@ -7,6 +7,7 @@ import { exportLinks } from './export-links.ts'
 import { health } from './health.ts'
 import { routeOtherMethods } from './http/known-paths.ts'
 import { refuseMalformed } from './http/malformed.ts'
+import { trackUnusedConnections } from './http/unused-connections.ts'
 import { createLargeCalls } from './large-calls/index.ts'
 import { openDoors } from './open-doors.ts'
 import { openapi } from './openapi.ts'
@@ -26,6 +27,9 @@ declare module 'fastify' {
     draining: AbortSignal
   }
 }
+
+/** Milliseconds that a client has to send the header of a request (V41). */
+const HEADERS_TIMEOUT_MS = 10_000
 
 export interface AppOptions {
   readonly core: Core
@@ -53,7 +57,7 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
     requestTimeout: 60_000,
     connectionTimeout: 0,
     keepAliveTimeout: 72_000,
-    http: { headersTimeout: 10_000, connectionsCheckingInterval: 2000 },
+    http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: 2000 },
     clientErrorHandler: malformed.handler,
     // A path that cannot be percent-decoded matches no route.
     frameworkErrors: (_error, request, reply) => {
@@ -63,10 +67,12 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
     },
   })
   malformed.watch(app.server)
+  const unused = trackUnusedConnections(app.server)
   app.decorate('draining', draining.signal)
   app.addHook('preClose', async () => {
     stopping = true
     draining.abort()
+    unused.close(HEADERS_TIMEOUT_MS)
   })
   // The framework closes connections that are idle now. A connection with a call in progress would stay open afterwards and delay
   // shutdown.

@@ -42,6 +42,8 @@ export function createSubscriptions(sql: AnySql, listen: (onEvents: () => void) 
   }
 
   async function tell(): Promise<void> {
+    // Subscribers that left within the interval: a process that is stopping would begin to listen on a pool that has ended, for ever.
+    if (accounts.size === 0) return void (timer = undefined)
     again = false
     try {
       listening ??= listen(soon)

@@ -1,4 +1,4 @@
-import type { Acceptance, Submission, SubmittedEnvelope } from '@postrider/core'
+import { type Acceptance, type Submission, type SubmittedEnvelope, singleMessage } from '@postrider/core'
 import type { Sender, TestService } from '../helpers/service.ts'
 
 /** The least a submission needs; `extra` goes on top. */
@@ -8,23 +8,15 @@ export async function submissionOf(
   extra: Partial<Submission> = {},
 ): Promise<Submission> {
   return {
-    door: 'v2',
-    principal: await service.core.auth.authenticate(sender.apiKey, '127.0.0.1'),
-    clientAddress: '127.0.0.1',
-    from: { email: `desk@${sender.domain}`, name: 'Ship Desk' },
+    ...singleMessage({
+      door: 'v2',
+      principal: await service.core.auth.authenticate(sender.apiKey, '127.0.0.1'),
+      clientAddress: '127.0.0.1',
+      from: { email: `desk@${sender.domain}`, name: 'Ship Desk' },
+      to: 'lena@harbor.example',
+    }),
     subject: 'Berth 4',
-    replyTo: undefined,
     content: { kind: 'parts', html: '<p>Your berth is ready.</p>', text: undefined, amp: undefined },
-    templateId: undefined,
-    attachmentIds: [],
-    attachments: [],
-    envelopes: [envelopeTo('lena@harbor.example')],
-    tags: [],
-    settings: {},
-    scheduledAt: undefined,
-    idempotencyKey: undefined,
-    fingerprint: undefined,
-    nameOf: (field) => field,
     ...extra,
   }
 }

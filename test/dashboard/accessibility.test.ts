@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import t from 'tap'
-import { openBrowser, skipWithoutBrowser } from '../helpers/browser.ts'
-import { makeBusyQueue } from './busy-queue.ts'
-import { openDashboard } from './dashboard.ts'
-import { PICTURED } from './pictured.ts'
+import { skipWithoutBrowser } from '../helpers/browser.ts'
+import { openPicturedAccount } from './pictured-account.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
@@ -18,14 +16,7 @@ t.test(
   'no page violates WCAG 2.2 AA in either scheme, breaks its policy, or asks another host',
   skipWithoutBrowser,
   async (t) => {
-    const { service, url, owner } = await openDashboard(t)
-    const ada = await owner()
-    await service.core.domains.add({ accountId: ada.accountId, name: 'ship.example' })
-    await service.core.suppressions.addAll({ accountId: ada.accountId, emails: ['x@harbor.example'] })
-    await makeBusyQueue(service, ada.accountId)
-    const context = await openBrowser(t)
-    const [name, value] = ada.cookie.split('=') as [string, string]
-    await context.addCookies([{ name, value, url }])
+    const { url, context, pages } = await openPicturedAccount(t)
     const page = await context.newPage()
     const complaints: string[] = []
     page.on('console', (message) => message.type() === 'error' && complaints.push(`${page.url()}: ${message.text()}`))
@@ -34,15 +25,10 @@ t.test(
       'request',
       (request) => request.url().startsWith(url) || request.url().startsWith('data:') || complaints.push(request.url()),
     )
-    for (const [name, path] of PICTURED) {
-      const target =
-        typeof path === 'string'
-          ? path.replace(':account', String(ada.accountId))
-          : await path(page, `${url}/app/${ada.accountId}`)
-      if (target === undefined) continue
+    for await (const [name, target] of pages(page)) {
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-        await page.goto(`${url}${target}`)
+        await page.goto(target)
         // Playwright evaluates outside the page's policy, so the oracle itself needs no exception.
         await page.evaluate(AXE)
         const violations = (await page.evaluate(

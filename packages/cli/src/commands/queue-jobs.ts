@@ -3,6 +3,7 @@ import {
   DELIVERY_CLASSES,
   hasSelectors,
   type JobPlan,
+  LEFT_OUT,
   type LeftOut,
   type QueueAction,
   type QueueJob,
@@ -166,16 +167,6 @@ function planText(plan: JobPlan): string {
     '',
     `to execute it: postrider queue ${action} --confirm ${id} (until ${expiresAt.toISOString()})`,
   ].join('\n')
-}
-
-const LEFT_OUT: Readonly<Record<LeftOut, string>> = {
-  suppressed: 'suppressed',
-  indeterminate: 'may have been delivered',
-  erased: 'recipient erased',
-  'body-deleted': 'body no longer stored',
-  'domain-lost': 'sending domain lost or rejected',
-  erasing: 'recipients of the account are being erased',
-  state: 'in the queue again',
 }
 
 function leftOutText({ leftOut = {} }: JobPlan): string[] {

@@ -1,8 +1,8 @@
 import { settleDelivered } from '../delivery/settle-delivered.ts'
-import { insertEvents } from '../events/insert-events.ts'
 import type { Sql, SqlTransaction } from '../platform/database/database.ts'
+import { insertChoiceEvents, type ReaderChoice } from './choice-events.ts'
 import { shownGroupIds } from './reader-view.ts'
-import { recipientKey, suppress, type Unsubscribed, type UnsubscribeRequest } from './unsubscribe.ts'
+import { recipientKey, suppress, type Unsubscribed } from './unsubscribe.ts'
 
 /** A recipient's choice on the preferences page. */
 export interface GroupChoice {
@@ -16,7 +16,7 @@ export interface GroupChoice {
  * Lets mail arrive again: all of it (group 0), or that of the link's group. An entry of all mail is removed only if it is an unsubscribe, and no
  * complaint is ever removed: those are for the sender. Repeated requests have no effect.
  */
-export async function resubscribe(sql: Sql, request: UnsubscribeRequest, group: number): Promise<Unsubscribed> {
+export async function resubscribe(sql: Sql, request: ReaderChoice, group: number): Promise<Unsubscribed> {
   return sql.begin(async (transaction) => {
     const key = await keyOf(transaction, request)
     if (key === undefined) return 'unknown'
@@ -29,7 +29,7 @@ export async function resubscribe(sql: Sql, request: UnsubscribeRequest, group: 
  * Applies a choice among the groups that the message shows, in one transaction. Numbers of other groups have no effect. Entries for all mail
  * stay as they are.
  */
-export async function chooseGroups(sql: Sql, request: UnsubscribeRequest, choice: GroupChoice): Promise<Unsubscribed> {
+export async function chooseGroups(sql: Sql, request: ReaderChoice, choice: GroupChoice): Promise<Unsubscribed> {
   return sql.begin(async (transaction) => {
     const key = await keyOf(transaction, request)
     if (key === undefined) return 'unknown'
@@ -45,7 +45,7 @@ export async function chooseGroups(sql: Sql, request: UnsubscribeRequest, choice
 }
 
 /** Undefined if the recipient was erased, or if the message or its account is no longer there. */
-async function keyOf(sql: SqlTransaction, { target }: UnsubscribeRequest): Promise<string | undefined> {
+async function keyOf(sql: SqlTransaction, { target }: ReaderChoice): Promise<string | undefined> {
   const [account] = await sql`select 1 from accounts where id = ${target.accountId} and state <> 'deleted'`
   if (!account) return undefined
   // Before the delivery is locked, as for an unsubscribe.
@@ -53,29 +53,13 @@ async function keyOf(sql: SqlTransaction, { target }: UnsubscribeRequest): Promi
   return recipientKey(sql, target)
 }
 
-async function lift(
-  sql: SqlTransaction,
-  { target, ip, userAgent }: UnsubscribeRequest,
-  key: string,
-  groups: readonly number[],
-): Promise<void> {
-  const { accountId, messageId, recipientNo } = target
+async function lift(sql: SqlTransaction, request: ReaderChoice, key: string, groups: readonly number[]): Promise<void> {
   await sql`
     with entry as (
       delete from suppressions s
-       where s.account_id = ${accountId} and s.value = ${key} and s.group_id = any(${[...groups]}::int[])
+       where s.account_id = ${request.target.accountId} and s.value = ${key} and s.group_id = any(${[...groups]}::int[])
          and s.reason <> 'abuse' and (s.group_id > 0 or s.reason = 'unsubscribe')
       returning account_id, group_id
     )
-    ${insertEvents(sql, {
-      from: sql`(
-        select account_id, ${messageId}::uuid as message_id, ${recipientNo}::int as recipient_no, entry.group_id, a.privacy_mode
-          from entry join accounts a on a.id = entry.account_id) resubscribed`,
-      type: 'resubscribed',
-      detail: sql`
-        jsonb_strip_nulls(jsonb_build_object(
-          'ip', case when not privacy_mode then ${ip}::text end,
-          'userAgent', case when not privacy_mode then ${userAgent}::text end,
-          'group', nullif(group_id, 0)))`,
-    })}`
+    ${insertChoiceEvents(sql, 'resubscribed', request)}`
 }

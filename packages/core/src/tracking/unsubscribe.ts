@@ -1,8 +1,8 @@
 import type { TrackingTarget } from '../composition/links/token.ts'
 import { settleDelivered } from '../delivery/settle-delivered.ts'
-import { insertEvents } from '../events/insert-events.ts'
 import type { Sql, SqlTransaction } from '../platform/database/database.ts'
 import { sameCause } from '../suppressions/store.ts'
+import { insertChoiceEvents, type ReaderChoice } from './choice-events.ts'
 
 /** The result of an unsubscribe request. */
 export type Unsubscribed =
@@ -11,11 +11,7 @@ export type Unsubscribed =
   /** The message and its recipient are no longer stored. */
   | 'unknown'
 
-export interface UnsubscribeRequest {
-  readonly target: TrackingTarget
-  /** Null if a mailbox provider reports it. */
-  readonly ip: string | null
-  readonly userAgent: string | null
+export interface UnsubscribeRequest extends ReaderChoice {
   /** The report, if it came by one. */
   readonly returnId?: string | null
 }
@@ -71,10 +67,11 @@ export async function recipientKey(sql: SqlTransaction, target: TrackingTarget):
  */
 export async function suppress(
   sql: SqlTransaction,
-  { target, ip, userAgent, returnId = null }: UnsubscribeRequest,
+  request: UnsubscribeRequest,
   key: string,
   groups: readonly number[],
 ): Promise<void> {
+  const { target, returnId = null } = request
   const { accountId, messageId, recipientNo } = target
   await sql`
     with entry as (
@@ -87,17 +84,7 @@ export async function suppress(
        where s.reason not in ('unsubscribe', 'abuse') or s.held_until is not null
       returning account_id, group_id
     )
-    ${insertEvents(sql, {
-      from: sql`(
-        select account_id, ${messageId}::uuid as message_id, ${recipientNo}::int as recipient_no, entry.group_id, a.privacy_mode
-          from entry join accounts a on a.id = entry.account_id) unsubscribed`,
-      type: 'unsubscribed',
-      detail: sql`
-        jsonb_strip_nulls(jsonb_build_object(
-          'ip', case when not privacy_mode then ${ip}::text end,
-          'userAgent', case when not privacy_mode then ${userAgent}::text end,
-          'group', nullif(group_id, 0)))`,
-    })}`
+    ${insertChoiceEvents(sql, 'unsubscribed', request)}`
 }
 
 /** Suppresses a hash. There is no event, which would need the address. Takes effect in seconds (suppressions/forgotten.ts). */

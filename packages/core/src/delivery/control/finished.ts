@@ -25,8 +25,18 @@ export interface FinishedPage {
   readonly next: FinishedPosition | undefined
 }
 
-/** Why a delivery of a page is left out. */
-export type LeftOut = 'suppressed' | 'indeterminate' | 'erased' | 'body-deleted' | 'domain-lost' | 'erasing' | 'state'
+/** Why a delivery of a page is left out, each with its words. */
+export const LEFT_OUT = {
+  suppressed: 'suppressed',
+  indeterminate: 'may have been delivered',
+  erased: 'recipient erased',
+  'body-deleted': 'body no longer stored',
+  'domain-lost': 'sending domain lost or rejected',
+  erasing: 'recipients of the account are being erased',
+  state: 'in the queue again',
+} as const
+
+export type LeftOut = keyof typeof LEFT_OUT
 
 export interface JudgedPage {
   readonly wanted: readonly FinishedDelivery[]

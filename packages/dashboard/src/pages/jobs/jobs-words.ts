@@ -1,3 +1,4 @@
+import { LEFT_OUT, type LeftOut } from '@postrider/core'
 import { catalogue } from '../../frame/words.ts'
 
 export const jobsWords = catalogue({
@@ -75,15 +76,7 @@ export const jobsWords = catalogue({
     valid: (time: string) =>
       `Mail that is accepted later does not belong to it. The plan is valid until ${time}, and only while the number changes by no more than a tenth.`,
     leftOut: 'Left out',
-    why: {
-      suppressed: 'suppressed',
-      indeterminate: 'may have been delivered',
-      erased: 'recipient erased',
-      'body-deleted': 'body no longer stored',
-      'domain-lost': 'sending domain lost or rejected',
-      erasing: 'recipients of the account are being erased',
-      state: 'in the queue again',
-    },
+    why: LEFT_OUT as Readonly<Record<LeftOut, string>>,
     byPlace: 'By provider or site',
     byAccount: 'By account',
     byBounce: 'By kind of bounce',

@@ -7,7 +7,7 @@ import type { FailedAddress, FailureFilter, FailureKind } from './failure.ts'
 type Fragment = ReturnType<AnySql>
 
 /**
- * Failures of an account that a call reads, the newest messages first. A list has the addresses of these, so its pages do not end with the largest
+ * Failures of an account that a call reads, from all its sources, the newest messages first. A list has the addresses of these, so its pages do not end with the largest
  * account's events; those of before are found with an end time, and by their address.
  */
 const MAX_READ = 10_000
@@ -58,13 +58,12 @@ function newest(sql: AnySql, accountId: number, filter: FailureFilter): Fragment
   const { kind, to } = filter
   // A message is accepted before its failure.
   const before = to ? sql`and e.message_id < uuidv7_floor(${to}::timestamptz + interval '1 second')` : sql``
+  const sources = SOURCES[kind](sql)
   const read = ({ condition, of }: Source): Fragment => sql`(
     select e.message_id, e.recipient_no, e.occurred_at, ${of} as class from events e
      where e.account_id = ${accountId} and ${condition} and ${byHumans(sql)} ${inSpan(sql, filter)} ${before}
-     order by e.message_id desc, e.recipient_no desc limit ${MAX_READ})`
-  const found = SOURCES[kind](sql)
-    .map(read)
-    .reduce((all, one) => sql`${all} union all ${one}`)
+     order by e.message_id desc, e.recipient_no desc limit ${MAX_READ / sources.length})`
+  const found = sources.map(read).reduce((all, one) => sql`${all} union all ${one}`)
   return sql`
     select f.recipient_key as email, n.occurred_at as since, n.message_id, n.recipient_no
       from (${found}) n

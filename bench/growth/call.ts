@@ -21,6 +21,8 @@ export interface Known {
   readonly daySeconds: (before: number) => number
   readonly subaccount: string
   readonly message: string
+  /** One that has a body. */
+  readonly sent: string
   /** The number of the large account's last event. */
   readonly last: number
   readonly jobId: string

@@ -1,7 +1,7 @@
 import type { Call, Known } from './call.ts'
 
 /** Every operation of v2 that only reads, with ordinary parameters and the worst that are allowed. */
-export function v2Calls({ day, subaccount, message, last, jobId, webhook, template }: Known): Call[] {
+export function v2Calls({ day, subaccount, message, sent, last, jobId, webhook, template }: Known): Call[] {
   const get = (operation: string, path: string, what = ''): Call => ({
     api: 'v2',
     operation,
@@ -32,6 +32,7 @@ export function v2Calls({ day, subaccount, message, last, jobId, webhook, templa
     get('listDomains', '/domains?limit=1000&offset=4000', 'the last 1,000'),
     get('listDomains', '/domains?status=0', 'none that is not active'),
     get('listDomains', '/domains?domain=large-77.example', 'one'),
+    get('showDmarc', '/domain/dmarc?domain=large-77.example'),
     get('listSuppressions', '/suppression?limit=1000', 'the first 1,000'),
     get('listSuppressions', '/suppression?limit=1000&offset=99000', 'the last 1,000 that are counted'),
     get('listSuppressions', '/suppression?reason=abuse&limit=1000&offset=99000', 'of one reason, the last 1,000'),
@@ -106,8 +107,8 @@ export function v2Calls({ day, subaccount, message, last, jobId, webhook, templa
     list('a week long ago', `after:${day(60)} before:${day(53)} state:bounced`),
     list('a message', `id:${message}`),
     get('showMessage', `/messages/${message}`),
-    get('messageBody', `/messages/${message}/body`),
-    { ...get('downloadMessage', `/messages/${message}/source`, 'the beginning'), beginning: true },
+    get('messageBody', `/messages/${sent}/body`),
+    { ...get('downloadMessage', `/messages/${sent}/source`, 'the beginning'), beginning: true },
     // The measured message has no attachment: what is measured is how long that takes to find.
     get('downloadAttachment', `/messages/${message}/attachments/0`, 'one that is absent'),
     get('showKey', '/key'),

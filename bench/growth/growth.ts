@@ -16,6 +16,7 @@ import { measureCall, watchPlans } from './measure.ts'
 import { watchProcessor } from './processor.ts'
 import { isFine, save, table } from './report.ts'
 import { scaleOf } from './scale.ts'
+import { createVisitor, visits } from './visit.ts'
 
 const HELP = `npm run bench:growth -- [options]
 Fills a database with ten million messages by SQL, starts every process on it, and measures each operation of both APIs and the
@@ -158,6 +159,16 @@ async function measureReads(installation: Installation, filled: Filled, only: st
     one.plans = plans()
     report(
       `${one.name}: ${one.p50.toFixed(1)} ${one.p95.toFixed(1)} ms, ${one.processor.toFixed(1)} on the processor, API ${Math.round((api?.peakKib() ?? 0) / 1024)} MiB so far${one.said ? `, ${one.status} ${one.said}` : ''}`,
+    )
+    measured.push(one)
+  }
+  const visitor = await createVisitor(installation, filled)
+  for (const visit of visits(known, report)) {
+    if (!`page ${visit.route}: ${visit.what}`.includes(only)) continue
+    const one = await visitor.visit(visit, processor)
+    one.plans = plans()
+    report(
+      `${one.name}: ${one.p50.toFixed(1)} ${one.p95.toFixed(1)} ms, ${one.processor.toFixed(1)} on the processor${one.said ? `, ${one.status} ${one.said}` : ''}`,
     )
     measured.push(one)
   }

@@ -69,10 +69,11 @@ export async function openInstallation(folder: string, filled: Filled, bound: nu
 /** Looks up, or makes the first time, what calls are about. */
 export async function findKnown({ sql, url, apiKey }: Installation, filled: Filled): Promise<Known> {
   const { large } = filled
-  const made = async (path: string, headers: Record<string, string>, body: object): Promise<void> => {
+  const made = async (path: string, headers: Record<string, string>, body: object): Promise<unknown> => {
     const json = { 'content-type': 'application/json', ...headers }
     const answer = await fetch(`${url}${path}`, { method: 'POST', headers: json, body: JSON.stringify(body) })
     if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`)
+    return answer.json()
   }
   const day = (before: number): string =>
     new Date(Date.parse(filled.filledAt) - before * 86_400_000).toISOString().slice(0, 10)
@@ -85,6 +86,18 @@ export async function findKnown({ sql, url, apiKey }: Installation, filled: Fill
     const hook = { url: 'https://hooks.example/events', enabled: false, delivered: true }
     await made('/v3/user/webhooks/event/settings', { authorization: `Bearer ${apiKey}` }, hook)
   }
+  // Those of the fill have no body that could be built.
+  const sent = (await made(
+    '/v2/sendEmail',
+    { api_key: apiKey },
+    {
+      from: { fromEmail: 'desk@large-0.example', fromName: 'Desk' },
+      subject: 'Your berth is ready',
+      content: '<p>Dear reader, your berth is ready.</p>',
+      personalizations: [{ recipient: 'person@reader.example' }],
+      schedule: Math.floor(Date.now() / 1000) + 3600,
+    },
+  )) as { data: { message_id: string } }
   const list = async (api: 'v2' | 'v3', path: string): Promise<unknown> => {
     const headers: Record<string, string> = api === 'v2' ? { api_key: apiKey } : { authorization: `Bearer ${apiKey}` }
     return (await fetch(`${url}/${api}${path}`, { headers })).json()
@@ -97,6 +110,7 @@ export async function findKnown({ sql, url, apiKey }: Installation, filled: Fill
     daySeconds: (before) => Math.floor(Date.parse(`${day(before)}T00:00:00Z`) / 1000),
     subaccount: 'sub-7',
     message: await one(`select replace(id::text, '-', '') as one from messages where account_id = ${large} limit 1`),
+    sent: sent.data.message_id,
     last: Number(await one(`select max(first_number + count - 1) as one from event_pages where account_id = ${large}`)),
     jobId: exports.data[0]?.jobId ?? '',
     webhook: await one(`select id as one from webhooks where account_id = ${large} limit 1`),

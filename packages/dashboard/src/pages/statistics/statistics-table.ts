@@ -46,7 +46,7 @@ export async function namesTable(call: AccountCall, span: ShownSpan): Promise<Ht
   const { language, path, query } = call
   const words = statisticsWords(language)
   const by = subjectOf(call)
-  const offset = Math.min(25_000, Math.max(0, Math.trunc(Number(field(query, 'offset'))) || 0))
+  const offset = Math.min(10_000, Math.max(0, Math.trunc(Number(field(query, 'offset'))) || 0))
   const found = await readSums(call, span, { limit: PAGE, offset })
   const { first, last, period } = span
   const seg = html`<nav class="seg" aria-label="${words.groupBy}">${NAMES.map(

@@ -13,7 +13,7 @@ const NOT_READY = [503, 503, 'Service temporarily unavailable, try again later']
 async function start(t: Test) {
   const service = await makeService(t)
   const sender = await service.makeSender()
-  const api = await startProcess(t, 'api', service.env)
+  const api = await startProcess(t, 'api', { ...service.env, RELAYPORT: '25' })
   const base = `http://127.0.0.1:${service.config.apiPort}`
   const get = (path: string, options: CallOptions = {}) => call(base, { method: 'GET', path, ...options })
   const send = () => call(base, { headers: { api_key: sender.apiKey }, body: v2Body(sender) })
@@ -44,6 +44,11 @@ t.test('a process that works is live and ready, for everybody who asks', async (
   }
   const head = await get('/health/ready', { method: 'HEAD' })
   t.match(head, { status: 200, text: '' })
+})
+
+t.test('a process says at its start which variable looks like a misspelt setting', async (t) => {
+  const warnings = working.api.log.filter(({ level }) => level === 40).map(({ msg }) => msg)
+  t.strictSame(warnings, ['RELAYPORT is not a setting and has no effect; RELAY_PORT is one'])
 })
 
 t.test('other paths and methods of /health are 404', async (t) => {

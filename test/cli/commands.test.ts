@@ -31,9 +31,10 @@ t.test('accounts are created, listed, suspended, resumed and expired', async (t)
   const listed = await answered<{ id: number }[]>(env, 'account', 'list')
   t.match(
     listed.find((found) => found.id === made.accountId),
-    { name: 'Harbor & Söhne', state: 'active' },
+    { name: 'Harbor & Söhne', state: 'expired' },
   )
-  t.match((await postrider(env, 'account', 'list')).stdout, new RegExp(`^${id} +Harbor & Söhne +active +2`, 'm'))
+  t.match((await postrider(env, 'account', 'list')).stdout, new RegExp(`^${id} +Harbor & Söhne +expired +2`, 'm'))
+  t.match(await answered<object[]>(env, 'account', 'list'), [{ id: sender.accountId, state: 'active' }])
 })
 
 t.test('credits are limited, granted, shown and made unlimited', async (t) => {

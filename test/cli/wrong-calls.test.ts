@@ -128,7 +128,7 @@ const SETTINGS: readonly (readonly [set: Record<string, string>, line: string, s
   [{ API_PORT: 'http' }, 'account list', 78, /^postrider: API_PORT must be a whole number/],
   [{ DATA_DIR: '/dev/null/x' }, 'up', 78, /^postrider: DATA_DIR must be a folder that this user can write to.*ENOTDIR/],
   [{ DATA_DIR: '/dev/null/x', SECRET_KEY: '' }, 'account list', 78, /^postrider: DATA_DIR must be/],
-  [{ DATA_DIR: '/dev/null/x', SECRET_KEY: '', DATABASE_URL: '' }, 'account list', 78, /^postrider: DATA_DIR must be/],
+  [{ DATA_DIR: '/dev/null/x', SECRET_KEY: '', DATABASE_URL: '' }, 'migrate', 78, /^postrider: DATA_DIR must be/],
   [{ DATABASE_URL: 'mysql://x' }, 'account list', 78, /^postrider: DATABASE_URL must be like/],
   [{ DATABASE_URL: `postgres://a:b@127.0.0.1:1/c` }, 'account list', 1, /ECONNREFUSED.*DATABASE_URL/],
   [{ DATABASE_URL: `postgres://a:b@127.0.0.1:1/c` }, 'up', 1, /ECONNREFUSED.*DATABASE_URL/],

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startEmbeddedPostgres } from '@postrider/cli/embedded-postgres'
@@ -11,7 +11,7 @@ import { startSink } from '../helpers/sink.ts'
 import { until } from '../helpers/until.ts'
 
 t.test(
-  'Postgres falling three times under load loses nothing, and work resumes by itself',
+  'Postgres falling three times under load loses nothing, work resumes by itself, and a standby is not ready',
   { timeout: 150_000 },
   async (t) => {
     const dataDir = mkdtempSync(join(process.env.TEST_FOLDER ?? tmpdir(), 'restart-'))
@@ -58,6 +58,15 @@ t.test(
     t.strictSame(judged.lost, [], 'nothing acknowledged is lost')
     t.strictSame(judged.unmarked, [], 'each extra copy is marked indeterminate')
     t.strictSame(judged.unfinished, [], 'every delivery has a final state')
+
+    // As after a failover: the old primary comes back as the standby of the new one.
+    writeFileSync(join(dataDir, 'postgres', 'standby.signal'), '')
+    process.kill(postmaster(dataDir), 'SIGQUIT')
+    const ready = () => fetch(`http://127.0.0.1:${service.config.apiPort}/health/ready`)
+    await until('a standby', async () => /is a standby/.test(await (await ready()).text()), 30_000)
+    t.equal((await ready()).status, 503, 'a standby is not ready')
+    await service.sql`select pg_promote()`
+    await until('the primary', async () => (await ready()).status === 200, 30_000)
     for (const process of processes)
       t.equal(await process.stop(), 0, `${process.name} lived through it and stops cleanly`)
   },

@@ -88,7 +88,7 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
   app.setErrorHandler(sendFailure)
   routeOtherMethods(app)
   const isStopping = () => stopping
-  await app.register(health, { core, isStopping })
+  await app.register(health, { readiness: core.readiness.current, isStopping })
   await app.register(tracking, { prefix: '/t', core })
   await app.register(exportLinks, { core })
   await openapi(app)

@@ -10,7 +10,7 @@ const HEAP_GROWTH = 120
 /** The API process. Any number of them can run, on any number of hosts. */
 await runProcess(
   { name: 'api', env: process.env, heapGrowth: HEAP_GROWTH },
-  withCore({ name: 'api', connections: 10, share: OF_MANY }, async ({ config, log, core }) => {
+  withCore({ name: 'api', connections: 10, share: OF_MANY, ownHealth: true }, async ({ config, log, core }) => {
     const app = await buildApp({ core, config, log })
     await app.listen({ host: config.apiHost, port: config.apiPort })
     return { close: () => app.close() }

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { ConfigError, EXIT_CONFIG, readConfig, ServiceError } from '@postrider/core'
+import { ConfigError, EXIT_CONFIG, misspeltSettings, misspeltText, readConfig, ServiceError } from '@postrider/core'
 import {
   type Answer,
   type Command,
@@ -38,7 +38,7 @@ import { tlsCommands } from './commands/tls.ts'
 import { tlsReportCommands } from './commands/tls-reports.ts'
 import { upCommands } from './commands/up.ts'
 import { userCommands } from './commands/user.ts'
-import { withInstallation } from './installation.ts'
+import { requireInstallation, withInstallation } from './installation.ts'
 
 const COMMANDS: readonly Command[] = [
   ...upCommands,
@@ -103,6 +103,7 @@ export async function runCommand(args: string[], env: NodeJS.ProcessEnv, streams
     const words = positionals.slice(command.name.split(' ').length)
     const surplus = words[command.words ?? 0]
     if (surplus !== undefined) throw new UsageError(`unexpected argument "${surplus}"`)
+    for (const one of misspeltSettings(env)) streams.stderr.write(`postrider: ${misspeltText(one)}\n`)
     const config = readConfig(env)
     const answer = await command.run({
       options: values,
@@ -110,7 +111,10 @@ export async function runCommand(args: string[], env: NodeJS.ProcessEnv, streams
       config,
       env,
       stderr: streams.stderr,
-      withCore: (act) => withInstallation(config, env.DATABASE_URL || undefined, act),
+      withCore: (act) => {
+        if (!env.DATABASE_URL && !command.creates) requireInstallation(config)
+        return withInstallation(config, env.DATABASE_URL || undefined, act)
+      },
     })
     if (answer) print(answer, { json, streams })
     if (answer?.failure === undefined) return 0

@@ -11,6 +11,8 @@ export interface Command {
   /** Maximum number of positional arguments after the name. Default 0. */
   readonly words?: number
   readonly options: NonNullable<ParseArgsConfig['options']>
+  /** Whether the command may create the embedded database. For all others, its absence means a wrong DATA_DIR. */
+  readonly creates?: boolean
   /** Returns what to print: `data` with --json, `text` otherwise. */
   run(call: Call): Promise<Answer | undefined>
 }

@@ -1,4 +1,5 @@
-import { accessSync, constants, mkdirSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import {
   type Config,
   ConfigError,
@@ -53,6 +54,20 @@ export async function onDatabase<T>(config: Config, url: string, act: (core: Cor
   } finally {
     await sql.end({ timeout: 5 })
   }
+}
+
+/** Whether the embedded database was created in DATA_DIR. */
+export function hasEmbeddedDatabase({ dataDir }: Config): boolean {
+  return existsSync(join(dataDir, 'postgres'))
+}
+
+/** Throws {@link ConfigError} if DATA_DIR has no embedded database: a command would create an empty one, and find nothing in it. */
+export function requireInstallation(config: Config): void {
+  if (hasEmbeddedDatabase(config)) return
+  throw new ConfigError(
+    'DATA_DIR',
+    `has no database (${config.dataDir}): set it to the folder of the installation, or set DATABASE_URL; "npm start" creates a new one`,
+  )
 }
 
 /** Throws {@link ConfigError}. */

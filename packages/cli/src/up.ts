@@ -20,7 +20,11 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
     const supervisor = supervise({
       programs: programs(config),
       // Keeps the terminal readable; LOG_LEVEL=info shows every step.
-      env: { LOG_LEVEL: 'warn', ...trialSettings(config, env), ...env, DATABASE_URL: url, DATA_DIR: config.dataDir },
+      env: {
+        ...{ LOG_LEVEL: 'warn', ...trialSettings(config, env), ...env, DATABASE_URL: url, DATA_DIR: config.dataDir },
+        // One port for all of them would stop all but one.
+        HEALTH_PORT: '',
+      },
       report: print,
     })
     try {

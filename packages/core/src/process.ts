@@ -4,7 +4,9 @@ import type { Share } from './messages/index.ts'
 import { type Config, ConfigError, readConfig } from './platform/config.ts'
 import { databaseErrorCode, isDatabaseAway, openDatabase } from './platform/database/database.ts'
 import { migrate } from './platform/database/migrate.ts'
+import { serveHealth } from './platform/health.ts'
 import { createLog, type Log } from './platform/log.ts'
+import { misspeltSettings, misspeltText } from './platform/misspelt-settings.ts'
 
 /** Exit status for invalid settings or a port in use (sysexits EX_CONFIG): a restart would not help. */
 export const EXIT_CONFIG = 78
@@ -55,6 +57,8 @@ export async function runProcess(
   setFlagsFromString(`--heap-growing-percent=${options.heapGrowth ?? HEAP_GROWTH}`)
   const config = settings(options)
   const log = createLog(options.name, config.logLevel)
+  // The supervisor has told the user.
+  if (!process.send) for (const one of misspeltSettings(options.env)) log.warn(misspeltText(one))
   process.on('unhandledRejection', (reason) => die(log, reason))
   process.on('uncaughtException', (error) => die(log, error))
   sendHeartbeats()
@@ -68,9 +72,20 @@ export async function runProcess(
   }
 }
 
-/** Wraps `start` for a process that uses the database: opens it, migrates the schema and runs the periodic cleanup. */
+export interface DatabaseProcess {
+  readonly name: string
+  readonly connections: number
+  readonly share?: Share
+  /** The process answers health checks on a port of its own, not on HEALTH_PORT. */
+  readonly ownHealth?: boolean
+}
+
+/**
+ * Wraps `start` for a process that uses the database: opens it, migrates the schema, runs the periodic cleanup and answers health checks on
+ * HEALTH_PORT, if that is set.
+ */
 export function withCore(
-  { name, connections, share }: { name: string; connections: number; share?: Share },
+  { name, connections, share, ownHealth = false }: DatabaseProcess,
   start: (context: ServiceContext) => Promise<RunningProcess>,
 ): (context: ProcessContext) => Promise<RunningProcess> {
   return async ({ config, log }) => {
@@ -79,13 +94,25 @@ export function withCore(
     const core = createCore({ sql, config, log, ...(share ? { share } : {}) })
     if (await core.events.continueAfterRestore()) log.warn('database restored from a dump; event numbering continues')
     await core.readiness.check()
+    let phase: 'starting' | 'running' | 'stopping' = 'starting'
+    if (config.healthPort !== undefined && !ownHealth) {
+      await serveHealth({
+        host: config.healthHost,
+        port: config.healthPort,
+        readiness: () =>
+          phase === 'starting' ? { ready: false, reasons: ['the process is starting'] } : core.readiness.current(),
+        isStopping: () => phase === 'stopping',
+      })
+    }
     const running = await start({ config, log, core })
+    phase = 'running'
     const cleanup = setInterval(
       () => void core.cleanUp().catch((err) => log.warn({ err }, 'cleanup failed')),
       CLEANUP_INTERVAL_MS,
     )
     return {
       async close() {
+        phase = 'stopping'
         clearInterval(cleanup)
         await running.close()
         await core.close()

@@ -76,7 +76,9 @@ export const accountCommands: readonly Command[] = [
     options: {},
     run: (call) =>
       call.withCore(async (core) => {
-        const accounts = await core.accounts.list()
+        const isOver = ({ state, expiresAt }: Account) =>
+          state === 'active' && expiresAt !== null && expiresAt <= new Date()
+        const accounts = (await core.accounts.list()).map((one) => (isOver(one) ? { ...one, state: 'expired' } : one))
         const rows = accounts.map(({ id, name, state, expiresAt }) => [id, name, state, expiresAt])
         return { data: accounts, text: table(['id', 'name', 'state', 'expires'], rows) }
       }),

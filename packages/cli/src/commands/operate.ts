@@ -13,6 +13,7 @@ export const operateCommands: readonly Command[] = [
     usage: '',
     summary: 'Prepare a new installation: create the schema and, if there is no account yet, a demo account',
     options: {},
+    creates: true,
     run: (call) =>
       call.withCore(async (core) => {
         const key = await makeDemoAccount(core)

@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import {
   type BackOffRule,
   type DrainTime,
@@ -11,6 +9,7 @@ import {
   type Providers,
 } from '@postrider/core'
 import { type Answer, type Call, type Command, CommandError, requiredWord, table } from '../command.ts'
+import { hasEmbeddedDatabase } from '../installation.ts'
 import { bounded, duration } from './queue-format.ts'
 
 export const providerCommands: readonly Command[] = [
@@ -62,9 +61,9 @@ interface Plan {
 }
 
 async function drainTimesOf(call: Call, before: Providers, after: Providers): Promise<DrainTime[] | undefined> {
-  const { siteConnections, dataDir } = call.config
+  const { siteConnections } = call.config
   // A check of a file does not create a database.
-  if (!call.env.DATABASE_URL && !existsSync(join(dataDir, 'postgres'))) return undefined
+  if (!call.env.DATABASE_URL && !hasEmbeddedDatabase(call.config)) return undefined
   try {
     const query = { by: 'provider', limit: OVERVIEW_LIMIT.most } as const
     const { groups } = await call.withCore((core) => core.queue.overview(query))

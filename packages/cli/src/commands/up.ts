@@ -16,6 +16,7 @@ export const upCommands: readonly Command[] = [
     usage: '',
     summary: 'Migrate the database schema to this version',
     options: {},
+    creates: true,
     run: (call) => call.withCore(async () => ({ data: { migrated: true }, text: 'the schema is up to date' })),
   },
 ]

@@ -25,6 +25,9 @@ export interface Config extends OutboundAccess {
   readonly dataDir: string
   readonly apiHost: string
   readonly apiPort: number
+  readonly healthHost: string
+  /** Of relay, returns and delivery processes; undefined if they are not to answer health checks over HTTP. */
+  readonly healthPort: number | undefined
   readonly relayHost: string
   readonly relayPort: number
   readonly relayTlsPort: number
@@ -128,6 +131,8 @@ export function readConfig(env: Environment): Config {
     dataDir,
     apiHost: listenHost(env, 'API_HOST'),
     apiPort,
+    healthHost: listenHost(env, 'HEALTH_HOST'),
+    healthPort: env.HEALTH_PORT ? port(env, 'HEALTH_PORT', 0) : undefined,
     relayHost: listenHost(env, 'RELAY_HOST'),
     relayPort: port(env, 'RELAY_PORT', 2525),
     relayTlsPort: port(env, 'RELAY_TLS_PORT', 2465),

@@ -9,6 +9,8 @@ import { agreeOnSecret, type Secrets } from './secrets.ts'
 
 /** Settings that promise P1 depends on: with one of them off an acknowledged message can be lost. */
 const DURABILITY = ['fsync', 'full_page_writes', 'synchronous_commit']
+const STANDBY =
+  'the database is a standby, which stores no mail: set DATABASE_URL to the primary, or list all hosts and add target_session_attrs=primary'
 /** Milliseconds by which the host's clock may differ from the database's without a warning. */
 const CLOCK_TOLERANCE = 60_000
 /**
@@ -46,7 +48,7 @@ export interface ReadinessOptions {
 }
 
 /**
- * Monitors whether this process can accept mail: the database responds, is durable, has free space, and has this
+ * Monitors whether this process can accept mail: the database responds, is a primary, is durable, has free space, and has this
  * version's schema. Not ready until the first check has succeeded; not ready within 3 s after the database stops
  * responding.
  */
@@ -88,13 +90,15 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
 
   async function problems(): Promise<string[]> {
     const asked = clock.monotonic()
-    const { now, off } = onlyRow(
-      await sql<{ now: number; off: string[] }[]>`
-        select (extract(epoch from clock_timestamp()) * 1000)::float8 as now,
+    const { now, standby, off } = onlyRow(
+      await sql<{ now: number; standby: boolean; off: string[] }[]>`
+        select (extract(epoch from clock_timestamp()) * 1000)::float8 as now, pg_is_in_recovery() as standby,
                array(select name from unnest(${DURABILITY}::text[]) name where current_setting(name) = 'off') as off`,
     )
     answeredAt = clock.monotonic()
     compareClocks(clock.set({ asked, answered: answeredAt, database: now }))
+    // It reads like a primary, but stores nothing.
+    if (standby) return [STANDBY]
     return [
       ...(allowUnsafeDatabase ? [] : off.map(unsafe)),
       ...(await schemaProblems(sql, secrets)),

@@ -8,7 +8,8 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
   {
     name: 'DATABASE_URL',
     default: '',
-    meaning: 'URL of the Postgres database (version 15 or newer). If empty, an embedded database in DATA_DIR is used.',
+    meaning:
+      'URL of the Postgres database (version 15 or newer). Several hosts, separated by commas, need target_session_attrs=primary. If empty, an embedded database in DATA_DIR is used.',
   },
   {
     name: 'DATA_DIR',
@@ -23,6 +24,17 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
   },
   { name: 'API_HOST', default: '127.0.0.1', meaning: 'IP address or host name that the Web API listens on.' },
   { name: 'API_PORT', default: '8080', meaning: 'Port of the Web API.' },
+  {
+    name: 'HEALTH_HOST',
+    default: '127.0.0.1',
+    meaning: 'IP address or host name on which relay, returns and delivery processes answer health checks.',
+  },
+  {
+    name: 'HEALTH_PORT',
+    default: '',
+    meaning:
+      'Port of GET /health/live and /health/ready of a relay, returns or delivery process, one for each process of a host. If empty, there are none. The Web API has them on API_PORT, and npm start sets none.',
+  },
   { name: 'RELAY_HOST', default: '127.0.0.1', meaning: 'IP address or host name that the SMTP relay listens on.' },
   { name: 'RELAY_PORT', default: '2525', meaning: 'Port of the SMTP relay with STARTTLS.' },
   { name: 'RELAY_TLS_PORT', default: '2465', meaning: 'Port of the SMTP relay with implicit TLS.' },

@@ -20,6 +20,14 @@ export function databaseUrl(env: Environment, dataDir: string): string | undefin
         'must be like postgres://user:password@host:port/database, with special characters percent-encoded',
       )
     }
+    const session = /[?&]target_session_attrs=([^&#]*)/.exec(given)?.[1]
+    // With read-write the driver takes a hot standby, too: it looks only at default_transaction_read_only.
+    if (session !== undefined && session !== 'primary') {
+      throw new ConfigError(
+        'DATABASE_URL',
+        `must have target_session_attrs=primary, not ${session}: the service writes, and other values can lead to a standby`,
+      )
+    }
     return given
   }
   const left = embeddedUrlFile(dataDir)

@@ -1,4 +1,3 @@
-import { connect, type Socket } from 'node:net'
 import postgres from 'postgres'
 
 /** A pool, or a transaction of one; stores work with either. */
@@ -21,12 +20,6 @@ export interface DatabaseOptions {
  * client gives up (P1: no acknowledgement after the client's deadline).
  */
 export function openDatabase({ url, name, connections }: DatabaseOptions): Sql {
-  // Nagle must be off: postgres.js leaves it on, which cut streaming COPY from 4,000 to 520 messages per second. We
-  // create the socket ourselves only for one host without TLS; otherwise the driver creates it. URL cannot parse
-  // several hosts with ports, though the driver accepts them.
-  const target = URL.canParse(url) ? new URL(url) : undefined
-  const oneHost = target !== undefined && target.hostname !== '' && !target.hostname.includes(',')
-  const plainTcp = oneHost && !/[?&]ssl(mode)?=/.test(target.search)
   return postgres(url, {
     max: connections,
     connect_timeout: 5,
@@ -54,7 +47,6 @@ export function openDatabase({ url, name, connections }: DatabaseOptions): Sql {
       tcp_keepalives_count: 3,
       tcp_user_timeout: 15_000,
     },
-    ...(plainTcp ? { socket: (options: { host: string[]; port: number[] }) => createSocket(options) } : {}),
   } as object)
 }
 
@@ -66,10 +58,6 @@ export function openDatabase({ url, name, connections }: DatabaseOptions): Sql {
 export function openSession(sql: Sql): Sql {
   // A single connection can retry sooner than the many connections of a pool.
   return postgres({ ...sql.options, max: 1, backoff: () => 0.1 } as object)
-}
-
-function createSocket(options: { host: string[]; port: number[] }): Socket {
-  return connect({ host: options.host[0] ?? 'localhost', port: options.port[0] ?? 5432, noDelay: true })
 }
 
 /** Returns the SQLSTATE of a database error or the code of a broken connection; undefined for other errors. */

@@ -1,0 +1,77 @@
+import { existsSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { misspeltSettings, SETTINGS } from '@postrider/core'
+import t from 'tap'
+import { makeService } from '../helpers/service.ts'
+import { postrider } from './postrider.ts'
+
+const { env } = await makeService(t)
+
+t.test('a command names variables that look like misspelt settings, and works', async (t) => {
+  const misspelt = { DATABSE_URL: 'x', postrider_log_level: 'x', RELAYPORT: '1', BODY_DAY: '1', SINGUP: 'x' }
+  const { code, stderr } = await postrider({ ...env, ...misspelt }, 'account', 'list')
+  t.equal(code, 0)
+  t.strictSame(stderr.trim().split('\n'), [
+    'postrider: DATABSE_URL is not a setting and has no effect; DATABASE_URL is one',
+    'postrider: postrider_log_level is not a setting and has no effect; LOG_LEVEL is one',
+    'postrider: RELAYPORT is not a setting and has no effect; RELAY_PORT is one',
+    'postrider: BODY_DAY is not a setting and has no effect; BODY_DAYS is one',
+    'postrider: SINGUP is not a setting and has no effect; SIGN_UP is one',
+  ])
+})
+
+t.test('neither settings nor the variables of others look misspelt', async (t) => {
+  t.strictSame(misspeltSettings(Object.fromEntries(SETTINGS.map(({ name }) => [name, '1']))), [])
+  const others = [
+    ...[
+      'PATH',
+      'HOME',
+      'HOSTNAME',
+      'LANG',
+      'TERM',
+      'USER',
+      'PWD',
+      'SHLVL',
+      'TZ',
+      'NODE_ENV',
+      'NODE_OPTIONS',
+      'PORT',
+      'HOST',
+    ],
+    ...[
+      'XDG_DATA_DIRS',
+      'PGHOST',
+      'PGPORT',
+      'PGUSER',
+      'POSTGRES_PASSWORD',
+      'REDIS_URL',
+      'SMTP_HOST',
+      'SMTP_PORT',
+      'API_KEY',
+    ],
+    ...[
+      'LOGNAME',
+      'MAIL',
+      'MAIL_HOST',
+      'HTTP_PROXY',
+      'NO_PROXY',
+      'SSL_CERT_FILE',
+      'AWS_SECRET_KEY',
+      'DEBUG',
+      'CI',
+      'TMPDIR',
+    ],
+    'TEST_DATABASE_URL',
+  ]
+  t.strictSame(misspeltSettings(Object.fromEntries(others.map((name) => [name, '1']))), [])
+})
+
+t.test('a command does not create a database where there is none, and says where it looked', async (t) => {
+  const folder = join(mkdtempSync(join(process.env.TEST_FOLDER ?? tmpdir(), 'none-')), 'data')
+  const { DATABASE_URL: _, ...others } = env
+  const { code, stderr } = await postrider({ ...others, DATA_DIR: folder }, 'account', 'list')
+  t.equal(code, 78)
+  t.match(stderr, `DATA_DIR has no database (${folder}): set it to the folder of the installation, or set DATABASE_URL`)
+  t.notOk(existsSync(folder))
+})

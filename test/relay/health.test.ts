@@ -1,0 +1,35 @@
+import t from 'tap'
+import { freePorts } from '../helpers/ports.ts'
+import { startProcess } from '../helpers/processes.ts'
+import { makeService } from '../helpers/service.ts'
+import { until } from '../helpers/until.ts'
+
+t.test('relay, returns and delivery processes answer health checks on HEALTH_PORT', async (t) => {
+  const service = await makeService(t)
+  for (const name of ['relay', 'returns', 'delivery'] as const) {
+    const [port] = await freePorts(1)
+    const process = await startProcess(t, name, { ...service.env, HEALTH_PORT: String(port) })
+    const get = (path: string, method = 'GET') => fetch(`http://127.0.0.1:${port}${path}`, { method })
+    await until('ready', async () => (await get('/health/ready')).status === 200)
+    t.strictSame(await (await get('/health/ready?x=1')).json(), { status: 'ready' })
+    t.strictSame(await (await get('/health/live')).json(), { status: 'live' })
+    for (const path of ['/', '/health', '/health/ready/x', '//health/live'])
+      t.equal((await get(path)).status, 404, path)
+    t.equal((await get('/health/ready', 'POST')).status, 404)
+    if (name === 'relay') {
+      await service.sql`alter table schema_migrations rename to schema_migrations_away`
+      await until('not ready', async () => (await get('/health/ready')).status === 503, 15_000)
+      t.match(await (await get('/health/ready')).json(), { status: 'not ready', reasons: [/migrations not applied/] })
+      t.equal((await get('/health/live')).status, 200)
+      await service.sql`alter table schema_migrations_away rename to schema_migrations`
+    }
+    t.equal(await process.stop(), 0, name)
+  }
+})
+
+t.test('a process whose HEALTH_PORT is in use does not start', async (t) => {
+  const service = await makeService(t)
+  const env = { ...service.env, HEALTH_PORT: service.env.RELAY_PORT as string }
+  await service.openRelay()
+  await t.rejects(startProcess(t, 'delivery', env), /EADDRINUSE|in use/)
+})

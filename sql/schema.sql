@@ -9,6 +9,7 @@ create table account_counts (
   hard integer not null,
   soft integer not null,
   complained integer not null,
+  deferred integer not null default 0,
   constraint account_counts_pkey primary key (account_id, hour)
 );
 create index account_counts_hour on account_counts (hour);

@@ -80,6 +80,9 @@ t.test('events count by class, provider and source of their attempts, once', asy
     'a site that is no provider is one of all others',
   )
   t.match((await core.reputation.show(accountId)).day, { accepted: 1, delivered: 1, hard: 1, soft: 0, complained: 1 })
+  const sums = { accepted: 1, delivered: 1, deferred: 1, hard: 1, soft: 0, complained: 1 }
+  for (const unit of ['hour', 'day'] as const)
+    t.match((await core.reputation.counts(accountId, { unit, count: 3 })).at(-1), sums, `the last ${unit}`)
 })
 
 t.test('bounces are hard, soft or blocked by their class', async (t) => {

@@ -11,13 +11,13 @@ export interface CountsOfSpan {
   readonly complained: number
 }
 
-/** `hour`: the last 1 to 336 hours, which are kept for two weeks; `day`: the last 1 to 90 days of UTC. */
+/** `hour`: the last 1 to 336 hours; `day`: the last 1 to 31 days of UTC, for which the sums of accounts are kept. */
 export interface SpanOfCounts {
   readonly unit: 'hour' | 'day'
   readonly count: number
 }
 
-const MAX_SPANS = { hour: 336, day: 90 }
+const MAX_SPANS = { hour: 336, day: 31 }
 
 /** Returns the counts of each hour or day, the present one last; zeros where there was no mail. They are exact up to the last numbered event. */
 export async function selectAccountHours(
@@ -35,7 +35,7 @@ export async function selectAccountHours(
       left join (
         select date_trunc(${unit}, hour, 'UTC') as at, sum(accepted) as accepted, sum(delivered) as delivered, sum(deferred) as deferred,
                sum(hard) as hard, sum(soft) as soft, sum(complained) as complained
-          from delivery_counts
+          from account_counts
          where account_id = ${accountId} and hour >= date_trunc(${unit}, service_now(), 'UTC') - ${spans - 1} * ${step}::interval
          group by 1) c using (at)
      order by s.at`

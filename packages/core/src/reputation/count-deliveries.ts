@@ -14,7 +14,7 @@ export const COUNTS = [
   'blocked_deferred',
 ]
 const PROVIDER_SUMS = ['attempts', 'blocked_deferred']
-const SUMS = ['accepted', 'delivered', 'hard', 'soft', 'complained']
+const SUMS = ['accepted', 'delivered', 'deferred', 'hard', 'soft', 'complained']
 
 /**
  * Adds a batch of events to the counts of each hour, in the transaction that numbers them, so that each counts once despite crashes. Notes the

@@ -199,7 +199,7 @@ async function release(sql: SqlTransaction, accountId: number, by: Actor): Promi
   await sql`
     insert into account_reputation (account_id, since, base)
     select ${accountId}, service_now(), (
-      select to_jsonb(c) - 'account_id' - 'soft' from account_counts c
+      select to_jsonb(c) - 'account_id' - 'soft' - 'deferred' from account_counts c
        where account_id = ${accountId} and hour = date_trunc('hour', service_now(), 'UTC'))
     on conflict (account_id) do update set since = excluded.since, base = excluded.base`
   for (const { rule, level } of ended) await noteStanding(sql, accountId, { rule, before: level, after: 'good' })

@@ -57,6 +57,7 @@ export const frameWords = catalogue({
     documentationOf: 'Documentation',
     older: 'Older',
     next: 'Next',
+    listEnds: (rows: string) => `Pages end at row ${rows}. A search, a filter or the download has the others.`,
     previous: 'Previous',
     newest: 'Newest',
     cancel: 'Cancel',
@@ -151,6 +152,8 @@ export const frameWords = catalogue({
     documentationOf: 'Dokumentation',
     older: 'Ältere',
     next: 'Weiter',
+    listEnds: (rows: string) =>
+      `Die Seiten enden bei Zeile ${rows}. Suche, Filter oder Download enthalten die übrigen.`,
     previous: 'Zurück',
     newest: 'Neueste',
     cancel: 'Abbrechen',

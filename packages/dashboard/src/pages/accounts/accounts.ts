@@ -5,7 +5,7 @@ import { attempt } from '../../frame/attempt.ts'
 import { field, type UserCall } from '../../frame/call.ts'
 import { frameWords } from '../../frame/frame-words.ts'
 import { operatorOf, operatorPath } from '../../frame/operator.ts'
-import { pager } from '../../frame/pager.ts'
+import { offsetOf, pager } from '../../frame/pager.ts'
 import { emptyBox, pageHead, problemNote } from '../../frame/parts.ts'
 import { type DashboardRoute, operators } from '../../frame/routes.ts'
 import { levelMark } from '../operator/standing.ts'
@@ -21,8 +21,6 @@ export const OPERATED_ACCOUNTS: readonly DashboardRoute[] = [
 ]
 
 const PAGE = 50
-/** Beyond that, the search finds an account. */
-const MAX_OFFSET = 10_000
 const MAX_SEARCH = 100
 
 async function accountList(call: UserCall): Promise<Answer> {
@@ -30,7 +28,7 @@ async function accountList(call: UserCall): Promise<Answer> {
   const words = accountsWords(language)
   const search = field(query, 'q').slice(0, MAX_SEARCH)
   const filter = ACCOUNT_FILTERS.find((one) => one === field(query, 'filter'))
-  const offset = Math.min(MAX_OFFSET, Math.max(0, Math.trunc(Number(field(query, 'offset'))) || 0))
+  const offset = offsetOf(query, PAGE)
   const { accounts, total } = await core.reputation.accounts({
     search,
     limit: PAGE,

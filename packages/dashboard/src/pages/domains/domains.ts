@@ -4,7 +4,7 @@ import { type Answer, file, page, redirect } from '../../frame/answer.ts'
 import { attempt } from '../../frame/attempt.ts'
 import { type AccountCall, field } from '../../frame/call.ts'
 import { frameWords } from '../../frame/frame-words.ts'
-import { pager } from '../../frame/pager.ts'
+import { offsetOf, pager } from '../../frame/pager.ts'
 import { byApi, emptyBox, pageHead, problemNote } from '../../frame/parts.ts'
 import { account, type DashboardRoute } from '../../frame/routes.ts'
 import { domainPage } from './domain-page.ts'
@@ -46,7 +46,7 @@ const PAGE = 50
 async function domainList(call: AccountCall): Promise<Answer> {
   const { core, account: own, language, icon, path, query, format } = call
   const words = domainsWords(language)
-  const offset = Math.min(10_000, Math.max(0, Math.trunc(Number(field(query, 'offset'))) || 0))
+  const offset = offsetOf(query, PAGE)
   const { domains, total } = await core.domains.page(own.id, { limit: PAGE, offset })
   const add = html`<a class="btn main" href="${path('domains/new')}">${icon('plus')}${words.add}</a>`
   return page({

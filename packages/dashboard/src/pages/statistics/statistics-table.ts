@@ -2,7 +2,7 @@ import type { NamedCounts, Subject, SumsAnswer } from '@postrider/core'
 import { foreign, type Html, html, type Value } from '@postrider/ui'
 import { type Attempt, attempt } from '../../frame/attempt.ts'
 import { type AccountCall, field } from '../../frame/call.ts'
-import { pager } from '../../frame/pager.ts'
+import { offsetOf, pager } from '../../frame/pager.ts'
 import { problemNote } from '../../frame/parts.ts'
 import type { ShownSpan } from './span.ts'
 import { statisticsWords } from './statistics-words.ts'
@@ -46,7 +46,7 @@ export async function namesTable(call: AccountCall, span: ShownSpan): Promise<Ht
   const { language, path, query } = call
   const words = statisticsWords(language)
   const by = subjectOf(call)
-  const offset = Math.min(10_000, Math.max(0, Math.trunc(Number(field(query, 'offset'))) || 0))
+  const offset = offsetOf(query, PAGE)
   const found = await readSums(call, span, { limit: PAGE, offset })
   const { first, last, period } = span
   const seg = html`<nav class="seg" aria-label="${words.groupBy}">${NAMES.map(

@@ -4,7 +4,7 @@ import { type Answer, page } from '../../frame/answer.ts'
 import { attempt } from '../../frame/attempt.ts'
 import { type AccountCall, field, passwordField } from '../../frame/call.ts'
 import { frameWords } from '../../frame/frame-words.ts'
-import { pager } from '../../frame/pager.ts'
+import { offsetOf, pager } from '../../frame/pager.ts'
 import { byApi, emptyBox, pageHead, problemNote } from '../../frame/parts.ts'
 import { proved } from '../../frame/proof.ts'
 import { account, type DashboardRoute } from '../../frame/routes.ts'
@@ -34,7 +34,7 @@ async function subaccountList(call: AccountCall, made?: Made): Promise<Answer> {
   const { core, account: own, icon, language, path, query, visitor } = call
   const words = subaccountsWords(language)
   const search = field(query, 'q').slice(0, 64)
-  const offset = Math.min(100_000, Math.max(0, Math.trunc(Number(field(query, 'offset'))) || 0))
+  const offset = offsetOf(query, PAGE)
   const wanted = { limit: PAGE, offset, username: search === '' ? undefined : search }
   const [{ subaccounts, total }, principal] = await Promise.all([
     core.subaccounts.figures(own.id, wanted),

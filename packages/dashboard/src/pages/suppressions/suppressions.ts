@@ -5,7 +5,7 @@ import { attempt } from '../../frame/attempt.ts'
 import { type AccountCall, field } from '../../frame/call.ts'
 import { frameWords } from '../../frame/frame-words.ts'
 import { idIn } from '../../frame/operator.ts'
-import { pager } from '../../frame/pager.ts'
+import { offsetOf, pager } from '../../frame/pager.ts'
 import { ask, byApi, emptyBox, pageHead, problemNote } from '../../frame/parts.ts'
 import { account, type DashboardRoute } from '../../frame/routes.ts'
 import { exportLink } from '../exports/export-link.ts'
@@ -33,7 +33,7 @@ async function suppressionList(call: AccountCall, problem?: string): Promise<Ans
   const words = suppressionsWords(language)
   const search = field(query, 'q')
   const reason = SUPPRESSION_REASONS.find((one) => one === field(query, 'reason'))
-  const offset = Math.min(9_950, Math.max(0, Math.trunc(Number(field(query, 'offset'))) || 0))
+  const offset = offsetOf(query, PAGE)
   const filter = { ...named(search), ...(reason ? { reason } : {}), limit: PAGE, offset }
   const listed = await attempt(() => core.suppressions.list(own.id, filter))
   const { suppressions, total } = listed.ok ? listed.value : { suppressions: [], total: 0 }

@@ -1,7 +1,7 @@
 import { foreign, type Html, html } from '@postrider/ui'
 import { type Answer, page } from '../../frame/answer.ts'
 import { type AccountCall, field } from '../../frame/call.ts'
-import { pager } from '../../frame/pager.ts'
+import { offsetOf, pager } from '../../frame/pager.ts'
 import { byApi, emptyBox, pageHead } from '../../frame/parts.ts'
 import { templatesWords } from './templates-words.ts'
 
@@ -21,7 +21,7 @@ export async function templateList(call: AccountCall): Promise<Answer> {
   const { icon, language, may, path, query } = call
   const words = templatesWords(language)
   const isMerge = field(query, 'kind') === 'merge'
-  const offset = Math.min(10_000, Math.max(0, Math.trunc(Number(field(query, 'offset'))) || 0))
+  const offset = offsetOf(query, PAGE)
   const { rows, total } = await (isMerge ? mergeRows(call, offset) : editableRows(call, offset))
   const add =
     may('templates') && html`<a class="btn main" href="${path('templates/new')}">${icon('plus')}${words.add}</a>`

@@ -46,6 +46,8 @@ export interface Measured {
   readonly processor: number
   /** Of a refusal. */
   readonly said?: string
+  /** It answered with something else than what is measured. */
+  readonly isOther?: boolean
   /** Of statements that took longer than the bound. */
   plans: string[]
 }

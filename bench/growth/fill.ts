@@ -1,4 +1,5 @@
 import { createCore, createLog, migrate, openDatabase, readConfig, type Sql } from '@postrider/core'
+import { fillCounts, fillKept } from './counts.ts'
 import { withoutIndexes } from './indexes.ts'
 import { fillMail, type Time } from './mail.ts'
 import { numberAll } from './numbers.ts'
@@ -52,7 +53,11 @@ export async function fill(url: string, counts: Scale, report: (line: string) =>
       report('suppressions; now the indexes')
     })
     report('indexes')
-
+    if (counts.lists) {
+      await fillCounts(sessions[0] as Sql, counts, owners)
+      await fillKept(sessions[0] as Sql, owners)
+      report('counts of hours, returns')
+    }
     await vacuum(sessions)
     return owners
   } finally {

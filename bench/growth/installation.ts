@@ -86,6 +86,11 @@ export async function findKnown({ sql, url, apiKey }: Installation, filled: Fill
     const hook = { url: 'https://hooks.example/events', enabled: false, delivered: true }
     await made('/v3/user/webhooks/event/settings', { authorization: `Bearer ${apiKey}` }, hook)
   }
+  await sql`
+    insert into webhook_batches (webhook_id, account_id, after_number, to_number, types, state, failed_since, failed_at)
+    select w.id, w.account_id, i, i + 1, '{sent}', 'dead', now(), now() from generate_series(1, 1000) i,
+           (select id, account_id from webhooks where account_id = ${large} order by id limit 1) w
+     where not exists (select from webhook_batches where account_id = ${large})`
   // Those of the fill have no body that could be built.
   const sent = (await made(
     '/v2/sendEmail',

@@ -1,10 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
 import { createCore, createLog, openDatabase, readConfig } from '@postrider/core'
-import type { Known, Measured } from './call.ts'
+import type { Measured } from './call.ts'
+import { fillTeam } from './counts.ts'
 import type { Filled } from './fill.ts'
 import type { Installation } from './installation.ts'
 import { measured } from './measure.ts'
-import { type PageVisit, pageVisits, unvisited } from './pages.ts'
+import type { PageVisit } from './pages.ts'
 import type { Processor } from './processor.ts'
 
 const PERSON = { name: 'Ada Lovelace', email: 'ada@large-0.example', password: 'a horse carries letters' }
@@ -22,7 +23,7 @@ interface Visited {
 
 /** Visits the pages of the dashboard as the owner of the large account, who also operates the installation. */
 export async function createVisitor(installation: Installation, filled: Filled) {
-  const cookie = await logIn(installation)
+  const cookie = await logIn(installation, filled)
   const { url } = installation
   const ask = async (path: string, isBeginning = false): Promise<Visited> => {
     const began = performance.now()
@@ -63,16 +64,10 @@ export async function createVisitor(installation: Installation, filled: Filled) 
       const reached = visit.page === undefined || visit.page === page ? '' : ` (the last is ${page})`
       const name = `page ${visit.route === '' ? 'overview' : visit.route}${visit.what && `: ${visit.what}`}${reached}`
       const one = await measured(name, () => ask(path, visit.beginning), processor)
-      return one.status < 300 ? one : { ...one, said: /<h1[^>]*>(.*?)<\/h1>/.exec(one.said ?? '')?.[1] ?? 'not a page' }
+      if (one.status < 300) return one
+      return { ...one, isOther: true, said: /<h1[^>]*>(.*?)<\/h1>/.exec(one.said ?? '')?.[1] ?? 'not a page' }
     },
   }
-}
-
-/** All visits of pages; says which pages have none. */
-export function visits(known: Known, report: (line: string) => void): PageVisit[] {
-  const all = pageVisits(known)
-  for (const path of unvisited(all)) report(`not visited: ${path}`)
-  return all
 }
 
 function nextOf(page: string): string | undefined {
@@ -84,7 +79,7 @@ function nextOf(page: string): string | undefined {
 }
 
 /** Makes the person the first time. */
-async function logIn({ url, env }: Installation): Promise<string> {
+async function logIn({ url, env, sql: installed }: Installation, { large }: Filled): Promise<string> {
   const config = readConfig(env)
   const sql = openDatabase({ url: env.DATABASE_URL as string, name: 'growth', connections: 1 })
   const { people, readiness } = createCore({ sql, config, log: createLog('growth', 'error') })
@@ -100,5 +95,6 @@ async function logIn({ url, env }: Installation): Promise<string> {
   })
   const cookie = response.headers.getSetCookie().find((one) => one.startsWith('postrider='))
   if (!cookie) throw new Error(`no session: ${response.status} ${(await response.text()).slice(0, 500)}`)
+  if (isFirst) await fillTeam(installed, large)
   return cookie.split(';')[0] as string
 }

@@ -153,7 +153,7 @@ export const EVENT_TYPE_TABLE = {
   },
   unsubscribed: {
     meaning: 'The recipient unsubscribed, from all messages or from a group.',
-    producers: ['tracking/unsubscribe.ts'],
+    producers: ['tracking/choice-events.ts'],
     v2: 'unsubscribed',
     v3: 'unsubscribe',
     log: { filter: 'unsubscribe', statuses: ['unsubscribe'], indexed: true },
@@ -164,7 +164,7 @@ export const EVENT_TYPE_TABLE = {
   },
   resubscribed: {
     meaning: 'The recipient subscribed again, to all messages or to a group.',
-    producers: ['tracking/resubscribe.ts'],
+    producers: ['tracking/choice-events.ts'],
     v2: null,
     v3: 'group_resubscribe',
     log: { filter: null, statuses: [], indexed: false },

@@ -86,6 +86,7 @@ create table accounts (
   mail_class text,
   trial_address text,
   account_notices boolean not null default true,
+  feed_read_at timestamptz,
   constraint accounts_pkey primary key (id),
   constraint accounts_calls_per_minute_check check (calls_per_minute > 0),
   constraint accounts_name_check check (name <> ''::text),

@@ -26,6 +26,24 @@ t.test('the first steps follow the account: a key, a test message to the visitor
   t.equal((await ada.get('/app')).headers.get('location'), `/app/${accountId}`)
 })
 
+t.test('the last line turns green when a program reads the event feed', async (t) => {
+  const { owner, service, url } = await openDashboard(t)
+  const ada = await owner()
+  const page = `/app/${ada.accountId}/first-steps`
+  const { secret } = await service.core.auth.createKey({ accountId: ada.accountId, name: 'shop' })
+  const before = await (await ada.get(page)).text()
+  t.match(before, '2 of 6 done')
+  t.match(before, '/v2/events/feed')
+  for (let count = 0; count < 2; count++) {
+    t.equal((await fetch(`${url}/v2/events/feed`, { headers: { api_key: secret } })).status, 200)
+    const after = await (await ada.get(page)).text()
+    t.match(after, '3 of 6 done')
+    t.match(after, 'Your program has read the event feed.')
+  }
+  const other = await service.core.accounts.create('souq')
+  t.equal(await service.core.events.isFeedRead(other.id), false)
+})
+
 t.test('each example names the service and the sender, and no key', async (t) => {
   const { owner, service, url } = await openDashboard(t)
   const ada = await owner()

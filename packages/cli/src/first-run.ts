@@ -45,6 +45,9 @@ Send a message over HTTP:
 Send a message over SMTP (any client: host ${reachable(config.relayHost)}, port ${config.relayPort}, STARTTLS, user apikey, password the key):
   printf '${mail}' | curl ${trust} --ssl-reqd ${relay} -u 'apikey:${key}' --mail-from hello@${DEMO_DOMAIN} --mail-rcpt you@example.org -T -
 ${certificate ? `  Clients that verify certificates can trust the relay's certificate, ${certificate} (see "postrider certificate").\n` : ''}
+Read what became of your mail:
+  curl -s ${api}/v2/events/feed -H 'api_key: ${key}'
+
 ${resultSteps(config)}
 `
 }

@@ -12,8 +12,8 @@ export interface PageAnswer {
   readonly status?: number
   /** Scripts that this page needs besides those of every page. */
   readonly scripts?: readonly AssetName[]
-  /** Whether the page follows what happens: with each change of the account (events), or every five seconds (clock). */
-  readonly live?: 'events' | 'clock'
+  /** Whether the page follows what happens: with each event of the account (events), every four seconds (clock), or both. */
+  readonly live?: 'events' | 'clock' | 'both'
 }
 
 /** A page without the frame, for visitors who are not logged in. */

@@ -86,7 +86,7 @@ ${answer.body}</main>${saidToast(around)}
 function liveUrl(answer: PageAnswer, { account, lastEvent = 0 }: Surroundings): string | undefined {
   if (answer.live === undefined) return undefined
   if (answer.live === 'clock') return '/app/live'
-  return account && `/app/${account.id}/live?after=${lastEvent}`
+  return account && `/app/${account.id}/live?after=${lastEvent}${answer.live === 'both' ? '&clock=1' : ''}`
 }
 
 function topBar({ assets, icon, language, account, may }: Surroundings): Html {

@@ -55,6 +55,7 @@ export function openLive(app: FastifyInstance, { core, sessionCookie, draining }
       else raw.write(`event: ${event}\ndata:\n\n`)
     }
     const refresh = () => tell('changed')
+    const followsClock = accountId === undefined || (request.query as { clock?: unknown }).clock === '1'
     raw.write('retry: 2000\n\n')
     tell('beat')
     const leave =
@@ -84,7 +85,7 @@ export function openLive(app: FastifyInstance, { core, sessionCookie, draining }
           return void raw.end()
         }
         tell('beat')
-        if (accountId === undefined) pace.tellSoon(refresh)
+        if (followsClock) pace.tellSoon(refresh)
       } catch {
         // The database does not respond. The page sees no beat, and says that it is not live.
       }

@@ -1,5 +1,6 @@
 import type { Sql, SqlTransaction } from '../../platform/database/database.ts'
 import { type FeedPage, type FeedQuery, readFeed } from './feed.ts'
+import { createFeedReads } from './feed-reads.ts'
 import { type EventPage, type EventQuery, lastNumber, readEvents } from './read.ts'
 import { continueAfterRestore } from './restored.ts'
 import { type Batch, EVENT_CHANNEL, type Sequenced, sequenceEvents } from './sequencer.ts'
@@ -26,6 +27,8 @@ export interface Events extends Subscriptions {
   lastNumber(accountId: number): Promise<number>
   /** Returns the events after a sequence number. Only a limited number of requests wait for them; others return immediately. */
   feed(question: FeedQuery): Promise<FeedPage>
+  /** Whether the account's feed was ever read. */
+  isFeedRead(accountId: number): Promise<boolean>
   /** Calls back when events of any account get their sequence numbers, and after each reconnect. */
   listen(onEvents: () => void): Promise<{ close(): Promise<void> }>
 }
@@ -42,12 +45,17 @@ export function createEvents({ sql, alongside }: EventsDependencies): Events {
     return { close: listening.unlisten }
   }
   const watch = watchEvents(sql, listen)
+  const feedReads = createFeedReads(sql)
   return {
     sequence: () => sequenceEvents(sql, alongside),
     continueAfterRestore: () => continueAfterRestore(sql),
     read: (question) => readEvents(sql, question),
     lastNumber: (accountId) => lastNumber(sql, accountId),
-    feed: (question) => readFeed({ sql, watch }, question),
+    async feed(question) {
+      await feedReads.note(question.accountId)
+      return readFeed({ sql, watch }, question)
+    },
+    isFeedRead: feedReads.isRead,
     listen,
     ...createSubscriptions(sql, listen),
   }

@@ -1,5 +1,5 @@
 import type { DomainWithRecords } from '@postrider/core'
-import { html, inputField } from '@postrider/ui'
+import { html, inputField, type Language } from '@postrider/ui'
 import { type Answer, file, page, redirect } from '../../frame/answer.ts'
 import { attempt } from '../../frame/attempt.ts'
 import { type AccountCall, field } from '../../frame/call.ts'
@@ -57,7 +57,7 @@ async function domainList(call: AccountCall): Promise<Answer> {
         ? emptyBox(call, 'globe', words.none, words.noneText, add)
         : html`<section class="box"><div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table class="hov"><thead><tr><th>${words.domain}</th><th>${words.state}</th><th class="wide-only">${words.records}</th><th class="n wide-only">${words.looked}</th></tr></thead><tbody>${domains.map(
             (domain) =>
-              html`<tr><td><a class="go" href="${path(`domains/${domain.name}`)}">${domain.name}</a></td><td>${domainState(call, domain)}</td><td class="wide-only dim">${found(call, domain)}</td><td class="n wide-only faint">${
+              html`<tr><td><a class="go" href="${path(`domains/${domain.name}`)}">${domain.name}</a></td><td>${domainState(call, domain)}</td><td class="wide-only dim">${foundRecords(language, domain)}</td><td class="n wide-only faint">${
                 domain.checkedAt ? format.ago(domain.checkedAt) : words.never
               }</td></tr>`,
           )}</tbody></table></div>${pager(call, { at: 'domains', offset, limit: PAGE, total })}</section>`
@@ -66,7 +66,8 @@ ${byApi(call, { method: 'GET', path: '/v2/domains' }, { method: 'POST', path: '/
   })
 }
 
-function found({ language }: AccountCall, { dns }: DomainWithRecords): string {
+/** Returns how many of the required records of a domain are right. */
+export function foundRecords(language: Language, { dns }: DomainWithRecords): string {
   const required = dns.filter((record) => record.required)
   return domainsWords(language).right(required.filter(({ verified }) => verified).length, required.length)
 }

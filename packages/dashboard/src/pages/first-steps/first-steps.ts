@@ -1,12 +1,13 @@
-import { plainMail } from '@postrider/core'
+import { type DomainWithRecords, plainMail } from '@postrider/core'
 import { type Html, html, type Value } from '@postrider/ui'
 import { type Answer, page, redirect } from '../../frame/answer.ts'
 import { type AccountCall, field } from '../../frame/call.ts'
 import { frameWords } from '../../frame/frame-words.ts'
 import { inboxUrl } from '../../frame/navigation.ts'
-import { pageHead } from '../../frame/parts.ts'
+import { byApi, pageHead } from '../../frame/parts.ts'
 import { account, type DashboardRoute } from '../../frame/routes.ts'
 import { trialNote } from '../../frame/trial.ts'
+import { foundRecords } from '../domains/domains.ts'
 import { subject } from '../messages/messages.ts'
 import { firstStepsWords } from './first-steps-words.ts'
 import { type Progress, progressOf } from './progress.ts'
@@ -25,7 +26,8 @@ async function firstSteps(call: AccountCall): Promise<Answer> {
   const done = steps.filter(({ isDone }) => isDone).length
   return page({
     title: words.title,
-    live: 'events',
+    // Keys, domains and reads of the feed are no events.
+    live: 'both',
     body: html`${pageHead(words.title, words.lead)}${trialNote(call, progress.trial)}
 <div class="cols"><div class="w8 box">${steps.map((step) => stepItem(call, step))}</div>
 <aside class="w4 stack"><section class="box"><header><h2>${words.done(done)}</h2></header><div class="pad"><progress value="${done}" max="6" aria-label="${words.done(done)}"></progress></div></section>${inboxUrl(call.config) && behaviours(call)}</aside></div>
@@ -42,7 +44,7 @@ interface Step {
 
 function stepsOf(
   call: AccountCall,
-  { keyPrefix, latest, delivered, domain, hasWebhook, sender }: Progress,
+  { keyPrefix, latest, delivered, domain, hasWebhook, isFeedRead, sender }: Progress,
 ): readonly Step[] {
   const { config, format, language, may, path, visitor } = call
   const words = firstStepsWords(language)
@@ -80,16 +82,25 @@ function stepsOf(
     {
       isDone: domain !== undefined,
       title: words.domain,
-      text: domain === undefined ? words.domainText : words.domainDone(domain),
+      text: domain === undefined ? words.domainText : domainText(call, domain),
       action: domain === undefined && may('domains') && link('domains/new', words.addDomain),
     },
     {
-      isDone: hasWebhook,
+      isDone: hasWebhook || isFeedRead,
       title: words.webhook,
-      text: hasWebhook ? words.webhookDone : words.webhookText,
-      action: !hasWebhook && may('webhooks') && link('webhooks/new', words.addWebhook),
+      text: hasWebhook ? words.webhookDone : isFeedRead ? words.feedDone : words.webhookText,
+      action:
+        !hasWebhook &&
+        !isFeedRead &&
+        html`${may('webhooks') && link('webhooks/new', words.addWebhook)}${byApi(call, { method: 'GET', path: '/v2/events/feed' })}`,
     },
   ]
+}
+
+function domainText({ language, path }: AccountCall, domain: DomainWithRecords): Value {
+  const words = firstStepsWords(language)
+  if (domain.state === 'active') return words.domainDone(domain.name)
+  return html`${words.domainAdded(domain.name)} <a href="${path(`domains/${domain.name}`)}">${foundRecords(language, domain)}</a>`
 }
 
 function stepItem({ icon }: AccountCall, { isDone, title, text, action }: Step): Html {

@@ -1,4 +1,4 @@
-import type { ListedDelivery } from '@postrider/core'
+import type { DomainWithRecords, ListedDelivery } from '@postrider/core'
 import type { AccountCall } from '../../frame/call.ts'
 import { type Trial, trialOf } from '../../frame/trial.ts'
 
@@ -8,12 +8,14 @@ export interface Progress {
   readonly keyPrefix: string | undefined
   readonly latest: ListedDelivery | undefined
   readonly delivered: ListedDelivery | undefined
-  /** An active domain of the account that the demo account was not made with. */
-  readonly domain: string | undefined
+  /** A domain of the account that the demo account was not made with; an active one, if there is one. */
+  readonly domain: DomainWithRecords | undefined
   /** An address that mail can be sent from. */
   readonly sender: string | undefined
   readonly trial: Trial | undefined
   readonly hasWebhook: boolean
+  /** The event feed was read by a program. */
+  readonly isFeedRead: boolean
 }
 
 /** The domain of the demo account, which the visitor does not own. */
@@ -24,24 +26,27 @@ export async function progressOf(call: AccountCall): Promise<Progress> {
   const accountId = call.account.id
   const list = (states?: readonly ['delivered']) =>
     core.messages.list({ accountId, search: states ? { states } : {}, limit: 1 })
-  const [keys, all, delivered, domains, webhooks, trial] = await Promise.all([
+  const [keys, all, delivered, active, added, webhooks, isFeedRead, trial] = await Promise.all([
     core.auth.listKeys(accountId, { limit: 200 }),
     list(),
     list(['delivered']),
     core.domains.page(accountId, { status: '1', limit: 10, offset: 0 }),
+    core.domains.page(accountId, { limit: 10, offset: 0 }),
     core.webhooks.list(accountId),
+    core.events.isFeedRead(accountId),
     trialOf(call),
   ])
-  const names = domains.domains.map(({ name }) => name)
-  const domain = names.find((name) => name !== DEMO)
-  const sender = domain ?? names[0]
+  const isOwn = ({ name }: DomainWithRecords) => name !== DEMO
+  const own = active.domains.find(isOwn)
+  const sender = (own ?? active.domains[0])?.name
   return {
     keyPrefix: keys.findLast(({ revokedAt, expired }) => revokedAt === null && !expired)?.prefix,
     latest: all.deliveries[0],
     delivered: delivered.deliveries[0],
-    domain,
+    domain: own ?? added.domains.find(isOwn),
     sender: sender === undefined ? trial?.from : `hello@${sender}`,
     trial,
     hasWebhook: webhooks.length > 0,
+    isFeedRead,
   }
 }

@@ -18,6 +18,7 @@ const DOWN = /^(ECONN|CONNECT|CONNECTION|57P0|08|DATABASE)/
 /** Returns the page of an error: what happened, what is safe, and what to do. */
 export function errorPage(error: unknown, around: Pick<Surroundings, 'language' | 'icon'>, id: string): PageAnswer {
   const words = frameWords(around.language)
+  if (error instanceof ServiceError && isAbsent(error)) return notFound(around)
   if (error instanceof ServiceError && error.row.status < 500)
     return failurePage({ status: error.row.status, title: words.invalid, text: error.message }, around)
   if (error instanceof ServiceError && error.row.status === 503)
@@ -29,6 +30,11 @@ export function errorPage(error: unknown, around: Pick<Surroundings, 'language' 
   const code = String((error as { code?: unknown } | null)?.code ?? '')
   if (DOWN.test(code)) return failurePage({ status: 503, title: words.down, text: words.downText, id }, around)
   return failurePage({ status: 500, title: words.failed, text: words.failedText, id }, around)
+}
+
+/** Whether what a path names is not there. For fields of calls, the contract of the APIs has other statuses for some of these errors. */
+function isAbsent({ errorName: name }: ServiceError): boolean {
+  return name.endsWith('Unknown') || name.endsWith('NotFound') || name === 'domainInvalid'
 }
 
 /** The answer to the id of something that does not exist, or belongs to others. */

@@ -40,6 +40,8 @@ interface Step {
   readonly title: string
   readonly text: Value
   readonly action?: Value
+  /** Below the action. */
+  readonly more?: Value
 }
 
 function stepsOf(
@@ -89,10 +91,8 @@ function stepsOf(
       isDone: hasWebhook || isFeedRead,
       title: words.webhook,
       text: hasWebhook ? words.webhookDone : isFeedRead ? words.feedDone : words.webhookText,
-      action:
-        !hasWebhook &&
-        !isFeedRead &&
-        html`${may('webhooks') && link('webhooks/new', words.addWebhook)}${byApi(call, { method: 'GET', path: '/v2/events/feed' })}`,
+      action: !hasWebhook && !isFeedRead && may('webhooks') && link('webhooks/new', words.addWebhook),
+      more: !hasWebhook && !isFeedRead && byApi(call, { method: 'GET', path: '/v2/events/feed' }),
     },
   ]
 }
@@ -103,8 +103,8 @@ function domainText({ language, path }: AccountCall, domain: DomainWithRecords):
   return html`${words.domainAdded(domain.name)} <a href="${path(`domains/${domain.name}`)}">${foundRecords(language, domain)}</a>`
 }
 
-function stepItem({ icon }: AccountCall, { isDone, title, text, action }: Step): Html {
-  return html`<section class="step">${isDone ? icon('s-delivered', 'good') : icon('s-scheduled', 'idle')}<h2>${title}</h2><p>${text}</p>${action && html`<div class="row">${action}</div>`}</section>`
+function stepItem({ icon }: AccountCall, { isDone, title, text, action, more }: Step): Html {
+  return html`<section class="step">${isDone ? icon('s-delivered', 'good') : icon('s-scheduled', 'idle')}<h2>${title}</h2><p>${text}</p>${action && html`<div class="row">${action}</div>`}${more}</section>`
 }
 
 function behaviours({ language }: AccountCall): Html {

@@ -9,6 +9,13 @@ const FILES = readdirSync(fileURLToPath(new URL('../../../../sql', import.meta.u
   .filter((name) => name.endsWith('.sql') && name !== 'schema.sql')
   .sort()
 
+t.test('each migration has a number of its own, and none is left out', async (t) => {
+  t.strictSame(
+    FILES.map((name) => Number(name.slice(0, 4))),
+    FILES.map((_, at) => at + 1),
+  )
+})
+
 t.test('migrate applies every file of sql/ once, in order, and nothing the second time', async (t) => {
   const sql = (await makeEmptyDatabase(t)).open()
   t.strictSame(await pendingMigrations(sql), FILES)

@@ -7,6 +7,7 @@ import { exportLinks } from './export-links.ts'
 import { health } from './health.ts'
 import { routeOtherMethods } from './http/known-paths.ts'
 import { refuseMalformed } from './http/malformed.ts'
+import { measureRequests } from './http/request-metrics.ts'
 import { trackUnusedConnections } from './http/unused-connections.ts'
 import { createLargeCalls } from './large-calls/index.ts'
 import { openDoors } from './open-doors.ts'
@@ -83,6 +84,7 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
     if (stopping) setImmediate(() => app.server.closeIdleConnections())
   })
   const budget = createByteBudget(config.bodyBudget)
+  if (config.metricsPort !== undefined) measureRequests(app, budget)
   const largeCalls = createLargeCalls({ config, log })
   app.addHook('onClose', () => largeCalls.close())
   app.setErrorHandler(sendFailure)

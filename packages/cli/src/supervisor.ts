@@ -19,6 +19,8 @@ export interface Supervisor {
 export interface Program {
   readonly name: string
   readonly file: string
+  /** Settings that only this program has. */
+  readonly env?: NodeJS.ProcessEnv
   /** Stops after the others, which may still send to it while they drain. */
   readonly last?: boolean
 }
@@ -52,7 +54,7 @@ export function supervise({ programs, env, report, patience = PATIENCE }: Superv
 
   function run(program: Program, pause: number, onReady: () => void): void {
     const child = fork(program.file, [], {
-      env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...MEMORY.env, ...env },
+      env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...MEMORY.env, ...env, ...program.env },
       execArgv: [...MEMORY.flags],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     })

@@ -85,11 +85,18 @@ function programs(config: Config): Program[] {
   })
   return [
     ...(config.delivery.kind === 'sandbox' ? [{ ...program('sandbox', '@postrider/sandbox/server'), last: true }] : []),
-    program('api', '@postrider/api/server'),
-    program('relay', '@postrider/relay/server'),
-    program('delivery', '@postrider/delivery'),
-    program('returns', '@postrider/relay/returns-server'),
+    ...[
+      program('api', '@postrider/api/server'),
+      program('relay', '@postrider/relay/server'),
+      program('delivery', '@postrider/delivery'),
+      program('returns', '@postrider/relay/returns-server'),
+    ].map((one, at) => ({ ...one, env: metricsPort(config, at) })),
   ]
+}
+
+/** The port of the first program's metrics is METRICS_PORT, that of the second the next one, and so on. */
+function metricsPort({ metricsPort: first }: Config, at: number): NodeJS.ProcessEnv {
+  return first === undefined ? {} : { METRICS_PORT: String(first + at) }
 }
 
 /** `link`: with which the first user is made. */

@@ -27,6 +27,7 @@ import { type DatabaseHealth, readDatabaseHealth } from './platform/database/dat
 import { within } from './platform/database/deadlines.ts'
 import { ensurePartitions } from './platform/database/partitions.ts'
 import type { Log } from './platform/log.ts'
+import type { Measured } from './platform/metrics/metrics.ts'
 import { createOutboundHttp } from './platform/outbound-http.ts'
 import { type ReadinessWatch, watchReadiness } from './platform/readiness.ts'
 import { createSecrets, loadSecretKey } from './platform/secrets.ts'
@@ -34,6 +35,7 @@ import { createEventLog, type EventLog } from './reporting/event-log/index.ts'
 import { createEvents, type Events } from './reporting/events/index.ts'
 import { createExports, type Exports } from './reporting/exports/index.ts'
 import { createFailures, type Failures } from './reporting/failures/index.ts'
+import { createServiceFigures } from './reporting/service-figures.ts'
 import { createStats, rollUp, type Stats } from './reporting/statistics/index.ts'
 import { createTlsReports, type TlsReports } from './reporting/tls-reports/index.ts'
 import { createWebhooks, type Webhooks } from './reporting/webhooks/index.ts'
@@ -91,6 +93,8 @@ export interface Core {
   readonly readiness: ReadinessWatch
   /** See database-health.ts. */
   readonly databaseHealth: () => Promise<DatabaseHealth>
+  /** See service-figures.ts. */
+  readonly serviceFigures: () => Promise<Measured>
   /** The database's time, used for message timestamps. */
   readonly clock: Clock
   /**
@@ -231,6 +235,7 @@ export function createCore({
     webhooks: createWebhooks({ sql: work, secrets, http }),
     readiness,
     databaseHealth: () => readDatabaseHealth(work),
+    serviceFigures: createServiceFigures(work),
     clock,
     cleanUp: () =>
       cleanUp(work, [

@@ -4,9 +4,11 @@ import type { Share } from './messages/index.ts'
 import { type Config, ConfigError, readConfig } from './platform/config.ts'
 import { databaseErrorCode, isDatabaseAway, openDatabase } from './platform/database/database.ts'
 import { migrate } from './platform/database/migrate.ts'
-import { serveHealth } from './platform/health.ts'
+import { healthAnswer } from './platform/health.ts'
 import { createLog, type Log } from './platform/log.ts'
+import { serveMetrics } from './platform/metrics/serve-metrics.ts'
 import { misspeltSettings, misspeltText } from './platform/misspelt-settings.ts'
+import { servePlainHttp } from './platform/plain-http.ts'
 
 /** Exit status for invalid settings or a port in use (sysexits EX_CONFIG): a restart would not help. */
 export const EXIT_CONFIG = 78
@@ -81,8 +83,8 @@ export interface DatabaseProcess {
 }
 
 /**
- * Wraps `start` for a process that uses the database: opens it, migrates the schema, runs the periodic cleanup and answers health checks on
- * HEALTH_PORT, if that is set.
+ * Wraps `start` for a process that uses the database: opens it, migrates the schema, runs the periodic cleanup, and answers health checks on
+ * HEALTH_PORT and reads of its metrics on METRICS_PORT, if those are set.
  */
 export function withCore(
   { name, connections, share, ownHealth = false }: DatabaseProcess,
@@ -95,15 +97,20 @@ export function withCore(
     if (await core.events.continueAfterRestore()) log.warn('database restored from a dump; event numbering continues')
     await core.readiness.check()
     let phase: 'starting' | 'running' | 'stopping' = 'starting'
+    const state = {
+      readiness: () =>
+        phase === 'starting' ? { ready: false, reasons: ['the process is starting'] } : core.readiness.current(),
+      isStopping: () => phase === 'stopping',
+    }
     if (config.healthPort !== undefined && !ownHealth) {
-      await serveHealth({
+      await servePlainHttp({
         host: config.healthHost,
         port: config.healthPort,
-        readiness: () =>
-          phase === 'starting' ? { ready: false, reasons: ['the process is starting'] } : core.readiness.current(),
-        isStopping: () => phase === 'stopping',
+        answer: (path) => healthAnswer(path, state),
       })
     }
+    if (config.metricsPort !== undefined)
+      await serveMetrics({ process: name, host: config.metricsHost, port: config.metricsPort, ...state })
     const running = await start({ config, log, core })
     phase = 'running'
     const cleanup = setInterval(
@@ -208,6 +215,8 @@ function listenProblem(config: Config, error: unknown): string | undefined {
     RETURNS_PORT: returnsPort,
     SANDBOX_SMTP_PORT: sandboxSmtpPort,
     SANDBOX_HTTP_PORT: sandboxHttpPort,
+    HEALTH_PORT: config.healthPort,
+    METRICS_PORT: config.metricsPort,
   }
   const hosts = { API_HOST: apiHost, RELAY_HOST: relayHost, RETURNS_HOST: returnsHost, SANDBOX_HOST: sandboxHost }
   const naming = (settings: Record<string, unknown>, value: unknown): string =>

@@ -1,4 +1,4 @@
-import { type ClaimedDelivery, type Core, type Flow, type FlowShare, URGENT } from '@postrider/core'
+import { type ClaimedDelivery, type Core, count, type Flow, type FlowShare, observe, URGENT } from '@postrider/core'
 import type { Dispatcher } from './dispatcher.ts'
 import { flowKey, WEIGHTS } from './fair-queue.ts'
 
@@ -115,6 +115,8 @@ export class DueClaims {
       throw error
     })
     onAnswer()
+    observe('claim_seconds', (performance.now() - began) / 1000, {})
+    count('claimed_deliveries_total', {}, claimed.length)
     const byFlow = Map.groupBy(claimed, flowKey)
     for (const share of shares) this.#advance(share, byFlow.get(flowKey(share)) ?? [], began)
     this.know(shares.filter((share) => byFlow.get(flowKey(share))?.length === share.limit))

@@ -1,4 +1,4 @@
-import type { ClaimedDelivery, DeliveryKey, Flow, LoadedMessage } from '@postrider/core'
+import { type ClaimedDelivery, type DeliveryKey, type Flow, type LoadedMessage, measure } from '@postrider/core'
 import { flowKey } from './fair-queue.ts'
 
 /** Maximum number of deliveries in flight per worker. */
@@ -26,6 +26,7 @@ export class InFlightDeliveries {
 
   constructor(onCapacity: () => void) {
     this.#onCapacity = onCapacity
+    measure(() => ({ deliveries_in_flight: this.count }))
   }
 
   get count(): number {

@@ -1,4 +1,4 @@
-import { type Core, isDatabaseAway, type Log } from '@postrider/core'
+import { type Core, count, isDatabaseAway, type Log } from '@postrider/core'
 
 /** Milliseconds between checks of the other workers. */
 const CHECK_INTERVAL_MS = 1000
@@ -23,10 +23,11 @@ export function runLeaseLoop(options: {
   let stopped = false
 
   async function look(): Promise<void> {
-    const count = await workers.takeOver()
+    const taken = await workers.takeOver()
     onAnswer()
-    if (count === 0) return
-    log.warn({ count }, 'took over from a dead worker')
+    if (taken === 0) return
+    log.warn({ count: taken }, 'took over from a dead worker')
+    count('takeovers_total', {}, taken)
     onTakenOver()
   }
 

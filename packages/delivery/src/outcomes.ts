@@ -1,4 +1,13 @@
-import { type ClaimedDelivery, DamagedBody, type LoadedMessage, type Log, type Outcome } from '@postrider/core'
+import {
+  type ClaimedDelivery,
+  count,
+  DamagedBody,
+  type LoadedMessage,
+  type Log,
+  type Outcome,
+  type Providers,
+} from '@postrider/core'
+import { countAttempt } from './attempt-metrics.ts'
 import type { InFlightDeliveries } from './in-flight.ts'
 import { damaged, INTERNAL_ERROR, summary, unrecordable } from './own-outcomes.ts'
 import type { Recorder } from './recorder.ts'
@@ -8,6 +17,7 @@ export interface OutcomesOptions {
   readonly workerId: number
   readonly recorder: Recorder
   readonly inFlight: InFlightDeliveries
+  readonly providers: Providers
 }
 
 /** The subject of an outcome. */
@@ -46,8 +56,13 @@ export class Outcomes {
     const { messageId, recipientNo, attempt, class: of } = delivery
     recorder.record({ messageId, recipientNo, attempt, class: of, workerId, outcome, place }).then(
       (taken) => {
-        if (!taken) log.warn({ messageId, recipientNo, attempt }, 'stale result rejected')
-        else log.info({ messageId, recipientNo, attempt, ...summary(outcome) }, outcome.kind)
+        if (taken) {
+          log.info({ messageId, recipientNo, attempt, ...summary(outcome) }, outcome.kind)
+          countAttempt({ delivery, outcome, message, place }, this.#options.providers)
+        } else {
+          log.warn({ messageId, recipientNo, attempt }, 'stale result rejected')
+          count('stale_results_total', {})
+        }
         inFlight.remove(delivery, message)
       },
       (err: unknown) => {

@@ -4,6 +4,7 @@ import {
   type EndOfData,
   isDatabaseTrouble,
   type Log,
+  observe,
   type Result,
   type SendPermission,
 } from '@postrider/core'
@@ -26,7 +27,12 @@ const END_OF_DATA_TIMEOUT_MS = 60_000
 
 export function createRecorder({ core, log }: { core: Core; log: Log }): Recorder {
   const results = createGroupCommit<Result, boolean>({
-    write: (batch) => untilWritten(() => core.deliveries.record(batch), Number.POSITIVE_INFINITY, log),
+    async write(batch) {
+      const began = performance.now()
+      const taken = await untilWritten(() => core.deliveries.record(batch), Number.POSITIVE_INFINITY, log)
+      observe('record_seconds', (performance.now() - began) / 1000, {})
+      return taken
+    },
     weigh: () => 1,
     maxItems: BATCH,
     maxWeight: BATCH,

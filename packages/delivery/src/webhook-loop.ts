@@ -1,4 +1,4 @@
-import type { Core, Log } from '@postrider/core'
+import { type Core, count, type Log, observe } from '@postrider/core'
 import { type Loop, runLoop } from './loop.ts'
 
 /**
@@ -28,8 +28,11 @@ export function runWebhookLoop({ core, log }: { core: Core; log: Log }): Loop {
 
   async function deliver(batch: NonNullable<Awaited<ReturnType<Core['webhooks']['claim']>>>[number]): Promise<void> {
     const { webhookId, accountId } = batch
+    const began = performance.now()
     try {
       const finished = await core.webhooks.deliver(batch, cut.signal)
+      count('webhook_batches_total', { result: finished })
+      observe('webhook_seconds', (performance.now() - began) / 1000, {})
       if (finished === 'disabled') log.warn({ webhookId, accountId }, 'webhook disabled: its URL does not respond')
       if (finished === 'dead') log.warn({ webhookId, accountId }, 'webhook batch dead-lettered')
     } catch (err) {

@@ -1,5 +1,13 @@
 import { hostname } from 'node:os'
-import { asksDns, loadProviders, type RunningProcess, runProcess, type ServiceContext, withCore } from '@postrider/core'
+import {
+  asksDns,
+  loadProviders,
+  measure,
+  type RunningProcess,
+  runProcess,
+  type ServiceContext,
+  withCore,
+} from '@postrider/core'
 import { type ClaimLoop, runClaimLoop } from './claim-loop.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { runDomainLoop } from './domain-loop.ts'
@@ -63,6 +71,7 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
   const listening = await core.deliveries.listen(claims.wake)
   const leases = runLeaseLoop({ core, log, workerId, onTakenOver: claims.wake, onAnswer: lease.answered })
   const webhooks = runWebhookLoop({ core, log })
+  measure(core.serviceFigures)
   const numbered = await core.events.listen(webhooks.wake)
   const background = [
     runPrivacyLoop({ core, log }),

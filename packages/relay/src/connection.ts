@@ -1,9 +1,11 @@
+import { count } from '@postrider/core'
 import { SMTPServer } from 'smtp-server'
 import { SMTPConnection } from 'smtp-server/lib/smtp-connection.js'
 import { CommandStream } from './command-stream.ts'
 import { type ParsedPath, parsePath } from './path.ts'
 import { inShareOfTurn } from './share-of-turn.ts'
 
+const CODE_CLASSES = ['2xx', '3xx', '4xx', '5xx'] as const
 /** A text that begins with its own enhanced status code (RFC 2034). */
 const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /
 
@@ -30,6 +32,7 @@ export class RelayConnection extends SMTPConnection {
 
   /** A client that has a password but no TLS is told which of the two is missing (RFC 3207 4). */
   override send(code: number, text?: string | string[] | null, context?: string | false): void {
+    count('smtp_replies_total', { code_class: CODE_CLASSES[Math.floor(code / 100) - 2] ?? '5xx' })
     const data = code === 530 && !this.secure ? '5.7.0 Must issue a STARTTLS command first' : text
     super.send(code, data, typeof data === 'string' && ENHANCED.test(data) ? false : context)
   }
@@ -98,6 +101,7 @@ export class RelayServer extends SMTPServer {
   override connect(...[socket, options]: Parameters<SMTPServer['connect']>): void {
     const connection = new RelayConnection(this, socket, options)
     this.connections.add(connection)
+    count('smtp_sessions_total', { tls: this.options.secure ? 'implicit' : 'none' })
     connection.on('error', (error) => this._onError(error))
     connection.on('connect', (data) => this._onClientConnect(data))
     connection.init()

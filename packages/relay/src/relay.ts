@@ -1,4 +1,4 @@
-import { type Certificate, type Config, type Core, createByteBudget, LIMITS, type Log } from '@postrider/core'
+import { type Certificate, type Config, type Core, createByteBudget, LIMITS, type Log, measure } from '@postrider/core'
 import { RelayServer } from './connection.ts'
 import { sessionHandlers } from './session.ts'
 import { CLOSE_MS, COMMAND_MS, runSmtpServers, type SmtpServers } from './smtp-servers.ts'
@@ -15,6 +15,7 @@ const MAX_CLIENTS = 2000
 /** The SMTP relay on its two ports: STARTTLS and implicit TLS. */
 export function createRelay({ core, config, log, certificate }: RelayOptions): SmtpServers {
   const budget = createByteBudget(config.bodyBudget)
+  measure(() => ({ body_bytes: budget.used, body_limit_bytes: budget.total }))
   const make = (secure: boolean): RelayServer => {
     const server = new RelayServer({
       ...certificate,

@@ -1,3 +1,4 @@
+import { count } from '@postrider/core'
 import type { SMTPServerOptions } from 'smtp-server'
 import { tooLarge } from './message-data.ts'
 import { asReply } from './replies.ts'
@@ -15,8 +16,15 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
     onAuth({ username = '', password }, session, done) {
       logIn(core, { username, secret: password ?? '', address: session.remoteAddress }).then(
         // The key itself, since it is authenticated again for every message: it may be revoked meanwhile.
-        () => done(null, { user: password }),
-        (error: unknown) => done(null, loginReply(context, session, error)),
+        () => {
+          count('smtp_logins_total', { result: 'accepted' })
+          done(null, { user: password })
+        },
+        (error: unknown) => {
+          const reply = loginReply(context, session, error)
+          count('smtp_logins_total', { result: reply.responseCode === 454 ? 'failed' : 'refused' })
+          done(null, reply)
+        },
       )
     },
     onMailFrom(address, session, done) {

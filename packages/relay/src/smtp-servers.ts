@@ -1,3 +1,4 @@
+import { measure } from '@postrider/core'
 import type { RelayConnection, RelayServer } from './connection.ts'
 
 export interface SmtpServers {
@@ -32,6 +33,9 @@ export function runSmtpServers(
       }
     }
   }, CHECK_INTERVAL_MS)
+  const forget = measure(() => ({
+    smtp_connections: servers.reduce((sum, { server }) => sum + server.connections.size, 0),
+  }))
   return {
     async listen() {
       for (const { server, port } of servers) {
@@ -43,6 +47,7 @@ export function runSmtpServers(
     },
     async close() {
       clearInterval(checks)
+      forget()
       await Promise.all(servers.map(({ server }) => closeServer(server)))
     },
   }

@@ -4,6 +4,7 @@ import { isMainThread, parentPort, workerData } from 'node:worker_threads'
 import {
   createCore,
   createLog,
+  forwardMetrics,
   garbageCollector,
   openDatabase,
   type Principal,
@@ -32,6 +33,7 @@ async function serve(): Promise<void> {
   if (isMainThread || !port) return
   const { config } = workerData as Start
   const log = createLog('api', config.logLevel)
+  if (config.metricsPort !== undefined) forwardMetrics()
   const sql = openDatabase({ url: requireDatabase(config), name: 'api', connections: CONNECTIONS })
   const core = createCore({ sql, config, log })
   await core.readiness.check()

@@ -7,6 +7,7 @@ import { isDatabaseFull } from '../platform/database/database.ts'
 import { databaseRefusal } from '../platform/database/database-refusal.ts'
 import type { GroupCommit } from '../platform/database/group-commit.ts'
 import { ServiceError } from '../platform/errors.ts'
+import { count, observe } from '../platform/metrics/metrics.ts'
 import { longWork } from '../platform/threads/turns.ts'
 import { messageIdText } from '../submission/message-id.ts'
 import { countRecipients, requireShare, type Share } from '../submission/share.ts'
@@ -56,6 +57,24 @@ const WAITING_LIMIT = 20_000
  * BeyondShare before any other work.
  */
 export async function accept(submission: Submission, dependencies: AcceptDependencies): Promise<Acceptance> {
+  const { door } = submission
+  const began = performance.now()
+  try {
+    const acceptance = await acceptOnce(submission, dependencies)
+    if (acceptance.repeated) count('repeated_messages_total', { door })
+    else {
+      count('accepted_messages_total', { door })
+      count('accepted_recipients_total', { door }, countRecipients(submission))
+      observe('accept_seconds', (performance.now() - began) / 1000, { door })
+    }
+    return acceptance
+  } catch (error) {
+    if (error instanceof ServiceError) count('refused_messages_total', { door, error: error.errorName })
+    throw error
+  }
+}
+
+async function acceptOnce(submission: Submission, dependencies: AcceptDependencies): Promise<Acceptance> {
   const { lookups, numbers, commit, ready, clock, heloName, announce, findRepeat, storedBudget } = dependencies
   if (!ready()) throw new ServiceError('notReady')
   if (commit.size >= WAITING_LIMIT)

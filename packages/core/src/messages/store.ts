@@ -1,5 +1,6 @@
 import { isDatabaseAway, isRetryable, type Sql } from '../platform/database/database.ts'
 import { ensurePartitions } from '../platform/database/partitions.ts'
+import { observe } from '../platform/metrics/metrics.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
 import { copyBodies } from './copy-bodies.ts'
 import { insertMessages, REPEATED, type Written } from './insert-messages.ts'
@@ -73,6 +74,14 @@ function wantsCopy(batch: readonly StoredMessage[]): boolean {
 }
 
 async function insertOnce(sql: Sql, batch: readonly StoredMessage[], forgotten: Forgotten): Promise<Written[]> {
+  const began = performance.now()
+  const written = await insertAll(sql, batch, forgotten)
+  observe('accept_commit_seconds', (performance.now() - began) / 1000, {})
+  observe('accept_commit_messages', batch.length, {})
+  return written
+}
+
+async function insertAll(sql: Sql, batch: readonly StoredMessage[], forgotten: Forgotten): Promise<Written[]> {
   const hashes = forgottenHashes(batch, forgotten, await forgotten.accounts())
   if (!wantsCopy(batch)) return insertMessages(sql, batch, { withBodies: true, hashes })
   return sql.begin(async (transaction) => {

@@ -28,6 +28,9 @@ export interface Config extends OutboundAccess {
   readonly healthHost: string
   /** Of relay, returns and delivery processes; undefined if they are not to answer health checks over HTTP. */
   readonly healthPort: number | undefined
+  readonly metricsHost: string
+  /** Port of the process's metrics; undefined if it has none. */
+  readonly metricsPort: number | undefined
   readonly relayHost: string
   readonly relayPort: number
   readonly relayTlsPort: number
@@ -133,6 +136,8 @@ export function readConfig(env: Environment): Config {
     apiPort,
     healthHost: listenHost(env, 'HEALTH_HOST'),
     healthPort: env.HEALTH_PORT ? port(env, 'HEALTH_PORT', 0) : undefined,
+    metricsHost: listenHost(env, 'METRICS_HOST'),
+    metricsPort: env.METRICS_PORT ? port(env, 'METRICS_PORT', 0) : undefined,
     relayHost: listenHost(env, 'RELAY_HOST'),
     relayPort: port(env, 'RELAY_PORT', 2525),
     relayTlsPort: port(env, 'RELAY_TLS_PORT', 2465),

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http'
+import type { PlainAnswer } from './plain-http.ts'
 import type { Readiness } from './readiness.ts'
 
 /** The answer to a health check over HTTP, as JSON. */
@@ -24,40 +24,12 @@ export function readyAnswer({ readiness, isStopping }: HealthState): HealthAnswe
   return { status: 503, body: { status: 'not ready', reasons: isStopping() ? ['the process is stopping'] : reasons } }
 }
 
-export interface HealthServerOptions extends HealthState {
-  readonly host: string
-  readonly port: number
+/** Answers `/health/live` and `/health/ready` for a process that has no HTTP port otherwise; undefined for other paths. */
+export function healthAnswer(path: string, state: HealthState): PlainAnswer | undefined {
+  if (path === '/health/ready') return asJson(readyAnswer(state))
+  return path === '/health/live' ? asJson(LIVE) : undefined
 }
 
-/** Connections of one health server; a check opens one. */
-const MAX_CONNECTIONS = 100
-
-/**
- * Serves `/health/live` and `/health/ready` for a process that has no HTTP port otherwise. Closes each connection after its response.
- * Rejects if the port is in use.
- */
-export async function serveHealth({ host, port, ...state }: HealthServerOptions): Promise<Server> {
-  const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000 }, ({ method, url }, response) => {
-    const path = url?.split('?', 1)[0]
-    const isRead = method === 'GET' || method === 'HEAD'
-    const answer =
-      isRead && path === '/health/ready' ? readyAnswer(state) : isRead && path === '/health/live' ? LIVE : NOT_FOUND
-    const body = JSON.stringify(answer.body)
-    const length = Buffer.byteLength(body)
-    response.writeHead(answer.status, {
-      'content-type': 'application/json',
-      'content-length': length,
-      connection: 'close',
-    })
-    response.end(body)
-  })
-  server.maxConnections = MAX_CONNECTIONS
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ host, port }, resolve)
-  })
-  // It keeps no process alive.
-  return server.unref()
+function asJson({ status, body }: HealthAnswer): PlainAnswer {
+  return { status, type: 'application/json', text: JSON.stringify(body) }
 }
-
-const NOT_FOUND = { status: 404, body: { status: 'not found' } } as const

@@ -1,4 +1,5 @@
 import { PEOPLE_SETTINGS } from './people-settings.ts'
+import { WATCH_SETTINGS } from './watch-settings.ts'
 
 /**
  * All settings with their descriptions and defaults, in the order of .env.example, which a test compares with this
@@ -24,17 +25,7 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
   },
   { name: 'API_HOST', default: '127.0.0.1', meaning: 'IP address or host name that the Web API listens on.' },
   { name: 'API_PORT', default: '8080', meaning: 'Port of the Web API.' },
-  {
-    name: 'HEALTH_HOST',
-    default: '127.0.0.1',
-    meaning: 'IP address or host name on which relay, returns and delivery processes answer health checks.',
-  },
-  {
-    name: 'HEALTH_PORT',
-    default: '',
-    meaning:
-      'Port of GET /health/live and /health/ready of a relay, returns or delivery process, one for each process of a host. If empty, there are none. The Web API has them on API_PORT, and npm start sets none.',
-  },
+  ...WATCH_SETTINGS,
   { name: 'RELAY_HOST', default: '127.0.0.1', meaning: 'IP address or host name that the SMTP relay listens on.' },
   { name: 'RELAY_PORT', default: '2525', meaning: 'Port of the SMTP relay with STARTTLS.' },
   { name: 'RELAY_TLS_PORT', default: '2465', meaning: 'Port of the SMTP relay with implicit TLS.' },

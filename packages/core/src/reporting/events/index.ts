@@ -1,9 +1,10 @@
 import type { Sql, SqlTransaction } from '../../platform/database/database.ts'
+import { count, hasMetrics, observe } from '../../platform/metrics/metrics.ts'
 import { type FeedPage, type FeedQuery, readFeed } from './feed.ts'
 import { createFeedReads } from './feed-reads.ts'
 import { type EventPage, type EventQuery, lastNumber, readEvents } from './read.ts'
 import { continueAfterRestore } from './restored.ts'
-import { type Batch, EVENT_CHANNEL, type Sequenced, sequenceEvents } from './sequencer.ts'
+import { type Batch, countTypes, EVENT_CHANNEL, type Sequenced, sequenceEvents, type TypeCount } from './sequencer.ts'
 import { createSubscriptions, type Subscriptions } from './subscriptions.ts'
 import { watchEvents } from './watch.ts'
 
@@ -47,7 +48,7 @@ export function createEvents({ sql, alongside }: EventsDependencies): Events {
   const watch = watchEvents(sql, listen)
   const feedReads = createFeedReads(sql)
   return {
-    sequence: () => sequenceEvents(sql, alongside),
+    sequence: () => sequenceAndCount(sql, alongside),
     continueAfterRestore: () => continueAfterRestore(sql),
     read: (question) => readEvents(sql, question),
     lastNumber: (accountId) => lastNumber(sql, accountId),
@@ -59,4 +60,18 @@ export function createEvents({ sql, alongside }: EventsDependencies): Events {
     listen,
     ...createSubscriptions(sql, listen),
   }
+}
+
+/** As sequenceEvents; counts the events for the metrics of this process, if it has any: once they are committed. */
+async function sequenceAndCount(sql: Sql, alongside: EventsDependencies['alongside']): Promise<Sequenced> {
+  if (!hasMetrics()) return sequenceEvents(sql, alongside)
+  const began = performance.now()
+  let types: readonly TypeCount[] = []
+  const sequenced = await sequenceEvents(sql, async (transaction, batch) => {
+    await alongside(transaction, batch)
+    types = await countTypes(transaction, batch)
+  })
+  for (const { type, number } of types) count('events_total', { type }, number)
+  if (sequenced.count > 0) observe('sequence_seconds', (performance.now() - began) / 1000, {})
+  return sequenced
 }

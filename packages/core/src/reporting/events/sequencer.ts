@@ -59,6 +59,18 @@ export async function sequenceEvents(
   }) as Promise<Sequenced>
 }
 
+export interface TypeCount {
+  readonly type: string
+  readonly number: number
+}
+
+/** Counts the events of a batch by type. */
+export async function countTypes(sql: SqlTransaction, { after, to }: Batch): Promise<TypeCount[]> {
+  return sql<TypeCount[]>`
+    select type, count(*)::int as number from events
+     where transaction > ${after}::xid8 and transaction <= ${to}::xid8 group by 1`
+}
+
 async function number(sql: SqlTransaction, { after, to }: Batch): Promise<void> {
   await sql`
     with counted as materialized (

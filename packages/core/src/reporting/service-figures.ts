@@ -1,0 +1,72 @@
+import { flowWalk } from '../delivery/flows.ts'
+import { onlyRow, type Sql } from '../platform/database/database.ts'
+import { readDatabaseHealth } from '../platform/database/database-health.ts'
+import type { Measured } from '../platform/metrics/metrics.ts'
+
+/** Milliseconds for which figures are used again, however often the metrics are read. */
+const REUSE_MS = 10_000
+/** Flows that are looked at; each costs one or two index probes. */
+const MAX_FLOWS = 5000
+
+/**
+ * Returns a function that reads the gauges that are the same for every process: the queue, the lag of events, the database. It reads
+ * catalogs and indexes, and no more than a few rows of any table.
+ */
+export function createServiceFigures(sql: Sql): () => Promise<Measured> {
+  let last: { readonly at: number; readonly figures: Promise<Measured> } | undefined
+  return () => {
+    if (!last || performance.now() - last.at >= REUSE_MS) {
+      const read = { at: performance.now(), figures: readFigures(sql) }
+      last = read
+      read.figures.catch(() => {
+        if (last === read) last = undefined
+      })
+    }
+    return last.figures
+  }
+}
+
+async function readFigures(sql: Sql): Promise<Measured> {
+  const [queue, health] = [await readQueue(sql), await readDatabaseHealth(sql)]
+  return {
+    queue_deliveries: queue.deliveries,
+    queue_oldest_due_seconds: queue.oldestDue,
+    workers: queue.workers,
+    events_lag_seconds: queue.eventsLag,
+    database_bytes: health.size,
+    database_connections: health.connections,
+    database_connections_limit: health.maxConnections,
+    database_oldest_transaction_seconds: health.oldestTransaction ?? 0,
+    database_replica_lag_bytes: health.replicaBehind ?? undefined,
+    database_partition_weeks: health.weeksAhead,
+    database_transaction_id_ratio: queue.transactionIds,
+  }
+}
+
+interface QueueFigures {
+  readonly deliveries: number
+  readonly oldestDue: number
+  readonly workers: number
+  readonly eventsLag: number
+  readonly transactionIds: number
+}
+
+/** Times are in seconds. Parked mail counts as due from the time at which it is tried in any case. */
+async function readQueue(sql: Sql): Promise<QueueFigures> {
+  return onlyRow(
+    await sql<QueueFigures[]>`
+      with recursive flow as (${flowWalk(sql, MAX_FLOWS)})
+      select (select coalesce(n_live_tup, 0)::float8 from pg_stat_user_tables where relid = 'delivery_queue'::regclass) as deliveries,
+             (select greatest(coalesce(extract(epoch from service_now() - min(head.next_at)), 0), 0)::float8
+                from flow cross join lateral (
+                  select next_at from delivery_queue q
+                   where q.worker_id is null and q.account_id = flow.account_id and q.class = flow.class
+                   order by next_at limit 1) head) as "oldestDue",
+             (select count(*)::int from workers) as workers,
+             (select greatest(coalesce(max(extract(epoch from service_now() - e.occurred_at)), 0), 0)::float8
+                from event_cursors c cross join lateral (
+                  select occurred_at from events where transaction > c.transaction order by transaction limit 1) e
+               where c.name = 'numbers') as "eventsLag",
+             (select age(datfrozenxid)::float8 / 2147483648 from pg_database where datname = current_database()) as "transactionIds"`,
+  )
+}

@@ -1,4 +1,4 @@
-import { OF_MANY, runProcess, withCore } from '@postrider/core'
+import { OF_MANY, POOL_SIZES, runProcess, withCore } from '@postrider/core'
 import { buildApp } from './app.ts'
 
 /**
@@ -10,9 +10,12 @@ const HEAP_GROWTH = 120
 /** The API process. Any number of them can run, on any number of hosts. */
 await runProcess(
   { name: 'api', env: process.env, heapGrowth: HEAP_GROWTH },
-  withCore({ name: 'api', connections: 10, share: OF_MANY, ownHealth: true }, async ({ config, log, core }) => {
-    const app = await buildApp({ core, config, log })
-    await app.listen({ host: config.apiHost, port: config.apiPort })
-    return { close: () => app.close() }
-  }),
+  withCore(
+    { name: 'api', connections: POOL_SIZES.api, share: OF_MANY, ownHealth: true },
+    async ({ config, log, core }) => {
+      const app = await buildApp({ core, config, log })
+      await app.listen({ host: config.apiHost, port: config.apiPort })
+      return { close: () => app.close() }
+    },
+  ),
 )

@@ -17,6 +17,7 @@ import { contentCommands } from './commands/content.ts'
 import { creditsCommands } from './commands/credits.ts'
 import { dmarcCommands } from './commands/dmarc.ts'
 import { dnsCommands } from './commands/dns.ts'
+import { doctorCommands } from './commands/doctor.ts'
 import { domainCommands } from './commands/domain.ts'
 import { eventCommands } from './commands/events.ts'
 import { importCommands } from './commands/import.ts'
@@ -43,6 +44,7 @@ import { requireInstallation, withInstallation } from './installation.ts'
 const COMMANDS: readonly Command[] = [
   ...upCommands,
   ...operateCommands,
+  ...doctorCommands,
   ...certificateCommands,
   ...accountCommands,
   ...accountStandingCommands,
@@ -111,6 +113,7 @@ export async function runCommand(args: string[], env: NodeJS.ProcessEnv, streams
       config,
       env,
       stderr: streams.stderr,
+      columns: streams.stdout.isTTY ? streams.stdout.columns : undefined,
       withCore: (act) => {
         if (!env.DATABASE_URL && !command.creates) requireInstallation(config)
         return withInstallation(config, env.DATABASE_URL || undefined, act)

@@ -17,8 +17,8 @@ export interface Command {
   run(call: Call): Promise<Answer | undefined>
 }
 
-/** A stream for output to a terminal or to another program. */
-export type Output = Pick<NodeJS.WriteStream, 'isTTY' | 'write'>
+/** A stream for output to a terminal, which has columns, or to another program. */
+export type Output = Pick<NodeJS.WriteStream, 'isTTY' | 'write'> & Partial<Pick<NodeJS.WriteStream, 'columns'>>
 
 export interface Call {
   readonly options: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>
@@ -27,6 +27,8 @@ export interface Call {
   readonly env: NodeJS.ProcessEnv
   /** For progress. Commands that run until they are stopped, or that prompt, use the streams of the process instead. */
   readonly stderr: Output
+  /** Characters per line of the terminal that the text is printed on; undefined if it is not a terminal. */
+  readonly columns?: number | undefined
   /** Runs `act` on the installation's database. If the embedded database is not running, it is started and stopped afterwards. */
   withCore<T>(act: (core: Core) => Promise<T>): Promise<T>
 }

@@ -16,7 +16,7 @@ export interface TestMessage {
   readonly class: ClassName | undefined
 }
 
-const TEXT = 'This is a test message, sent with "postrider message send".'
+const TEXT = 'This is a test message, sent by the command "postrider".'
 const TIMEOUT_MS = 30_000
 
 /** Submits a message to the running service and returns its id, 32 hex digits. Throws {@link CommandError} if it is not accepted. */

@@ -3,6 +3,7 @@ import {
   asksDns,
   loadProviders,
   measure,
+  POOL_SIZES,
   type RunningProcess,
   runProcess,
   type ServiceContext,
@@ -38,7 +39,10 @@ const LOST = {
 } as const
 
 /** The delivery process. Any number of them can run, on any number of hosts. */
-await runProcess({ name: 'delivery', env: process.env }, withCore({ name: 'delivery', connections: 8 }, startWorker))
+await runProcess(
+  { name: 'delivery', env: process.env },
+  withCore({ name: 'delivery', connections: POOL_SIZES.delivery }, startWorker),
+)
 
 async function startWorker({ config, log, core }: ServiceContext): Promise<RunningProcess> {
   const providers = loadProviders(config.providersFile)

@@ -1,10 +1,10 @@
-import { ensureCertificate, runProcess, withCore } from '@postrider/core'
+import { ensureCertificate, POOL_SIZES, runProcess, withCore } from '@postrider/core'
 import { createReturns } from './returns/returns.ts'
 
 /** The process that receives bounce reports and complaints. Any number of them can run, on any number of hosts. */
 await runProcess(
   { name: 'returns', env: process.env },
-  withCore({ name: 'returns', connections: 10 }, async ({ config, log, core }) => {
+  withCore({ name: 'returns', connections: POOL_SIZES.returns }, async ({ config, log, core }) => {
     const returns = createReturns({ core, config, log, certificate: await ensureCertificate(config) })
     await returns.listen()
     return { close: () => returns.close() }

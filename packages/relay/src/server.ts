@@ -1,10 +1,10 @@
-import { ensureCertificate, runProcess, withCore } from '@postrider/core'
+import { ensureCertificate, POOL_SIZES, runProcess, withCore } from '@postrider/core'
 import { createRelay } from './relay.ts'
 
 /** The relay process. Any number of them can run, on any number of hosts. */
 await runProcess(
   { name: 'relay', env: process.env },
-  withCore({ name: 'relay', connections: 10 }, async ({ config, log, core }) => {
+  withCore({ name: 'relay', connections: POOL_SIZES.relay }, async ({ config, log, core }) => {
     const relay = createRelay({ core, config, log, certificate: await ensureCertificate(config) })
     await relay.listen()
     return { close: () => relay.close() }

@@ -7,6 +7,7 @@ import {
   forwardMetrics,
   garbageCollector,
   openDatabase,
+  POOL_SIZES,
   type Principal,
   RELEASE_FROM_BYTES,
   requireDatabase,
@@ -16,8 +17,6 @@ import { FRAME } from '../doors.ts'
 import { openDoors } from '../open-doors.ts'
 import type { LargeAnswer, LargeCall, Order, Report, Start } from './messages.ts'
 
-/** Few large messages arrive at a time, and their accepts share commits. */
-const CONNECTIONS = 3
 /**
  * Bytes of heap and buffers above which memory is released although the call was light: one that uses a large stored template or
  * file. Without calls they are some 45 MB.
@@ -34,7 +33,7 @@ async function serve(): Promise<void> {
   const { config } = workerData as Start
   const log = createLog('api', config.logLevel)
   if (config.metricsPort !== undefined) forwardMetrics()
-  const sql = openDatabase({ url: requireDatabase(config), name: 'api', connections: CONNECTIONS })
+  const sql = openDatabase({ url: requireDatabase(config), name: 'api', connections: POOL_SIZES.largeCalls })
   const core = createCore({ sql, config, log })
   await core.readiness.check()
   const { collect, release } = garbageCollector()

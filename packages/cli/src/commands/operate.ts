@@ -1,7 +1,7 @@
-import { connect } from 'node:net'
 import { hostname } from 'node:os'
 import { type Call, type Command, CommandError, UsageError } from '../command.ts'
 import { firstSteps, makeDemoAccount, reachable } from '../first-run.ts'
+import { smtpGreeting } from '../smtp-greeting.ts'
 
 const PROCESSES = ['api', 'relay', 'delivery', 'returns', 'sandbox'] as const
 type ProcessName = (typeof PROCESSES)[number]
@@ -73,17 +73,8 @@ async function requireHttp(url: string): Promise<void> {
 }
 
 async function requireGreeting(host: string, port: number): Promise<void> {
-  const greeting = await new Promise<string>((resolve) => {
-    const socket = connect({ host, port, timeout: 5000 })
-    const done = (text: string) => {
-      resolve(text)
-      socket.destroy()
-    }
-    socket.once('data', (octets) => done(octets.toString()))
-    socket.once('timeout', () => done(''))
-    socket.once('error', () => done(''))
-  })
-  if (!greeting.startsWith('220'))
+  const greeting = await smtpGreeting(host, port, 5000)
+  if (!greeting?.startsWith('220'))
     throw new CommandError(`health check of ${host}:${port} failed (no SMTP greeting); see the log of the process`)
 }
 

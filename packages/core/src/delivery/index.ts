@@ -80,7 +80,7 @@ export { BOUNCE_CLASSES, type BounceClass, bounceClass } from './bounce-rules.ts
 export type { Slot, SlotRequest } from './connection-slots.ts'
 export type { FlowProgress } from './flow-progress.ts'
 export type { Flow, FlowShare } from './flows.ts'
-export type { LostWorkers, WorkerLease, WorkerSummary } from './lease.ts'
+export { type LostWorkers, listWorkers, readHeartbeats, type WorkerLease, type WorkerSummary } from './lease.ts'
 export type { HeldLease } from './lease-thread.ts'
 export type * from './outcome.ts'
 
@@ -105,7 +105,7 @@ export type { ClaimedDelivery, DeliveryKey, EndOfData, SendPermission } from './
 export { announcer, QUEUE_CHANNEL } from './queue-channel.ts'
 export type { Result } from './record.ts'
 export { isPerishable, lifetimeOf } from './schedule.ts'
-export type { SetAside } from './set-aside.ts'
+export { listSetAside, type SetAside } from './set-aside.ts'
 export { DELIVERY_STATES, type DeliveryState } from './states.ts'
 
 export interface Deliveries {

@@ -125,6 +125,14 @@ export async function listWorkers(sql: AnySql): Promise<WorkerSummary[]> {
       from workers w order by w.id limit ${MAX_LISTED}`
 }
 
+/** Returns the counters that workers advance every two seconds, by worker. */
+export async function readHeartbeats(sql: AnySql): Promise<Map<number, string>> {
+  const rows = await sql<
+    { id: number; beat: string }[]
+  >`select id, beat::text from workers order by id limit ${MAX_LISTED}`
+  return new Map(rows.map(({ id, beat }) => [id, beat]))
+}
+
 /** The lock of worker `w`. Workers of other databases of the same server may have the same ids. */
 function lockOf(sql: AnySql): ReturnType<AnySql> {
   return sql`

@@ -4,11 +4,10 @@ import type { DatabaseClock } from './database/database-clock.ts'
 import { within } from './database/deadlines.ts'
 import { diskProbe } from './database/disk-probe.ts'
 import { pendingMigrations } from './database/migrate.ts'
+import { DURABILITY } from './database/server-state.ts'
 import type { Log } from './log.ts'
 import { agreeOnSecret, type Secrets } from './secrets.ts'
 
-/** Settings that promise P1 depends on: with one of them off an acknowledged message can be lost. */
-const DURABILITY = ['fsync', 'full_page_writes', 'synchronous_commit']
 const STANDBY =
   'the database is a standby, which stores no mail: set DATABASE_URL to the primary, or list all hosts and add target_session_attrs=primary'
 /** Milliseconds by which the host's clock may differ from the database's without a warning. */
@@ -93,7 +92,7 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
     const { now, standby, off } = onlyRow(
       await sql<{ now: number; standby: boolean; off: string[] }[]>`
         select (extract(epoch from clock_timestamp()) * 1000)::float8 as now, pg_is_in_recovery() as standby,
-               array(select name from unnest(${DURABILITY}::text[]) name where current_setting(name) = 'off') as off`,
+               array(select name from unnest(${[...DURABILITY]}::text[]) name where current_setting(name) = 'off') as off`,
     )
     answeredAt = clock.monotonic()
     compareClocks(clock.set({ asked, answered: answeredAt, database: now }))

@@ -82,12 +82,23 @@ export function sameSecret(a: Buffer, b: Buffer): boolean {
  */
 export function loadSecretKey(secretKey: string | undefined, dataDir: string): string {
   if (secretKey) return secretKey
-  const path = join(dataDir, 'secret-key')
+  const path = secretKeyFile(dataDir)
   if (!existsSync(path)) writeOnce(path, `${randomBytes(32).toString('base64url')}\n`)
-  return readKept(
-    path,
-    'restore it from a backup, or set SECRET_KEY to its former content. Delete it, together with the database, only if the installation never stored mail or domains',
-  )
+  return readKept(path, LOST_KEY)
+}
+
+/** The file of the secret key of an installation that does not set SECRET_KEY. */
+export function secretKeyFile(dataDir: string): string {
+  return join(dataDir, 'secret-key')
+}
+
+const LOST_KEY =
+  'restore it from a backup, or set SECRET_KEY to its former content. Delete it, together with the database, only if the installation never stored mail or domains'
+
+/** Like {@link loadSecretKey}, but creates none: undefined if there is no key. */
+export function findSecretKey(secretKey: string | undefined, dataDir: string): string | undefined {
+  const path = secretKeyFile(dataDir)
+  return secretKey || (existsSync(path) ? readKept(path, LOST_KEY) : undefined)
 }
 
 /**
@@ -96,9 +107,16 @@ export function loadSecretKey(secretKey: string | undefined, dataDir: string): s
  * Returns whether the key matches.
  */
 export async function agreeOnSecret(sql: AnySql, secrets: Secrets): Promise<boolean> {
-  const name = 'secret key fingerprint'
-  const [kept] = await sql<{ value: string }[]>`select value from instance where name = ${name}`
-  if (kept) return kept.value === secrets.fingerprint
-  await sql`insert into instance (name, value) values (${name}, ${secrets.fingerprint}) on conflict do nothing`
+  const agrees = await secretAgrees(sql, secrets)
+  if (agrees !== undefined) return agrees
+  await sql`insert into instance (name, value) values (${FINGERPRINT}, ${secrets.fingerprint}) on conflict do nothing`
   return agreeOnSecret(sql, secrets)
+}
+
+const FINGERPRINT = 'secret key fingerprint'
+
+/** Whether the database was set up with this key; undefined if no process has used it yet. */
+export async function secretAgrees(sql: AnySql, secrets: Secrets): Promise<boolean | undefined> {
+  const [kept] = await sql<{ value: string }[]>`select value from instance where name = ${FINGERPRINT}`
+  return kept && kept.value === secrets.fingerprint
 }

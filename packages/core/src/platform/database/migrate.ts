@@ -67,13 +67,25 @@ export async function migrate(sql: Sql): Promise<string[]> {
   return applied
 }
 
-/** Returns the names of this version's migrations that are not applied to the database. */
-export async function pendingMigrations(sql: Sql): Promise<string[]> {
+/** The schema of a database, compared with this version's. */
+export interface SchemaState {
+  /** This version's migrations that are not applied, in order. */
+  readonly pending: readonly string[]
+  /** Applied migrations that this version does not know: a newer version has run on the database. */
+  readonly unknown: readonly string[]
+}
+
+/** Compares the names of the migrations; changes nothing. */
+export async function readSchemaState(sql: Sql): Promise<SchemaState> {
+  const names = migrations().map(({ name }) => name)
   const [exists] = await sql<{ found: boolean }[]>`select to_regclass('schema_migrations') is not null as found`
-  if (!exists?.found) return migrations().map(({ name }) => name)
-  const rows = await sql<{ name: string }[]>`select name from schema_migrations`
-  const done = new Set(rows.map(({ name }) => name))
-  return migrations()
-    .filter(({ name }) => !done.has(name))
-    .map(({ name }) => name)
+  if (!exists?.found) return { pending: names, unknown: [] }
+  const done = (await sql<{ name: string }[]>`select name from schema_migrations order by name`).map(({ name }) => name)
+  const [known, applied] = [new Set(names), new Set(done)]
+  return { pending: names.filter((name) => !applied.has(name)), unknown: done.filter((name) => !known.has(name)) }
+}
+
+/** Returns the names of this version's migrations that are not applied to the database. */
+export async function pendingMigrations(sql: Sql): Promise<readonly string[]> {
+  return (await readSchemaState(sql)).pending
 }

@@ -4,7 +4,7 @@ import { onlyRow, type Sql } from './database.ts'
  * Weeks for which partitions are created in advance: an installation whose processes were all stopped for a month can
  * still accept mail.
  */
-const WEEKS_AHEAD = 6
+export const WEEKS_AHEAD = 6
 
 /**
  * Creating a partition locks its parent, and accepts queue up behind this lock request; a long reader (a dump) must not

@@ -13,6 +13,7 @@ export {
   type BounceClassification,
   classificationOf,
 } from '../formats/v3/bounce-classifications.ts'
+export { type EventLag, readEventLag } from './event-lag.ts'
 export type { FeedPage, FeedQuery as FeedQuestion } from './feed.ts'
 export type { EventPage, EventQuery as EventQuestion } from './read.ts'
 export type { Batch, Sequenced } from './sequencer.ts'

@@ -25,6 +25,7 @@ export type { Finished } from './finish.ts'
 export { eventsNamed, namesOf } from './names.ts'
 export { shownHeaders } from './rules.ts'
 export type { WebhookResponse as Told } from './send.ts'
+export { readTroubledWebhooks, type TroubledWebhooks } from './troubled.ts'
 export {
   type DeadBatch,
   type ProbeOptions,

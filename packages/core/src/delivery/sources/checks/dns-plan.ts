@@ -34,20 +34,21 @@ export interface DnsPlanOptions {
     Config,
     'delivery' | 'dnsServers' | 'returnPathHost' | 'receivesReports' | 'publicUrl' | 'heloName' | 'operatorDkim'
   >
+  /** Milliseconds after which lookups are given up, and their records `unknown`. By default a minute, for a thousand sources. */
+  readonly deadlineMs?: number
 }
 
-/** Milliseconds for a thousand sources. */
 const DEADLINE_MS = 60_000
 const CONCURRENT = 20
 /** RFC 7208 3.4: a response with the record should fit in 512 bytes. */
 const MAX_SPF = 450
 
 /** Looks up all of them. Private addresses, and all in the sandbox, are `skipped`. */
-export async function planDns({ sql, config }: DnsPlanOptions): Promise<DnsPlan> {
+export async function planDns({ sql, config, deadlineMs = DEADLINE_MS }: DnsPlanOptions): Promise<DnsPlan> {
   const { sources } = await readEgress(sql)
   const smartHosts = await sql<{ name: string }[]>`select name from smart_hosts order by id`
   const skip = asksDns(config) ? undefined : (reasonToSkip('', false) as string)
-  return withDns({ servers: config.dnsServers, deadlineMs: DEADLINE_MS }, async (resolve) => {
+  return withDns({ servers: config.dnsServers, deadlineMs }, async (resolve) => {
     const query = memoized(resolve)
     const own = sources.flatMap(sendingAddresses)
     const addresses = own.length > 0 || skip !== undefined ? own : await addressesOf(config.heloName, query)

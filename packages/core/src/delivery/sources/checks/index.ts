@@ -14,7 +14,7 @@ import { settlePauses } from './settle-pauses.ts'
 import { readStatuses, type SourceStatus } from './source-status.ts'
 import { type CheckedSource, readNow } from './store.ts'
 
-export type { DnsPlan } from './dns-plan.ts'
+export { type DnsPlan, planDns } from './dns-plan.ts'
 export type { CheckPurpose, CheckState, RecordCheck } from './record-check.ts'
 export type { SourceStatus } from './source-status.ts'
 export type { Listing } from './store.ts'

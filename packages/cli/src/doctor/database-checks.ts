@@ -1,0 +1,120 @@
+import { statfsSync } from 'node:fs'
+import type { Check } from './check.ts'
+import { bad, bytesText, counted, type Finding, firstOf, ok, spanText, warn } from './finding.ts'
+import type { Readings } from './readings.ts'
+
+/** The oldest Postgres on which the schema works, as in server_version_num. */
+const OLDEST_POSTGRES = 150_000
+/** Milliseconds by which the clock of this host may differ: signatures and certificates allow for more, comparisons of logs do not. */
+const CLOCK = { warn: 2000, bad: 60_000 }
+/** Of some 2,100 million transactions, after which the server accepts no writes. Autovacuum begins at 200 million. */
+const TRANSACTION_AGE = { warn: 600_000_000, bad: 1_500_000_000 }
+const FREE_BYTES = { warn: 2 * 2 ** 30, bad: 256 * 2 ** 20 }
+
+/** The state of the server itself. Its load is in load-checks.ts. */
+export const databaseChecks: readonly Check[] = [
+  { area: 'database', name: 'version', database: true, run: checkVersion },
+  { area: 'database', name: 'primary', database: true, run: checkPrimary },
+  { area: 'database', name: 'clock', database: true, run: checkClock },
+  { area: 'database', name: 'durability', database: true, run: checkDurability },
+  { area: 'database', name: 'checksums', database: true, run: checkChecksums },
+  { area: 'database', name: 'migrations', database: true, run: checkMigrations },
+  { area: 'database', name: 'partitions', database: true, run: checkPartitions },
+  { area: 'database', name: 'transaction ids', database: true, run: checkTransactionIds },
+  { area: 'database', name: 'disk', database: true, run: checkDisk },
+]
+
+async function checkVersion({ server }: Readings): Promise<Finding> {
+  const { version, versionNumber } = await server()
+  return versionNumber >= OLDEST_POSTGRES
+    ? ok(`Postgres ${version}`)
+    : bad(`Postgres ${version} is older than 15, the oldest that is supported`, 'upgrade the server with pg_upgrade')
+}
+
+async function checkPrimary({ server }: Readings): Promise<Finding> {
+  const { isStandby } = await server()
+  return isStandby
+    ? bad(
+        'this server is a standby, which stores no mail',
+        'set DATABASE_URL to the primary, or list all hosts and add target_session_attrs=primary',
+      )
+    : ok('this server accepts writes')
+}
+
+async function checkClock({ server }: Readings): Promise<Finding> {
+  const { hostAhead } = await server()
+  const off = Math.abs(hostAhead)
+  if (off <= CLOCK.warn) return ok("agrees with this host's")
+  const text = `the clock of this host is ${spanText(off / 1000)} ${hostAhead > 0 ? 'ahead of' : 'behind'} the database's`
+  const fix = 'have both synchronized by NTP: "timedatectl set-ntp true" on each host'
+  return off > CLOCK.bad ? bad(text, fix) : warn(text, fix)
+}
+
+async function checkDurability({ server, config }: Readings): Promise<Finding> {
+  const { unsafe } = await server()
+  if (unsafe.length === 0) return ok('fsync, full_page_writes and synchronous_commit are on')
+  const statements = unsafe.map((name) => `ALTER SYSTEM SET ${name} = on`)
+  const effect = config.allowUnsafeDatabase ? '' : '; the processes accept no mail'
+  return bad(
+    `${unsafe.join(', ')} ${unsafe.length === 1 ? 'is' : 'are'} off, so accepted mail could be lost${effect}`,
+    `${statements.join('; ')}; SELECT pg_reload_conf(); also see ALTER DATABASE and ALTER ROLE settings`,
+  )
+}
+
+async function checkChecksums({ server }: Readings): Promise<Finding> {
+  return (await server()).hasChecksums
+    ? ok('data pages have checksums')
+    : warn(
+        'data pages have no checksums, so damage by the disk is not noticed',
+        'stop the server and run: pg_checksums --enable -D DATA_DIRECTORY',
+      )
+}
+
+async function checkMigrations({ schema }: Readings): Promise<Finding> {
+  const { pending, unknown } = await schema()
+  if (pending.length > 0)
+    return bad(
+      `${counted(pending.length, 'migration')} of this version ${pending.length === 1 ? 'is' : 'are'} not applied: ${firstOf(pending)}`,
+      'postrider migrate',
+    )
+  if (unknown.length > 0)
+    return bad(
+      `a newer version has migrated this database: ${firstOf(unknown)}`,
+      'run the newer version on this host, too',
+    )
+  return ok('the schema is that of this version')
+}
+
+async function checkPartitions({ tables }: Readings): Promise<Finding> {
+  const { missing } = await tables()
+  const [first] = missing
+  if (first === undefined) return ok('the partitions of the coming weeks exist')
+  const text = `missing partitions: ${firstOf(missing.map(({ name }) => name))}`
+  const fix =
+    'any process creates them within a minute; if not, look for "cleanup failed" in its log, and end what locks the tables (long transactions, pg_dump)'
+  return first.week <= 1 ? bad(text, fix) : warn(text, fix)
+}
+
+async function checkTransactionIds({ server }: Readings): Promise<Finding> {
+  const { transactionAge, multixactAge } = await server()
+  const age = Math.max(transactionAge, multixactAge)
+  const text = `the oldest transaction id is ${Math.round(age / 1_000_000)} million transactions old`
+  const fix =
+    'end long transactions and unused replication slots, then run VACUUM (FREEZE) in the database of the greatest age(datfrozenxid)'
+  if (age > TRANSACTION_AGE.bad) return bad(`${text}; at 2,100 million the server accepts no writes`, fix)
+  return age > TRANSACTION_AGE.warn ? warn(text, fix) : ok(text)
+}
+
+/** The free space of the database's own disk is visible only if it is embedded. */
+async function checkDisk({ server, config, env }: Readings): Promise<Finding> {
+  const { size } = await server()
+  const own = `the database has ${bytesText(size)}`
+  if (env.DATABASE_URL) return ok(`${own}; the free space on the disk of its server is not visible from here`)
+  const { bavail, bsize, blocks } = statfsSync(config.dataDir)
+  const [free, all] = [bavail * bsize, blocks * bsize]
+  const text = `${own}, and ${bytesText(free)} of ${bytesText(all)} are free on the disk of DATA_DIR`
+  const fix =
+    'free space on the disk, add some, or lower BODY_DAYS and EVENT_DAYS; a full disk stops the acceptance of mail'
+  if (free < FREE_BYTES.bad) return bad(text, fix)
+  return free < FREE_BYTES.warn || free < all / 20 ? warn(text, fix) : ok(text)
+}

@@ -1,0 +1,75 @@
+import { type Config, openDatabase, type Sql, within } from '@postrider/core'
+import { startEmbeddedPostgres } from '../embedded-postgres/index.ts'
+import { hasEmbeddedDatabase } from '../installation.ts'
+import { bad, type Finding, ok, warn } from './finding.ts'
+
+/** Connections: several checks wait for statements at the same time. */
+const CONNECTIONS = 3
+/** Milliseconds of a statement that reads nothing. */
+const SLOW_MS = 200
+
+/** The database of an installation as it is: no migration is applied, and no key or database created. */
+export interface ExaminedDatabase {
+  /** Undefined if the database does not respond. */
+  readonly sql: Sql | undefined
+  /** Whether it responds, and how fast. */
+  readonly connection: Finding
+  close(): Promise<void>
+}
+
+/** Opens the external database or the embedded one, which is started if it is not running. Never throws. */
+export async function openExamined(config: Config, env: NodeJS.ProcessEnv): Promise<ExaminedDatabase> {
+  if (!env.DATABASE_URL && !hasEmbeddedDatabase(config)) {
+    const detail = `DATA_DIR has no database (${config.dataDir})`
+    return closed(
+      bad(detail, 'set DATA_DIR to the folder of the installation, or set DATABASE_URL; "npm start" creates a new one'),
+    )
+  }
+  let stop = async (): Promise<void> => {}
+  try {
+    const embedded = env.DATABASE_URL ? undefined : await startEmbeddedPostgres({ dataDir: config.dataDir })
+    if (embedded) stop = embedded.stop
+    const sql = openDatabase({
+      url: embedded?.url ?? (env.DATABASE_URL as string),
+      name: 'doctor',
+      connections: CONNECTIONS,
+    })
+    const close = async () => {
+      await sql.end({ timeout: 1 })
+      await stop()
+    }
+    try {
+      return { sql: within(sql, 'work'), connection: await measure(within(sql, 'mail')), close }
+    } catch (error) {
+      await close()
+      throw error
+    }
+  } catch (error) {
+    await stop()
+    const { message, code } = error as { message?: string; code?: string }
+    return closed(
+      bad(
+        `could not connect: ${message || code}`,
+        'start the database, and check its address, user and password in DATABASE_URL',
+      ),
+    )
+  }
+}
+
+/** Before the checks, which add to the times of each other. The first statement opens the connection. */
+async function measure(sql: Sql): Promise<Finding> {
+  await sql`select 1`
+  const began = performance.now()
+  await sql`select 1`
+  const text = `a statement takes ${(performance.now() - began).toFixed(1)} ms`
+  return performance.now() - began < SLOW_MS
+    ? ok(text)
+    : warn(
+        `${text}, and each message needs several`,
+        'have the database on the same network, and look at the load of its server',
+      )
+}
+
+function closed(connection: Finding): ExaminedDatabase {
+  return { sql: undefined, connection, close: async () => {} }
+}

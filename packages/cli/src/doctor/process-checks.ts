@@ -1,0 +1,134 @@
+import { hostname } from 'node:os'
+import { setTimeout as pause } from 'node:timers/promises'
+import { readHeartbeats, type WorkerSummary } from '@postrider/core'
+import { local } from '../commands/operate.ts'
+import { reachable, sandboxUrl } from '../first-run.ts'
+import type { Check } from './check.ts'
+import { bad, counted, type Finding, firstOf, ok, warn } from './finding.ts'
+import { RESPONSE_MS, type Readings } from './readings.ts'
+
+/** Milliseconds within which a worker advances its counter: it does so every two seconds. */
+const HEARTBEAT_MS = 5000
+const HEARTBEAT_POLL_MS = 250
+
+export const processChecks: readonly Check[] = [
+  { area: 'processes', name: 'api', run: checkApi },
+  { area: 'processes', name: 'relay', run: checkRelay },
+  { area: 'processes', name: 'delivery', database: true, run: checkDelivery },
+  { area: 'processes', name: 'returns', run: checkReturns },
+  { area: 'processes', name: 'sandbox', run: checkSandbox },
+  { area: 'processes', name: 'worker leases', database: true, run: checkLeases },
+]
+
+async function checkApi(readings: Readings): Promise<Finding> {
+  const { apiHost, apiPort } = readings.config
+  const health = await readings.api()
+  const at = `${reachable(local(apiHost))}:${apiPort}`
+  if (health === undefined) return absent(readings, 'api', at, 'packages/api/src/server.ts')
+  if (health.status === 200) return ok(`ready at ${at}`)
+  return bad(
+    `not ready: ${health.reasons.join('; ') || `status ${health.status}`}`,
+    health.reasons.length > 0
+      ? 'correct these reasons; it is ready again within seconds'
+      : `another program uses port ${apiPort}: stop it, or set API_PORT`,
+  )
+}
+
+async function checkRelay(readings: Readings): Promise<Finding> {
+  const { relayHost, relayPort } = readings.config
+  const at = `${local(relayHost)}:${relayPort}`
+  return greeted(readings, 'relay', at, await readings.relay(), 'packages/relay/src/server.ts')
+}
+
+async function checkReturns(readings: Readings): Promise<Finding> {
+  const { returnsHost, returnsPort } = readings.config
+  const at = `${local(returnsHost)}:${returnsPort}`
+  return greeted(readings, 'returns', at, await readings.returns(), 'packages/relay/src/returns-server.ts')
+}
+
+async function greeted(
+  readings: Readings,
+  program: string,
+  at: string,
+  greeting: string | undefined,
+  file: string,
+): Promise<Finding> {
+  if (greeting === undefined) return absent(readings, program, at, file)
+  if (greeting.startsWith('220')) return ok(`responds at ${at}`)
+  return bad(`${at} does not greet: ${greeting}`, `see the log of the process ${program}`)
+}
+
+/** No process responds on this host. That is no fault if there are some on other hosts, and none here. */
+async function absent(readings: Readings, program: string, at: string, file: string): Promise<Finding> {
+  const programs = await readings.activity().then(
+    (activity) => activity.programs.filter((one) => one.program === program),
+    () => [],
+  )
+  const elsewhere = programs.flatMap(({ isHere, address }) => (isHere || address === null ? [] : [address]))
+  if (elsewhere.length > 0 && elsewhere.length === programs.length)
+    return ok(`runs on other hosts: ${firstOf(elsewhere)}; run postrider doctor there, too`)
+  return bad(
+    `no response at ${at}`,
+    programs.length > 0
+      ? `it is connected to the database, so it may hang, or have another port than in these settings: see its log, and restart it`
+      : `npm start, or only this process: node ${file}`,
+  )
+}
+
+async function checkDelivery({ workers }: Readings): Promise<Finding> {
+  const all = await workers()
+  const alive = all.filter((worker) => worker.alive)
+  const here = alive.filter(({ host }) => host === hostname()).length
+  if (alive.length === 0)
+    return bad(
+      'no delivery worker is running, so nothing is sent',
+      'npm start, or only a worker: node packages/delivery/src/worker.ts',
+    )
+  const hosts = [...new Set(alive.map(({ host }) => host))]
+  return ok(
+    `${counted(alive.length, 'worker')}, ${here} on this host${hosts.length > 1 ? `; hosts: ${firstOf(hosts)}` : ''}`,
+  )
+}
+
+async function checkSandbox({ config }: Readings): Promise<Finding | undefined> {
+  if (config.delivery.kind !== 'sandbox') return undefined
+  const url = sandboxUrl(config)
+  const response = await fetch(url, { signal: AbortSignal.timeout(RESPONSE_MS) }).catch(() => undefined)
+  await response?.body?.cancel()
+  return response?.ok
+    ? ok(`the inbox is at ${url}/`)
+    : bad(
+        `no inbox at ${url}/, and all mail goes there: DELIVERY is sandbox`,
+        'npm start, or only the inbox: node packages/sandbox/src/server.ts',
+      )
+}
+
+/** A worker that hangs keeps its lock, but its counter stops. */
+async function checkLeases({ workers, sql }: Readings): Promise<Finding | undefined> {
+  const all = await workers()
+  if (all.length === 0) return undefined
+  const dead = all.filter(({ alive }) => !alive)
+  const before = await readHeartbeats(sql())
+  const deadline = performance.now() + HEARTBEAT_MS
+  let silent = all.filter(({ alive }) => alive)
+  while (silent.length > 0 && performance.now() < deadline) {
+    await pause(HEARTBEAT_POLL_MS)
+    const now = await readHeartbeats(sql())
+    silent = silent.filter(({ id }) => now.has(id) && now.get(id) === before.get(id))
+  }
+  if (silent.length > 0)
+    return warn(
+      `without a heartbeat for ${HEARTBEAT_MS / 1000} s: ${firstOf(silent.map(named))}`,
+      'see the log of the worker; after a minute without heartbeats others take over its deliveries',
+    )
+  if (dead.length > 0)
+    return warn(
+      `dead, but still registered: ${firstOf(dead.map(named))}`,
+      'a running worker takes over its deliveries within 10 s; start one if none is running',
+    )
+  return ok(`${counted(all.length, 'worker')} with heartbeats`)
+}
+
+function named({ pid, host }: WorkerSummary): string {
+  return `process ${pid} on ${host}`
+}

@@ -1,0 +1,79 @@
+import type { Check } from './check.ts'
+import { bad, bytesText, counted, type Finding, firstOf, ok, spanText, warn } from './finding.ts'
+import type { Readings } from './readings.ts'
+
+const BEHIND_BYTES = { warn: 64 * 2 ** 20, bad: 2 ** 30 }
+const BEHIND_SECONDS = { warn: 30, bad: 600 }
+/** Bytes of WAL that a slot without a reader keeps. */
+const RETAINED = { warn: 2 ** 30, bad: 16 * 2 ** 30 }
+
+export const replicationChecks: readonly Check[] = [
+  { area: 'replication', name: 'WAL archive', database: true, run: checkArchive },
+  { area: 'replication', name: 'standbys', database: true, run: checkStandbys },
+  { area: 'replication', name: 'replication lag', database: true, run: checkLag },
+  { area: 'replication', name: 'replication slots', database: true, run: checkSlots },
+]
+
+async function checkArchive({ server, config, env }: Readings): Promise<Finding> {
+  const { archiveMode, archivedAt, archiveFailedAt } = await server()
+  if (archiveMode === 'off') {
+    if (config.delivery.kind === 'sandbox') return ok('off; the mail of the sandbox needs no backup')
+    return warn(
+      'archive_mode is off: after a loss of the disk, only what the last backup or a standby has can be restored',
+      env.DATABASE_URL
+        ? 'set archive_mode = on and archive_command (pgBackRest, WAL-G), and restart the server'
+        : 'use a Postgres of your own, by DATABASE_URL, with archive_mode = on and archive_command (pgBackRest, WAL-G)',
+    )
+  }
+  if (archiveFailedAt !== null && (archivedAt === null || archiveFailedAt > archivedAt))
+    return bad(
+      `archiving has failed since ${archiveFailedAt.toISOString()}; the WAL stays on the disk until it is full`,
+      "run archive_command by hand; the server's log has its error",
+    )
+  return archivedAt === null
+    ? warn('nothing has been archived yet', 'SELECT pg_switch_wal(), then run postrider doctor again')
+    : ok(`WAL was last archived at ${archivedAt.toISOString()}`)
+}
+
+async function checkStandbys({ replication }: Readings): Promise<Finding> {
+  const { synchronous, standbys } = await replication()
+  const inSync = standbys.filter(({ sync }) => sync === 'sync' || sync === 'quorum')
+  if (synchronous !== '' && inSync.length === 0)
+    return bad(
+      `synchronous_standby_names is "${synchronous}", but no such standby is connected: commits wait, and no mail is accepted`,
+      "start the standby; or, to go on without it: ALTER SYSTEM SET synchronous_standby_names = ''; SELECT pg_reload_conf()",
+    )
+  if (standbys.length === 0) return ok('there are none; accepted mail is on one server')
+  if (inSync.length === 0)
+    return warn(
+      `none of ${counted(standbys.length, 'standby')} is synchronous, so a failover loses the last accepted messages`,
+      `ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 (*)'; SELECT pg_reload_conf()`,
+    )
+  return ok(`${firstOf(inSync.map(({ name, sync }) => `${name} (${sync})`))}`)
+}
+
+async function checkLag({ replication }: Readings): Promise<Finding | undefined> {
+  const { standbys } = await replication()
+  if (standbys.length === 0) return undefined
+  const waiting = standbys.filter(({ state }) => state !== 'streaming')
+  const behind = Math.max(...standbys.map(({ behind }) => behind ?? 0))
+  const lag = Math.max(...standbys.map(({ lag }) => lag ?? 0))
+  const states =
+    waiting.length === 0 ? '' : `; not streaming: ${firstOf(waiting.map(({ name, state }) => `${name} (${state})`))}`
+  const text = `the standby that is furthest behind lacks ${bytesText(behind)} (${spanText(lag)})${states}`
+  const fix = 'SELECT * FROM pg_stat_replication; look at the network, disk and log of the standby'
+  if (behind > BEHIND_BYTES.bad || lag > BEHIND_SECONDS.bad) return bad(text, fix)
+  return behind > BEHIND_BYTES.warn || lag > BEHIND_SECONDS.warn || waiting.length > 0 ? warn(text, fix) : ok(text)
+}
+
+async function checkSlots({ replication }: Readings): Promise<Finding> {
+  const { slots } = await replication()
+  const unused = slots.filter(({ isActive, retained, walStatus }) => {
+    return !isActive && ((retained ?? 0) > RETAINED.warn || walStatus === 'unreserved' || walStatus === 'lost')
+  })
+  const [worst] = unused
+  if (worst === undefined) return ok(slots.length === 0 ? 'there are none' : 'none keeps much WAL')
+  const text = `without a reader: ${firstOf(unused.map(({ name, retained }) => `${name} (keeps ${bytesText(retained ?? 0)} of WAL)`))}`
+  const fix = `start its standby, or: SELECT pg_drop_replication_slot('${worst.name}')`
+  return (worst.retained ?? 0) > RETAINED.bad || worst.walStatus === 'lost' ? bad(text, fix) : warn(text, fix)
+}

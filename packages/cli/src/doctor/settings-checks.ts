@@ -1,0 +1,68 @@
+import { statSync } from 'node:fs'
+import { createSecrets, findSecretKey, misspeltSettings, secretAgrees, secretKeyFile } from '@postrider/core'
+import type { Check } from './check.ts'
+import { bad, type Finding, firstOf, ok, warn } from './finding.ts'
+import type { Readings } from './readings.ts'
+
+export const settingsChecks: readonly Check[] = [
+  { area: 'settings', name: 'setting names', run: async ({ env }) => checkNames(env) },
+  { area: 'settings', name: 'settings for tests', run: async (readings) => checkTestSettings(readings) },
+  { area: 'settings', name: 'secret key', database: true, run: checkSecretKey },
+  { area: 'settings', name: 'mail to the operator', database: true, run: checkOperatorMail },
+]
+
+function checkNames(env: NodeJS.ProcessEnv): Finding {
+  const found = misspeltSettings(env)
+  if (found.length === 0) return ok('no variable looks like a misspelt setting')
+  return warn(
+    `these variables are not settings and have no effect: ${firstOf(found.map(({ name }) => name))}`,
+    `rename ${firstOf(found.map(({ name, meant }) => `${name} to ${meant}`))}`,
+  )
+}
+
+/** Settings that are safe only if no mail leaves the machine. */
+function checkTestSettings({ config }: Readings): Finding {
+  const { allowUnsafeDatabase, allowPrivateMx, outboundNetworks, delivery } = config
+  const unsafe = [
+    ...(allowUnsafeDatabase ? ['ALLOW_UNSAFE_DATABASE=1'] : []),
+    ...(allowPrivateMx ? ['MX_PRIVATE_NETWORKS=allow'] : []),
+    ...(outboundNetworks.includes('0.0.0.0/0') ? ['WEBHOOK_PRIVATE_NETWORKS=allow'] : []),
+  ]
+  if (unsafe.length === 0) return ok('none is set')
+  if (delivery.kind === 'sandbox') return ok(`${unsafe.join(', ')}; the sandbox needs no protection from them`)
+  const fix = `unset ${unsafe.map((one) => one.split('=', 1)[0]).join(', ')}, and restart the processes`
+  return allowUnsafeDatabase
+    ? bad('ALLOW_UNSAFE_DATABASE=1: accepted mail can be lost when the database server fails', fix)
+    : warn(`${unsafe.join(', ')}: other people's domains and webhooks can reach hosts of your private networks`, fix)
+}
+
+async function checkSecretKey({ config, sql }: Readings): Promise<Finding> {
+  const key = findSecretKey(config.secretKey, config.dataDir)
+  const file = secretKeyFile(config.dataDir)
+  const useFirst =
+    'set SECRET_KEY to the value of the first host (its DATA_DIR/secret-key, if its environment does not set it)'
+  if (key === undefined) return bad(`SECRET_KEY is not set, and ${file} does not exist`, useFirst)
+  const agrees = await secretAgrees(sql(), createSecrets(key))
+  if (agrees === false) return bad('SECRET_KEY differs from the one this database was set up with', useFirst)
+  if (config.secretKey === undefined && (statSync(file).mode & 0o077) !== 0)
+    return warn(`other users of this host can read ${file}`, `chmod 600 ${file}`)
+  return ok(agrees ? 'agrees with the database' : 'no process has used the database yet')
+}
+
+async function checkOperatorMail({ config, domains }: Readings): Promise<Finding> {
+  const { operatorMail, serviceDomain, delivery } = config
+  if (operatorMail !== undefined && serviceDomain !== undefined) {
+    const { active } = await domains()
+    return active > 0
+      ? ok('letters and warnings are sent to OPERATOR_MAIL')
+      : bad(
+          'OPERATOR_MAIL gets nothing, because no sending domain is active',
+          `postrider domain check ${serviceDomain}`,
+        )
+  }
+  if (delivery.kind === 'sandbox') return ok('OPERATOR_MAIL is not set; the sandbox needs none')
+  return warn(
+    'OPERATOR_MAIL is not set: letters to abuse@ and postmaster@, and warnings about accounts, are stored but not sent',
+    'set OPERATOR_MAIL and SERVICE_DOMAIN',
+  )
+}

@@ -1,0 +1,48 @@
+import type { Sql } from './database.ts'
+
+export interface Standby {
+  /** The standby's application_name. */
+  readonly name: string
+  /** streaming, catchup and others. */
+  readonly state: string
+  /** async, potential, sync or quorum. */
+  readonly sync: string
+  /** Bytes of WAL that it has not replayed; null if not known. */
+  readonly behind: number | null
+  /** Seconds that a commit takes to be visible there; null if not known. */
+  readonly lag: number | null
+}
+
+export interface ReplicationSlot {
+  readonly name: string
+  readonly isActive: boolean
+  /** reserved, extended, unreserved or lost. */
+  readonly walStatus: string | null
+  /** Bytes of WAL that the server keeps for it. */
+  readonly retained: number | null
+}
+
+export interface Replication {
+  /** synchronous_standby_names: for these, commits wait. Empty if for none. */
+  readonly synchronous: string
+  /** At most 20. */
+  readonly standbys: readonly Standby[]
+  /** At most 20, those for which most WAL is kept first. */
+  readonly slots: readonly ReplicationSlot[]
+}
+
+/** Reads the standbys of a primary. A role without pg_read_all_stats sees their names only. */
+export async function readReplication(sql: Sql): Promise<Replication> {
+  const [setting] = await sql<{ synchronous: string }[]>`
+    select current_setting('synchronous_standby_names') as synchronous`
+  const standbys = await sql<Standby[]>`
+    select coalesce(application_name, '') as name, coalesce(state, '') as state, coalesce(sync_state, '') as sync,
+           pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)::float8 as behind, extract(epoch from replay_lag)::float8 as lag
+      from pg_stat_replication where not pg_is_in_recovery() order by sync_priority, application_name limit 20`
+  const slots = await sql<ReplicationSlot[]>`
+    select slot_name as name, active as "isActive", wal_status as "walStatus",
+           pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)::float8 as retained
+      from pg_replication_slots where not pg_is_in_recovery()
+     order by pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn) desc nulls last limit 20`
+  return { synchronous: setting?.synchronous ?? '', standbys, slots }
+}

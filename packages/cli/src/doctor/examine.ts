@@ -45,9 +45,8 @@ async function make(check: Check, readings: Readings): Promise<CheckResult | Unc
     return finding && { area, name, ...finding, fix: finding.fix ?? null }
   } catch (error) {
     if (error instanceof NotChecked) return { area, name, reason: error.message }
-    if (check.database && (await lacksMigrations(readings))) {
-      return { area, name, reason: `migrations are pending, and without them: ${(error as Error).message}` }
-    }
+    const cause = check.database ? await causeOf(readings) : undefined
+    if (cause !== undefined) return { area, name, reason: `${cause}: ${(error as Error).message}` }
     const detail = `could not be checked: ${(error as Error).message || String(error)}`
     return {
       area,
@@ -59,9 +58,12 @@ async function make(check: Check, readings: Readings): Promise<CheckResult | Unc
   }
 }
 
-async function lacksMigrations(readings: Readings): Promise<boolean> {
-  const schema = await within(readings.schema(), LIMIT_MS).catch(() => undefined)
-  return schema !== undefined && schema.pending.length > 0
+/** A fault of the database, found by a check of its own, that makes others fail. */
+async function causeOf({ server, schema }: Readings): Promise<string | undefined> {
+  const state = await within(server(), LIMIT_MS).catch(() => undefined)
+  if (state?.isStandby) return 'the database is a standby'
+  const migrations = await within(schema(), LIMIT_MS).catch(() => undefined)
+  return (migrations?.pending ?? []).length > 0 ? 'migrations are pending' : undefined
 }
 
 async function within<T>(promise: Promise<T>, limitMs: number): Promise<T> {

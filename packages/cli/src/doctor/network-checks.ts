@@ -89,27 +89,47 @@ async function checkOutbound({ config, recipient }: Readings): Promise<Finding> 
     throw new NotChecked('DELIVERY is smtps://, which greets only within TLS')
   if (delivery.kind === 'relay') return tried([delivery], 'check the host and port in DELIVERY, and firewalls')
   if (recipient === undefined) throw new NotChecked("give --send ADDRESS to try the address's mail server")
-  const hosts = await mailHosts(recipient.slice(recipient.lastIndexOf('@') + 1), config.dnsServers)
+  const domain = recipient.slice(recipient.lastIndexOf('@') + 1)
+  const servers = await mailAddresses(domain, config.dnsServers)
+  if (servers.length === 0)
+    return bad(`no mail server of ${domain} has an address`, 'check DNS_SERVERS, and the address after --send')
   return tried(
-    hosts.map((host) => ({ host, port: mxPort })),
+    servers.map((server) => ({ ...server, port: mxPort })),
     `have your network's provider open outbound port ${mxPort}, or set DELIVERY to smtp://USER:PASSWORD@HOST:PORT of a relay host`,
   )
 }
 
-async function tried(servers: readonly { host: string; port: number }[], fix: string): Promise<Finding> {
-  const replies: string[] = []
-  for (const { host, port } of servers.slice(0, MAX_HOSTS)) {
-    const greeting = await smtpGreeting(host, port, RESPONSE_MS)
-    if (greeting?.startsWith('220')) return ok(`${host}:${port} responds`)
-    replies.push(`${host}:${port}: ${greeting ?? 'no response'}`)
-  }
-  return bad(replies.join('; ') || 'the recipient has no mail server', fix)
+interface Server {
+  /** An address, or a name of the system's resolver. */
+  readonly host: string
+  /** Shown instead of an address. */
+  readonly name?: string
 }
 
-async function mailHosts(domain: string, servers: readonly string[]): Promise<string[]> {
-  const answer = await withDns({ servers, deadlineMs: DNS_MS }, (query) => query('MX', domain))
-  if (answer.kind === 'unanswered') throw new Error(`the lookup of MX ${domain} failed (${answer.code})`)
-  if (answer.values.length === 0) return [domain]
-  const hosts = answer.values.map((value) => value.split(' '))
-  return hosts.toSorted(([a], [b]) => Number(a) - Number(b)).flatMap(([, host]) => (host ? [host] : []))
+async function tried(servers: readonly (Server & { readonly port: number })[], fix: string): Promise<Finding> {
+  const replies: string[] = []
+  for (const { host, name = host, port } of servers) {
+    const greeting = await smtpGreeting(host, port, RESPONSE_MS)
+    if (greeting?.startsWith('220')) return ok(`${name}:${port} responds`)
+    replies.push(`${name}:${port}: ${greeting ?? 'no response'}`)
+  }
+  return bad(replies.join('; '), fix)
+}
+
+/** An address of each mail server of a domain, the most preferred first, by the resolvers that the workers use. */
+async function mailAddresses(domain: string, servers: readonly string[]): Promise<Server[]> {
+  return withDns({ servers, deadlineMs: DNS_MS }, async (query) => {
+    const answer = await query('MX', domain)
+    if (answer.kind === 'unanswered') throw new Error(`the lookup of MX ${domain} failed (${answer.code})`)
+    const hosts = answer.values.map((value) => value.split(' ')).toSorted(([a], [b]) => Number(a) - Number(b))
+    const names = hosts.length === 0 ? [domain] : hosts.flatMap(([, host]) => (host ? [host] : []))
+    const found = await Promise.all(
+      names.slice(0, MAX_HOSTS).map(async (name) => {
+        const [v4, v6] = await Promise.all([query('A', name), query('AAAA', name)])
+        const address = [v4, v6].flatMap((one) => (one.kind === 'records' ? one.values : []))[0]
+        return address === undefined ? [] : [{ name, host: address }]
+      }),
+    )
+    return found.flat()
+  })
 }

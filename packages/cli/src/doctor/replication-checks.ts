@@ -1,5 +1,5 @@
 import type { Check } from './check.ts'
-import { bad, bytesText, counted, type Finding, firstOf, ok, spanText, warn } from './finding.ts'
+import { bad, bytesText, counted, type Finding, firstOf, NotChecked, ok, spanText, warn } from './finding.ts'
 import type { Readings } from './readings.ts'
 
 const BEHIND_BYTES = { warn: 64 * 2 ** 20, bad: 2 ** 30 }
@@ -35,7 +35,8 @@ async function checkArchive({ server, config, env }: Readings): Promise<Finding>
     : ok(`WAL was last archived at ${archivedAt.toISOString()}`)
 }
 
-async function checkStandbys({ replication }: Readings): Promise<Finding> {
+async function checkStandbys({ server, replication }: Readings): Promise<Finding> {
+  if ((await server()).isStandby) throw new NotChecked('only the primary knows them')
   const { synchronous, standbys } = await replication()
   const inSync = standbys.filter(({ sync }) => sync === 'sync' || sync === 'quorum')
   if (synchronous !== '' && inSync.length === 0)

@@ -1,0 +1,82 @@
+import { appendFileSync, chmodSync, cpSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startEmbeddedPostgres } from '@postrider/cli/embedded-postgres'
+import { openDatabase } from '@postrider/core'
+import t from 'tap'
+import { until } from '../helpers/until.ts'
+import { examined, foundBy } from './doctor.ts'
+import { postrider } from './postrider.ts'
+
+t.test('archives and standbys, and a database that is one, are seen for what they are', async (t) => {
+  const folder = mkdtempSync(join(process.env.TEST_FOLDER ?? tmpdir(), 'replication-'))
+  const [first, second] = [join(folder, 'first'), join(folder, 'second')] as const
+  t.equal((await postrider({ DATA_DIR: first }, 'setup')).code, 0)
+  cpSync(first, second, { recursive: true })
+  chmodSync(join(second, 'postgres'), 0o700)
+  const settings = ['archive_mode=on', 'archive_command=false', 'autovacuum=off']
+  const primary = await startEmbeddedPostgres({ dataDir: first, settings })
+  const sql = openDatabase({ url: primary.url, name: 'test', connections: 1 })
+  t.teardown(async () => {
+    await sql.end()
+    await primary.stop()
+  })
+  const { port, username, password } = new URL(primary.url)
+  writeFileSync(join(second, 'postgres', 'standby.signal'), '')
+  appendFileSync(
+    join(second, 'postgres', 'postgresql.auto.conf'),
+    `primary_conninfo = 'host=127.0.0.1 port=${port} user=${username} password=${password} application_name=standby1'\n`,
+  )
+  const standby = await startEmbeddedPostgres({ dataDir: second })
+  let isRunning = true
+  const stop = async () => {
+    if (isRunning) await standby.stop()
+    isRunning = false
+  }
+  t.teardown(stop)
+  await until(
+    'the standby',
+    async () => (await sql`select from pg_stat_replication where state = 'streaming'`).length > 0,
+  )
+
+  await t.test('an asynchronous standby, an archive that is empty, and autovacuum that is off', async (t) => {
+    const diagnosis = await examined({ DATA_DIR: first })
+    t.match(
+      foundBy(diagnosis, 'standbys'),
+      /^warn: none of 1 standby is synchronous, .*; fix: ALTER SYSTEM SET synchronous_standby_names/,
+    )
+    t.match(foundBy(diagnosis, 'replication lag'), /^ok: the standby that is furthest behind lacks \d+ MB/)
+    t.match(foundBy(diagnosis, 'WAL archive'), /^warn: nothing has been archived yet/)
+    t.match(foundBy(diagnosis, 'autovacuum'), /^bad: autovacuum off, .*; fix: ALTER SYSTEM SET autovacuum = on;/)
+    t.match(foundBy(diagnosis, 'disk'), /^\w+: the database has \d+ MB, and .* are free on the disk of DATA_DIR/)
+    t.match(foundBy(diagnosis, 'api'), /^bad: no response at/, 'the database is all that runs')
+  })
+
+  await t.test('the standby itself stores no mail', async (t) => {
+    const diagnosis = await examined({ DATA_DIR: second })
+    t.match(foundBy(diagnosis, 'primary'), /^bad: this server is a standby, .*; fix: set DATABASE_URL to the primary/)
+    t.match(foundBy(diagnosis, 'standbys'), 'not checked: only the primary knows them')
+    t.match(foundBy(diagnosis, 'worker leases'), /^not checked: the database is a standby: /)
+    t.match(foundBy(diagnosis, 'sending domains'), /^ok: 1 active/)
+  })
+
+  await t.test('a synchronous standby, an archive that fails, and the standby lost', async (t) => {
+    await sql`alter system set synchronous_standby_names = 'ANY 1 (*)'`
+    await sql`select pg_reload_conf()`
+    await until(
+      'it is synchronous',
+      async () => (await sql`select from pg_stat_replication where sync_state = 'quorum'`).length > 0,
+    )
+    await sql`select pg_switch_wal()`
+    await until('a failure', async () => (await sql`select from pg_stat_archiver where failed_count > 0`).length > 0)
+    const diagnosis = await examined({ DATA_DIR: first })
+    t.equal(foundBy(diagnosis, 'standbys'), 'ok: standby1 (quorum)')
+    t.match(foundBy(diagnosis, 'WAL archive'), /^bad: archiving has failed since .*; fix: run archive_command by hand/)
+    await stop()
+    await until('it is gone', async () => (await sql`select from pg_stat_replication`).length === 0)
+    t.match(
+      foundBy(await examined({ DATA_DIR: first }), 'standbys'),
+      /^bad: .*"ANY 1 \(\*\)", but no such standby is connected/,
+    )
+  })
+})

@@ -1,0 +1,316 @@
+import t from 'tap'
+import { runCommand } from '../../packages/cli/src/command-line.ts'
+import { demandOf } from '../../packages/cli/src/doctor/load-checks.ts'
+import { startDns } from '../helpers/dns.ts'
+import { startProcess } from '../helpers/processes.ts'
+import { makeService } from '../helpers/service.ts'
+import { examined, faultsOf, foundBy } from './doctor.ts'
+import { answered, postrider } from './postrider.ts'
+
+t.test('a service that runs', async (t) => {
+  const service = await makeService(t)
+  const { env, core } = service
+  const sender = await service.makeSender()
+  await Promise.all([service.openApi(), service.openRelay(), service.openReturns()])
+  await Promise.all([startProcess(t, 'delivery', env), startProcess(t, 'sandbox', env)])
+
+  await t.test('is healthy: every check is ok, and the exit status is 0', async (t) => {
+    const diagnosis = await examined(env)
+    t.strictSame(faultsOf(diagnosis), [])
+    t.match(diagnosis, { status: 'ok', code: 0, stderr: '', notChecked: [] })
+    t.ok(diagnosis.checks.length >= 30, `${diagnosis.checks.length} checks`)
+    t.equal(new Set(diagnosis.checks.map(({ name }) => name)).size, diagnosis.checks.length, 'each name once')
+    for (const { fix, status } of diagnosis.checks) t.equal(fix === null, status === 'ok')
+    t.strictSame(diagnosis.counts, { ok: diagnosis.checks.length, warn: 0, bad: 0 })
+  })
+
+  await t.test('gets a message by each entry point, with the time of each stage, and keeps no key', async (t) => {
+    const diagnosis = await examined(env, '--send', 'you@example.org', '--from', `hello@${sender.domain}`)
+    t.equal(diagnosis.code, 0)
+    for (const via of ['v2', 'v3', 'smtp']) {
+      t.match(
+        foundBy(diagnosis, `message by ${via}`),
+        /^ok: accepted \d+ ms, claimed \d+ ms, delivered \d+ ms; it is in the sandbox inbox$/,
+      )
+      const { stages } = diagnosis.checks.find(({ name }) => name === `message by ${via}`) ?? {}
+      t.match(stages, { accepted: Number, claimed: Number, delivered: Number })
+      t.ok((stages?.claimed as number) <= (stages?.delivered as number), JSON.stringify(stages))
+    }
+    t.equal((await answered<unknown[]>(env, 'inbox', 'list')).length, 3)
+    const keys = await core.auth.listKeys(sender.accountId)
+    t.match(
+      keys.find(({ name }) => name === 'postrider doctor'),
+      { scopes: ['send'], revokedAt: Date },
+    )
+    t.equal(keys.filter(({ revokedAt }) => revokedAt === null).length, 1, 'that of the sender')
+  })
+
+  await t.test('whose recipient refuses has the reply and what to run, and the exit status is 1', async (t) => {
+    const diagnosis = await examined({ ...env, POSTRIDER_API_KEY: sender.apiKey }, '--send', 'bounce@example.org')
+    t.equal(diagnosis.code, 1)
+    t.match(diagnosis.stderr, /3 of \d+ checks found a fault/)
+    t.match(
+      foundBy(diagnosis, 'message by v3'),
+      /^bad: accepted .*, then bounced: .*550.*; fix: postrider message why [0-9a-f]{32}$/,
+    )
+    const made = (await core.auth.listKeys(sender.accountId)).filter(({ name }) => name === 'postrider doctor')
+    t.equal(made.length, 1, 'none is made if one is given')
+  })
+
+  await t.test('prints a list that fits the terminal', async (t) => {
+    let text = ''
+    const stdout = {
+      isTTY: true as const,
+      columns: 70,
+      write: (piece: string | Uint8Array) => Boolean((text += piece)),
+    }
+    const stderr = { isTTY: false as const, write: () => true }
+    t.equal(await runCommand(['doctor'], { ...env, RELAY_PROT: '1' }, { stdout, stderr } as never), 0)
+    const lines = text.split('\n')
+    t.strictSame(
+      lines.filter((line) => line.length > 70),
+      [],
+    )
+    t.match(
+      text,
+      /^ {2}warn {2}setting names +these variables.*\n(?: {20,}.*\n)* +fix: rename RELAY_PROT to RELAY_PORT$/m,
+    )
+    t.match(text, /^database\n {2}ok {4}connection +a statement takes [\d.]+ ms$/m)
+    t.match(text, /\n\n\d+ checks: \d+ ok, 1 warn, 0 bad\n$/)
+  })
+})
+
+t.test('faults are named with what corrects them', async (t) => {
+  const service = await makeService(t)
+  const { env, sql, core } = service
+  const sender = await service.makeSender()
+  await service.openApi()
+  const database = new URL(env.DATABASE_URL as string).pathname.slice(1)
+
+  await t.test('in processes: those that are stopped, and workers that died', async (t) => {
+    await sql`insert into workers (host, pid) values ('mail-7', 4711)`
+    t.teardown(() => sql`delete from workers`)
+    const diagnosis = await examined(env, '--send', 'you@example.org')
+    t.equal(diagnosis.code, 1)
+    t.strictSame(faultsOf(diagnosis), [
+      'relay',
+      'delivery',
+      'returns',
+      'sandbox',
+      'worker leases',
+      'outbound SMTP',
+      'message by v2',
+      'message by v3',
+    ])
+    t.match(
+      foundBy(diagnosis, 'relay'),
+      /^bad: no response at .*; fix: npm start, .*node packages\/relay\/src\/server\.ts$/,
+    )
+    t.match(
+      foundBy(diagnosis, 'delivery'),
+      /^bad: no delivery worker is running, .*; fix: .*packages\/delivery\/src\/worker\.ts/,
+    )
+    t.match(foundBy(diagnosis, 'worker leases'), /^warn: dead, but still registered: process 4711 on mail-7;/)
+    t.match(
+      foundBy(diagnosis, 'message by v2'),
+      /^bad: accepted \d+ ms, but not tried within 1 s; fix: postrider message why/,
+    )
+    t.match(foundBy(diagnosis, 'message by smtp'), /^not checked: the relay of this host does not accept mail$/)
+  })
+
+  await t.test('in the database: settings, schema, partitions and a clock that differs', async (t) => {
+    await sql.unsafe(`alter database ${database} set synchronous_commit = off`)
+    await sql`alter table delivery_queue set (autovacuum_enabled = false)`
+    await sql`delete from schema_migrations where name like '0070%'`
+    await sql`insert into schema_migrations (name, digest) values ('9999_later.sql', '')`
+    const [week] = await sql<{ name: string }[]>`
+      select to_char((service_now() + interval '3 weeks') at time zone 'UTC', '"events_"IYYY"w"IW') as name`
+    await sql.unsafe(`drop table ${week?.name}`)
+    await core.readiness.check()
+    const now = Date.now
+    Date.now = () => now() + 5000
+    const diagnosis = await examined(env).finally(() => (Date.now = now))
+    t.equal(diagnosis.code, 1)
+    t.match(
+      foundBy(diagnosis, 'durability'),
+      /^bad: synchronous_commit is off, .*; fix: ALTER SYSTEM SET synchronous_commit = on;/,
+    )
+    t.match(
+      foundBy(diagnosis, 'autovacuum'),
+      'bad: autovacuum is off for delivery_queue; fix: ALTER TABLE delivery_queue RESET (autovacuum_enabled)',
+    )
+    t.match(
+      foundBy(diagnosis, 'migrations'),
+      /^bad: 1 migration .* is not applied: 0070_messages_resent.sql; fix: postrider migrate$/,
+    )
+    t.match(
+      foundBy(diagnosis, 'partitions'),
+      new RegExp(`^warn: missing partitions: ${week?.name}; fix: .*"cleanup failed"`),
+    )
+    t.match(foundBy(diagnosis, 'clock'), /^warn: the clock of this host is 5 s ahead of the database's; fix: .*NTP/)
+    t.match(foundBy(diagnosis, 'api'), /^bad: not ready: migrations not applied: 0070_messages_resent.sql/)
+
+    await sql`insert into schema_migrations (name, digest) values ('0070_messages_resent.sql', '')`
+    await sql.unsafe(`drop table ${week?.name.replace('events', 'messages')}`)
+    const [next] = await sql<{ name: string }[]>`
+      select to_char((service_now() + interval '1 week') at time zone 'UTC', '"events_"IYYY"w"IW') as name`
+    await sql.unsafe(`drop table ${next?.name}`)
+    const later = await examined(env)
+    t.match(
+      foundBy(later, 'migrations'),
+      /^bad: a newer version has migrated this database: 9999_later.sql; fix: run the newer/,
+    )
+    t.match(
+      foundBy(later, 'partitions'),
+      new RegExp(`^bad: missing partitions: ${next?.name}, ${week?.name}, messages_`),
+    )
+    await sql`delete from schema_migrations where name like '9999%'`
+    await sql.unsafe(`alter database ${database} reset synchronous_commit`)
+    await sql`select ensure_partitions(service_now(), 6)`
+    await core.readiness.check()
+  })
+
+  await t.test('in the mail: events without numbers, webhooks, domains, and deliveries set aside', async (t) => {
+    const { webhook } = await core.webhooks.create(
+      sender.accountId,
+      {
+        ...{ url: 'https://hooks.example/secret-path', events: ['sent'], names: null, format: 'v2', headers: {} },
+        ...{ asText: false, abuse: false, eventIds: false, enabled: true, label: '', signed: false },
+      },
+      undefined,
+      { ask: false },
+    )
+    await sql`
+      insert into webhook_batches (webhook_id, account_id, after_number, to_number, types, state)
+      values (${webhook.id}, ${sender.accountId}, 0, 1, '{sent}', 'dead')`
+    await sql`update events set occurred_at = occurred_at - interval '20 minutes'`
+    await sql`update delivery_queue set set_aside = 'it crashed two workers' where message_id = (select min(message_id::text)::uuid from delivery_queue)`
+    const other = await service.makeSender()
+    await sql`
+      update domains set broken_since = service_now(), records = jsonb_build_object('TXT ' || name, '{"state":"wrong"}'::jsonb,
+             'TXT _dmarc.' || name, '{"state":"missing"}'::jsonb) where name = ${other.domain}`
+    const diagnosis = await examined(env)
+    t.match(
+      foundBy(diagnosis, 'event numbers'),
+      /^bad: the oldest event without a number happened 20 min ago; .*; fix: start a delivery worker/,
+    )
+    t.match(
+      foundBy(diagnosis, 'webhooks'),
+      new RegExp(
+        `^warn: 1 with dead-lettered batches: webhooks ${webhook.id} of account ${sender.accountId}; fix: .*redeliver`,
+      ),
+    )
+    t.notMatch(JSON.stringify(diagnosis), 'secret-path')
+    t.match(
+      foundBy(diagnosis, 'set-aside deliveries'),
+      /^warn: 1 delivery crashed workers and wait: messages [0-9a-f]{32}; fix: .*message aside/,
+    )
+    t.match(
+      foundBy(diagnosis, 'sending domains'),
+      /^warn: 1 of the active ones will be inactive, .* 2 active, 0 inactive/,
+    )
+    t.match(
+      foundBy(diagnosis, 'records of domains'),
+      `warn: missing or wrong at the last check: SPF of 1, DMARC of 1; ${other.domain} (SPF, DMARC); fix: postrider domain dns ${other.domain}`,
+    )
+  })
+
+  await t.test('in settings: another secret key, and settings for tests where mail is real', async (t) => {
+    const real = {
+      ...env,
+      SECRET_KEY: 'another key, of 32 characters or more',
+      DELIVERY: 'smtp://127.0.0.1:1',
+      ALLOW_UNSAFE_DATABASE: '1',
+    }
+    const diagnosis = await examined(real, '--send', 'you@example.org')
+    t.match(
+      foundBy(diagnosis, 'secret key'),
+      /^bad: SECRET_KEY differs from .*; fix: set SECRET_KEY to the value of the first host/,
+    )
+    t.match(
+      foundBy(diagnosis, 'settings for tests'),
+      /^bad: ALLOW_UNSAFE_DATABASE=1: .*; fix: unset ALLOW_UNSAFE_DATABASE,/,
+    )
+    t.match(
+      foundBy(diagnosis, 'mail to the operator'),
+      /^warn: OPERATOR_MAIL is not set.*; fix: set OPERATOR_MAIL and SERVICE_DOMAIN$/,
+    )
+    t.match(
+      foundBy(diagnosis, 'outbound SMTP'),
+      'bad: 127.0.0.1:1: no response; fix: check the host and port in DELIVERY',
+    )
+    t.match(foundBy(diagnosis, 'messages'), 'not checked: the secret key does not agree with the database')
+  })
+
+  await t.test('with a database that does not respond, all others are checked', async (t) => {
+    const diagnosis = await examined({ ...env, DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' })
+    t.equal(diagnosis.code, 1)
+    t.match(foundBy(diagnosis, 'connection'), /^bad: could not connect: .*ECONNREFUSED.*; fix: start the database/)
+    t.match(foundBy(diagnosis, 'partitions'), 'not checked: the database does not respond')
+    t.match(foundBy(diagnosis, 'api'), /^ok: ready at/)
+    const { DATABASE_URL: _, ...embedded } = env
+    t.match(foundBy(await examined(embedded), 'connection'), /^bad: DATA_DIR has no database .*; fix: set DATA_DIR/)
+  })
+})
+
+t.test('the records and the way out of a service that sends to the world', async (t) => {
+  const dns = await startDns(t, {
+    'example.org': { mx: [[10, 'mx.example.org']] },
+    'mx.example.org': { a: ['127.0.0.1'] },
+    'mail.service.example': { a: ['45.0.0.1'] },
+  })
+  const { env } = await makeService(t, {
+    ...{ DELIVERY: 'mx', MX_PORT: '1', DNS_SERVERS: dns.address, HELO_NAME: 'mail.service.example' },
+    ...{
+      PUBLIC_URL: 'http://click.service.example',
+      OPERATOR_MAIL: 'op@example.org',
+      SERVICE_DOMAIN: 'service.example',
+    },
+  })
+  const diagnosis = await examined(env, '--send', 'you@example.org')
+  t.match(foundBy(diagnosis, 'HELO name'), 'ok: A mail.service.example')
+  t.match(
+    foundBy(diagnosis, 'reverse DNS'),
+    /^bad: PTR 1\.0\.0\.45\.in-addr\.arpa: does not exist; fix: have the provider/,
+  )
+  t.match(
+    foundBy(diagnosis, 'return path'),
+    /^bad: TXT mail\.service\.example: no SPF record; fix: publish what "postrider dns" prints$/,
+  )
+  t.match(foundBy(diagnosis, 'other records'), /^warn: A click\.service\.example: does not exist/)
+  t.match(foundBy(diagnosis, 'public URL'), /^bad: http:\/\/click\.service\.example\/health\/live does not respond/)
+  t.match(
+    foundBy(diagnosis, 'outbound SMTP'),
+    /^bad: mx\.example\.org:1: no response; fix: .*outbound port 1, or set DELIVERY/,
+  )
+  t.match(foundBy(diagnosis, 'WAL archive'), /^warn: archive_mode is off/)
+  t.match(foundBy(diagnosis, 'sending domains'), /^warn: none is active/)
+  t.match(foundBy(diagnosis, 'mail to the operator'), /^bad: OPERATOR_MAIL gets nothing/)
+  t.match(
+    foundBy(await examined(env, '--send', 'a@nowhere.example'), 'outbound SMTP'),
+    /^bad: no mail server of nowhere\.example/,
+  )
+  t.match(foundBy(await examined(env), 'outbound SMTP'), /^not checked: give --send ADDRESS/)
+})
+
+t.test('the connections that processes need are counted by program and host', async (t) => {
+  const program = (name: string, address: string, sessions: number) => ({
+    program: name,
+    address,
+    sessions,
+    isHere: false,
+  })
+  const programs = [program('api', '10.0.0.1', 4), program('api', '10.0.0.2', 20), program('delivery', '10.0.0.3', 3)]
+  // 14 of each of three API processes, 10 of each of two workers.
+  t.strictSame(demandOf({ programs }, 2), { needed: 62, processes: 5, used: 27 })
+})
+
+t.test('calls that are wrong are named', async (t) => {
+  const env = { DATA_DIR: '/nonexistent' }
+  t.match(await postrider(env, 'doctor', '--send', 'nobody'), {
+    code: 2,
+    stderr: /--send must be an email address \(got "nobody"\)/,
+  })
+  t.match(await postrider(env, 'doctor', '--from', 'a@b.example'), { code: 2, stderr: /--from is only for --send/ })
+  t.match(await postrider({ ...env, API_PORT: 'x' }, 'doctor'), { code: 78, stderr: /API_PORT/ })
+})

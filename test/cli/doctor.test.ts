@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { runCommand } from '../../packages/cli/src/command-line.ts'
 import { demandOf } from '../../packages/cli/src/doctor/load-checks.ts'
@@ -20,7 +22,11 @@ t.test('a service that runs', async (t) => {
     t.match(diagnosis, { status: 'ok', code: 0, stderr: '', notChecked: [] })
     t.ok(diagnosis.checks.length >= 30, `${diagnosis.checks.length} checks`)
     t.equal(new Set(diagnosis.checks.map(({ name }) => name)).size, diagnosis.checks.length, 'each name once')
-    for (const { fix, status } of diagnosis.checks) t.equal(fix === null, status === 'ok')
+    const page = readFileSync(fileURLToPath(new URL('../../docs/doctor.md', import.meta.url)), 'utf8')
+    for (const { name, fix, status } of diagnosis.checks) {
+      t.equal(fix === null, status === 'ok', name)
+      t.ok(page.includes(`\`${name}\``), `docs/doctor.md has "${name}"`)
+    }
     t.strictSame(diagnosis.counts, { ok: diagnosis.checks.length, warn: 0, bad: 0 })
   })
 

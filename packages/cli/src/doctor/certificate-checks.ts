@@ -43,7 +43,7 @@ async function checkRelayCertificate({ config }: Readings): Promise<Finding> {
       ? ok(`self-signed, ${inTime.detail}`)
       : warn('self-signed: clients that verify certificates refuse it', fix)
   if (certificate.checkHost(heloName) === undefined)
-    return warn(`it is for ${certificate.subjectAltName ?? 'no name'}, not for ${heloName} (HELO_NAME)`, fix)
+    return warn(`issued for ${certificate.subjectAltName ?? 'no name'}, not for ${heloName} (HELO_NAME)`, fix)
   if (served?.problem !== undefined)
     return warn(
       `clients may not trust it (${served.problem})`,
@@ -66,7 +66,7 @@ async function checkPublicCertificate({ config }: Readings): Promise<Finding | u
 
 function judgeDates({ validFrom, validTo }: X509Certificate, fix: string): Finding {
   const days = Math.floor((Date.parse(validTo) - Date.now()) / DAY_MS)
-  if (Date.parse(validFrom) > Date.now()) return bad(`it is valid only from ${new Date(validFrom).toISOString()}`, fix)
+  if (Date.parse(validFrom) > Date.now()) return bad(`not valid before ${new Date(validFrom).toISOString()}`, fix)
   if (days < 0) return bad(`it expired on ${new Date(validTo).toISOString()}`, fix)
   const text = `valid for ${days} days`
   if (days < DAYS.bad) return bad(text, fix)

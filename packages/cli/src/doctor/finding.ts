@@ -3,10 +3,10 @@ export type Area = (typeof AREAS)[number]
 
 export type Status = 'ok' | 'warn' | 'bad'
 
-/** What a check found. */
+/** The result of a check. */
 export interface Finding {
   readonly status: Status
-  /** What was found, in one sentence without a full stop. */
+  /** The result in one sentence without a full stop. */
   readonly detail: string
   /** The command or setting that corrects it; undefined if the status is ok. */
   readonly fix?: string

@@ -58,7 +58,7 @@ async function greeted(
   return bad(`${at} does not greet: ${greeting}`, `see the log of the process ${program}`)
 }
 
-/** No process responds on this host. That is no fault if there are some on other hosts, and none here. */
+/** No process responds on this host. This is correct if it runs on other hosts only. */
 async function absent(readings: Readings, program: string, at: string, file: string): Promise<Finding> {
   const programs = await readings.activity().then(
     (activity) => activity.programs.filter((one) => one.program === program),
@@ -70,7 +70,7 @@ async function absent(readings: Readings, program: string, at: string, file: str
   return bad(
     `no response at ${at}`,
     programs.length > 0
-      ? `it is connected to the database, so it may hang, or have another port than in these settings: see its log, and restart it`
+      ? `the process is connected to the database, so it may hang, or have another port than in these settings: see its log, and restart it`
       : `npm start, or only this process: node ${file}`,
   )
 }

@@ -30,7 +30,7 @@ export interface Health {
   readonly reasons: readonly string[]
 }
 
-/** What the checks look at. Each is read once, when the first check asks for it. */
+/** The state that checks judge. Each part is read once, when the first check requests it. */
 export interface Readings {
   readonly config: Config
   readonly env: NodeJS.ProcessEnv
@@ -46,7 +46,7 @@ export interface Readings {
   readonly workers: () => Promise<WorkerSummary[]>
   readonly domains: () => Promise<DomainOverview>
   readonly dns: () => Promise<DnsPlan>
-  /** Of the API of this host; undefined if it does not respond. */
+  /** The API of this host; undefined if it does not respond. */
   readonly api: () => Promise<Health | undefined>
   /** The first line of the SMTP servers of this host; undefined if they do not respond. */
   readonly relay: () => Promise<string | undefined>

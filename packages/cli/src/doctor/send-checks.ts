@@ -15,7 +15,7 @@ const ARRIVAL_MS = 5000
 
 type EntryPoint = (typeof ENTRY_POINTS)[number]
 
-/** What the test messages are sent with. */
+/** The sender of the test messages, and its key. */
 export interface TestSender {
   readonly core: Core
   readonly from: string

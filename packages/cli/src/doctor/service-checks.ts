@@ -6,7 +6,7 @@ import type { Readings } from './readings.ts'
 /** Seconds between an event and its number. */
 const EVENT_LAG = { warn: 60, bad: 600 }
 
-/** What the service itself has stored about its work. */
+/** The work of the service, as it is stored. */
 export const serviceChecks: readonly Check[] = [
   { area: 'processes', name: 'event numbers', database: true, run: checkEvents },
   { area: 'processes', name: 'webhooks', database: true, run: checkWebhooks },

@@ -18,7 +18,7 @@ export interface LongTransaction {
   readonly seconds: number
 }
 
-/** What the server's sessions do. */
+/** The server's sessions. */
 export interface DatabaseActivity {
   readonly programs: readonly ProgramSessions[]
   /** The oldest open transactions of this database, at most five. */

@@ -52,6 +52,15 @@ t.test('archives and standbys, and a database that is one, are seen for what the
     t.match(foundBy(diagnosis, 'api'), /^bad: no response at/, 'the database is all that runs')
   })
 
+  await t.test('a role that may not see standbys', async (t) => {
+    await sql.unsafe("create role plain login password 'plain'")
+    const url = primary.url.replace(`${username}:${password}`, 'plain:plain')
+    const diagnosis = await examined({ DATA_DIR: first, DATABASE_URL: url })
+    t.match(foundBy(diagnosis, 'standbys'), /^not checked: .* GRANT pg_read_all_stats/)
+    t.match(foundBy(diagnosis, 'sending domains'), /^bad: could not be checked: permission denied/)
+    t.match(foundBy(diagnosis, 'version'), /^ok/)
+  })
+
   await t.test('the standby itself stores no mail', async (t) => {
     const diagnosis = await examined({ DATA_DIR: second })
     t.match(foundBy(diagnosis, 'primary'), /^bad: this server is a standby, .*; fix: set DATABASE_URL to the primary/)

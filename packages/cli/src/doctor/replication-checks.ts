@@ -1,3 +1,4 @@
+import type { Standby } from '@postrider/core'
 import type { Check } from './check.ts'
 import { bad, bytesText, counted, type Finding, firstOf, NotChecked, ok, spanText, warn } from './finding.ts'
 import type { Readings } from './readings.ts'
@@ -6,6 +7,9 @@ const BEHIND_BYTES = { warn: 64 * 2 ** 20, bad: 2 ** 30 }
 const BEHIND_SECONDS = { warn: 30, bad: 600 }
 /** Bytes of WAL that a slot without a reader keeps. */
 const RETAINED = { warn: 2 ** 30, bad: 16 * 2 ** 30 }
+
+const HIDDEN =
+  'the role of DATABASE_URL sees no details of the standbys; as a superuser: GRANT pg_read_all_stats TO the role'
 
 export const replicationChecks: readonly Check[] = [
   { area: 'replication', name: 'WAL archive', database: true, run: checkArchive },
@@ -38,6 +42,7 @@ async function checkArchive({ server, config, env }: Readings): Promise<Finding>
 async function checkStandbys({ server, replication }: Readings): Promise<Finding> {
   if ((await server()).isStandby) throw new NotChecked('only the primary knows them')
   const { synchronous, standbys } = await replication()
+  if (standbys.some(isHidden)) throw new NotChecked(HIDDEN)
   const inSync = standbys.filter(({ sync }) => sync === 'sync' || sync === 'quorum')
   if (synchronous !== '' && inSync.length === 0)
     return bad(
@@ -56,6 +61,7 @@ async function checkStandbys({ server, replication }: Readings): Promise<Finding
 async function checkLag({ replication }: Readings): Promise<Finding | undefined> {
   const { standbys } = await replication()
   if (standbys.length === 0) return undefined
+  if (standbys.some(isHidden)) throw new NotChecked(HIDDEN)
   const waiting = standbys.filter(({ state }) => state !== 'streaming')
   const behind = Math.max(...standbys.map(({ behind }) => behind ?? 0))
   const lag = Math.max(...standbys.map(({ lag }) => lag ?? 0))
@@ -65,6 +71,10 @@ async function checkLag({ replication }: Readings): Promise<Finding | undefined>
   const fix = 'SELECT * FROM pg_stat_replication; look at the network, disk and log of the standby'
   if (behind > BEHIND_BYTES.bad || lag > BEHIND_SECONDS.bad) return bad(text, fix)
   return behind > BEHIND_BYTES.warn || lag > BEHIND_SECONDS.warn || waiting.length > 0 ? warn(text, fix) : ok(text)
+}
+
+function isHidden({ state }: Standby): boolean {
+  return state === ''
 }
 
 async function checkSlots({ replication }: Readings): Promise<Finding> {

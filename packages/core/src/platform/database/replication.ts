@@ -3,7 +3,7 @@ import type { Sql } from './database.ts'
 export interface Standby {
   /** The standby's application_name. */
   readonly name: string
-  /** streaming, catchup and others. */
+  /** streaming, catchup and others; empty if the role may not see it, and then the following, too. */
   readonly state: string
   /** async, potential, sync or quorum. */
   readonly sync: string

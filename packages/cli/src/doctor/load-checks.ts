@@ -21,7 +21,9 @@ async function checkConnections({ server, activity, workers }: Readings): Promis
   const usable = maxConnections - reservedConnections
   const { needed, processes, used } = demandOf(await activity(), (await workers()).length)
   const expected = connections - used + Math.max(needed, used)
-  const text = `${connections} of ${usable} are in use; ${counted(processes, 'process', 'processes')} of this service open up to ${needed}`
+  const open =
+    processes === 0 ? '' : `; ${counted(processes, 'process', 'processes')} of this service open up to ${needed}`
+  const text = `${connections} of ${usable} are in use${open}`
   const fix = `set max_connections to at least ${Math.ceil((expected * 1.25 + reservedConnections) / 10) * 10} and restart the server, or run fewer processes`
   if (connections >= usable - 3) return bad(text, fix)
   return expected > usable ? warn(text, fix) : ok(text)

@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { openDatabase } from '@postrider/core'
 import t from 'tap'
 import { runCommand } from '../../packages/cli/src/command-line.ts'
 import { demandOf } from '../../packages/cli/src/doctor/load-checks.ts'
 import { startDns } from '../helpers/dns.ts'
 import { startProcess } from '../helpers/processes.ts'
 import { makeService } from '../helpers/service.ts'
+import { until } from '../helpers/until.ts'
 import { examined, faultsOf, foundBy } from './doctor.ts'
 import { answered, postrider } from './postrider.ts'
 
@@ -95,6 +97,17 @@ t.test('faults are named with what corrects them', async (t) => {
 
   await t.test('in processes: those that are stopped, and workers that died', async (t) => {
     await sql`insert into workers (host, pid) values ('mail-7', 4711)`
+    // As a relay that hangs.
+    const hanging = openDatabase({ url: env.DATABASE_URL as string, name: 'relay', connections: 1 })
+    await hanging`select 1`
+    t.match(
+      foundBy(await examined(env), 'relay'),
+      /^bad: no response at .*; fix: the process is connected to the database, so it may hang/,
+    )
+    await hanging.end()
+    const isThere = () =>
+      sql`select from pg_stat_activity where datname = current_database() and application_name = 'postrider relay'`
+    await until('it is gone', async () => (await isThere()).length === 0)
     t.teardown(() => sql`delete from workers`)
     const diagnosis = await examined(env, '--send', 'you@example.org')
     t.equal(diagnosis.code, 1)
@@ -265,7 +278,7 @@ t.test('the records and the way out of a service that sends to the world', async
     'mx.example.org': { a: ['127.0.0.1'] },
     'mail.service.example': { a: ['45.0.0.1'] },
   })
-  const { env } = await makeService(t, {
+  const { env, core, sql } = await makeService(t, {
     ...{ DELIVERY: 'mx', MX_PORT: '1', DNS_SERVERS: dns.address, HELO_NAME: 'mail.service.example' },
     ...{
       PUBLIC_URL: 'http://click.service.example',
@@ -291,11 +304,21 @@ t.test('the records and the way out of a service that sends to the world', async
   )
   t.match(foundBy(diagnosis, 'WAL archive'), /^warn: archive_mode is off/)
   t.match(foundBy(diagnosis, 'sending domains'), /^warn: none is active/)
-  t.match(foundBy(diagnosis, 'mail to the operator'), /^bad: OPERATOR_MAIL gets nothing/)
+  t.match(foundBy(diagnosis, 'mail to the operator'), /^bad: OPERATOR_MAIL gets nothing: .*service\.example/)
   t.match(
     foundBy(await examined(env, '--send', 'a@nowhere.example'), 'outbound SMTP'),
     /^bad: no mail server of nowhere\.example/,
   )
+  await core.sources.add({ name: 'mta-1', address: '45.0.0.1', helo: 'mail.service.example', force: true })
+  t.match(
+    foundBy(await examined(env), 'source addresses'),
+    /^bad: none of 1 source can send: .*; fix: postrider source list/,
+  )
+  await sql`insert into workers (host, pid) values ('mail-7', 4711)`
+  await sql`insert into source_workers (source_id, worker_id) select s.id, w.id from sources s, workers w`
+  t.equal(foundBy(await examined(env), 'source addresses'), 'ok: 1 source, none paused or in a block list')
+  await core.sources.add({ name: 'mta-2', address: '45.0.0.2', helo: 'mail.service.example', force: true })
+  t.match(foundBy(await examined(env), 'source addresses'), /^warn: no running worker has the address of mta-2; fix: /)
   t.match(foundBy(await examined(env), 'outbound SMTP'), /^not checked: give --send ADDRESS/)
 })
 

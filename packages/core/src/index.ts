@@ -53,7 +53,12 @@ export * from './delivery/index.ts'
 export * from './delivery/sources/index.ts'
 export * from './delivery/tls/index.ts'
 export type { DkimSigner, DnsRecord, Domain, DomainSigner, DomainWithRecords } from './domains/domain.ts'
-export { type DomainOverview, readDomainOverview, type TroubledDomain } from './domains/domain-overview.ts'
+export {
+  type DomainOverview,
+  isActiveDomain,
+  readDomainOverview,
+  type TroubledDomain,
+} from './domains/domain-overview.ts'
 export type { DomainFinding } from './domains/findings.ts'
 export { senderError } from './domains/sender-error.ts'
 export * from './events/index.ts'

@@ -1,4 +1,12 @@
-import { type DomainOverview, listSetAside, readEventLag, readTroubledWebhooks } from '@postrider/core'
+import {
+  type DomainOverview,
+  listSetAside,
+  readEgress,
+  readEventLag,
+  readSourceStatuses,
+  readTroubledWebhooks,
+} from '@postrider/core'
+import { NOT_CHECKED, warningsOf } from '../commands/source-status.ts'
 import type { Check } from './check.ts'
 import { bad, counted, type Finding, firstOf, ok, spanText, warn } from './finding.ts'
 import type { Readings } from './readings.ts'
@@ -10,6 +18,7 @@ const EVENT_LAG = { warn: 60, bad: 600 }
 export const serviceChecks: readonly Check[] = [
   { area: 'processes', name: 'event numbers', database: true, run: checkEvents },
   { area: 'processes', name: 'webhooks', database: true, run: checkWebhooks },
+  { area: 'mail', name: 'source addresses', database: true, run: checkSources },
   { area: 'mail', name: 'set-aside deliveries', database: true, run: checkSetAside },
   { area: 'mail', name: 'sending domains', database: true, run: checkDomains },
   { area: 'mail', name: 'records of domains', database: true, run: checkDomainRecords },
@@ -36,6 +45,25 @@ async function checkWebhooks({ sql }: Readings): Promise<Finding> {
     `${parts.join(', ')}: webhooks ${firstOf(names, 5)}`,
     'have the owner correct the receiver, then send the batches again: POST /v2/webhooks/ID/redeliver, or in the dashboard',
   )
+}
+
+/** Judges the results that workers have stored; looks nothing up. */
+async function checkSources({ sql, config }: Readings): Promise<Finding | undefined> {
+  const [{ sources }, statuses] = await Promise.all([readEgress(sql()), readSourceStatuses(sql(), config)])
+  if (sources.length === 0) return undefined
+  const usable = sources.filter(({ isPaused, workers }) => !isPaused && workers > 0)
+  if (usable.length === 0)
+    return bad(
+      `none of ${counted(sources.length, 'source')} can send: each is paused, or no running worker has its address`,
+      'postrider source list shows why; postrider source resume NAME ends a pause',
+    )
+  const warnings = sources.flatMap(({ id, name, isPaused, workers }) => [
+    ...(isPaused ? [`${name} is paused`] : workers === 0 ? [`no running worker has the address of ${name}`] : []),
+    ...warningsOf(name, statuses.get(id) ?? NOT_CHECKED).map((text) => text.replace(/^warning: /, '')),
+  ])
+  return warnings.length === 0
+    ? ok(`${counted(sources.length, 'source')}, none paused or in a block list`)
+    : warn(firstOf(warnings), 'postrider source list; correct the records, or ask the list to remove the address')
 }
 
 async function checkSetAside({ sql }: Readings): Promise<Finding> {

@@ -1,5 +1,12 @@
 import { statSync } from 'node:fs'
-import { createSecrets, findSecretKey, misspeltSettings, secretAgrees, secretKeyFile } from '@postrider/core'
+import {
+  createSecrets,
+  findSecretKey,
+  isActiveDomain,
+  misspeltSettings,
+  secretAgrees,
+  secretKeyFile,
+} from '@postrider/core'
 import type { Check } from './check.ts'
 import { bad, type Finding, firstOf, ok, warn } from './finding.ts'
 import type { Readings } from './readings.ts'
@@ -49,15 +56,14 @@ async function checkSecretKey({ config, sql }: Readings): Promise<Finding> {
   return ok(agrees ? 'agrees with the database' : 'no process has used the database yet')
 }
 
-async function checkOperatorMail({ config, domains }: Readings): Promise<Finding> {
+async function checkOperatorMail({ config, sql }: Readings): Promise<Finding> {
   const { operatorMail, serviceDomain, delivery } = config
   if (operatorMail !== undefined && serviceDomain !== undefined) {
-    const { active } = await domains()
-    return active > 0
+    return (await isActiveDomain(sql(), serviceDomain))
       ? ok('letters and warnings are sent to OPERATOR_MAIL')
       : bad(
-          'OPERATOR_MAIL gets nothing, because no sending domain is active',
-          `postrider domain check ${serviceDomain}`,
+          `OPERATOR_MAIL gets nothing: no account may send from ${serviceDomain} (SERVICE_DOMAIN)`,
+          `postrider domain add --account ID ${serviceDomain}; if it exists: postrider domain check ${serviceDomain}`,
         )
   }
   if (delivery.kind === 'sandbox') return ok('OPERATOR_MAIL is not set; the sandbox needs none')

@@ -62,3 +62,8 @@ export async function readDomainOverview(sql: AnySql): Promise<DomainOverview> {
         from seen`,
   )
 }
+
+/** Whether an account may send from the domain with this name. */
+export async function isActiveDomain(sql: AnySql, name: string): Promise<boolean> {
+  return (await sql`select from domains where name = ${name} and state = 'active' and deleted_at is null`).length > 0
+}

@@ -34,7 +34,7 @@ import { addResults, advanceWarmUps, noteBlocked, noteSpent, type SourceResults,
 export { isEgressName } from './change-egress.ts'
 export * from './checks/index.ts'
 export { chooseSource, hasSource, type SourceChoice, type SourcedMail } from './choose-source.ts'
-export { DEFAULT_POOL, type Egress, type Pool, type PoolRule, type Source } from './egress.ts'
+export { DEFAULT_POOL, type Egress, type Pool, type PoolRule, readEgress, type Source } from './egress.ts'
 export type { NewPoolRule, PoolSettings } from './manage-pools.ts'
 export type { NewSource, SourceChange } from './manage-sources.ts'
 export {

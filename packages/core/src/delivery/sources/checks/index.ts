@@ -1,5 +1,5 @@
 import { asksDns, type Config } from '../../../platform/config.ts'
-import type { Sql } from '../../../platform/database/database.ts'
+import type { AnySql, Sql } from '../../../platform/database/database.ts'
 import type { Log } from '../../../platform/log.ts'
 import { sourceNamed } from '../change-egress.ts'
 import { readEgress } from '../egress.ts'
@@ -54,9 +54,7 @@ export interface SourceChecksDependencies {
 export function createSourceChecks({ sql, log, config }: SourceChecksDependencies): SourceChecks {
   const { dnsServers, returnPathHost } = config
   const recordOptions = { sql, log, dnsServers, returnPathHost, asksDns: asksDns(config) }
-  // In the sandbox, no address sends anything.
-  const lists: readonly BlockList[] =
-    config.delivery.kind === 'sandbox' ? [] : blockListsOf(config.blockLists, config.spamhausKey)
+  const lists = listsOf(config)
   const listingOptions = { sql, log, dnsServers, lists, prover: new ListProver(log) }
   const statusOptions = { sql, lists }
 
@@ -89,4 +87,16 @@ export function createSourceChecks({ sql, log, config }: SourceChecksDependencie
     },
     planDns: () => planDns({ sql, config }),
   }
+}
+
+type ListSettings = Pick<Config, 'delivery' | 'blockLists' | 'spamhausKey'>
+
+/** In the sandbox, no address sends anything. */
+function listsOf({ delivery, blockLists, spamhausKey }: ListSettings): readonly BlockList[] {
+  return delivery.kind === 'sandbox' ? [] : blockListsOf(blockLists, spamhausKey)
+}
+
+/** Returns the results of the last checks of all sources, by the id of the source. */
+export function readSourceStatuses(sql: AnySql, config: ListSettings): Promise<Map<number, SourceStatus>> {
+  return readStatuses({ sql, lists: listsOf(config) })
 }

@@ -57,3 +57,19 @@ t.test('a suspended account makes and rotates no key and adds no webhook, here o
   t.equal((await lee.post(`${keys}/${key.id}/revoke`)).status, 303, 'a key can be revoked')
   t.equal((await operator.get('/app')).status, 303)
 })
+
+t.test('a key that was made just now is on the page, however many were made and revoked before', async (t) => {
+  const { service, owner } = await openDashboard(t)
+  const visitor = await owner()
+  const { accountId } = visitor
+  await service.sql`
+    insert into api_keys (account_id, name, prefix, hash, revoked_at)
+    select ${accountId}, 'old-' || n, 'pr_' || n, sha256(n::text::bytea), case when n <= 250 then service_now() end
+      from generate_series(1, 260) n`
+  await service.core.auth.createKey({ accountId, name: 'shop-backend' })
+  const page = await (await visitor.get(`/app/${accountId}/keys`)).text()
+  t.match(page, 'shop-backend')
+  t.match(page, 'old-260')
+  t.notMatch(page, 'old-250')
+  t.match(await (await visitor.get(`/app/${accountId}/keys?revoked=1`)).text(), 'old-250')
+})

@@ -55,7 +55,8 @@ export interface Keys {
   /** Throws parameterInvalid (account, name, scopes, networks, restrictions), keysTooMany, keyRestricted, accountSuspended. */
   createKey(key: NewKey, by?: Actor): Promise<KeySecret>
   /** Keys with an id above `after`, oldest first, including revoked ones. */
-  listKeys(accountId: number, page?: { after?: number; limit?: number }): Promise<ApiKey[]>
+  /** By id, or `newestFirst`: the newest, and revoked ones after all others. */
+  listKeys(accountId: number, page?: { after?: number; limit?: number; newestFirst?: boolean }): Promise<ApiKey[]>
   countKeys(accountId: number): Promise<number>
   /** Takes effect in every process within 5 s. Throws keyUnknown, parameterInvalid, keyRestricted. */
   updateKey(id: number, change: KeyChange, caller?: KeyCaller): Promise<ApiKey>
@@ -85,7 +86,8 @@ export function createKeys(sql: Sql): Keys {
       }
     },
 
-    listKeys: (accountId, { after = 0, limit = MAX_KEYS } = {}) => selectApiKeys(sql, accountId, { after, limit }),
+    listKeys: (accountId, { after = 0, limit = MAX_KEYS, newestFirst = false } = {}) =>
+      selectApiKeys(sql, accountId, { after, limit, newestFirst }),
     countKeys: async (accountId) => (await countApiKeys(sql, accountId)).all,
 
     async updateKey(id, { name, scopes, networks, restrictions = {}, v3Rights }, { accountId, by = OPERATOR } = {}) {

@@ -80,10 +80,11 @@ function list<T>(entries: readonly T[] | null): T[] | null {
 export async function selectApiKeys(
   sql: AnySql,
   accountId: number,
-  { after, limit }: { after: number; limit: number },
+  { after, limit, newestFirst }: { after: number; limit: number; newestFirst: boolean },
 ): Promise<ApiKey[]> {
+  const order = newestFirst ? sql`revoked_at is not null, id desc` : sql`id`
   const rows = await sql<KeyRow[]>`
-    select ${columns(sql)} from api_keys k where account_id = ${accountId} and id > ${after} order by id limit ${limit}`
+    select ${columns(sql)} from api_keys k where account_id = ${accountId} and id > ${after} order by ${order} limit ${limit}`
   return rows.map(keyOf)
 }
 

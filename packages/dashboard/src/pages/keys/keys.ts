@@ -23,7 +23,7 @@ export const KEYS: readonly DashboardRoute[] = [
   account('POST', '/keys/:id/revoke', 'keys', revokeKey),
 ]
 
-/** Keys on a page; an account seldom has more. */
+/** Keys on the page: the newest. An account seldom has more, and the API lists all of them. */
 const PAGE = 200
 
 /** A secret that was made just now, and is on this page only. */
@@ -36,7 +36,7 @@ interface Made {
 async function keyList(call: AccountCall, made?: Made, problem?: string): Promise<Answer> {
   const { core, account: own, language, icon, path, query } = call
   const words = keysWords(language)
-  const all = await core.auth.listKeys(own.id, { limit: PAGE })
+  const all = await core.auth.listKeys(own.id, { limit: PAGE, newestFirst: true })
   const withRevoked = field(query, 'revoked') === '1'
   const shown = all.filter(({ revokedAt }) => withRevoked || revokedAt === null)
   const make = html`<a class="btn main" href="${path('keys/new')}">${icon('plus')}${words.make}</a>`
@@ -49,7 +49,7 @@ ${
     ? emptyBox(call, 'key', words.none, words.noneText, make)
     : html`<section class="box">${keysTable(call, shown, made?.key.id)}<footer>${words.footer}</footer></section>`
 }
-${all.length > shown.length || withRevoked ? html`<p><a href="${path('keys')}${withRevoked ? '' : '?revoked=1'}">${withRevoked ? words.hideRevoked : words.showRevoked}</a></p>` : null}
+${all.length > shown.length || all.length === PAGE || withRevoked ? html`<p><a href="${path('keys')}${withRevoked ? '' : '?revoked=1'}">${withRevoked ? words.hideRevoked : words.showRevoked}</a></p>` : null}
 ${byApi(call, { method: 'GET', path: '/v2/keys' }, { method: 'POST', path: '/v2/keys', body: { name: 'shop-backend', scopes: ['send'] } })}`,
   })
 }

@@ -10,10 +10,10 @@ import { openRaw } from './raw.ts'
 const NOT_READY = [503, 503, 'Service temporarily unavailable, try again later'] as const
 
 /** A service with a real API process. */
-async function start(t: Test) {
+async function start(t: Test, env: Record<string, string> = {}) {
   const service = await makeService(t)
   const sender = await service.makeSender()
-  const api = await startProcess(t, 'api', { ...service.env, RELAYPORT: '25' })
+  const api = await startProcess(t, 'api', { ...service.env, RELAYPORT: '25', ...env })
   const base = `http://127.0.0.1:${service.config.apiPort}`
   const get = (path: string, options: CallOptions = {}) => call(base, { method: 'GET', path, ...options })
   const send = () => call(base, { headers: { api_key: sender.apiKey }, body: v2Body(sender) })
@@ -124,4 +124,30 @@ t.test('a process that is stopping is not ready, refuses new calls, finishes wha
   for (const { text } of [asking, late, begun]) t.match(text, /^connection: close\r$/im)
   t.equal((await service.sql`select 1 from messages`).length, 1)
   await t.rejects(openRaw(t, base), { code: 'ECONNREFUSED' })
+})
+
+t.test('with DRAIN_DELAY a stopping process is not ready, but works, until the delay has passed', async (t) => {
+  const { api, get, send, base } = await start(t, { DRAIN_DELAY: '2' })
+  const asked = performance.now()
+  api.kill('SIGTERM')
+  await until('503', async () => (await get('/health/ready')).status === 503)
+  t.match(await get('/health/ready'), { json: { status: 'not ready', reasons: ['the process is stopping'] } })
+  t.equal((await get('/health/live')).status, 200)
+  const { status, headers } = await send()
+  t.match({ status, headers }, { status: 200, headers: { connection: 'close' } })
+  t.equal(await api.exited, 0)
+  t.ok(performance.now() - asked > 2000)
+  t.match(
+    api.log.find(({ msg }) => msg === 'stopping'),
+    { why: 'SIGTERM', drainDelay: 2 },
+  )
+  await t.rejects(openRaw(t, base), { code: 'ECONNREFUSED' })
+})
+
+t.test('a second signal ends the delay', async (t) => {
+  const { api, get } = await start(t, { DRAIN_DELAY: '300' })
+  api.kill('SIGTERM')
+  await until('503', async () => (await get('/health/ready')).status === 503)
+  api.kill('SIGTERM')
+  t.equal(await api.exited, 0)
 })

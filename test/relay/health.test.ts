@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import t from 'tap'
 import { freePorts } from '../helpers/ports.ts'
 import { startProcess } from '../helpers/processes.ts'
@@ -33,3 +35,26 @@ t.test('a process whose HEALTH_PORT is in use does not start', async (t) => {
   await service.openRelay()
   await t.rejects(startProcess(t, 'delivery', env), /EADDRINUSE|in use/)
 })
+
+t.test(
+  'with DRAIN_DELAY a stopping relay is not ready, but greets clients; a worker stops without delay',
+  async (t) => {
+    const service = await makeService(t)
+    const [port] = await freePorts(1)
+    const env = { ...service.env, HEALTH_PORT: String(port), DRAIN_DELAY: '300' }
+    const worker = await startProcess(t, 'delivery', env)
+    t.equal(await worker.stop(), 0)
+    const relay = await startProcess(t, 'relay', env)
+    const ready = () => fetch(`http://127.0.0.1:${port}/health/ready`)
+    await until('ready', async () => (await ready()).status === 200)
+    relay.kill('SIGTERM')
+    await until('not ready', async () => (await ready()).status === 503)
+    t.strictSame(await (await ready()).json(), { status: 'not ready', reasons: ['the process is stopping'] })
+    const client = connect(service.config.relayPort, '127.0.0.1')
+    const [greeting] = await once(client, 'data')
+    t.match(String(greeting), /^220 /)
+    client.destroy()
+    relay.kill('SIGINT')
+    t.equal(await relay.exited, 0)
+  },
+)

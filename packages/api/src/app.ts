@@ -36,10 +36,17 @@ export interface AppOptions {
   readonly core: Core
   readonly config: Config
   readonly log: Log
+  /** Whether the process was asked to stop; it may accept calls for some time longer. */
+  readonly isStopping?: () => boolean
 }
 
 /** Builds the Web API as one Fastify application. It translates between wire formats and core, and makes no decisions itself. */
-export async function buildApp({ core, config, log }: AppOptions): Promise<FastifyInstance> {
+export async function buildApp({
+  core,
+  config,
+  log,
+  isStopping: isLeaving = () => false,
+}: AppOptions): Promise<FastifyInstance> {
   let stopping = false
   const draining = new AbortController()
   const malformed = refuseMalformed()
@@ -75,10 +82,10 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
     draining.abort()
     unused.close(HEADERS_TIMEOUT_MS)
   })
-  // The framework closes connections that are idle now. A connection with a call in progress would stay open afterwards and delay
-  // shutdown.
+  // The framework closes connections that are idle when it closes. A connection with a call in progress would stay open afterwards and
+  // delay shutdown. Clients that are told before close their connections themselves, so that no call meets a closed one.
   app.addHook('onSend', async (_request, reply) => {
-    if (stopping) reply.header('connection', 'close')
+    if (stopping || isLeaving()) reply.header('connection', 'close')
   })
   app.addHook('onResponse', async () => {
     if (stopping) setImmediate(() => app.server.closeIdleConnections())
@@ -90,7 +97,10 @@ export async function buildApp({ core, config, log }: AppOptions): Promise<Fasti
   app.setErrorHandler(sendFailure)
   routeOtherMethods(app)
   const isStopping = () => stopping
-  await app.register(health, { readiness: core.readiness.current, isStopping })
+  await app.register(health, {
+    readiness: core.readiness.current,
+    isStopping: () => stopping || isLeaving(),
+  })
   await app.register(tracking, { prefix: '/t', core })
   await app.register(exportLinks, { core })
   await openapi(app)

@@ -12,10 +12,10 @@ await runProcess(
   { name: 'api', env: process.env, heapGrowth: HEAP_GROWTH },
   withCore(
     { name: 'api', connections: POOL_SIZES.api, share: OF_MANY, ownHealth: true },
-    async ({ config, log, core }) => {
-      const app = await buildApp({ core, config, log })
+    async ({ config, log, stop, core }) => {
+      const app = await buildApp({ core, config, log, isStopping: stop.isStopping })
       await app.listen({ host: config.apiHost, port: config.apiPort })
-      return { close: () => app.close() }
+      return { isServer: true, close: () => app.close() }
     },
   ),
 )

@@ -29,6 +29,8 @@ export interface SupervisorOptions {
   readonly programs: readonly Program[]
   readonly env: NodeJS.ProcessEnv
   readonly report: (line: string) => void
+  /** Milliseconds of DRAIN_DELAY, by which a stop takes longer. */
+  readonly drainDelayMs?: number
   /** Tests use shorter times. */
   readonly patience?: Patience
 }
@@ -40,11 +42,18 @@ const FIRST_PAUSE_MS = 200
 const MAX_PAUSE_MS = 5000
 /** A process that ran this long restarts with the first pause again. */
 const STEADY_MS = 10_000
-/** Longer than the drain of a process. */
+/** Longer than the drain of a process without DRAIN_DELAY. */
 const STOP_TIMEOUT_MS = 32_000
 
-export function supervise({ programs, env, report, patience = PATIENCE }: SupervisorOptions): Supervisor {
+export function supervise({
+  programs,
+  env,
+  report,
+  drainDelayMs = 0,
+  patience = PATIENCE,
+}: SupervisorOptions): Supervisor {
   let stopping = false
+  const stopTimeoutMs = STOP_TIMEOUT_MS + drainDelayMs
   const children = new Map<string, ChildProcess>()
   const lives = watchLives(patience, report)
   let breakDown: (name: string) => void = () => {}
@@ -93,16 +102,16 @@ export function supervise({ programs, env, report, patience = PATIENCE }: Superv
       lives.stop()
       const wanted = programs.filter(({ last }) => !last).map(({ name }) => name)
       const first = [...children].filter(([name]) => wanted.includes(name))
-      await Promise.all(first.map(([, child]) => stopChild(child)))
-      await Promise.all([...children.values()].map(stopChild))
+      await Promise.all(first.map(([, child]) => stopChild(child, stopTimeoutMs)))
+      await Promise.all([...children.values()].map((child) => stopChild(child, stopTimeoutMs)))
     },
   }
 }
 
-async function stopChild(child: ChildProcess): Promise<void> {
+async function stopChild(child: ChildProcess, timeoutMs: number): Promise<void> {
   const gone = new Promise((resolve) => child.once('exit', resolve))
   child.kill('SIGTERM')
-  const patience = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS)
+  const patience = setTimeout(() => child.kill('SIGKILL'), timeoutMs)
   await gone
   clearTimeout(patience)
 }

@@ -26,6 +26,7 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
         HEALTH_PORT: '',
       },
       report: print,
+      drainDelayMs: config.drainDelay * 1000,
     })
     try {
       const started = await Promise.race([supervisor.started.then(() => true), stopAsked.then(() => false)])

@@ -9,10 +9,11 @@ import { createLog, type Log } from './platform/log.ts'
 import { serveMetrics } from './platform/metrics/serve-metrics.ts'
 import { misspeltSettings, misspeltText } from './platform/misspelt-settings.ts'
 import { servePlainHttp } from './platform/plain-http.ts'
+import { type StopState, stopRequests } from './platform/stop-signals.ts'
 
 /** Exit status for invalid settings or a port in use (sysexits EX_CONFIG): a restart would not help. */
 export const EXIT_CONFIG = 78
-/** Milliseconds after SIGTERM within which work in progress must be finished or released. */
+/** Milliseconds within which work in progress must be finished or released. */
 const DRAIN_MS = 28_000
 /**
  * Growth of the heap, in percent of the live objects, that triggers a full garbage collection. The live heap is small
@@ -29,6 +30,7 @@ const CLEANUP_INTERVAL_MS = 60_000
 export interface ProcessContext {
   readonly config: Config
   readonly log: Log
+  readonly stop: StopState
 }
 
 export interface ServiceContext extends ProcessContext {
@@ -44,6 +46,8 @@ export interface ProcessOptions {
 
 /** A started process: how to stop it. */
 export interface RunningProcess {
+  /** Whether others connect to it, so that it stays in service for DRAIN_DELAY after SIGTERM. */
+  readonly isServer?: boolean
   /** Stops accepting work immediately and finishes the work in progress. */
   close(): Promise<void>
 }
@@ -64,9 +68,11 @@ export async function runProcess(
   process.on('unhandledRejection', (reason) => die(log, reason))
   process.on('uncaughtException', (error) => die(log, error))
   sendHeartbeats()
+  const stop = stopRequests()
   try {
-    const running = await start({ config, log })
-    onStop(log, running.close)
+    const running = await start({ config, log, stop })
+    const delayMs = running.isServer ? config.drainDelay * 1000 : 0
+    stop.handle({ log, delayMs, drainMs: DRAIN_MS, close: running.close, onError: (error) => die(log, error) })
     log.info('started')
     process.send?.('ready')
   } catch (error) {
@@ -90,17 +96,16 @@ export function withCore(
   { name, connections, share, ownHealth = false }: DatabaseProcess,
   start: (context: ServiceContext) => Promise<RunningProcess>,
 ): (context: ProcessContext) => Promise<RunningProcess> {
-  return async ({ config, log }) => {
+  return async ({ config, log, stop }) => {
     const sql = openDatabase({ url: requireDatabase(config), name, connections })
     await retryWhileAway(log, () => migrate(sql))
     const core = createCore({ sql, config, log, ...(share ? { share } : {}) })
     if (await core.events.continueAfterRestore()) log.warn('database restored from a dump; event numbering continues')
     await core.readiness.check()
-    let phase: 'starting' | 'running' | 'stopping' = 'starting'
+    let isStarting = true
     const state = {
-      readiness: () =>
-        phase === 'starting' ? { ready: false, reasons: ['the process is starting'] } : core.readiness.current(),
-      isStopping: () => phase === 'stopping',
+      readiness: () => (isStarting ? { ready: false, reasons: ['the process is starting'] } : core.readiness.current()),
+      isStopping: stop.isStopping,
     }
     if (config.healthPort !== undefined && !ownHealth) {
       await servePlainHttp({
@@ -111,15 +116,15 @@ export function withCore(
     }
     if (config.metricsPort !== undefined)
       await serveMetrics({ process: name, host: config.metricsHost, port: config.metricsPort, ...state })
-    const running = await start({ config, log, core })
-    phase = 'running'
+    const running = await start({ config, log, stop, core })
+    isStarting = false
     const cleanup = setInterval(
       () => void core.cleanUp().catch((err) => log.warn({ err }, 'cleanup failed')),
       CLEANUP_INTERVAL_MS,
     )
     return {
+      ...running,
       async close() {
-        phase = 'stopping'
         clearInterval(cleanup)
         await running.close()
         await core.close()
@@ -169,31 +174,6 @@ function sendHeartbeats(): void {
   const send = () => process.connected && process.send?.('alive', undefined, undefined, () => {})
   if (process.send) setInterval(send, ALIVE_EVERY_MS).unref()
   send()
-}
-
-function onStop(log: Log, close: () => Promise<void>): void {
-  let stopping = false
-  const stop = (why: string) => {
-    if (stopping) return
-    stopping = true
-    log.info({ why }, 'stopping')
-    const deadline = setTimeout(() => {
-      log.error('shutdown timed out with work in progress')
-      process.exit(1)
-    }, DRAIN_MS)
-    deadline.unref()
-    close().then(
-      () => {
-        log.info('stopped')
-        process.exit(0)
-      },
-      (error: unknown) => die(log, error),
-    )
-  }
-  process.on('SIGTERM', () => stop('SIGTERM'))
-  process.on('SIGINT', () => stop('SIGINT'))
-  // Without the supervisor, no one would restart or stop this process.
-  process.on('disconnect', () => stop('supervisor lost'))
 }
 
 function fail(log: Log, config: Config, error: unknown): never {

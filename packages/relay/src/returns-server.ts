@@ -7,6 +7,6 @@ await runProcess(
   withCore({ name: 'returns', connections: POOL_SIZES.returns }, async ({ config, log, core }) => {
     const returns = createReturns({ core, config, log, certificate: await ensureCertificate(config) })
     await returns.listen()
-    return { close: () => returns.close() }
+    return { isServer: true, close: () => returns.close() }
   }),
 )

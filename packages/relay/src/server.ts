@@ -7,6 +7,6 @@ await runProcess(
   withCore({ name: 'relay', connections: POOL_SIZES.relay }, async ({ config, log, core }) => {
     const relay = createRelay({ core, config, log, certificate: await ensureCertificate(config) })
     await relay.listen()
-    return { close: () => relay.close() }
+    return { isServer: true, close: () => relay.close() }
   }),
 )

@@ -10,7 +10,10 @@ import { createSandboxSmtp } from './smtp.ts'
 import { Watchers } from './watchers.ts'
 
 /** Starts the sandbox: its SMTP and HTTP servers, with a common inbox in DATA_DIR. */
-export async function startSandbox({ config, log }: ProcessContext, clock = systemClock): Promise<RunningProcess> {
+export async function startSandbox(
+  { config, log }: Pick<ProcessContext, 'config' | 'log'>,
+  clock = systemClock,
+): Promise<RunningProcess> {
   const reader = createMessageReader()
   const watchers = new Watchers()
   const notify = () => watchers.notify()

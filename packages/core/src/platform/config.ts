@@ -31,6 +31,8 @@ export interface Config extends OutboundAccess {
   readonly metricsHost: string
   /** Port of the process's metrics; undefined if it has none. */
   readonly metricsPort: number | undefined
+  /** Seconds for which a process is not ready, but accepts connections, after SIGTERM. */
+  readonly drainDelay: number
   readonly relayHost: string
   readonly relayPort: number
   readonly relayTlsPort: number
@@ -138,6 +140,7 @@ export function readConfig(env: Environment): Config {
     healthPort: env.HEALTH_PORT ? port(env, 'HEALTH_PORT', 0) : undefined,
     metricsHost: listenHost(env, 'METRICS_HOST'),
     metricsPort: env.METRICS_PORT ? port(env, 'METRICS_PORT', 0) : undefined,
+    drainDelay: wholeNumber(env, 'DRAIN_DELAY', 0, 0, 300),
     relayHost: listenHost(env, 'RELAY_HOST'),
     relayPort: port(env, 'RELAY_PORT', 2525),
     relayTlsPort: port(env, 'RELAY_TLS_PORT', 2465),

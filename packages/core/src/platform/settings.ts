@@ -1,4 +1,5 @@
 import { PEOPLE_SETTINGS } from './people-settings.ts'
+import { PROCESS_SETTINGS } from './process-settings.ts'
 import { WATCH_SETTINGS } from './watch-settings.ts'
 
 /**
@@ -26,6 +27,7 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
   { name: 'API_HOST', default: '127.0.0.1', meaning: 'IP address or host name that the Web API listens on.' },
   { name: 'API_PORT', default: '8080', meaning: 'Port of the Web API.' },
   ...WATCH_SETTINGS,
+  ...PROCESS_SETTINGS,
   { name: 'RELAY_HOST', default: '127.0.0.1', meaning: 'IP address or host name that the SMTP relay listens on.' },
   { name: 'RELAY_PORT', default: '2525', meaning: 'Port of the SMTP relay with STARTTLS.' },
   { name: 'RELAY_TLS_PORT', default: '2465', meaning: 'Port of the SMTP relay with implicit TLS.' },

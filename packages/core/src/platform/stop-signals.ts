@@ -1,0 +1,64 @@
+import type { Log } from './log.ts'
+
+/** Whether a process was asked to stop. */
+export interface StopState {
+  /**
+   * True from the request to stop on. The process may accept connections for DRAIN_DELAY longer; its clients should
+   * open new ones elsewhere.
+   */
+  isStopping(): boolean
+}
+
+export interface StopOptions {
+  readonly log: Log
+  /** Milliseconds between SIGTERM and the call of `close`. */
+  readonly delayMs: number
+  /** Milliseconds that `close` may take. */
+  readonly drainMs: number
+  /** Finishes the work in progress; the process exits when it resolves. */
+  readonly close: () => Promise<void>
+  /** Called if `close` fails. */
+  readonly onError: (error: unknown) => never
+}
+
+export interface StopRequests extends StopState {
+  /** From now on, SIGTERM, SIGINT and the loss of the supervisor stop this process. */
+  handle(options: StopOptions): void
+}
+
+/**
+ * Stops the process when it is asked to. SIGTERM waits for `delayMs` first. A second signal ends that wait, and SIGINT
+ * (Ctrl-C) and the loss of the supervisor have none: then there is no load balancer that waits, or no one who would stop this process.
+ */
+export function stopRequests(): StopRequests {
+  let stopping = false
+  return {
+    isStopping: () => stopping,
+    handle({ log, delayMs, drainMs, close, onError }) {
+      let closing = false
+      const closeNow = () => {
+        if (closing) return
+        closing = true
+        const deadline = setTimeout(() => {
+          log.error('shutdown timed out with work in progress')
+          process.exit(1)
+        }, drainMs)
+        deadline.unref()
+        close().then(() => {
+          log.info('stopped')
+          process.exit(0)
+        }, onError)
+      }
+      const stop = (why: string, afterMs: number) => {
+        if (stopping) return closeNow()
+        stopping = true
+        log.info({ why, ...(afterMs > 0 ? { drainDelay: afterMs / 1000 } : {}) }, 'stopping')
+        if (afterMs === 0) return closeNow()
+        setTimeout(closeNow, afterMs)
+      }
+      process.on('SIGTERM', () => stop('SIGTERM', delayMs))
+      process.on('SIGINT', () => stop('SIGINT', 0))
+      process.on('disconnect', () => stop('supervisor lost', 0))
+    },
+  }
+}

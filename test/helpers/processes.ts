@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import type { BoundSocket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
@@ -31,17 +32,31 @@ export interface ServiceProcess {
   stop(): Promise<number | NodeJS.Signals>
 }
 
+/** Sockets that a process inherits, by their names, as systemd hands them over. */
+export type Sockets = Readonly<Record<string, BoundSocket>>
+
+/** A shell that becomes the process knows its id before. */
+const WITH_PID = ['-c', 'LISTEN_PID=$$ exec "$0" "$@"']
+
 /** Starts a process and waits until it says that it works. */
-export async function startProcess(t: Test, name: ProcessName, env: Record<string, string>): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, [FILES[name]], {
+export async function startProcess(
+  t: Test,
+  name: ProcessName,
+  env: Record<string, string>,
+  sockets?: Sockets,
+): Promise<ServiceProcess> {
+  const command = [process.execPath, FILES[name]] as const
+  const names = Object.keys(sockets ?? {})
+  const child = spawn(sockets ? 'sh' : command[0], sockets ? [...WITH_PID, ...command] : [command[1]], {
     cwd: ROOT,
     env: {
       ...BARE_ENVIRONMENT,
       LOG_LEVEL: 'info',
       ...env,
       ...(env.LOG_LEVEL === 'silent' ? { LOG_LEVEL: 'info' } : {}),
+      ...(sockets ? { LISTEN_FDS: String(names.length), LISTEN_FDNAMES: names.join(':') } : {}),
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', ...Object.values(sockets ?? {}).map((socket) => socket.fd())],
   })
   const log: Record<string, unknown>[] = []
   const exited = new Promise<number | NodeJS.Signals>((resolve) => {

@@ -1,5 +1,6 @@
-import { OF_MANY, POOL_SIZES, runProcess, withCore } from '@postrider/core'
+import { listen, OF_MANY, POOL_SIZES, runProcess, withCore } from '@postrider/core'
 import { buildApp } from './app.ts'
+import { finishConnections } from './http/finish-connections.ts'
 
 /**
  * Percent (core/process.ts). About 45 MB are live here, and a response of 10,000 counts or 5,000 rows takes 60 MB until it is
@@ -12,10 +13,22 @@ await runProcess(
   { name: 'api', env: process.env, heapGrowth: HEAP_GROWTH },
   withCore(
     { name: 'api', connections: POOL_SIZES.api, share: OF_MANY, ownHealth: true },
-    async ({ config, log, stop, core }) => {
+    async ({ config, log, stop, sockets, core }) => {
       const app = await buildApp({ core, config, log, isStopping: stop.isStopping })
-      await app.listen({ host: config.apiHost, port: config.apiPort })
-      return { isServer: true, close: () => app.close() }
+      const fd = sockets.fd('api')
+      if (fd === undefined) {
+        await app.listen({ host: config.apiHost, port: config.apiPort })
+      } else {
+        await app.ready()
+        await listen(app.server, { fd })
+      }
+      return {
+        isServer: true,
+        async close() {
+          if (fd !== undefined) await finishConnections(app.server)
+          await app.close()
+        },
+      }
     },
   ),
 )

@@ -5,6 +5,7 @@ import { type Config, ConfigError, readConfig } from './platform/config.ts'
 import { databaseErrorCode, isDatabaseAway, openDatabase } from './platform/database/database.ts'
 import { migrate } from './platform/database/migrate.ts'
 import { healthAnswer } from './platform/health.ts'
+import { type InheritedSockets, inheritedSockets } from './platform/listening-sockets.ts'
 import { createLog, type Log } from './platform/log.ts'
 import { serveMetrics } from './platform/metrics/serve-metrics.ts'
 import { misspeltSettings, misspeltText } from './platform/misspelt-settings.ts'
@@ -31,6 +32,7 @@ export interface ProcessContext {
   readonly config: Config
   readonly log: Log
   readonly stop: StopState
+  readonly sockets: InheritedSockets
 }
 
 export interface ServiceContext extends ProcessContext {
@@ -61,7 +63,7 @@ export async function runProcess(
   start: (context: ProcessContext) => Promise<RunningProcess>,
 ): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${options.heapGrowth ?? HEAP_GROWTH}`)
-  const config = settings(options)
+  const { config, sockets } = settings(options)
   const log = createLog(options.name, config.logLevel)
   // The supervisor has told the user.
   if (!process.send) for (const one of misspeltSettings(options.env)) log.warn(misspeltText(one))
@@ -70,7 +72,7 @@ export async function runProcess(
   sendHeartbeats()
   const stop = stopRequests()
   try {
-    const running = await start({ config, log, stop })
+    const running = await start({ config, log, stop, sockets })
     const delayMs = running.isServer ? config.drainDelay * 1000 : 0
     stop.handle({ log, delayMs, drainMs: DRAIN_MS, close: running.close, onError: (error) => die(log, error) })
     log.info('started')
@@ -96,7 +98,7 @@ export function withCore(
   { name, connections, share, ownHealth = false }: DatabaseProcess,
   start: (context: ServiceContext) => Promise<RunningProcess>,
 ): (context: ProcessContext) => Promise<RunningProcess> {
-  return async ({ config, log, stop }) => {
+  return async ({ config, log, stop, sockets }) => {
     const sql = openDatabase({ url: requireDatabase(config), name, connections })
     await retryWhileAway(log, () => migrate(sql))
     const core = createCore({ sql, config, log, ...(share ? { share } : {}) })
@@ -116,7 +118,7 @@ export function withCore(
     }
     if (config.metricsPort !== undefined)
       await serveMetrics({ process: name, host: config.metricsHost, port: config.metricsPort, ...state })
-    const running = await start({ config, log, stop, core })
+    const running = await start({ config, log, stop, sockets, core })
     isStarting = false
     const cleanup = setInterval(
       () => void core.cleanUp().catch((err) => log.warn({ err }, 'cleanup failed')),
@@ -142,9 +144,12 @@ export function requireDatabase(config: Config): string {
   )
 }
 
-function settings({ name, env }: ProcessOptions): Config {
+function settings({ name, env }: ProcessOptions): Pick<ProcessContext, 'config' | 'sockets'> {
   try {
-    return readConfig(env)
+    return {
+      config: readConfig(env),
+      sockets: inheritedSockets(env, { pid: process.pid, supervised: process.send !== undefined }),
+    }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     process.stderr.write(`postrider ${name}: ${error.message}\n`)

@@ -1,4 +1,13 @@
-import { type Certificate, type Config, type Core, createByteBudget, LIMITS, type Log, measure } from '@postrider/core'
+import {
+  type Certificate,
+  type Config,
+  type Core,
+  createByteBudget,
+  type InheritedSockets,
+  LIMITS,
+  type Log,
+  measure,
+} from '@postrider/core'
 import { RelayServer } from './connection.ts'
 import { sessionHandlers } from './session.ts'
 import { CLOSE_MS, COMMAND_MS, runSmtpServers, type SmtpServers } from './smtp-servers.ts'
@@ -8,12 +17,13 @@ export interface RelayOptions {
   readonly config: Config
   readonly log: Log
   readonly certificate: Certificate
+  readonly sockets?: InheritedSockets
 }
 
 const MAX_CLIENTS = 2000
 
 /** The SMTP relay on its two ports: STARTTLS and implicit TLS. */
-export function createRelay({ core, config, log, certificate }: RelayOptions): SmtpServers {
+export function createRelay({ core, config, log, certificate, sockets }: RelayOptions): SmtpServers {
   const budget = createByteBudget(config.bodyBudget)
   measure(() => ({ body_bytes: budget.used, body_limit_bytes: budget.total }))
   const make = (secure: boolean): RelayServer => {
@@ -43,11 +53,12 @@ export function createRelay({ core, config, log, certificate }: RelayOptions): S
     server.on('error', (err) => log.debug({ err }, 'connection failed'))
     return server
   }
-  return runSmtpServers(
-    [
-      { server: make(false), port: config.relayPort },
-      { server: make(true), port: config.relayTlsPort },
+  return runSmtpServers({
+    servers: [
+      { name: 'relay', server: make(false), port: config.relayPort },
+      { name: 'relay-tls', server: make(true), port: config.relayTlsPort },
     ],
-    config.relayHost,
-  )
+    host: config.relayHost,
+    sockets,
+  })
 }

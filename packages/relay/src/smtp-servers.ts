@@ -1,4 +1,4 @@
-import { measure } from '@postrider/core'
+import { type InheritedSockets, listen, measure, NO_SOCKETS, type SocketName, stopListening } from '@postrider/core'
 import type { RelayConnection, RelayServer } from './connection.ts'
 
 export interface SmtpServers {
@@ -11,6 +11,10 @@ export interface SmtpServers {
 export const COMMAND_MS = 300_000
 /** Sessions still open this long after close() are ended. */
 export const CLOSE_MS = 20_000
+/** At an inherited socket, milliseconds of sessions in progress, and of a pause that ends one; see finishSessions. */
+const FINISH_MS = 6000
+const FINISH_STEP_MS = 100
+const PAUSE_MS = 1000
 /** Minimum bytes per second of a message after the first minute; slower clients are disconnected (V10). */
 const MIN_BYTES_PER_SECOND = 500
 const RATE_GRACE_MS = 60_000
@@ -19,12 +23,23 @@ const CHECK_INTERVAL_MS = 5000
 /** Returns the milliseconds that a session may last, when its server has this many connections. */
 export type SessionLimit = (connection: RelayConnection, connections: number) => number
 
-/** Runs the servers of a process, each on its port, and ends sessions that send slowly, or are older than `maxSessionMs` allows. */
-export function runSmtpServers(
-  servers: readonly { readonly server: RelayServer; readonly port: number }[],
-  host: string,
-  maxSessionMs: SessionLimit = () => Number.POSITIVE_INFINITY,
-): SmtpServers {
+export interface SmtpServersOptions {
+  readonly servers: readonly { readonly name: SocketName; readonly server: RelayServer; readonly port: number }[]
+  readonly host: string
+  readonly sockets?: InheritedSockets | undefined
+  readonly maxSessionMs?: SessionLimit
+}
+
+/**
+ * Runs the servers of a process, each on its port or inherited socket, and ends sessions that send slowly, or are older than `maxSessionMs`
+ * allows.
+ */
+export function runSmtpServers({
+  servers,
+  host,
+  sockets = NO_SOCKETS,
+  maxSessionMs = () => Number.POSITIVE_INFINITY,
+}: SmtpServersOptions): SmtpServers {
   const checks = setInterval(() => {
     for (const { server } of servers) {
       for (const one of server.connections) {
@@ -38,18 +53,35 @@ export function runSmtpServers(
   }))
   return {
     async listen() {
-      for (const { server, port } of servers) {
-        await new Promise<void>((resolve, reject) => {
-          server.server.once('error', reject)
-          server.listen(port, host, () => resolve())
-        })
-      }
+      for (const { name, server, port } of servers) await listen(server.server, sockets.target(name, host, port))
     },
     async close() {
       clearInterval(checks)
       forget()
-      await Promise.all(servers.map(({ server }) => closeServer(server)))
+      await Promise.all(
+        servers.map(async ({ name, server }) => {
+          if (sockets.fd(name) !== undefined) await finishSessions(server)
+          await closeServer(server)
+        }),
+      )
     },
+  }
+}
+
+/**
+ * Stops listening on an inherited socket. Sessions go on for up to six seconds, since another process serves the next ones; a client that pauses
+ * for a second gets 421.
+ */
+async function finishSessions(server: RelayServer): Promise<void> {
+  let ended = false
+  const all = stopListening(server.server).then(() => (ended = true))
+  for (let waited = 0; !ended && waited < FINISH_MS; waited += FINISH_STEP_MS) {
+    await Promise.race([all, new Promise((resolve) => setTimeout(resolve, FINISH_STEP_MS))])
+    for (const connection of server.connections) {
+      const { owesSince } = connection as RelayConnection
+      if (isIdle(connection as RelayConnection) && performance.now() - owesSince > PAUSE_MS)
+        sayGoodbye(connection as RelayConnection)
+    }
   }
 }
 
@@ -57,10 +89,17 @@ async function closeServer(server: RelayServer): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   // Idle sessions get 421 now instead of after their next command.
   for (const connection of server.connections) {
-    const idle = !connection._dataStream && !connection._handlerPending && !connection.session.envelope?.mailFrom
-    if (idle) connection.send(421, '4.3.2 Server shutting down')
+    if (isIdle(connection as RelayConnection)) sayGoodbye(connection as RelayConnection)
   }
   await closed
+}
+
+function isIdle(connection: RelayConnection): boolean {
+  return !connection._dataStream && !connection._handlerPending && !connection.session.envelope?.mailFrom
+}
+
+function sayGoodbye(connection: RelayConnection): void {
+  connection.send(421, '4.3.2 Server shutting down')
 }
 
 /** Ends sessions that send slowly: each byte resets the socket's own timeout. */

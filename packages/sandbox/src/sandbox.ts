@@ -1,5 +1,13 @@
 import { join } from 'node:path'
-import { ensureCertificate, type ProcessContext, type RunningProcess, systemClock } from '@postrider/core'
+import {
+  ensureCertificate,
+  type InheritedSockets,
+  listen,
+  NO_SOCKETS,
+  type ProcessContext,
+  type RunningProcess,
+  systemClock,
+} from '@postrider/core'
 import { Digests } from './digests.ts'
 import { createSandboxHttp } from './http.ts'
 import { Inbox } from './inbox.ts'
@@ -11,7 +19,11 @@ import { Watchers } from './watchers.ts'
 
 /** Starts the sandbox: its SMTP and HTTP servers, with a common inbox in DATA_DIR. */
 export async function startSandbox(
-  { config, log }: Pick<ProcessContext, 'config' | 'log'>,
+  {
+    config,
+    log,
+    sockets = NO_SOCKETS,
+  }: Pick<ProcessContext, 'config' | 'log'> & { readonly sockets?: InheritedSockets },
   clock = systemClock,
 ): Promise<RunningProcess> {
   const reader = createMessageReader()
@@ -23,15 +35,18 @@ export async function startSandbox(
   const certificate = await ensureCertificate(config)
   const reports = createReportSender(config, log)
   const smtp = createSandboxSmtp({ inbox, rejections, reports, certificate, name: 'sandbox', log, clock })
-  await new Promise<void>((resolve, reject) => {
-    smtp.server.once('error', reject)
-    smtp.listen(config.sandboxSmtpPort, config.sandboxHost, () => resolve())
-  })
+  await listen(smtp.server, sockets.target('sandbox-smtp', config.sandboxHost, config.sandboxSmtpPort))
   const http = await createSandboxHttp(
     { inbox, reader, digests, rejections, watchers, publicUrl: config.publicUrl, dnsServers: config.dnsServers },
     config,
   )
-  await http.listen({ host: config.sandboxHost, port: config.sandboxHttpPort })
+  const fd = sockets.fd('sandbox-http')
+  if (fd === undefined) {
+    await http.listen({ host: config.sandboxHost, port: config.sandboxHttpPort })
+  } else {
+    await http.ready()
+    await listen(http.server, { fd })
+  }
   return {
     async close() {
       await http.close()

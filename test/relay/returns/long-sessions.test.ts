@@ -16,7 +16,11 @@ t.test('a session that lasts too long is ended, and one that waits for its reply
       void answered.promise.then(() => done(null, '2.0.0 Ok'))
     },
   })
-  const servers = runSmtpServers([{ server, port }], '127.0.0.1', () => 100)
+  const servers = runSmtpServers({
+    servers: [{ name: 'returns', server, port }],
+    host: '127.0.0.1',
+    maxSessionMs: () => 100,
+  })
   await servers.listen()
   t.teardown(() => servers.close())
   const open = async () => {
@@ -48,7 +52,11 @@ t.test('while connections are scarce, sessions that have sent no message are end
       })
     },
   })
-  const servers = runSmtpServers([{ server, port }], '127.0.0.1', time.of)
+  const servers = runSmtpServers({
+    servers: [{ name: 'returns', server, port }],
+    host: '127.0.0.1',
+    maxSessionMs: time.of,
+  })
   await servers.listen()
   t.teardown(() => servers.close())
   const open = async () => {

@@ -1,4 +1,11 @@
-import { type Certificate, type Config, type Core, createByteBudget, type Log } from '@postrider/core'
+import {
+  type Certificate,
+  type Config,
+  type Core,
+  createByteBudget,
+  type InheritedSockets,
+  type Log,
+} from '@postrider/core'
 import { RelayServer } from '../connection.ts'
 import { CLOSE_MS, COMMAND_MS, runSmtpServers, type SmtpServers } from '../smtp-servers.ts'
 import { createClientCount } from './client-count.ts'
@@ -11,6 +18,7 @@ export interface ReturnsOptions {
   readonly config: Config
   readonly log: Log
   readonly certificate: Certificate
+  readonly sockets?: InheritedSockets
 }
 
 const MAX_CLIENTS = 500
@@ -32,7 +40,7 @@ const CROWDED_MS = 30_000
  * The SMTP server that mail to return paths, and to the operator's addresses, comes to. Everybody may use it, so it offers no AUTH; nothing
  * is passed on, and no mail is sent in return.
  */
-export function createReturns({ core, config, log, certificate }: ReturnsOptions): SmtpServers {
+export function createReturns({ core, config, log, certificate, sockets }: ReturnsOptions): SmtpServers {
   const time = createSessionTime({ maxClients: MAX_CLIENTS, maxMs: MAX_SESSION_MS, crowdedMs: CROWDED_MS })
   const dependencies = {
     core,
@@ -61,5 +69,10 @@ export function createReturns({ core, config, log, certificate }: ReturnsOptions
   })
   // Without a listener, one invalid TLS record would end the process.
   server.on('error', (err) => log.debug({ err }, 'connection failed'))
-  return runSmtpServers([{ server, port: config.returnsPort }], config.returnsHost, time.of)
+  return runSmtpServers({
+    servers: [{ name: 'returns', server, port: config.returnsPort }],
+    host: config.returnsHost,
+    sockets,
+    maxSessionMs: time.of,
+  })
 }

@@ -1,4 +1,4 @@
-import { type Config, type Core, createByteBudget, type Log, ServiceError } from '@postrider/core'
+import { type Config, type Core, createByteBudget, type Log, ServiceError, type StopState } from '@postrider/core'
 import { type AnswerBadAddress, dashboard } from '@postrider/dashboard'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { docs } from './docs/index.ts'
@@ -37,7 +37,7 @@ export interface AppOptions {
   readonly config: Config
   readonly log: Log
   /** Whether the process was asked to stop; it may accept calls for some time longer. */
-  readonly isStopping?: () => boolean
+  readonly stop?: StopState
 }
 
 /** Builds the Web API as one Fastify application. It translates between wire formats and core, and makes no decisions itself. */
@@ -45,7 +45,7 @@ export async function buildApp({
   core,
   config,
   log,
-  isStopping: isLeaving = () => false,
+  stop = { isStopping: () => false, isReplaced: () => false },
 }: AppOptions): Promise<FastifyInstance> {
   let stopping = false
   const draining = new AbortController()
@@ -85,7 +85,7 @@ export async function buildApp({
   // The framework closes connections that are idle when it closes. A connection with a call in progress would stay open afterwards and
   // delay shutdown. Clients that are told before close their connections themselves, so that no call meets a closed one.
   app.addHook('onSend', async (_request, reply) => {
-    if (stopping || isLeaving()) reply.header('connection', 'close')
+    if (stopping || stop.isStopping()) reply.header('connection', 'close')
   })
   app.addHook('onResponse', async () => {
     if (stopping) setImmediate(() => app.server.closeIdleConnections())
@@ -99,7 +99,7 @@ export async function buildApp({
   const isStopping = () => stopping
   await app.register(health, {
     readiness: core.readiness.current,
-    isStopping: () => stopping || isLeaving(),
+    isStopping: () => (stopping || stop.isStopping()) && !stop.isReplaced(),
   })
   await app.register(tracking, { prefix: '/t', core })
   await app.register(exportLinks, { core })

@@ -14,7 +14,7 @@ await runProcess(
   withCore(
     { name: 'api', connections: POOL_SIZES.api, share: OF_MANY, ownHealth: true },
     async ({ config, log, stop, sockets, core }) => {
-      const app = await buildApp({ core, config, log, isStopping: stop.isStopping })
+      const app = await buildApp({ core, config, log, stop })
       const fd = sockets.fd('api')
       if (fd === undefined) {
         await app.listen({ host: config.apiHost, port: config.apiPort })

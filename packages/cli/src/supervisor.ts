@@ -1,27 +1,38 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { ALIVE_EVERY_MS, EXIT_CONFIG } from '@postrider/core'
+import { ALIVE_EVERY_MS, EXIT_CONFIG, REPLACED } from '@postrider/core'
 import { COMPILE_CACHE } from './compile-cache.ts'
+import type { HeldSocket } from './held-sockets.ts'
 import { type Patience, watchLives } from './lives.ts'
 import { MEMORY } from './memory.ts'
 
 /**
- * Runs one process per program: restarts it with growing pauses when it dies, ends it when it hangs, and stops all processes
- * together.
+ * Runs one process per program: restarts it with growing pauses when it dies, ends it when it hangs, replaces all processes one by one,
+ * and stops all together.
  */
 export interface Supervisor {
   /** Resolves once every program is ready; rejects if one cannot start because of its settings. */
   readonly started: Promise<void>
   /** Resolves with the name of a program that exited with a configuration error. */
   readonly broken: Promise<string>
+  /**
+   * Replaces each process by a new one, which is started first and must be ready. Stops at the first that cannot start, and reports it; the old
+   * process continues. A call during a replacement has all processes replaced once more after it.
+   */
+  roll(): Promise<void>
   stop(): Promise<void>
 }
 
 export interface Program {
   readonly name: string
   readonly file: string
-  /** Settings that only this program has. */
+  /** Settings that only this process has. */
   readonly env?: NodeJS.ProcessEnv
-  /** Stops after the others, which may still send to it while they drain. */
+  /** The listening sockets that it inherits. */
+  readonly sockets?: readonly HeldSocket[]
+  /**
+   * Stops after the others, which may still send to it while they drain. Two processes of it never run together: its successor is started after it
+   * has ended.
+   */
   readonly last?: boolean
 }
 
@@ -33,6 +44,17 @@ export interface SupervisorOptions {
   readonly drainDelayMs?: number
   /** Tests use shorter times. */
   readonly patience?: Patience
+}
+
+/** One of the processes that should run, whichever process that is at present. */
+interface Slot {
+  readonly program: Program
+  /** The process that counts; undefined during the pause before a restart. */
+  child: ChildProcess | undefined
+  /** It is being replaced: its end is expected. */
+  isReplacing: boolean
+  /** Called when any of its processes is ready. */
+  onReady: () => void
 }
 
 /** With the start of its successor, a hung process is replaced within 65 s (P6), also if it hangs from its start on. */
@@ -54,63 +76,156 @@ export function supervise({
 }: SupervisorOptions): Supervisor {
   let stopping = false
   const stopTimeoutMs = STOP_TIMEOUT_MS + drainDelayMs
-  const children = new Map<string, ChildProcess>()
+  const children = new Map<ChildProcess, Program>()
   const lives = watchLives(patience, report)
   let breakDown: (name: string) => void = () => {}
   const broken = new Promise<string>((resolve) => {
     breakDown = resolve
   })
+  const slots: Slot[] = programs.map((program) => ({
+    program,
+    child: undefined,
+    isReplacing: false,
+    onReady: () => {},
+  }))
 
-  function run(program: Program, pause: number, onReady: () => void): void {
-    const child = fork(program.file, [], {
-      env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...MEMORY.env, ...env, ...program.env },
-      execArgv: [...MEMORY.flags],
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    })
-    const startedAt = performance.now()
-    children.set(program.name, child)
-    lives.add(program.name, child)
+  function start(slot: Slot): ChildProcess {
+    const child = startChild(slot.program, env)
+    children.set(child, slot.program)
+    child.once('exit', () => children.delete(child))
+    lives.add(slot.program.name, child)
+    return child
+  }
+
+  function run(slot: Slot, pause: number): void {
+    const child = start(slot)
     child.on('message', (message) => {
-      if (message === 'ready') onReady()
+      if (message === 'ready') slot.onReady()
     })
+    keep(slot, child, pause)
+  }
+
+  /** Makes a process the one that counts, and restarts it when it ends. */
+  function keep(slot: Slot, child: ChildProcess, pause: number): void {
+    const startedAt = performance.now()
+    slot.child = child
     child.once('exit', (code, signal) => {
-      children.delete(program.name)
-      if (stopping) return
+      if (stopping || slot.child !== child) return
+      slot.child = undefined
+      if (slot.isReplacing) return
       if (code === EXIT_CONFIG) {
-        breakDown(program.name)
+        breakDown(slot.program.name)
         return
       }
       const next = performance.now() - startedAt > STEADY_MS ? FIRST_PAUSE_MS : Math.min(pause * 2, MAX_PAUSE_MS)
-      report(`${program.name} ended (${signal ?? `exit ${code}`}); restarting it`)
-      setTimeout(() => {
-        if (!stopping) run(program, next, onReady)
-      }, pause)
+      report(`${slot.program.name} ended (${signal ?? `exit ${code}`}); restarting it`)
+      restartAfter(slot, pause, next)
     })
   }
 
-  const ready = programs.map((program) => new Promise<void>((resolve) => run(program, FIRST_PAUSE_MS, resolve)))
+  function restartAfter(slot: Slot, pause: number, next: number): void {
+    setTimeout(() => {
+      if (!stopping && !slot.child && !slot.isReplacing) run(slot, next)
+    }, pause)
+  }
+
+  /** Returns whether the process was replaced. */
+  async function replace(slot: Slot): Promise<boolean> {
+    slot.isReplacing = true
+    try {
+      const old = slot.child
+      if (slot.program.last && old) await stopChild(old, 'SIGTERM', stopTimeoutMs)
+      if (stopping) return false
+      const child = start(slot)
+      const failure = await untilReady(child)
+      if (stopping) return false
+      if (failure !== undefined) {
+        report(
+          `${slot.program.name}: the new process could not start (${failure}); ${slot.child ? 'the old one continues' : 'retrying'}`,
+        )
+        return false
+      }
+      keep(slot, child, FIRST_PAUSE_MS)
+      if (old && !slot.program.last) await stopChild(old, REPLACED, stopTimeoutMs)
+      return true
+    } finally {
+      slot.isReplacing = false
+      if (!slot.child) restartAfter(slot, FIRST_PAUSE_MS, FIRST_PAUSE_MS)
+    }
+  }
+
+  async function replaceAll(): Promise<void> {
+    for (const slot of slots) {
+      if (stopping || !(await replace(slot))) return
+    }
+    report('all processes are replaced')
+  }
+
+  const ready = slots.map((slot) => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    slot.onReady = resolve
+    run(slot, FIRST_PAUSE_MS)
+    return promise
+  })
   const failed = broken.then((name) => {
     throw new Error(`${name} could not start`)
   })
   failed.catch(() => {})
+  let rolling = Promise.resolve()
+  let waiting: Promise<void> | undefined
 
   return {
     started: Promise.race([Promise.all(ready).then(() => {}), failed]),
     broken,
+    roll() {
+      waiting ??= rolling.then(() => {
+        waiting = undefined
+        rolling = replaceAll()
+        return rolling
+      })
+      return waiting
+    },
     async stop() {
       stopping = true
       lives.stop()
-      const wanted = programs.filter(({ last }) => !last).map(({ name }) => name)
-      const first = [...children].filter(([name]) => wanted.includes(name))
-      await Promise.all(first.map(([, child]) => stopChild(child, stopTimeoutMs)))
-      await Promise.all([...children.values()].map((child) => stopChild(child, stopTimeoutMs)))
+      const stopAll = (wanted: readonly ChildProcess[]) =>
+        Promise.all(wanted.map((child) => stopChild(child, 'SIGTERM', stopTimeoutMs)))
+      await stopAll([...children].filter(([, { last }]) => !last).map(([child]) => child))
+      await stopAll([...children.keys()])
     },
   }
 }
 
-async function stopChild(child: ChildProcess, timeoutMs: number): Promise<void> {
+/** Sockets are inherited as the descriptors from 3 on (sd_listen_fds(3)); LISTEN_PID cannot be known before. */
+function startChild({ file, sockets = [], env: own }: Program, env: NodeJS.ProcessEnv): ChildProcess {
+  const listen = sockets.length > 0 && {
+    LISTEN_FDS: String(sockets.length),
+    LISTEN_FDNAMES: sockets.map(({ name }) => name).join(':'),
+  }
+  const { LISTEN_FDS: _fds, LISTEN_FDNAMES: _names, LISTEN_PID: _pid, ...inherited } = env
+  return fork(file, [], {
+    env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...MEMORY.env, ...inherited, ...own, ...listen },
+    execArgv: [...MEMORY.flags],
+    stdio: ['ignore', 'inherit', 'inherit', ...sockets.map(({ fd }) => fd), 'ipc'],
+  })
+}
+
+/** Resolves with undefined when the process is ready, or with the way in which it ended before. */
+function untilReady(child: ChildProcess): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    child.on('message', (message) => {
+      if (message === 'ready') resolve(undefined)
+    })
+    child.once('exit', (code, signal) => resolve(signal ?? `exit ${code}`))
+  })
+}
+
+/** Stops a process by a signal or the message REPLACED, and kills it after `timeoutMs`. */
+async function stopChild(child: ChildProcess, how: 'SIGTERM' | typeof REPLACED, timeoutMs: number): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
   const gone = new Promise((resolve) => child.once('exit', resolve))
-  child.kill('SIGTERM')
+  if (how === 'SIGTERM') child.kill(how)
+  else child.send(how, () => {})
   const patience = setTimeout(() => child.kill('SIGKILL'), timeoutMs)
   await gone
   clearTimeout(patience)

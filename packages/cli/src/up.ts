@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { type Config, certificateFile, EXIT_CONFIG } from '@postrider/core'
+import { isatty } from 'node:tty'
+import { type Config, certificateFile, EXIT_CONFIG, inheritedSockets, listenProblem } from '@postrider/core'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres/index.ts'
 import { DEMO_DOMAIN, firstSteps, makeDemoAccount, makeFirstLink, reachable, sandboxUrl } from './first-run.ts'
+import { heldSockets } from './held-sockets.ts'
 import { ensureDataDir, onDatabase } from './installation.ts'
-import { type Program, supervise } from './supervisor.ts'
+import { programs } from './programs.ts'
+import { type Supervisor, supervise } from './supervisor.ts'
 
 /** Starts all processes and runs until stopped. Returns the exit status. */
 export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number> {
@@ -12,13 +14,14 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
   const stopAsked = untilStopped()
   // The sandbox's and the certificate's files are in DATA_DIR with an external database, too.
   ensureDataDir(config)
+  const held = heldSockets(inheritedSockets(env, { pid: process.pid, supervised: false }))
   const embedded = env.DATABASE_URL ? undefined : await startDatabase(config, print, stopAsked)
   if (embedded === 'stopped') return 0
   try {
     const url = embedded?.url ?? (env.DATABASE_URL as string)
     await onDatabase(config, url, async () => {})
     const supervisor = supervise({
-      programs: programs(config),
+      programs: await programs(config, held),
       // Keeps the terminal readable; LOG_LEVEL=info shows every step.
       env: {
         ...{ LOG_LEVEL: 'warn', ...trialSettings(config, env), ...env, DATABASE_URL: url, DATA_DIR: config.dataDir },
@@ -28,6 +31,7 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
       report: print,
       drainDelayMs: config.drainDelay * 1000,
     })
+    const withdraw = rollOnHangUp(supervisor)
     try {
       const started = await Promise.race([supervisor.started.then(() => true), stopAsked.then(() => false)])
       if (!started) return 0
@@ -45,9 +49,16 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
       process.stderr.write(`postrider: ${(error as Error).message}\n`)
       return EXIT_CONFIG
     } finally {
+      withdraw()
       await supervisor.stop()
     }
+  } catch (error) {
+    const problem = listenProblem(config, error)
+    if (problem === undefined) throw error
+    process.stderr.write(`postrider: ${problem}\n`)
+    return EXIT_CONFIG
   } finally {
+    held.close()
     await embedded?.stop()
     print('stopped')
   }
@@ -79,27 +90,6 @@ function trialSettings({ delivery }: Config, env: NodeJS.ProcessEnv): NodeJS.Pro
   return { WEBHOOK_PRIVATE_NETWORKS: 'allow', SERVICE_DOMAIN: DEMO_DOMAIN }
 }
 
-function programs(config: Config): Program[] {
-  const program = (name: string, specifier: string): Program => ({
-    name,
-    file: fileURLToPath(import.meta.resolve(specifier)),
-  })
-  return [
-    ...(config.delivery.kind === 'sandbox' ? [{ ...program('sandbox', '@postrider/sandbox/server'), last: true }] : []),
-    ...[
-      program('api', '@postrider/api/server'),
-      program('relay', '@postrider/relay/server'),
-      program('delivery', '@postrider/delivery'),
-      program('returns', '@postrider/relay/returns-server'),
-    ].map((one, at) => ({ ...one, env: metricsPort(config, at) })),
-  ]
-}
-
-/** The port of the first program's metrics is METRICS_PORT, that of the second the next one, and so on. */
-function metricsPort({ metricsPort: first }: Config, at: number): NodeJS.ProcessEnv {
-  return first === undefined ? {} : { METRICS_PORT: String(first + at) }
-}
-
 /** `link`: with which the first user is made. */
 function summary(config: Config, link: string | undefined): string {
   const { apiHost, apiPort, relayHost, relayPort, relayTlsPort, returnsHost, returnsPort, delivery } = config
@@ -114,7 +104,7 @@ function summary(config: Config, link: string | undefined): string {
     `SMTP      ${reachable(relayHost)}:${relayPort} (STARTTLS), ${relayTlsPort} (TLS)`,
     `Delivery  ${where}`,
     `Returns   ${reachable(returnsHost)}:${returnsPort} (bounce reports and complaints)`,
-    'Running. Ctrl-C stops everything.',
+    `Running. Ctrl-C stops everything; kill -HUP ${process.pid} replaces its processes without a failed request.`,
   ].join('\n')
 }
 
@@ -130,4 +120,18 @@ function untilStopped(): Promise<void> {
     process.on('SIGINT', stop)
     process.on('SIGTERM', stop)
   })
+}
+
+/**
+ * Replaces all processes at SIGHUP, and returns a function that ends that. The signal is also sent when the terminal is closed: then it stops
+ * everything, as usual.
+ */
+function rollOnHangUp(supervisor: Supervisor): () => void {
+  const terminals = [0, 1, 2].filter((fd) => isatty(fd))
+  const handle = () => {
+    if (terminals.some((fd) => !isatty(fd))) process.kill(process.pid, 'SIGTERM')
+    else void supervisor.roll()
+  }
+  process.on('SIGHUP', handle)
+  return () => void process.off('SIGHUP', handle)
 }

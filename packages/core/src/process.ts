@@ -5,6 +5,7 @@ import { type Config, ConfigError, readConfig } from './platform/config.ts'
 import { databaseErrorCode, isDatabaseAway, openDatabase } from './platform/database/database.ts'
 import { migrate } from './platform/database/migrate.ts'
 import { healthAnswer } from './platform/health.ts'
+import { listenProblem } from './platform/listen-problem.ts'
 import { type InheritedSockets, inheritedSockets } from './platform/listening-sockets.ts'
 import { createLog, type Log } from './platform/log.ts'
 import { serveMetrics } from './platform/metrics/serve-metrics.ts'
@@ -107,17 +108,20 @@ export function withCore(
     let isStarting = true
     const state = {
       readiness: () => (isStarting ? { ready: false, reasons: ['the process is starting'] } : core.readiness.current()),
-      isStopping: stop.isStopping,
+      isStopping: () => stop.isStopping() && !stop.isReplaced(),
     }
     if (config.healthPort !== undefined && !ownHealth) {
       await servePlainHttp({
-        host: config.healthHost,
-        port: config.healthPort,
+        target: { host: config.healthHost, port: config.healthPort },
         answer: (path) => healthAnswer(path, state),
       })
     }
     if (config.metricsPort !== undefined)
-      await serveMetrics({ process: name, host: config.metricsHost, port: config.metricsPort, ...state })
+      await serveMetrics({
+        process: name,
+        target: sockets.target('metrics', config.metricsHost, config.metricsPort),
+        ...state,
+      })
     const running = await start({ config, log, stop, sockets, core })
     isStarting = false
     const cleanup = setInterval(
@@ -186,39 +190,6 @@ function fail(log: Log, config: Config, error: unknown): never {
   if (problem === undefined) return die(log, error)
   process.stderr.write(`postrider: ${problem}\n`)
   process.exit(EXIT_CONFIG)
-}
-
-/** Explains which setting caused a failure to listen on a port or address; undefined for any other error. */
-function listenProblem(config: Config, error: unknown): string | undefined {
-  const { code, syscall, port, address, hostname } = error as NodeJS.ErrnoException & Record<string, unknown>
-  const { apiPort, relayPort, relayTlsPort, returnsPort, sandboxSmtpPort, sandboxHttpPort } = config
-  const { apiHost, relayHost, returnsHost, sandboxHost } = config
-  const ports = {
-    API_PORT: apiPort,
-    RELAY_PORT: relayPort,
-    RELAY_TLS_PORT: relayTlsPort,
-    RETURNS_PORT: returnsPort,
-    SANDBOX_SMTP_PORT: sandboxSmtpPort,
-    SANDBOX_HTTP_PORT: sandboxHttpPort,
-    HEALTH_PORT: config.healthPort,
-    METRICS_PORT: config.metricsPort,
-  }
-  const hosts = { API_HOST: apiHost, RELAY_HOST: relayHost, RETURNS_HOST: returnsHost, SANDBOX_HOST: sandboxHost }
-  const naming = (settings: Record<string, unknown>, value: unknown): string =>
-    Object.keys(settings)
-      .filter((name) => settings[name] === value)
-      .join(' or ')
-
-  if (syscall === 'getaddrinfo' && naming(hosts, hostname)) {
-    return `${naming(hosts, hostname)}: the host name ${hostname} cannot be resolved; use an address of this machine`
-  }
-  if (syscall !== 'listen') return undefined
-  const setting = naming(ports, port)
-  if (code === 'EADDRINUSE')
-    return `port ${port} is in use: stop the program that uses it, or set ${setting} to another port`
-  if (code === 'EACCES') return `port ${port} requires root: set ${setting} to a port above 1023`
-  if (code === 'EADDRNOTAVAIL') return `${naming(hosts, address)}: ${address} is not an address of this machine`
-  return undefined
 }
 
 /**

@@ -33,6 +33,10 @@ export interface Config extends OutboundAccess {
   readonly metricsPort: number | undefined
   /** Seconds for which a process is not ready, but accepts connections, after SIGTERM. */
   readonly drainDelay: number
+  /** Processes that `npm start` runs of a program. */
+  readonly apiProcesses: number
+  readonly relayProcesses: number
+  readonly workers: number
   readonly relayHost: string
   readonly relayPort: number
   readonly relayTlsPort: number
@@ -141,6 +145,9 @@ export function readConfig(env: Environment): Config {
     metricsHost: listenHost(env, 'METRICS_HOST'),
     metricsPort: env.METRICS_PORT ? port(env, 'METRICS_PORT', 0) : undefined,
     drainDelay: wholeNumber(env, 'DRAIN_DELAY', 0, 0, 300),
+    apiProcesses: wholeNumber(env, 'API_PROCESSES', 1, 1, 64),
+    relayProcesses: wholeNumber(env, 'RELAY_PROCESSES', 1, 1, 64),
+    workers: wholeNumber(env, 'WORKERS', 1, 1, 64),
     relayHost: listenHost(env, 'RELAY_HOST'),
     relayPort: port(env, 'RELAY_PORT', 2525),
     relayTlsPort: port(env, 'RELAY_TLS_PORT', 2465),

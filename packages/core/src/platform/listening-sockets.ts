@@ -2,7 +2,7 @@ import { Server } from 'node:net'
 import { ConfigError, type Environment } from './config/config-error.ts'
 
 /** The names that listening sockets have in LISTEN_FDNAMES. */
-export const SOCKET_NAMES = ['api', 'relay', 'relay-tls', 'returns', 'sandbox-smtp', 'sandbox-http'] as const
+export const SOCKET_NAMES = ['api', 'relay', 'relay-tls', 'returns', 'sandbox-smtp', 'sandbox-http', 'metrics'] as const
 export type SocketName = (typeof SOCKET_NAMES)[number]
 
 /** The argument of `net.Server.listen`. */

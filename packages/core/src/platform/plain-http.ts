@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http'
+import { type ListenTarget, listen } from './listening-sockets.ts'
 
 export interface PlainAnswer {
   readonly status: number
@@ -7,8 +8,7 @@ export interface PlainAnswer {
 }
 
 export interface PlainHttpOptions {
-  readonly host: string
-  readonly port: number
+  readonly target: ListenTarget
   /** Answers GET and HEAD of a path, which is without its query. Undefined: 404. */
   readonly answer: (path: string) => PlainAnswer | undefined | Promise<PlainAnswer | undefined>
 }
@@ -20,7 +20,7 @@ const MAX_CONNECTIONS = 100
  * Serves health checks and metrics to the programs that watch this process, on a port of its own. Closes each connection after its response.
  * Rejects if the port is in use.
  */
-export async function servePlainHttp({ host, port, answer }: PlainHttpOptions): Promise<Server> {
+export async function servePlainHttp({ target, answer }: PlainHttpOptions): Promise<Server> {
   const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000 }, async (request, response) => {
     const { method, url = '' } = request
     const isRead = method === 'GET' || method === 'HEAD'
@@ -30,10 +30,7 @@ export async function servePlainHttp({ host, port, answer }: PlainHttpOptions): 
     response.writeHead(status, headers).end(text)
   })
   server.maxConnections = MAX_CONNECTIONS
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ host, port }, resolve)
-  })
+  await listen(server, target)
   // It keeps no process alive.
   return server.unref()
 }

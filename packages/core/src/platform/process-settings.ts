@@ -6,4 +6,19 @@ export const PROCESS_SETTINGS: readonly { name: string; default: string; meaning
     meaning:
       'Seconds (0 to 300) for which an API, relay or returns process answers 503 to GET /health/ready after SIGTERM, and works as before, until it accepts no new connections. Behind a load balancer, set it to the time in which that takes a process out of service: the interval of its health checks, times the failures it waits for, plus a second.',
   },
+  {
+    name: 'API_PROCESSES',
+    default: '1',
+    meaning: 'Number of API processes that npm start runs on one port (1 to 64).',
+  },
+  {
+    name: 'RELAY_PROCESSES',
+    default: '1',
+    meaning: 'Number of relay processes that npm start runs on the same ports (1 to 64).',
+  },
+  {
+    name: 'WORKERS',
+    default: '1',
+    meaning: 'Number of delivery workers that npm start runs (1 to 64).',
+  },
 ]

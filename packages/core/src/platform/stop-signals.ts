@@ -7,7 +7,12 @@ export interface StopState {
    * open new ones elsewhere.
    */
   isStopping(): boolean
+  /** Whether another process has taken its place on the same sockets already, so that health checks must not fail. */
+  isReplaced(): boolean
 }
+
+/** The message of the supervisor that stops a process whose successor is ready. */
+export const REPLACED = 'replaced' as const
 
 export interface StopOptions {
   readonly log: Log
@@ -22,7 +27,7 @@ export interface StopOptions {
 }
 
 export interface StopRequests extends StopState {
-  /** From now on, SIGTERM, SIGINT and the loss of the supervisor stop this process. */
+  /** From now on, SIGTERM, SIGINT, REPLACED and the loss of the supervisor stop this process. */
   handle(options: StopOptions): void
 }
 
@@ -32,8 +37,10 @@ export interface StopRequests extends StopState {
  */
 export function stopRequests(): StopRequests {
   let stopping = false
+  let replaced = false
   return {
     isStopping: () => stopping,
+    isReplaced: () => replaced,
     handle({ log, delayMs, drainMs, close, onError }) {
       let closing = false
       const closeNow = () => {
@@ -58,6 +65,11 @@ export function stopRequests(): StopRequests {
       }
       process.on('SIGTERM', () => stop('SIGTERM', delayMs))
       process.on('SIGINT', () => stop('SIGINT', 0))
+      process.on('message', (message) => {
+        if (message !== REPLACED) return
+        replaced ||= !stopping
+        stop(REPLACED, 0)
+      })
       process.on('disconnect', () => stop('supervisor lost', 0))
     },
   }

@@ -20,6 +20,6 @@ export const WATCH_SETTINGS: readonly { name: string; default: string; meaning: 
     name: 'METRICS_PORT',
     default: '',
     meaning:
-      'Port of GET /metrics, in the format of Prometheus, one for each process of a host. If empty, there are none. With npm start, the API has this port; relay, delivery and returns have the next three.',
+      'Port of GET /metrics, in the format of Prometheus, one for each process of a host. If empty, there are none. With npm start, the API has this port; relay, delivery and returns have the next three, and further processes of API_PROCESSES, RELAY_PROCESSES and WORKERS those after them.',
   },
 ]

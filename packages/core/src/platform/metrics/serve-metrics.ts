@@ -1,22 +1,21 @@
 import { readFileSync } from 'node:fs'
 import type { HealthState } from '../health.ts'
+import type { ListenTarget } from '../listening-sockets.ts'
 import { servePlainHttp } from '../plain-http.ts'
 import { measure, startMetrics } from './metrics.ts'
 
 export interface ServeMetricsOptions extends HealthState {
   /** Name of the process. */
   readonly process: string
-  readonly host: string
-  readonly port: number
+  readonly target: ListenTarget
 }
 
 /** Starts the metrics of this process and serves them at `/metrics`. Rejects if the port is in use. */
-export async function serveMetrics({ process, host, port, readiness, isStopping }: ServeMetricsOptions): Promise<void> {
+export async function serveMetrics({ process, target, readiness, isStopping }: ServeMetricsOptions): Promise<void> {
   const metrics = await startMetrics({ process, version: programVersion() })
   measure(() => ({ ready: readiness().ready && !isStopping() ? 1 : 0, stopping: isStopping() ? 1 : 0 }))
   await servePlainHttp({
-    host,
-    port,
+    target,
     async answer(path) {
       return path === '/metrics' ? { status: 200, type: metrics.contentType, text: await metrics.text() } : undefined
     },

@@ -1089,6 +1089,13 @@ create table schema_migrations (
   constraint schema_migrations_pkey primary key (name)
 );
 
+create table schema_minimum (
+  only_row boolean not null default true,
+  version integer not null,
+  constraint schema_minimum_pkey primary key (only_row),
+  constraint schema_minimum_only_row_check check (only_row)
+);
+
 create table sessions (
   id bigint not null generated always as identity,
   hash bytea not null,

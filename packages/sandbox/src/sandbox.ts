@@ -6,8 +6,10 @@ import {
   NO_SOCKETS,
   type ProcessContext,
   type RunningProcess,
+  stopListening,
   systemClock,
 } from '@postrider/core'
+import type { SMTPServer } from 'smtp-server'
 import { Digests } from './digests.ts'
 import { createSandboxHttp } from './http.ts'
 import { Inbox } from './inbox.ts'
@@ -50,6 +52,7 @@ export async function startSandbox(
   return {
     async close() {
       await http.close()
+      if (sockets.fd('sandbox-smtp') !== undefined) await finishMessages(smtp)
       await new Promise<void>((resolve) => {
         smtp.close(() => resolve())
         // Sessions kept open by idle workers are not waited for.
@@ -58,5 +61,18 @@ export async function startSandbox(
       reports.close()
       await reader.close()
     },
+  }
+}
+
+/** Milliseconds for messages in progress, and between two looks at them. */
+const FINISH_MS = 2000
+const FINISH_STEP_MS = 50
+
+/** Receives the messages that are in progress; new sessions wait for the next sandbox. Without this, their deliveries would be deferred. */
+async function finishMessages({ server, connections }: SMTPServer): Promise<void> {
+  void stopListening(server)
+  const isReceiving = () => [...connections].some(({ session }) => session.envelope?.mailFrom)
+  for (let waited = 0; isReceiving() && waited < FINISH_MS; waited += FINISH_STEP_MS) {
+    await new Promise((resolve) => setTimeout(resolve, FINISH_STEP_MS))
   }
 }

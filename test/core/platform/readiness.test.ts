@@ -51,6 +51,30 @@ t.test('a database that lacks a migration makes a core not ready and says how to
   t.match(reasons.join(), /migrations not applied: 0005_templates\.sql; run "npm run postrider -- migrate"/)
 })
 
+t.test(
+  'a version that is older than the schema allows is not ready and says so, at its start and while it runs',
+  async (t) => {
+    const service = await makeService(t)
+    const sender = await service.makeSender()
+    const [row] = await service.sql<{ last: number }[]>`
+    select max(left(name, 4))::int as last from schema_migrations`
+    const last = row?.last as number
+    await service.sql`update schema_minimum set version = ${last}`
+    t.match(await service.core.readiness.check(), { ready: true })
+    // As the contract of a version that is one migration ahead.
+    await service.sql`insert into schema_migrations (name, digest) values ('9999_later.sql', '')`
+    t.match(await service.core.readiness.check(), { ready: true }, 'a migration that only adds is compatible')
+    await service.sql`update schema_minimum set version = ${last + 1}`
+    const reason = `(its last migration is ${last}, the schema requires ${last + 1}): run the newer version`
+    const { ready, reasons } = await service.core.readiness.check()
+    t.equal(ready, false)
+    t.match(reasons.join(), reason)
+    t.equal(await refused(acceptMessage(service, sender)), 'notReady')
+    const later = anotherCore(t, service)
+    t.match((await later.readiness.check()).reasons.join(), reason)
+  },
+)
+
 t.test('a core is not ready while the database does not answer, and ready again by itself', async (t) => {
   const service = await makeService(t)
   const core = anotherCore(t, service)

@@ -3,7 +3,7 @@ import { databaseErrorCode, onlyRow, type Sql } from './database/database.ts'
 import type { DatabaseClock } from './database/database-clock.ts'
 import { within } from './database/deadlines.ts'
 import { diskProbe } from './database/disk-probe.ts'
-import { pendingMigrations } from './database/migrate.ts'
+import { outdatedBy, pendingMigrations } from './database/migrate.ts'
 import { DURABILITY } from './database/server-state.ts'
 import type { Log } from './log.ts'
 import { agreeOnSecret, type Secrets } from './secrets.ts'
@@ -135,9 +135,15 @@ function unsafe(name: string): string {
   return `the database has ${name} = off, so accepted mail could be lost: turn it on (ALLOW_UNSAFE_DATABASE=1 is for tests only)`
 }
 
+function tooOld({ version, minimum }: { version: number; minimum: number }): string {
+  return `a newer version of Postrider has changed the schema, and this one is too old for it (its last migration is ${version}, the schema requires ${minimum}): run the newer version, or restore a backup from before the upgrade`
+}
+
 async function schemaProblems(sql: Sql, secrets: Secrets): Promise<string[]> {
   const pending = await pendingMigrations(sql)
   if (pending.length > 0) return [`migrations not applied: ${pending.join(', ')}; run "npm run postrider -- migrate"`]
+  const outdated = await outdatedBy(sql)
+  if (outdated) return [tooOld(outdated)]
   return (await agreeOnSecret(sql, secrets))
     ? []
     : [

@@ -85,6 +85,16 @@ export async function readSchemaState(sql: Sql): Promise<SchemaState> {
   return { pending: names.filter((name) => !applied.has(name)), unknown: done.filter((name) => !known.has(name)) }
 }
 
+/**
+ * Returns the number of this version's last migration and that which the schema demands, if this version is too old for it;
+ * otherwise undefined. To be called when no migration is pending.
+ */
+export async function outdatedBy(sql: Sql): Promise<{ version: number; minimum: number } | undefined> {
+  const version = Number(migrations().at(-1)?.name.slice(0, 4))
+  const [row] = await sql<{ minimum: number }[]>`select version as minimum from schema_minimum`
+  return row && row.minimum > version ? { version, minimum: row.minimum } : undefined
+}
+
 /** Returns the names of this version's migrations that are not applied to the database. */
 export async function pendingMigrations(sql: Sql): Promise<readonly string[]> {
   return (await readSchemaState(sql)).pending

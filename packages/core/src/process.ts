@@ -10,6 +10,7 @@ import { type InheritedSockets, inheritedSockets } from './platform/listening-so
 import { createLog, type Log } from './platform/log.ts'
 import { serveMetrics } from './platform/metrics/serve-metrics.ts'
 import { misspeltSettings, misspeltText } from './platform/misspelt-settings.ts'
+import { notifyReady } from './platform/notify-ready.ts'
 import { servePlainHttp } from './platform/plain-http.ts'
 import { type StopState, stopRequests } from './platform/stop-signals.ts'
 
@@ -78,6 +79,7 @@ export async function runProcess(
     stop.handle({ log, delayMs, drainMs: DRAIN_MS, close: running.close, onError: (error) => die(log, error) })
     log.info('started')
     process.send?.('ready')
+    notifyReady(options.env, log)
   } catch (error) {
     fail(log, config, error)
   }

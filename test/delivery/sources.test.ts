@@ -171,15 +171,18 @@ t.test('limits and back-off apply to each source of a provider', async (t) => {
 
 t.test('mail parked for a source that is paused is sent from the others of its pool', async (t) => {
   const first = await addSource(t, { address: '127.0.0.9' })
-  let answer: string | undefined = '421 4.7.0 slow down'
-  const { host, domain, from } = await makeHost(t, { mail: () => answer }, 'harbour.example')
+  // Only this source is refused. If the other one were, too, no mail would be sent until its back-off ends.
+  const { host, domain, from } = await makeHost(
+    t,
+    { mail: ({ message }) => (message.client === '127.0.0.9' ? '421 4.7.0 slow down' : undefined) },
+    'harbour.example',
+  )
   await sendMany(20, domain)
   await until(
     'parked',
     async () => (await service.sql`select 1 from delivery_queue where place = ${`harbour@${first}`}`).length >= 18,
   )
   await addSource(t, { address: '127.0.0.10' })
-  answer = undefined
   await sources.change(first, { pause: 'blocked' })
   // One more may have been tried, and refused, before the source was paused.
   await until('the mail that was parked', async () => {

@@ -116,7 +116,11 @@ export async function runCommand(args: string[], env: NodeJS.ProcessEnv, streams
       columns: streams.stdout.isTTY ? streams.stdout.columns : undefined,
       withCore: (act) => {
         if (!env.DATABASE_URL && !command.creates) requireInstallation(config)
-        return withInstallation(config, env.DATABASE_URL || undefined, act)
+        return withInstallation(
+          command.migrates ? { ...config, migrate: 'auto' } : config,
+          env.DATABASE_URL || undefined,
+          act,
+        )
       },
     })
     if (answer) print(answer, { json, streams })

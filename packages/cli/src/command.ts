@@ -13,6 +13,8 @@ export interface Command {
   readonly options: NonNullable<ParseArgsConfig['options']>
   /** Whether the command may create the embedded database. For all others, its absence means a wrong DATA_DIR. */
   readonly creates?: boolean
+  /** Whether the command applies missing migrations with MIGRATE=manual, too. */
+  readonly migrates?: boolean
   /** Returns what to print: `data` with --json, `text` otherwise. */
   run(call: Call): Promise<Answer | undefined>
 }

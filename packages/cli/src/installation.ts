@@ -30,7 +30,7 @@ export async function withInstallation<T>(
 }
 
 /**
- * Migrates the schema and runs `act` on the database.
+ * Migrates the schema, unless MIGRATE=manual, and runs `act` on the database.
  *
  * Throws {@link CommandError} if the database cannot be used, or belongs to an installation with another SECRET_KEY: processes with
  * different keys cannot decrypt each other's secrets.
@@ -40,7 +40,7 @@ export async function onDatabase<T>(config: Config, url: string, act: (core: Cor
   if (!config.secretKey) ensureDataDir(config)
   const sql = openDatabase({ url, name: 'command', connections: 2 })
   try {
-    await migrate(sql)
+    if (config.migrate === 'auto') await migrate(sql)
     const core = createCore({ sql, config, log: createLog('command', 'silent') })
     try {
       const { ready, reasons } = await core.readiness.check()

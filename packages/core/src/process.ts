@@ -2,8 +2,8 @@ import { setFlagsFromString } from 'node:v8'
 import { type Core, createCore } from './core.ts'
 import type { Share } from './messages/index.ts'
 import { type Config, ConfigError, readConfig } from './platform/config.ts'
-import { databaseErrorCode, isDatabaseAway, openDatabase } from './platform/database/database.ts'
-import { migrate } from './platform/database/migrate.ts'
+import { databaseErrorCode, isDatabaseAway, openDatabase, type Sql } from './platform/database/database.ts'
+import { migrate, pendingMigrations } from './platform/database/migrate.ts'
 import { healthAnswer } from './platform/health.ts'
 import { listenProblem } from './platform/listen-problem.ts'
 import { type InheritedSockets, inheritedSockets } from './platform/listening-sockets.ts'
@@ -103,7 +103,7 @@ export function withCore(
 ): (context: ProcessContext) => Promise<RunningProcess> {
   return async ({ config, log, stop, sockets }) => {
     const sql = openDatabase({ url: requireDatabase(config), name, connections })
-    await retryWhileAway(log, () => migrate(sql))
+    await prepareSchema({ sql, config, log })
     const core = createCore({ sql, config, log, ...(share ? { share } : {}) })
     if (await core.events.continueAfterRestore()) log.warn('database restored from a dump; event numbering continues')
     await core.readiness.check()
@@ -164,11 +164,21 @@ function settings({ name, env }: ProcessOptions): Pick<ProcessContext, 'config' 
 }
 
 /** Waits for a database that is still starting, with up to 60 retries every 500 ms; any other error is thrown. */
-async function retryWhileAway(log: Log, fn: () => Promise<unknown>): Promise<void> {
+/** Applies the missing migrations; with MIGRATE=manual, waits until an operator has applied them. */
+async function prepareSchema({ sql, config, log }: { sql: Sql; config: Config; log: Log }): Promise<void> {
+  if (config.migrate === 'auto') return void (await retryWhileAway(log, () => migrate(sql)))
+  for (let waits = 0; ; waits++) {
+    const pending = await retryWhileAway(log, () => pendingMigrations(sql))
+    if (pending.length === 0) return
+    if (waits % 30 === 0) log.warn({ pending }, 'waiting for migrations; run "npm run postrider -- migrate"')
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+  }
+}
+
+async function retryWhileAway<T>(log: Log, fn: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      await fn()
-      return
+      return await fn()
     } catch (error) {
       if (!isDatabaseAway(error) || attempt > 60) throw error
       if (attempt === 1) log.warn({ code: databaseErrorCode(error) }, 'waiting for the database')

@@ -17,6 +17,7 @@ export const upCommands: readonly Command[] = [
     summary: 'Migrate the database schema to this version',
     options: {},
     creates: true,
+    migrates: true,
     run: (call) => call.withCore(async () => ({ data: { migrated: true }, text: 'the schema is up to date' })),
   },
 ]

@@ -33,6 +33,8 @@ export interface Config extends OutboundAccess {
   readonly metricsPort: number | undefined
   /** Seconds for which a process is not ready, but accepts connections, after SIGTERM. */
   readonly drainDelay: number
+  /** Whether processes apply missing migrations when they start, or wait until they are applied. */
+  readonly migrate: 'auto' | 'manual'
   /** Processes that `npm start` runs of a program. */
   readonly apiProcesses: number
   readonly relayProcesses: number
@@ -145,6 +147,7 @@ export function readConfig(env: Environment): Config {
     metricsHost: listenHost(env, 'METRICS_HOST'),
     metricsPort: env.METRICS_PORT ? port(env, 'METRICS_PORT', 0) : undefined,
     drainDelay: wholeNumber(env, 'DRAIN_DELAY', 0, 0, 300),
+    migrate: oneOf(env, 'MIGRATE', ['auto', 'manual'], 'auto'),
     apiProcesses: wholeNumber(env, 'API_PROCESSES', 1, 1, 64),
     relayProcesses: wholeNumber(env, 'RELAY_PROCESSES', 1, 1, 64),
     workers: wholeNumber(env, 'WORKERS', 1, 1, 64),

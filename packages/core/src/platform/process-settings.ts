@@ -7,6 +7,12 @@ export const PROCESS_SETTINGS: readonly { name: string; default: string; meaning
       'Seconds (0 to 300) for which an API, relay or returns process answers 503 to GET /health/ready after SIGTERM, and works as before, until it accepts no new connections. Behind a load balancer, set it to the time in which that takes a process out of service: the interval of its health checks, times the failures it waits for, plus a second.',
   },
   {
+    name: 'MIGRATE',
+    default: 'auto',
+    meaning:
+      'Who applies the migrations of a new version: auto (the first process of it that starts), or manual (npm run postrider -- migrate; processes wait until that has been run).',
+  },
+  {
     name: 'API_PROCESSES',
     default: '1',
     meaning: 'Number of API processes that npm start runs on one port (1 to 64).',

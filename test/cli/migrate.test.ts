@@ -1,0 +1,49 @@
+import t from 'tap'
+import { startProcess } from '../helpers/processes.ts'
+import { makeService } from '../helpers/service.ts'
+import { until } from '../helpers/until.ts'
+import { postrider } from './postrider.ts'
+
+const LAST = '0078_minimum_version.sql'
+
+t.test('with MIGRATE=manual, processes and commands wait until migrate has been run', async (t) => {
+  const service = await makeService(t)
+  const env = { ...service.env, MIGRATE: 'manual' }
+  await service.sql`drop table schema_minimum`
+  await service.sql`delete from schema_migrations where name = ${LAST}`
+  const pending = async () => (await service.sql`select 1 from schema_migrations where name = ${LAST}`).length === 0
+
+  const refused = await postrider(env, 'account', 'list')
+  t.equal(refused.code, 1)
+  t.match(refused.stderr, `migrations not applied: ${LAST}; run "npm run postrider -- migrate"`)
+
+  let started = false
+  const worker = startProcess(t, 'delivery', env).finally(() => (started = true))
+  const isWaiting = async () =>
+    (
+      await service.sql`select 1 from pg_stat_activity
+      where datname = current_database() and application_name = 'postrider delivery' and query ~ 'schema_migrations'`
+    ).length > 0
+  await until('the worker to look for migrations', isWaiting)
+  await new Promise((resolve) => setTimeout(resolve, 1500))
+  t.notOk(started)
+  t.ok(await pending(), 'neither has applied it')
+
+  t.equal((await postrider(env, 'migrate')).code, 0)
+  t.notOk(await pending())
+  const running = await worker
+  const waits = running.log.filter(({ msg }) => String(msg).startsWith('waiting for migrations'))
+  t.match(waits, [{ pending: [LAST], msg: 'waiting for migrations; run "npm run postrider -- migrate"' }])
+  t.equal(waits.length, 1)
+  t.equal(await running.stop(), 0)
+  t.equal((await postrider(env, 'account', 'list')).code, 0)
+})
+
+t.test('by default, the first process applies them', async (t) => {
+  const service = await makeService(t)
+  await service.sql`drop table schema_minimum`
+  await service.sql`delete from schema_migrations where name = ${LAST}`
+  const worker = await startProcess(t, 'delivery', service.env)
+  t.equal((await service.sql`select 1 from schema_minimum`).length, 1)
+  t.equal(await worker.stop(), 0)
+})

@@ -31,6 +31,11 @@ export function makeDatabase(server = ofTheRun()): Promise<TestDatabase> {
   return copyDatabase(server, TEMPLATE)
 }
 
+/** A database without a schema, for programs of another version. */
+export function makeEmptyDatabase(): Promise<TestDatabase> {
+  return copyDatabase(ofTheRun(), 'template1')
+}
+
 /** A database with what `fill` filled the first one of the test run with, and what it answered. */
 export async function makeFilledDatabase<T>(
   fill: (url: string) => Promise<T>,

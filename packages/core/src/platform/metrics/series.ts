@@ -30,8 +30,8 @@ type Level = Map<string, Level | Sum>
 const OTHER = 'other'
 
 /**
- * Returns the sums of a counter or a histogram. The library's own cost three times as much, since it makes a text of the labels for each
- * value: metrics took 2 % of the processor time of a message (docs/performance.md). Here each label is one look into a map.
+ * Returns the sums of a counter or a histogram. The library's own make a text of the labels for each value: 0.32 µs, where a look into a map
+ * per label takes 0.025 µs, and metrics took 2 % of the processor time of a message (docs/performance.md).
  *
  * Values beyond the bound of a label are counted as `other`, so that whatever peers send, the number of series is bounded.
  */
@@ -110,10 +110,10 @@ export function makeSums(name: string, { type, help, labels, buckets = [] }: Met
 
 /** A histogram's buckets are cumulative: each counts what is at most its bound. */
 function histogramValues(name: string, buckets: readonly number[], { labels, total, count, within }: Sum) {
-  let sofar = 0
+  let upToHere = 0
   const bounds: WrittenValue[] = buckets.map((le, i) => {
-    sofar += within[i] as number
-    return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: sofar }
+    upToHere += within[i] as number
+    return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: upToHere }
   })
   return [
     ...bounds,

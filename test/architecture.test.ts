@@ -37,8 +37,9 @@ const READ_THE_ENVIRONMENT =
 const MOST_LINES = 300
 /** The body of a thread imports no more than it needs: all of core takes 0.5 s of computing and 80 MB, this 0.06 s. */
 const DOORS = ['@postrider/core', '@postrider/core/thread-orders']
-/** Packages that are no program: the parts of pages, which know nothing of mail, and the pages for people, which the API serves. */
+/** Packages that are no program: the export of traces, the parts of pages, which know nothing of mail, and the pages for people, which the API serves. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
+  core: ['@postrider/telemetry'],
   api: ['@postrider/dashboard', '@postrider/ui'],
   dashboard: ['@postrider/ui'],
   sandbox: ['@postrider/ui'],

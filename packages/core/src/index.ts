@@ -112,6 +112,7 @@ export { bareThread } from './platform/threads/bare-thread.ts'
 export { garbageCollector, RELEASE_FROM_BYTES } from './platform/threads/garbage.ts'
 export { createThreadPool, type ThreadPool, ThreadStopped } from './platform/threads/guarded-thread.ts'
 export { atOnce, inTurns, type LongWork, longWork, type Stoppable } from './platform/threads/turns.ts'
+export { forwardSpans, type SpanAttributes, startSpan, traceTime } from './platform/tracing/tracing.ts'
 export { readKept, syncFolder, writeOnce } from './platform/write-once.ts'
 export { written } from './platform/written.ts'
 export {

@@ -13,6 +13,7 @@ import { misspeltSettings, misspeltText } from './platform/misspelt-settings.ts'
 import { notifyReady } from './platform/notify-ready.ts'
 import { servePlainHttp } from './platform/plain-http.ts'
 import { type StopState, stopRequests } from './platform/stop-signals.ts'
+import { startTracing } from './platform/tracing/tracing.ts'
 
 /** Exit status for invalid settings or a port in use (sysexits EX_CONFIG): a restart would not help. */
 export const EXIT_CONFIG = 78
@@ -124,6 +125,7 @@ export function withCore(
         target: sockets.target('metrics', config.metricsHost, config.metricsPort),
         ...state,
       })
+    const endTracing = config.tracing && (await startTracing({ name, log }, config.tracing))
     const running = await start({ config, log, stop, sockets, core })
     isStarting = false
     const cleanup = setInterval(
@@ -136,6 +138,7 @@ export function withCore(
         clearInterval(cleanup)
         await running.close()
         await core.close()
+        await endTracing?.()
       },
     }
   }

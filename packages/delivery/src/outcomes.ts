@@ -8,6 +8,7 @@ import {
   type Providers,
 } from '@postrider/core'
 import { countAttempt } from './attempt-metrics.ts'
+import { traceAttempt } from './attempt-trace.ts'
 import type { InFlightDeliveries } from './in-flight.ts'
 import { damaged, INTERNAL_ERROR, summary, unrecordable } from './own-outcomes.ts'
 import type { Recorder } from './recorder.ts'
@@ -59,6 +60,7 @@ export class Outcomes {
         if (taken) {
           log.info({ messageId, recipientNo, attempt, ...summary(outcome) }, outcome.kind)
           countAttempt({ delivery, outcome, message, place }, this.#options.providers)
+          traceAttempt({ delivery, outcome, message })
         } else {
           log.warn({ messageId, recipientNo, attempt }, 'stale result rejected')
           count('stale_results_total', {})

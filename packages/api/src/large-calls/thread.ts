@@ -5,6 +5,7 @@ import {
   createCore,
   createLog,
   forwardMetrics,
+  forwardSpans,
   garbageCollector,
   openDatabase,
   POOL_SIZES,
@@ -33,6 +34,7 @@ async function serve(): Promise<void> {
   const { config } = workerData as Start
   const log = createLog('api', config.logLevel)
   if (config.metricsPort !== undefined) forwardMetrics()
+  if (config.tracing) forwardSpans(config.tracing)
   const sql = openDatabase({ url: requireDatabase(config), name: 'api', connections: POOL_SIZES.largeCalls })
   const core = createCore({ sql, config, log })
   await core.readiness.check()

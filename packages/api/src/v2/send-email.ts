@@ -1,5 +1,6 @@
 import { ServiceError } from '@postrider/core'
 import { idempotencyKeyOf } from '../http/idempotency-key.ts'
+import { withTraceParent } from '../http/trace-parent.ts'
 import { type Operation, operation } from './operation.ts'
 import { SendEmail, SendEmailAnswer } from './send-email-schema.ts'
 import { toSubmission } from './to-submission.ts'
@@ -37,13 +38,16 @@ export const SEND_EMAIL: readonly Operation[] = [
     submits: { checkBody: requirePersonalizations },
     async act(body, { core, principal, by, request, reply }) {
       const accepted = await core.messages.accept(
-        toSubmission({
-          body,
-          files: request.fileParts ?? [],
-          principal,
-          clientAddress: by.address,
-          idempotencyKey: idempotencyKeyOf(request),
-        }),
+        withTraceParent(
+          toSubmission({
+            body,
+            files: request.fileParts ?? [],
+            principal,
+            clientAddress: by.address,
+            idempotencyKey: idempotencyKeyOf(request),
+          }),
+          request,
+        ),
       )
       if (accepted.repeated) reply.header('idempotent-replayed', 'true')
       return { data: { message_id: accepted.messageId } }

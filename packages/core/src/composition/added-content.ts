@@ -12,6 +12,8 @@ export interface AddedContent extends MessageSettings {
   readonly attachments?: true
   /** The id of the message that it is sent again from, in 32 hex digits. */
   readonly resentFrom?: string
+  /** The `traceparent` of its acceptance, if its trace is sampled. It is not sent with the message. */
+  readonly traceParent?: string
   /** The template, if the entry point has its own template ids, with its name at that time; no name if it did not exist. */
   readonly template?: { readonly id: string; readonly name?: string }
 }

@@ -9,6 +9,7 @@ import type { GroupCommit } from '../platform/database/group-commit.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { count, observe } from '../platform/metrics/metrics.ts'
 import { longWork } from '../platform/threads/turns.ts'
+import { type Span, type SpanAttributes, startSpan, startTrace } from '../platform/tracing/tracing.ts'
 import { messageIdText } from '../submission/message-id.ts'
 import { countRecipients, requireShare, type Share } from '../submission/share.ts'
 import type { Submission } from '../submission/submission.ts'
@@ -59,8 +60,10 @@ const WAITING_LIMIT = 20_000
 export async function accept(submission: Submission, dependencies: AcceptDependencies): Promise<Acceptance> {
   const { door } = submission
   const began = performance.now()
+  const trace = startTrace({ name: 'accept', kind: 'server', parent: submission.traceParent })
   try {
-    const acceptance = await acceptOnce(submission, dependencies)
+    const acceptance = await acceptOnce(submission, dependencies, trace)
+    trace?.end({ attributes: attributesOf(submission, acceptance) })
     if (acceptance.repeated) count('repeated_messages_total', { door })
     else {
       count('accepted_messages_total', { door })
@@ -70,11 +73,25 @@ export async function accept(submission: Submission, dependencies: AcceptDepende
     return acceptance
   } catch (error) {
     if (error instanceof ServiceError) count('refused_messages_total', { door, error: error.errorName })
+    const failure = error instanceof ServiceError ? error.errorName : 'internal error'
+    trace?.end({ attributes: attributesOf(submission), failure })
     throw error
   }
 }
 
-async function acceptOnce(submission: Submission, dependencies: AcceptDependencies): Promise<Acceptance> {
+function attributesOf({ door, principal }: Submission, acceptance?: Acceptance): SpanAttributes {
+  return {
+    'postrider.door': door,
+    'postrider.account_id': principal.account.id,
+    ...(acceptance && { 'postrider.message_id': acceptance.messageId, 'postrider.repeated': acceptance.repeated }),
+  }
+}
+
+async function acceptOnce(
+  submission: Submission,
+  dependencies: AcceptDependencies,
+  trace: Span | undefined,
+): Promise<Acceptance> {
   const { lookups, numbers, commit, ready, clock, heloName, announce, findRepeat, storedBudget } = dependencies
   if (!ready()) throw new ServiceError('notReady')
   if (commit.size >= WAITING_LIMIT)
@@ -86,7 +103,14 @@ async function acceptOnce(submission: Submission, dependencies: AcceptDependenci
     const now = clock.now()
     const transactionBase = await numbers.take(countRecipients(submission), now)
     const work = longWork()
-    const prepared = prepare({ submission, found, transactionBase, heloName, now: new Date(now) })
+    const prepared = prepare({
+      submission,
+      found,
+      transactionBase,
+      heloName,
+      now: new Date(now),
+      traceParent: trace?.traceParent,
+    })
     const pause = work.pause()
     if (pause) await pause
     // Awaited only for urgent mail: this is on the way of each message.
@@ -101,7 +125,8 @@ async function acceptOnce(submission: Submission, dependencies: AcceptDependenci
         : undefined
     if (typeof quota === 'string') return { messageId: messageIdText(quota), repeated: true }
     for (;;) {
-      const written = await commit.add(message)
+      const span = startSpan({ name: 'commit', kind: 'internal', parent: trace?.traceParent })
+      const written = await commit.add(message).finally(() => span?.end())
       if (written.stored) {
         if (written.queued) announce(message)
         return { messageId: messageIdText(message.id), repeated: false }

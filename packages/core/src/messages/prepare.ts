@@ -38,11 +38,13 @@ export interface SettleOptions {
   /** The name of this service in trace headers. */
   readonly heloName: string
   readonly now: Date
+  /** The `traceparent` of the acceptance; undefined if its trace is not sampled. */
+  readonly traceParent: string | undefined
 }
 
 /** Prepares a validated submission for storage: numbers and deduplicates recipients, fixes the content, encodes body parts. */
 export function prepare(options: SettleOptions): StoredMessage {
-  const { submission: given, found, transactionBase, heloName, now } = options
+  const { submission: given, found, transactionBase, heloName, now, traceParent } = options
   const submission = found.filled?.submission ?? given
   const { content, principal, from } = submission
   const { resent } = submission
@@ -56,6 +58,7 @@ export function prepare(options: SettleOptions): StoredMessage {
   const settings: AddedContent = {
     ...(resent ? resentSettings(resent, trackingHost) : addedContentOf(submission, trackingHost)),
     ...templateOf(submission, found),
+    ...(traceParent === undefined ? {} : { traceParent }),
     ...(mime && content.hasAttachment ? { attachments: true as const } : {}),
   }
   const first = mime

@@ -14,6 +14,7 @@ import {
 import { type OidcConfig, oidc } from './config/oidc.ts'
 import { type OperatorDkim, operatorDkim } from './config/operator-dkim.ts'
 import { serviceMail } from './config/service-mail.ts'
+import { type TracingConfig, tracing } from './config/tracing.ts'
 import { file, hostName, listenHost, networks, oneOf, port, wholeNumber } from './config/values.ts'
 
 export { ConfigError } from './config/config-error.ts'
@@ -31,6 +32,8 @@ export interface Config extends OutboundAccess {
   readonly metricsHost: string
   /** Port of the process's metrics; undefined if it has none. */
   readonly metricsPort: number | undefined
+  /** Undefined if no traces are exported. */
+  readonly tracing: TracingConfig | undefined
   /** Seconds for which a process is not ready, but accepts connections, after SIGTERM. */
   readonly drainDelay: number
   /** Whether processes apply missing migrations when they start, or wait until they are applied. */
@@ -146,6 +149,7 @@ export function readConfig(env: Environment): Config {
     healthPort: env.HEALTH_PORT ? port(env, 'HEALTH_PORT', 0) : undefined,
     metricsHost: listenHost(env, 'METRICS_HOST'),
     metricsPort: env.METRICS_PORT ? port(env, 'METRICS_PORT', 0) : undefined,
+    tracing: tracing(env),
     drainDelay: wholeNumber(env, 'DRAIN_DELAY', 0, 0, 300),
     migrate: oneOf(env, 'MIGRATE', ['auto', 'manual'], 'auto'),
     apiProcesses: wholeNumber(env, 'API_PROCESSES', 1, 1, 64),

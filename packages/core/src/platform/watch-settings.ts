@@ -22,4 +22,21 @@ export const WATCH_SETTINGS: readonly { name: string; default: string; meaning: 
     meaning:
       'Port of GET /metrics, in the format of Prometheus, one for each process of a host. If empty, there are none. With npm start, the API has this port; relay, delivery and returns have the next three, and further processes of API_PROCESSES, RELAY_PROCESSES and WORKERS those after them.',
   },
+  {
+    name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    default: '',
+    meaning:
+      'Base URL of a receiver of OpenTelemetry traces by OTLP over HTTP, such as http://127.0.0.1:4318. If empty, there are no traces. The other variables of the standard apply, too, such as OTEL_EXPORTER_OTLP_HEADERS.',
+  },
+  {
+    name: 'OTEL_TRACES_SAMPLER',
+    default: 'parentbased_traceidratio',
+    meaning:
+      "Which traces are exported: parentbased_traceidratio, traceidratio, parentbased_always_on, always_on, parentbased_always_off or always_off. With parentbased, the caller's traceparent decides for its messages.",
+  },
+  {
+    name: 'OTEL_TRACES_SAMPLER_ARG',
+    default: '0.01',
+    meaning: 'Part of the traces that a sampler with traceidratio exports, from 0 to 1.',
+  },
 ]

@@ -10,6 +10,8 @@ export interface SubmittedMailbox {
 }
 
 export interface SubmissionDetails {
+  /** The caller's `traceparent` (W3C Trace Context), not validated. */
+  readonly traceParent?: string | undefined
   /** Replaces `replyTo`: one Reply-To field with one or several mailboxes. */
   readonly replyToList?: readonly SubmittedMailbox[]
   /**

@@ -1,5 +1,6 @@
 import { type Core, LIMITS, ServiceError, type Submission, shortMessageId } from '@postrider/core'
 import { idempotencyKeyOf } from '../../http/idempotency-key.ts'
+import { withTraceParent } from '../../http/trace-parent.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { V3Refusal } from '../refusal.ts'
 import { isEnabled, type RawMail } from './body.ts'
@@ -36,7 +37,7 @@ async function sendMail({ core, principal, by, publicUrl, request, reply }: Call
   const now = core.clock.now()
   checkMail({ mail, errors, now })
   const call = { mail, principal, clientAddress: by.address, idempotencyKey: idempotencyKeyOf(request), now }
-  const submission = toSubmission(call)
+  const submission = withTraceParent(toSubmission(call), request)
   await requireGroup(submission, core, errors)
   try {
     if (isEnabled(mail.mail_settings?.sandbox_mode)) {

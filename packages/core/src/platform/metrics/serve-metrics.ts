@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import type { HealthState } from '../health.ts'
 import type { ListenTarget } from '../listening-sockets.ts'
 import { servePlainHttp } from '../plain-http.ts'
+import { programVersion } from '../program-version.ts'
 import { measure, startMetrics } from './metrics.ts'
 
 export interface ServeMetricsOptions extends HealthState {
@@ -20,9 +20,4 @@ export async function serveMetrics({ process, target, readiness, isStopping }: S
       return path === '/metrics' ? { status: 200, type: metrics.contentType, text: await metrics.text() } : undefined
     },
   })
-}
-
-function programVersion(): string {
-  const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(text) as { version: string }).version
 }

@@ -8,6 +8,7 @@ import { nameOf } from './names.ts'
 import { keysOf, openWebhook } from './sealing.ts'
 import { post, writeBody } from './send.ts'
 import { selectWebhook } from './store.ts'
+import { traceRequest } from './trace.ts'
 import type { WebhookSettings } from './webhook.ts'
 
 export async function deliverBatch(
@@ -32,6 +33,7 @@ export async function deliverBatch(
     await releaseBatch(sql, batch)
     return 'late'
   }
+  await traceRequest(sql, events, { webhookId: batch.webhookId, ...response })
   return finishBatch(sql, batch, response)
 }
 

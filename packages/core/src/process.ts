@@ -67,7 +67,7 @@ export async function runProcess(
 ): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${options.heapGrowth ?? HEAP_GROWTH}`)
   const { config, sockets } = settings(options)
-  const log = createLog(options.name, config.logLevel)
+  const log = createLog(options.name, config.logLevel, config.logFormat)
   // The supervisor has told the user.
   if (!process.send) for (const one of misspeltSettings(options.env)) log.warn(misspeltText(one))
   process.on('unhandledRejection', (reason) => die(log, reason))

@@ -1,5 +1,6 @@
 import {
   type ClaimedDelivery,
+  type Config,
   count,
   DamagedBody,
   type LoadedMessage,
@@ -19,6 +20,7 @@ export interface OutcomesOptions {
   readonly recorder: Recorder
   readonly inFlight: InFlightDeliveries
   readonly providers: Providers
+  readonly config: Pick<Config, 'logDeliveries'>
 }
 
 /** The subject of an outcome. */
@@ -52,13 +54,18 @@ export class Outcomes {
     else this.#options.inFlight.remove(delivery, tried.message)
   }
 
+  #isLogged({ kind }: Outcome): boolean {
+    const { logDeliveries } = this.#options.config
+    return logDeliveries === 'all' || (logDeliveries === 'failures' && kind !== 'delivered')
+  }
+
   #record(delivery: ClaimedDelivery, outcome: Outcome, { message, place }: Tried, again: boolean): void {
     const { recorder, workerId, log, inFlight } = this.#options
     const { messageId, recipientNo, attempt, class: of } = delivery
     recorder.record({ messageId, recipientNo, attempt, class: of, workerId, outcome, place }).then(
       (taken) => {
         if (taken) {
-          log.info({ messageId, recipientNo, attempt, ...summary(outcome) }, outcome.kind)
+          if (this.#isLogged(outcome)) log.info({ messageId, recipientNo, attempt, ...summary(outcome) }, outcome.kind)
           countAttempt({ delivery, outcome, message, place }, this.#options.providers)
           traceAttempt({ delivery, outcome, message })
         } else {

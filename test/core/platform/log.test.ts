@@ -18,3 +18,11 @@ t.test('a line has the id of a message as clients see it, and an error without w
   })
   t.notMatch(stdout, 'secret')
 })
+
+t.test('LOG_FORMAT=pretty writes lines for people, without colours where there is no terminal', async (t) => {
+  const code = `
+    import { createLog } from '${CORE}'
+    createLog('api', 'info', 'pretty').info({ accountId: 4 }, 'account held')`
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', code])
+  t.match(stdout, /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: api: account held\n {4}accountId: 4\n$/)
+})

@@ -32,7 +32,7 @@ async function serve(): Promise<void> {
   const port = parentPort
   if (isMainThread || !port) return
   const { config } = workerData as Start
-  const log = createLog('api', config.logLevel)
+  const log = createLog('api', config.logLevel, config.logFormat)
   if (config.metricsPort !== undefined) forwardMetrics()
   if (config.tracing) forwardSpans(config.tracing)
   const sql = openDatabase({ url: requireDatabase(config), name: 'api', connections: POOL_SIZES.largeCalls })

@@ -16,6 +16,7 @@ import { type OperatorDkim, operatorDkim } from './config/operator-dkim.ts'
 import { serviceMail } from './config/service-mail.ts'
 import { type TracingConfig, tracing } from './config/tracing.ts'
 import { file, hostName, listenHost, networks, oneOf, port, wholeNumber } from './config/values.ts'
+import type { LogFormat } from './log.ts'
 
 export { ConfigError } from './config/config-error.ts'
 export { embeddedUrlFile } from './config/database-url.ts'
@@ -89,6 +90,9 @@ export interface Config extends OutboundAccess {
   /** Networks from which /operator/v1 can be reached. */
   readonly operatorNetworks: readonly string[]
   readonly logLevel: string
+  readonly logFormat: LogFormat
+  /** Which outcomes of attempts are logged. */
+  readonly logDeliveries: 'all' | 'failures' | 'none'
   readonly secretKey: string | undefined
   readonly mxPort: number
   readonly allowPrivateMx: boolean
@@ -186,6 +190,8 @@ export function readConfig(env: Environment): Config {
     trustProxy: networks(env, 'TRUST_PROXY'),
     operatorNetworks: networks(env, 'OPERATOR_NETWORKS', LOOPBACK),
     logLevel: oneOf(env, 'LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info'),
+    logFormat: oneOf(env, 'LOG_FORMAT', ['json', 'pretty'], 'json'),
+    logDeliveries: oneOf(env, 'LOG_DELIVERIES', ['all', 'failures', 'none'], 'all'),
     secretKey: secretKey(env.SECRET_KEY),
     mxPort: port(env, 'MX_PORT', 25),
     allowPrivateMx: oneOf(env, 'MX_PRIVATE_NETWORKS', ['allow', 'refuse'], 'refuse') === 'allow',

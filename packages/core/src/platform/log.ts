@@ -1,19 +1,39 @@
+import { createRequire } from 'node:module'
+import { isatty } from 'node:tty'
 import pino from 'pino'
 import { defined } from './defined.ts'
 
 /** The logger that core functions take: pino's interface, so that child loggers can be passed. */
 export type Log = pino.Logger
 
+/** Lines of JSON for programs, or lines for people. */
+export type LogFormat = 'json' | 'pretty'
+
 /**
- * Creates the logger of a process. Each event is one line of JSON. Never log secrets, addresses or bodies; log ids
+ * Creates the logger of a process. Each event is one line. Never log secrets, addresses or bodies; log ids
  * instead. A `messageId` is logged as clients and commands see it, without hyphens.
  */
-export function createLog(process: string, level: string): Log {
-  return pino({
+export function createLog(process: string, level: string, format: LogFormat = 'json'): Log {
+  const options = {
     level,
     base: { process },
     serializers: { err: serializeError, messageId: (id: unknown) => String(id).replaceAll('-', '') },
     timestamp: pino.stdTimeFunctions.isoTime,
+  }
+  return format === 'json' ? pino(options) : pino(options, prettyStream())
+}
+
+/** Loaded only for people, since it takes 10 ms. Lines are written at once, so that the last one before an end is not lost. */
+function prettyStream(): pino.DestinationStream {
+  const pretty = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty')
+  // It follows NO_COLOR.
+  const colorize = isatty(1) && pretty.isColorSupported
+  return pretty({
+    colorize,
+    sync: true,
+    translateTime: 'HH:MM:ss.l',
+    ignore: 'process',
+    messageFormat: '{process}: {msg}',
   })
 }
 

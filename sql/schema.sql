@@ -1082,6 +1082,15 @@ create unlogged table rule_hits (
   autovacuum_vacuum_threshold = 2000
 );
 
+create table schema_backfills (
+  name text not null,
+  bookmark text,
+  rows bigint not null,
+  started_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  constraint schema_backfills_pkey primary key (name)
+);
+
 create table schema_migrations (
   name text not null,
   digest text not null,

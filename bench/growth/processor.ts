@@ -9,7 +9,7 @@ export function watchProcessor(sql: Sql, pids: readonly number[]): Processor {
   return async () => {
     const sessions = await sql<{ pid: number }[]>`
       select pid from pg_stat_activity
-       where application_name in ('postrider api', 'postrider growth cli') or backend_type = 'parallel worker'`
+       where split_part(application_name, ' ', 2) in ('api', 'growth') or backend_type = 'parallel worker'`
     return [...pids, ...sessions.map(({ pid }) => pid)].reduce((sum, pid) => sum + onProcessor(pid), 0)
   }
 }

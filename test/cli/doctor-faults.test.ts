@@ -27,7 +27,7 @@ t.test('faults are named with what corrects them', async (t) => {
     )
     await hanging.end()
     const isThere = () =>
-      sql`select from pg_stat_activity where datname = current_database() and application_name = 'postrider relay'`
+      sql`select from pg_stat_activity where datname = current_database() and application_name like 'postrider relay %'`
     await until('it is gone', async () => (await isThere()).length === 0)
     t.teardown(() => sql`delete from workers`)
     const diagnosis = await examined(env, '--send', 'you@example.org')

@@ -4,12 +4,12 @@ import { makeService } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
 import { postrider } from './postrider.ts'
 
-const LAST = '0078_minimum_version.sql'
+const LAST = '0079_backfills.sql'
 
 t.test('with MIGRATE=manual, processes and commands wait until migrate has been run', async (t) => {
   const service = await makeService(t)
   const env = { ...service.env, MIGRATE: 'manual' }
-  await service.sql`drop table schema_minimum`
+  await service.sql`drop table schema_backfills`
   await service.sql`delete from schema_migrations where name = ${LAST}`
   const pending = async () => (await service.sql`select 1 from schema_migrations where name = ${LAST}`).length === 0
 
@@ -22,7 +22,7 @@ t.test('with MIGRATE=manual, processes and commands wait until migrate has been 
   const isWaiting = async () =>
     (
       await service.sql`select 1 from pg_stat_activity
-      where datname = current_database() and application_name = 'postrider delivery' and query ~ 'schema_migrations'`
+      where datname = current_database() and application_name like 'postrider delivery %' and query ~ 'schema_migrations'`
     ).length > 0
   await until('the worker to look for migrations', isWaiting)
   await new Promise((resolve) => setTimeout(resolve, 1500))
@@ -41,9 +41,9 @@ t.test('with MIGRATE=manual, processes and commands wait until migrate has been 
 
 t.test('by default, the first process applies them', async (t) => {
   const service = await makeService(t)
-  await service.sql`drop table schema_minimum`
+  await service.sql`drop table schema_backfills`
   await service.sql`delete from schema_migrations where name = ${LAST}`
   const worker = await startProcess(t, 'delivery', service.env)
-  t.equal((await service.sql`select 1 from schema_minimum`).length, 1)
+  t.equal((await service.sql`select to_regclass('schema_backfills') as found`)[0]?.found, 'schema_backfills')
   t.equal(await worker.stop(), 0)
 })

@@ -11,7 +11,7 @@ t.test('a delivery whose letter the database could not give goes back untried, a
     outbox.worker.kill('SIGSTOP')
     const busy = await sql`
       select from pg_stat_activity
-       where datname = current_database() and application_name = 'postrider delivery' and state <> 'idle'`
+       where datname = current_database() and application_name like 'postrider delivery %' and state <> 'idle'`
     if (busy.count === 0) return true
     // In a transaction it may hold the lock that is needed below.
     outbox.worker.kill('SIGCONT')
@@ -25,7 +25,7 @@ t.test('a delivery whose letter the database could not give goes back untried, a
     const [waiting] = await until('the worker to wait for its domain', async () => {
       const found = await holder<{ pid: number }[]>`
         select l.pid from pg_locks l join pg_stat_activity a using (pid)
-         where l.relation = 'domains'::regclass and not l.granted and a.application_name = 'postrider delivery'`
+         where l.relation = 'domains'::regclass and not l.granted and a.application_name like 'postrider delivery %'`
       return found.length > 0 ? found : undefined
     })
     await holder`select pg_terminate_backend(${waiting?.pid ?? 0})`

@@ -31,6 +31,7 @@ import { evidenceCommands } from './commands/provider-evidence.ts'
 import { providerFigureCommands } from './commands/provider-figures.ts'
 import { queueCommands } from './commands/queue.ts'
 import { returnCommands } from './commands/returns.ts'
+import { schemaCommands } from './commands/schema.ts'
 import { smartHostCommands } from './commands/smart-host.ts'
 import { sourceCommands } from './commands/source.ts'
 import { statsCommands } from './commands/stats.ts'
@@ -43,6 +44,7 @@ import { requireInstallation, withInstallation } from './installation.ts'
 
 const COMMANDS: readonly Command[] = [
   ...upCommands,
+  ...schemaCommands,
   ...operateCommands,
   ...doctorCommands,
   ...certificateCommands,

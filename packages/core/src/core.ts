@@ -25,7 +25,9 @@ import type { Sql } from './platform/database/database.ts'
 import { databaseClock } from './platform/database/database-clock.ts'
 import { type DatabaseHealth, readDatabaseHealth } from './platform/database/database-health.ts'
 import { within } from './platform/database/deadlines.ts'
+import { applyLaterMigrations, type LaterOptions, type LaterResult } from './platform/database/later-migrations.ts'
 import { ensurePartitions } from './platform/database/partitions.ts'
+import { planUpgrade, type UpgradePlan } from './platform/database/upgrade-plan.ts'
 import type { Log } from './platform/log.ts'
 import type { Measured } from './platform/metrics/metrics.ts'
 import { createOutboundHttp } from './platform/outbound-http.ts'
@@ -52,10 +54,17 @@ import { createGroups, type Groups } from './suppressions/groups.ts'
 import { createSuppressions, type Suppressions } from './suppressions/index.ts'
 import { createTracking, type Tracking } from './tracking/index.ts'
 
+/** The migrations beyond those that every process applies at its start. */
+export interface Schema {
+  applyLater(options?: LaterOptions): Promise<LaterResult>
+  plan(): Promise<UpgradePlan>
+}
+
 /** The domain logic of the service, one property per domain. */
 export interface Core {
   readonly accounts: Accounts
   readonly audit: Audit
+  readonly schema: Schema
   readonly auth: Auth
   readonly credits: Credits
   readonly subaccounts: Subaccounts
@@ -193,6 +202,7 @@ export function createCore({
   return {
     accounts: createAccounts(work, config),
     audit: createAudit(work),
+    schema: { applyLater: (options) => applyLaterMigrations(sql, options), plan: () => planUpgrade(sql) },
     credits: createCredits(work),
     subaccounts: createSubaccounts(work),
     auth,

@@ -23,6 +23,7 @@ import { createRecorder } from './recorder.ts'
 import { runReputationLoop } from './reputation-loop.ts'
 import { runRetentionLoops } from './retention-loops.ts'
 import { createRoutes } from './routes.ts'
+import { runSchemaLoop } from './schema-loop.ts'
 import { runServiceMailLoop } from './service-mail-loop.ts'
 import { runSourceLoops } from './source-loops.ts'
 import { runDnssecLoop, runStsLoop, runTlsReportLoops } from './tls/sts-loop.ts'
@@ -91,6 +92,7 @@ async function startWorker({ config, log, core }: ServiceContext): Promise<Runni
     ...runRetentionLoops({ core, log }),
     ...runSourceLoops({ core, log }),
   ]
+  if (config.migrate === 'auto') background.push(runSchemaLoop({ core, log }))
   if (asksDns(config)) background.push(runDomainLoop({ core, log }))
   if (config.delivery.kind === 'mx')
     background.push(runStsLoop({ core, log }), runDnssecLoop({ core, log }), ...runTlsReportLoops({ core, log }))

@@ -11,13 +11,4 @@ export const upCommands: readonly Command[] = [
       process.exit(await up(config, env))
     },
   },
-  {
-    name: 'migrate',
-    usage: '',
-    summary: 'Migrate the database schema to this version',
-    options: {},
-    creates: true,
-    migrates: true,
-    run: (call) => call.withCore(async () => ({ data: { migrated: true }, text: 'the schema is up to date' })),
-  },
 ]

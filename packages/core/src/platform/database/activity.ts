@@ -35,7 +35,7 @@ const MAX_PROGRAMS = 500
 /** Reads the server's list of sessions. Sessions of other roles hide their program from a role without pg_read_all_stats. */
 export async function readActivity(sql: Sql): Promise<DatabaseActivity> {
   const programs = sql<ProgramSessions[]>`
-    select substr(application_name, 11) as program, host(client_addr) as address,
+    select split_part(application_name, ' ', 2) as program, host(client_addr) as address,
            bool_or(client_addr is not distinct from inet_client_addr()) as "isHere", count(*)::int as sessions
       from pg_stat_activity
      where datname = current_database() and application_name like 'postrider %' and pid <> pg_backend_pid()

@@ -1,4 +1,5 @@
 import postgres from 'postgres'
+import { sessionName } from './session-name.ts'
 
 /** A pool, or a transaction of one; stores work with either. */
 export type Sql = postgres.Sql
@@ -7,7 +8,7 @@ export type AnySql = Sql | SqlTransaction
 
 export interface DatabaseOptions {
   readonly url: string
-  /** Application name in pg_stat_activity. */
+  /** The program's name in pg_stat_activity: `postrider NAME vVERSION`. */
   readonly name: string
   /** Maximum number of connections, not counting the one that listens. */
   readonly connections: number
@@ -30,7 +31,7 @@ export function openDatabase({ url, name, connections }: DatabaseOptions): Sql {
     onnotice: () => {},
     backoff: (retries: number) => Math.min(0.05 * 2 ** retries, 2),
     connection: {
-      application_name: `postrider ${name}`,
+      application_name: sessionName(name),
       statement_timeout: 15_000,
       // Statements take lists, for which one generic plan is as good as custom plans. Planning a join of two
       // partitioned tables takes 0.8 ms, a tenth of the total for a single message (`node bench/cpu.ts --one`).

@@ -1,39 +1,16 @@
-import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { openSession, type Sql } from './database.ts'
 import { within } from './deadlines.ts'
-
-const SQL_DIR = fileURLToPath(new URL('../../../../../sql/', import.meta.url))
-
-interface Migration {
-  readonly name: string
-  readonly text: string
-  readonly digest: string
-}
-
-let known: readonly Migration[] | undefined
-
-/** Returns the migrations of this version, in order. They are read once; sql/ is part of the program. */
-function migrations(): readonly Migration[] {
-  known ??= readdirSync(SQL_DIR)
-    .filter((name) => /^\d{4}_[a-z_]+\.sql$/.test(name))
-    .sort()
-    .map((name) => {
-      const text = readFileSync(new URL(name, `file://${SQL_DIR}`), 'utf8')
-      return { name, text, digest: createHash('sha256').update(text).digest('hex') }
-    })
-  return known
-}
+import { migrations, schemaVersion } from './migration-files.ts'
 
 /**
- * Brings the schema up to this version. Migrations only go forward; each file runs in its own transaction, and one
- * process at a time runs them while others wait. Returns the names of the files it applied.
+ * Applies the migrations that this version needs to work (`expand`). Migrations only go forward; each file runs in its own transaction, and
+ * one process at a time runs them while others wait. Returns the names of the files it applied. The others are applied while processes
+ * work (later-migrations.ts).
  *
  * Throws an Error if an applied file was edited afterwards: an applied migration must not change, and a correction goes
  * into a new file.
  */
-export async function migrate(sql: Sql): Promise<string[]> {
+export async function migrate(sql: Sql, folder?: string): Promise<string[]> {
   const applied: string[] = []
   const session = within(openSession(sql), 'long')
   try {
@@ -45,11 +22,12 @@ export async function migrate(sql: Sql): Promise<string[]> {
     for (const row of await session<{ name: string; digest: string }[]>`select name, digest from schema_migrations`) {
       done.set(row.name, row.digest)
     }
-    for (const { name, text, digest } of migrations()) {
+    for (const { name, text, digest, is } of migrations(folder)) {
       const before = done.get(name)
       if (before === digest) continue
       if (before !== undefined)
         throw new Error(`sql/${name} was changed after it was applied; put the change in a new file`)
+      if (is.kind !== 'expand') continue
       // Waiting longer than 5 s for a lock would stall every accept queued after us; it is better to fail and run
       // again.
       const record = `insert into schema_migrations (name, digest) values ('${name}', '${digest}')`
@@ -69,20 +47,28 @@ export async function migrate(sql: Sql): Promise<string[]> {
 
 /** The schema of a database, compared with this version's. */
 export interface SchemaState {
-  /** This version's migrations that are not applied, in order. */
+  /** This version's migrations that are not applied and without which it does not work, in order. */
   readonly pending: readonly string[]
+  /** Those that are applied while processes work, in order. */
+  readonly later: readonly string[]
   /** Applied migrations that this version does not know: a newer version has run on the database. */
   readonly unknown: readonly string[]
 }
 
 /** Compares the names of the migrations; changes nothing. */
 export async function readSchemaState(sql: Sql): Promise<SchemaState> {
-  const names = migrations().map(({ name }) => name)
+  const known = migrations()
+  const needed = known.filter(({ is }) => is.kind === 'expand').map(({ name }) => name)
+  const others = known.filter(({ is }) => is.kind !== 'expand').map(({ name }) => name)
   const [exists] = await sql<{ found: boolean }[]>`select to_regclass('schema_migrations') is not null as found`
-  if (!exists?.found) return { pending: names, unknown: [] }
+  if (!exists?.found) return { pending: needed, later: others, unknown: [] }
   const done = (await sql<{ name: string }[]>`select name from schema_migrations order by name`).map(({ name }) => name)
-  const [known, applied] = [new Set(names), new Set(done)]
-  return { pending: names.filter((name) => !applied.has(name)), unknown: done.filter((name) => !known.has(name)) }
+  const [names, applied] = [new Set([...needed, ...others]), new Set(done)]
+  return {
+    pending: needed.filter((name) => !applied.has(name)),
+    later: others.filter((name) => !applied.has(name)),
+    unknown: done.filter((name) => !names.has(name)),
+  }
 }
 
 /**
@@ -90,7 +76,7 @@ export async function readSchemaState(sql: Sql): Promise<SchemaState> {
  * otherwise undefined. To be called when no migration is pending.
  */
 export async function outdatedBy(sql: Sql): Promise<{ version: number; minimum: number } | undefined> {
-  const version = Number(migrations().at(-1)?.name.slice(0, 4))
+  const version = schemaVersion()
   const [row] = await sql<{ minimum: number }[]>`select version as minimum from schema_minimum`
   return row && row.minimum > version ? { version, minimum: row.minimum } : undefined
 }

@@ -1,0 +1,14 @@
+import { schemaVersion } from './migration-files.ts'
+
+/** The version in a session's name, as a POSIX pattern. */
+export const PROGRAM_VERSION = ' v([0-9]+)$'
+/** The last version whose sessions did not state it. */
+export const LAST_WITHOUT_VERSION = 78
+
+/**
+ * Returns the application_name of a program's sessions: "postrider api v79". By the version, the number of its last migration, a newer
+ * version sees whether an older one still runs.
+ */
+export function sessionName(program: string): string {
+  return `postrider ${program} v${schemaVersion()}`
+}

@@ -1,0 +1,27 @@
+import t from 'tap'
+import { makeService } from '../helpers/service.ts'
+import { answered, postrider } from './postrider.ts'
+
+t.test('upgrade --check shows what this version would change, and changes nothing', async (t) => {
+  const service = await makeService(t)
+  const nothing = await postrider(service.env, 'upgrade', '--check')
+  t.equal(nothing.stdout, 'This version changes nothing in the database.\n')
+
+  const missing = ['0073_policy_deferrals.sql', '0076_account_deferrals_so_far.sql', '0079_backfills.sql']
+  await service.sql`delete from schema_migrations where name = any(${missing})`
+  const { stdout, code } = await postrider(service.env, 'upgrade', '--check')
+  t.equal(code, 0)
+  for (const name of missing) t.match(stdout, name)
+  t.match(stdout, 'before this version starts')
+  t.match(await answered(service.env, 'upgrade', '--check'), {
+    migrations: missing.map((name) => ({ name, kind: 'expand', waitsFor: [] })),
+    unknown: [],
+  })
+  t.equal((await service.sql`select 1 from schema_migrations where name = any(${missing})`).length, 0)
+
+  await service.sql`insert into schema_migrations (name, digest) values ('9000_of_tomorrow.sql', '')`
+  t.match((await postrider(service.env, 'upgrade', '--check')).stdout, 'does not know 9000_of_tomorrow.sql')
+  const without = await postrider(service.env, 'upgrade')
+  t.equal(without.code, 2)
+  t.match(without.stderr, '--check is missing')
+})

@@ -14,6 +14,7 @@ t.test('archives and standbys, and a database that is one, are seen for what the
   t.equal((await postrider({ DATA_DIR: first }, 'setup')).code, 0)
   cpSync(first, second, { recursive: true })
   chmodSync(join(second, 'postgres'), 0o700)
+  const WITH_STANDBY = { DATA_DIR: first, REQUIRE_SYNC_STANDBY: '1' }
   const settings = ['archive_mode=on', 'archive_command=false', 'autovacuum=off']
   const primary = await startEmbeddedPostgres({ dataDir: first, settings })
   const sql = openDatabase({ url: primary.url, name: 'test', connections: 1 })
@@ -50,6 +51,8 @@ t.test('archives and standbys, and a database that is one, are seen for what the
     t.match(foundBy(diagnosis, 'autovacuum'), /^bad: autovacuum off, .*; fix: ALTER SYSTEM SET autovacuum = on;/)
     t.match(foundBy(diagnosis, 'disk'), /^\w+: the database has \d+ MB, and .* are free on the disk of DATA_DIR/)
     t.match(foundBy(diagnosis, 'api'), /^bad: no response at/, 'the database is all that runs')
+    const refused = await postrider(WITH_STANDBY, 'account', 'list')
+    t.match(refused.stderr, 'no synchronous standby is connected, so accepted mail would be on one server only')
   })
 
   await t.test('a role that may not see standbys', async (t) => {
@@ -80,6 +83,7 @@ t.test('archives and standbys, and a database that is one, are seen for what the
     await until('a failure', async () => (await sql`select from pg_stat_archiver where failed_count > 0`).length > 0)
     const diagnosis = await examined({ DATA_DIR: first })
     t.equal(foundBy(diagnosis, 'standbys'), 'ok: standby1 (quorum)')
+    t.equal((await postrider(WITH_STANDBY, 'account', 'list')).code, 0)
     t.match(foundBy(diagnosis, 'WAL archive'), /^bad: archiving has failed since .*; fix: run archive_command by hand/)
     await stop()
     await until('it is gone', async () => (await sql`select from pg_stat_replication`).length === 0)

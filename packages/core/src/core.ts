@@ -137,8 +137,8 @@ export function createCore({
   const secretKey = loadSecretKey(config.secretKey, config.dataDir)
   const secrets = createSecrets(secretKey)
   const clock = databaseClock(hostClock)
-  const { allowUnsafeDatabase } = config
-  const readiness = watchReadiness({ sql: pool, log, secrets, clock, allowUnsafeDatabase })
+  const { allowUnsafeDatabase, requireSyncStandby } = config
+  const readiness = watchReadiness({ sql: pool, log, secrets, clock, allowUnsafeDatabase, requireSyncStandby })
   // Both share one pool. Statements that mail waits for have the shorter deadline.
   const [sql, work] = [within(pool, 'mail'), within(pool, 'work')]
   const rateLimits = createRateLimits(sql)

@@ -97,6 +97,8 @@ export interface Config extends OutboundAccess {
   readonly mxPort: number
   readonly allowPrivateMx: boolean
   readonly allowUnsafeDatabase: boolean
+  /** Whether processes accept mail only while a synchronous standby has it, too. */
+  readonly requireSyncStandby: boolean
   /** Bytes of message bodies that one process may hold at the same time. */
   readonly bodyBudget: number
   /** Bytes of uploaded files that one account may store. */
@@ -196,6 +198,7 @@ export function readConfig(env: Environment): Config {
     mxPort: port(env, 'MX_PORT', 25),
     allowPrivateMx: oneOf(env, 'MX_PRIVATE_NETWORKS', ['allow', 'refuse'], 'refuse') === 'allow',
     ...outbound(env),
+    requireSyncStandby: oneOf(env, 'REQUIRE_SYNC_STANDBY', ['0', '1'], '0') === '1',
     allowUnsafeDatabase: oneOf(env, 'ALLOW_UNSAFE_DATABASE', ['0', '1'], '0') === '1',
     bodyBudget: wholeNumber(env, 'BODY_BUDGET_MB', 128, 32, 65536) * 1024 * 1024,
     attachmentStorage: wholeNumber(env, 'ATTACHMENT_STORAGE_MB', 1024, 1, 1_000_000) * 1024 * 1024,

@@ -10,6 +10,10 @@ import { agreeOnSecret, type Secrets } from './secrets.ts'
 
 const STANDBY =
   'the database is a standby, which stores no mail: set DATABASE_URL to the primary, or list all hosts and add target_session_attrs=primary'
+const NO_STANDBY =
+  'no synchronous standby is connected, so accepted mail would be on one server only (REQUIRE_SYNC_STANDBY): connect one, and name it in synchronous_standby_names'
+const HIDDEN_STANDBY =
+  'the role of DATABASE_URL does not see whether a standby is synchronous (REQUIRE_SYNC_STANDBY): as a superuser, GRANT pg_read_all_stats TO the role'
 /** Milliseconds by which the host's clock may differ from the database's without a warning. */
 const CLOCK_TOLERANCE = 60_000
 /**
@@ -42,6 +46,7 @@ export interface ReadinessOptions {
   readonly secrets: Secrets
   readonly clock: DatabaseClock
   readonly allowUnsafeDatabase: boolean
+  readonly requireSyncStandby?: boolean
   /** Milliseconds between two checks; default 1000. */
   readonly every?: number
 }
@@ -52,7 +57,7 @@ export interface ReadinessOptions {
  * responding.
  */
 export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
-  const { log, secrets, clock, allowUnsafeDatabase, every = 1000 } = options
+  const { log, secrets, clock, allowUnsafeDatabase, requireSyncStandby = false, every = 1000 } = options
   const sql = within(options.sql, 'mail')
   const disk = diskProbe(sql, clock.monotonic)
   let state: Readiness = { ready: false, reasons: ['the database has not been checked yet'] }
@@ -100,6 +105,7 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
     if (standby) return [STANDBY]
     return [
       ...(allowUnsafeDatabase ? [] : off.map(unsafe)),
+      ...(requireSyncStandby ? await standbyProblems(sql) : []),
       ...(await schemaProblems(sql, secrets)),
       ...(disk.hasRoom() ? [] : ['the disk of the database is full, so mail cannot be stored: free some space']),
     ]
@@ -137,6 +143,21 @@ function unsafe(name: string): string {
 
 function tooOld({ version, minimum }: { version: number; minimum: number }): string {
   return `a newer version of Postrider has changed the schema, and this one is too old for it (its last migration is ${version}, the schema requires ${minimum}): run the newer version, or restore a backup from before the upgrade`
+}
+
+/** A commit waits for a synchronous standby only with synchronous_commit on or remote_apply: remote_write survives no crash of both. */
+async function standbyProblems(sql: Sql): Promise<string[]> {
+  const [found] = await sql<{ level: string; sync: boolean; hidden: boolean }[]>`
+    select current_setting('synchronous_commit') as level,
+           coalesce(bool_or(sync_state in ('sync', 'quorum') and state = 'streaming'), false) as sync,
+           coalesce(bool_or(sync_state is null), false) as hidden
+      from pg_stat_replication`
+  if (found?.level !== 'on' && found?.level !== 'remote_apply')
+    return [
+      `the database has synchronous_commit = ${found?.level}, so commits do not wait for a standby (REQUIRE_SYNC_STANDBY): set it to on`,
+    ]
+  if (found.sync) return []
+  return [found.hidden ? HIDDEN_STANDBY : NO_STANDBY]
 }
 
 async function schemaProblems(sql: Sql, secrets: Secrets): Promise<string[]> {

@@ -24,6 +24,12 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     meaning:
       'Secret that encrypts DKIM keys and signs return paths; at least 32 characters. All hosts of one database need the same. If empty, it is created once in DATA_DIR/secret-key.',
   },
+  {
+    name: 'REQUIRE_SYNC_STANDBY',
+    default: '0',
+    meaning:
+      '1: processes are not ready unless a synchronous standby of the database is connected, so that accepted mail is on two servers.',
+  },
   { name: 'API_HOST', default: '127.0.0.1', meaning: 'IP address or host name that the Web API listens on.' },
   { name: 'API_PORT', default: '8080', meaning: 'Port of the Web API.' },
   ...WATCH_SETTINGS,

@@ -3,6 +3,22 @@ import { within } from './deadlines.ts'
 import { migrations, schemaVersion } from './migration-files.ts'
 
 /**
+ * uuidv7() is a function of Postgres since 18. Before, this is it: RFC 9562 5.7, with the server's milliseconds and 74 random bits. Bits 52
+ * and 53 make version 7 of the 4 of gen_random_uuid().
+ */
+const OWN_UUIDV7 = `
+  do $do$ begin
+    if current_setting('server_version_num')::int < 180000 and to_regprocedure('uuidv7()') is null then
+      create function uuidv7() returns uuid language sql volatile parallel safe as $$
+        select encode(set_bit(set_bit(
+          overlay(uuid_send(gen_random_uuid())
+                  placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
+          52, 1), 53, 1), 'hex')::uuid
+      $$;
+    end if;
+  end $do$`
+
+/**
  * Applies the migrations that this version needs to work (`expand`). Migrations only go forward; each file runs in its own transaction, and
  * one process at a time runs them while others wait. Returns the names of the files it applied. The others are applied while processes
  * work (later-migrations.ts).
@@ -18,6 +34,7 @@ export async function migrate(sql: Sql, folder?: string): Promise<string[]> {
     await session`select pg_advisory_lock(7739)`
     await session`create table if not exists schema_migrations (
       name text primary key, digest text not null, applied_at timestamptz not null default now())`
+    await session.unsafe(OWN_UUIDV7)
     const done = new Map<string, string>()
     for (const row of await session<{ name: string; digest: string }[]>`select name, digest from schema_migrations`) {
       done.set(row.name, row.digest)

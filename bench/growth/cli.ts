@@ -1,22 +1,10 @@
-import { parseArgs } from 'node:util'
 import { createCore, createLog, openDatabase, readConfig } from '@postrider/core'
-import type { Command } from '../../packages/cli/src/command.ts'
-import { accountCommands } from '../../packages/cli/src/commands/account.ts'
-import { creditsCommands } from '../../packages/cli/src/commands/credits.ts'
-import { domainCommands } from '../../packages/cli/src/commands/domain.ts'
-import { eventCommands } from '../../packages/cli/src/commands/events.ts'
-import { keyCommands } from '../../packages/cli/src/commands/key.ts'
-import { messageCommands } from '../../packages/cli/src/commands/message.ts'
-import { suppressionCommands } from '../../packages/cli/src/commands/suppression.ts'
+import { COMMANDS } from '../../packages/cli/src/commands/index.ts'
+import { parse } from '../../packages/cli/src/parser.ts'
 import type { Measured } from './call.ts'
 import type { Filled } from './fill.ts'
 import type { Installation } from './installation.ts'
 import { measured } from './measure.ts'
-
-const COMMANDS: readonly Command[] = [
-  ...[...accountCommands, ...creditsCommands, ...domainCommands, ...eventCommands],
-  ...[...keyCommands, ...messageCommands, ...suppressionCommands],
-]
 
 /** The command line's reads, from the open database to the answer: the start of a process is the same for all of them. */
 export async function measureCli(
@@ -61,14 +49,13 @@ export async function measureCli(
   }
 
   async function act(line: string): Promise<void> {
-    const words = line.split(' ')
-    const command = COMMANDS.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '))
-    if (!command) throw new Error(`unknown command "${line}"`)
-    const args = words.slice(command.name.split(' ').length)
-    const { values, positionals } = parseArgs({ args, options: command.options, allowPositionals: true })
+    const parsed = parse(COMMANDS, line.split(' '), { stdout: process.stdout, hasColours: false })
+    if (!parsed) throw new Error(`"${line}" is not a command`)
+    const { command, options, words } = parsed
     await command.run({
-      options: values,
-      words: positionals,
+      options,
+      words,
+      commands: COMMANDS,
       config,
       env,
       stderr: process.stderr,

@@ -1,16 +1,21 @@
-import type { ParseArgsConfig } from 'node:util'
 import type { Config, Core } from '@postrider/core'
 
 /** A command of `postrider`. */
 export interface Command {
   /** "account create" */
   readonly name: string
-  /** Arguments after the name: "--name NAME" */
+  /** Arguments and options after the name: "DOMAIN --account ID [--active]". Parser, help and completion read it ({@link readUsage}). */
   readonly usage: string
+  /** One sentence for lists of commands. */
   readonly summary: string
-  /** Maximum number of positional arguments after the name. Default 0. */
-  readonly words?: number
-  readonly options: NonNullable<ParseArgsConfig['options']>
+  /** Further sentences for the help of the command. */
+  readonly detail?: string
+  /** Descriptions of arguments and options (without dashes) that replace those of {@link PARAMETERS}. */
+  readonly parameters?: Readonly<Record<string, string>>
+  /** The option with which the first argument can be given instead, for example "account". */
+  readonly target?: string
+  /** Calls for the help, without "postrider". */
+  readonly examples?: readonly string[]
   /** Whether the command may create the embedded database. For all others, its absence means a wrong DATA_DIR. */
   readonly creates?: boolean
   /** Whether the command applies missing migrations with MIGRATE=manual, too. */
@@ -25,6 +30,8 @@ export type Output = Pick<NodeJS.WriteStream, 'isTTY' | 'write'> & Partial<Pick<
 export interface Call {
   readonly options: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>
   readonly words: readonly string[]
+  /** All commands. */
+  readonly commands: readonly Command[]
   readonly config: Config
   readonly env: NodeJS.ProcessEnv
   /** For progress. Commands that run until they are stopped, or that prompt, use the streams of the process instead. */

@@ -10,8 +10,7 @@ export const accountStandingCommands: readonly Command[] = [
     usage: '[ID]',
     summary:
       'Show how the mail of an account fares, and whether it is slowed or held; without ID, all accounts that are',
-    words: 1,
-    options: { account: { type: 'string' } },
+    target: 'account',
     run: (call) =>
       call.withCore(async ({ reputation }) => {
         if (call.words[0] === undefined && call.options.account === undefined) {
@@ -28,8 +27,6 @@ export const accountStandingCommands: readonly Command[] = [
     usage: 'ID [none|standard|strict|default]',
     summary:
       'Set what follows when much mail of an account bounces or is complained about: none (warnings only), standard, strict (at half of the shares), or default (REPUTATION_RULES); without them, show those of the account',
-    words: 2,
-    options: {},
     run: (call) => {
       const id = requiredTarget(call, 'account')
       const rules = call.words[1]
@@ -44,8 +41,7 @@ export const accountStandingCommands: readonly Command[] = [
     name: 'account hold',
     usage: 'ID --reason TEXT [--class CLASS]',
     summary: 'Hold the mail of an account, or of one class: it is accepted and waits. Takes effect within 2 seconds',
-    words: 1,
-    options: { account: { type: 'string' }, class: { type: 'string' }, reason: { type: 'string' } },
+    target: 'account',
     run: (call) => {
       const accountId = requiredTarget(call, 'account')
       const reason = requiredText(call, 'reason')
@@ -65,8 +61,7 @@ export const accountStandingCommands: readonly Command[] = [
     usage: 'ID [--purge]',
     summary:
       'End all holds and warnings of an account; what was counted until now no longer matters. With --purge, drop the mail that was held first',
-    words: 1,
-    options: { account: { type: 'string' }, purge: { type: 'boolean' } },
+    target: 'account',
     run: (call) => {
       const id = requiredTarget(call, 'account')
       return call.withCore(async ({ reputation }) => {

@@ -29,13 +29,11 @@ const DAYS = { 'event-days': 'eventDays', 'body-days': 'bodyDays' } as const
 
 const settingsCommand: Command = {
   name: 'account settings',
-  usage: 'ID [--open-tracking on|off] [--time-zone NAME] [--event-days N] …',
-  summary:
-    "Set how an account's mail is tracked, completed and retained (also --click-tracking, --unsubscribe-link, --privacy-mode, --account-notices, --mail-class, --footer-html, --footer-text, --body-days); without options: show the settings",
-  words: 1,
-  options: Object.fromEntries(
-    ['account', ...Object.keys({ ...SWITCHES, ...TEXTS, ...DAYS })].map((name) => [name, { type: 'string' } as const]),
-  ),
+  usage:
+    'ID [--open-tracking on|off] [--click-tracking on|off] [--unsubscribe-link on|off] [--privacy-mode on|off] [--account-notices on|off] ' +
+    '[--mail-class urgent|normal|bulk] [--footer-html HTML] [--footer-text TEXT] [--time-zone NAME] [--event-days N] [--body-days N]',
+  summary: "Set how an account's mail is tracked, completed and retained; without options, show the settings",
+  target: 'account',
   run: (call) => {
     const id = requiredTarget(call, 'account')
     const change = Object.fromEntries([
@@ -56,7 +54,6 @@ export const accountCommands: readonly Command[] = [
     name: 'account create',
     usage: '--name NAME',
     summary: 'Create an account and its first API key (shown once)',
-    options: { name: { type: 'string' } },
     run: (call) => {
       const name = requiredText(call, 'name')
       return call.withCore(async (core) => {
@@ -73,7 +70,6 @@ export const accountCommands: readonly Command[] = [
     name: 'account list',
     usage: '',
     summary: 'List all accounts',
-    options: {},
     run: (call) =>
       call.withCore(async (core) => {
         const isOver = ({ state, expiresAt }: Account) =>
@@ -87,24 +83,21 @@ export const accountCommands: readonly Command[] = [
     name: 'account suspend',
     usage: 'ID',
     summary: 'Suspend an account: reject all its mail. Takes effect within 5 seconds',
-    words: 1,
-    options: { account: { type: 'string' } },
+    target: 'account',
     run: (call) => change(call, (core, id) => core.accounts.suspend(id), 'suspended'),
   },
   {
     name: 'account resume',
     usage: 'ID',
     summary: 'Resume a suspended account',
-    words: 1,
-    options: { account: { type: 'string' } },
+    target: 'account',
     run: (call) => change(call, (core, id) => core.accounts.resume(id), 'active'),
   },
   {
     name: 'account expire',
     usage: 'ID [--at TIME]',
     summary: 'Expire an account, immediately or at an ISO 8601 time',
-    words: 1,
-    options: { account: { type: 'string' }, at: { type: 'string' } },
+    target: 'account',
     run: (call) => {
       const id = requiredTarget(call, 'account')
       const at = textOption(call, 'at')
@@ -120,8 +113,7 @@ export const accountCommands: readonly Command[] = [
     usage: 'ID [--sends N] [--calls N]',
     summary:
       'Set rate limits per minute: --sends for messages, --calls for other API calls; "default" removes a limit. Without options: show them',
-    words: 1,
-    options: { account: { type: 'string' }, sends: { type: 'string' }, calls: { type: 'string' } },
+    target: 'account',
     run: (call) => {
       const id = requiredTarget(call, 'account')
       const [sends, calls] = [limitOption(call, 'sends'), limitOption(call, 'calls')]

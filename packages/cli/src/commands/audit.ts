@@ -19,7 +19,6 @@ export const auditCommands: readonly Command[] = [
     summary:
       'List the audit log of an account, oldest first; by default that of the installation: changes that concern all accounts, and those that ' +
       'were made with operator keys',
-    options: { account: { type: 'string' }, after: { type: 'string' }, limit: { type: 'string' } },
     run: (call) => {
       const accountId = textOption(call, 'account') === undefined ? ALL_ACCOUNTS : requiredId(call, 'account')
       const page = { after: wholeOption(call, 'after') ?? 0, limit: limitOption(call) }

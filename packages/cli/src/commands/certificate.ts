@@ -8,7 +8,6 @@ export const certificateCommands: readonly Command[] = [
     usage: '',
     summary:
       "Show the relay's certificate: its file, host names and expiry. Creates one if there is none and TLS_CERT is not set",
-    options: {},
     async run({ config }) {
       const { cert } = await ensureCertificate(config)
       const { subjectAltName = '', validTo, fingerprint256, issuer, subject } = new X509Certificate(cert)

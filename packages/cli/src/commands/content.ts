@@ -6,7 +6,6 @@ export const contentCommands: readonly Command[] = [
     name: 'template create',
     usage: '--account ID --name NAME --file FILE',
     summary: 'Store a template that messages refer to by templateId',
-    options: { account: { type: 'string' }, name: { type: 'string' }, file: { type: 'string' } },
     run: (call) => {
       const [accountId, name] = [requiredId(call, 'account'), requiredText(call, 'name')]
       const content = contentOf(requiredText(call, 'file'))

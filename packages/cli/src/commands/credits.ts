@@ -1,25 +1,20 @@
 import type { Core, Credit } from '@postrider/core'
 import { type Answer, type Call, type Command, requiredTarget, requiredText, UsageError } from '../command.ts'
 
-const account = { account: { type: 'string' } } as const
-const amount = { ...account, amount: { type: 'string' } } as const
-
 /** One credit pays for one queued recipient. An account without a limit is not charged. */
 export const creditsCommands: readonly Command[] = [
   {
     name: 'credits show',
     usage: 'ID',
     summary: "Show an account's remaining credits",
-    words: 1,
-    options: account,
+    target: 'account',
     run: (call) => change(call, (core, id) => core.credits.show(id)),
   },
   {
     name: 'credits limited',
     usage: 'ID --amount NUMBER',
     summary: 'Limit an account to NUMBER more recipients',
-    words: 1,
-    options: amount,
+    target: 'account',
     run: (call) => {
       const credit = wholeNumber(call)
       return change(call, (core, id) => core.credits.limit(id, credit))
@@ -29,8 +24,7 @@ export const creditsCommands: readonly Command[] = [
     name: 'credits grant',
     usage: 'ID --amount NUMBER',
     summary: 'Add credits to an account with a limit',
-    words: 1,
-    options: amount,
+    target: 'account',
     run: (call) => {
       const credit = wholeNumber(call)
       return change(call, (core, id) => core.credits.grant(id, credit))
@@ -40,8 +34,7 @@ export const creditsCommands: readonly Command[] = [
     name: 'credits unlimited',
     usage: 'ID',
     summary: "Remove an account's credit limit",
-    words: 1,
-    options: account,
+    target: 'account',
     run: (call) => change(call, (core, id) => core.credits.unlimit(id)),
   },
 ]

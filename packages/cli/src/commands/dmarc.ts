@@ -18,8 +18,6 @@ export const dmarcCommands: readonly Command[] = [
     summary:
       'Show what receivers reported about mail with a domain in the last N days (default 14): mail of this service and of others, how much of it is ' +
       'aligned, the addresses of others, and whether the policy can be quarantine',
-    words: 1,
-    options: { days: { type: 'string' }, account: { type: 'string' } },
     run(call) {
       const name = requiredWord(call, 'domain')
       const days = daysOption(call)
@@ -35,7 +33,6 @@ export const dmarcCommands: readonly Command[] = [
     name: 'dmarc list',
     usage: '[--limit N] [--after DOMAIN]',
     summary: 'List the domains with authenticated DMARC reports of the last 14 days, by name',
-    options: { limit: { type: 'string' }, after: { type: 'string' } },
     run(call) {
       const limit = limitOption(call)
       const after = textOption(call, 'after')?.toLowerCase() ?? ''

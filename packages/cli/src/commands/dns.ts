@@ -8,7 +8,6 @@ export const dnsCommands: readonly Command[] = [
     usage: '',
     summary:
       'Show and check the DNS records that the service itself needs: its addresses, HELO, return path and tracked links; exit status 1 unless all are right',
-    options: {},
     run: (call) => call.withCore(async (core) => shown(await core.sourceChecks.planDns())),
   },
 ]

@@ -36,7 +36,6 @@ export const doctorCommands: readonly Command[] = [
     summary:
       'Check the settings, database, processes, network and domains of this installation, and show what corrects each fault (exit status 1 if a check is bad). ' +
       '--send: also send one message by each of v2, v3 and SMTP, from postmaster@ the oldest active domain or --from',
-    options: { send: { type: 'string' }, from: { type: 'string' } },
     run: runDoctor,
   },
 ]

@@ -23,8 +23,6 @@ export const domainCommands: readonly Command[] = [
     name: 'domain add',
     usage: '--account ID DOMAIN [--active]',
     summary: 'Add a sending domain with a DKIM key; --active: activate it without waiting for DNS',
-    words: 1,
-    options: { account: { type: 'string' }, active: { type: 'boolean' } },
     run: (call) => {
       const accountId = requiredId(call, 'account')
       const state = call.options.active ? 'active' : 'pending'
@@ -40,7 +38,6 @@ export const domainCommands: readonly Command[] = [
     usage: '[--account ID]',
     summary:
       'List sending domains, with a warning at those that send much to a large receiver and lack what it demands',
-    options: { account: { type: 'string' } },
     run: (call) => {
       const account = accountOption(call)
       return call.withCore(async (core) => {
@@ -57,8 +54,6 @@ export const domainCommands: readonly Command[] = [
     usage: 'DOMAIN [--account ID]',
     summary:
       'Activate a sending domain without waiting for DNS; --account is needed if several accounts claim the domain',
-    words: 1,
-    options: { account: { type: 'string' } },
     run: (call) => {
       const accountId = accountOption(call)
       return withDomain(call, async (core, name) => shown(await core.domains.activate(name, { accountId })), unknown)
@@ -68,8 +63,6 @@ export const domainCommands: readonly Command[] = [
     name: 'domain dns',
     usage: 'DOMAIN [--account ID]',
     summary: 'Show the DNS records to publish for a domain; --account is needed if several accounts claim the domain',
-    words: 1,
-    options: { account: { type: 'string' } },
     run: (call) => {
       const accountId = accountOption(call)
       return withDomain(call, async (core, name) => shown(await core.domains.show(name, accountId)), unknown)
@@ -79,8 +72,6 @@ export const domainCommands: readonly Command[] = [
     name: 'domain check',
     usage: 'DOMAIN [--account ID]',
     summary: 'Check the DNS records of a domain now; the domain is activated once they are correct',
-    words: 1,
-    options: { account: { type: 'string' } },
     run: (call) => {
       const accountId = accountOption(call)
       return withDomain(

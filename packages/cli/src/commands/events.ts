@@ -11,7 +11,6 @@ export const eventCommands: readonly Command[] = [
     name: 'events',
     usage: '--account ID [--after N] [--follow]',
     summary: `List events after sequence number N, at most ${LIMIT}; --follow: list all and wait for new events`,
-    options: { account: { type: 'string' }, after: { type: 'string' }, follow: { type: 'boolean' } },
     run: (call) => {
       const accountId = requiredId(call, 'account')
       const after = wholeOption(call, 'after') ?? 0

@@ -14,15 +14,6 @@ export const importCommands: readonly Command[] = [
     usage: `--account ID [--key KEY|-] [--url BASE] [--only ${PARTS.join(',')}] [--dry-run] [--overwrite] [--yes]`,
     summary:
       'Import templates, unsubscribe groups and suppressions from a v3 API (SendGrid or another Postrider). The API key can also be given in SENDGRID_API_KEY, or on stdin with --key -',
-    options: {
-      account: { type: 'string' },
-      key: { type: 'string' },
-      url: { type: 'string' },
-      only: { type: 'string' },
-      'dry-run': { type: 'boolean' },
-      overwrite: { type: 'boolean' },
-      yes: { type: 'boolean' },
-    },
     run: async (call) => {
       const accountId = requiredId(call, 'account')
       const base = baseUrl(textOption(call, 'url') ?? HOSTED)

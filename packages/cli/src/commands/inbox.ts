@@ -15,7 +15,6 @@ export const inboxCommands: readonly Command[] = [
     name: 'inbox list',
     usage: '',
     summary: 'List the messages in the sandbox inbox, newest last',
-    options: {},
     async run(call) {
       const entries = (await (await request(call, '/messages')).json()) as InboxEntry[]
       const rows = entries.map(({ id, receivedAt, to, subject }) => [id, receivedAt, to, subject])
@@ -26,8 +25,6 @@ export const inboxCommands: readonly Command[] = [
     name: 'inbox show',
     usage: 'ID [--raw]',
     summary: 'Show a message in the sandbox inbox; --raw: its original bytes',
-    words: 1,
-    options: { raw: { type: 'boolean' } },
     async run(call) {
       const id = encodeURIComponent(requiredWord(call, 'message id'))
       if (call.options.raw) {

@@ -16,19 +16,6 @@ import {
 
 import { createOperatorKey, listOperatorKeys } from './operator-key.ts'
 
-const SETTINGS = {
-  name: { type: 'string' },
-  ip: { type: 'string', multiple: true },
-  scope: { type: 'string', multiple: true },
-  template: { type: 'string', multiple: true },
-  'sender-domain': { type: 'string', multiple: true },
-  'recipient-domain': { type: 'string', multiple: true },
-  'recipients-per-hour': { type: 'string' },
-  'calls-per-minute': { type: 'string' },
-  class: { type: 'string' },
-  until: { type: 'string' },
-} as const satisfies Command['options']
-
 const SETTINGS_USAGE =
   '[--name NAME] [--ip NETWORK]... [--scope SCOPE]... [--template ID]... [--sender-domain NAME]... ' +
   '[--recipient-domain NAME]... [--recipients-per-hour N] [--calls-per-minute N] [--class NAME] [--until TIME]'
@@ -38,7 +25,6 @@ export const keyCommands: readonly Command[] = [
     name: 'key create',
     usage: `--account ID ${SETTINGS_USAGE} | --operator [--name NAME] [--ip NETWORK]... [--until TIME]`,
     summary: 'Create an API key (shown once), optionally restricted; or an operator key, for /operator/v1',
-    options: { account: { type: 'string' }, operator: { type: 'boolean' }, ...SETTINGS },
     run: (call) => {
       if (call.options.operator === true) return createOperatorKey(call)
       const newKey = { accountId: requiredId(call, 'account'), ...changeOf(call) }
@@ -52,7 +38,6 @@ export const keyCommands: readonly Command[] = [
     name: 'key list',
     usage: '--account ID | --operator',
     summary: "List an account's API keys, or the operator keys",
-    options: { account: { type: 'string' }, operator: { type: 'boolean' } },
     run: (call) => {
       if (call.options.operator === true) return listOperatorKeys(call)
       const account = requiredId(call, 'account')
@@ -69,11 +54,10 @@ export const keyCommands: readonly Command[] = [
   },
   {
     name: 'key update',
+    target: 'key',
     usage: `ID ${SETTINGS_USAGE} [--lift RESTRICTION]...`,
     summary:
       'Update a key. Omitted settings keep their values; --lift removes a restriction (ip, template, until, ...)',
-    words: 1,
-    options: { key: { type: 'string' }, ...SETTINGS, lift: { type: 'string', multiple: true } },
     run: (call) => {
       const id = requiredTarget(call, 'key')
       const change = changeOf(call, textsOption(call, 'lift'))
@@ -86,8 +70,7 @@ export const keyCommands: readonly Command[] = [
     usage: 'ID [--overlap-hours N]',
     summary:
       'Rotate a key: create a successor with the same permissions. The old key stays valid for N hours (default 24, maximum 720; 0 revokes it immediately)',
-    words: 1,
-    options: { key: { type: 'string' }, 'overlap-hours': { type: 'string' } },
+    target: 'key',
     run: (call) => {
       const id = requiredTarget(call, 'key')
       const hours = wholeOption(call, 'overlap-hours')
@@ -104,8 +87,7 @@ export const keyCommands: readonly Command[] = [
     name: 'key revoke',
     usage: 'ID',
     summary: 'Revoke an API key or an operator key. Takes effect within 5 seconds',
-    words: 1,
-    options: { key: { type: 'string' } },
+    target: 'key',
     run: (call) => {
       const id = requiredTarget(call, 'key')
       return call.withCore(async (core) => {

@@ -33,17 +33,6 @@ export const messageListCommands: readonly Command[] = [
       '[SEARCH] [--account ID] [--state STATE] [--recipient ADDRESS] [--tag TAG] [--since TIME] [--until TIME] [--limit N] [--after CURSOR]',
     summary:
       'List deliveries, newest first; by default those of messages accepted in the last seven days. SEARCH: as in the API, such as \'from:desk@ship.example subject:"Your inv"* state:failed\'',
-    words: 1,
-    options: {
-      account: { type: 'string' },
-      state: { type: 'string' },
-      recipient: { type: 'string' },
-      tag: { type: 'string' },
-      since: { type: 'string' },
-      until: { type: 'string' },
-      limit: { type: 'string' },
-      after: { type: 'string' },
-    },
     run: (call) => {
       const accountId = textOption(call, 'account') === undefined ? undefined : requiredId(call, 'account')
       const query = {

@@ -10,8 +10,6 @@ export const messageQueueCommands: readonly Command[] = [
     usage: 'ID',
     summary:
       'Drop the deliveries of a message that are scheduled, queued or deferred; those in flight are not affected',
-    words: 1,
-    options: {},
     run: (call) => {
       const id = requiredWord(call, 'message id')
       return call.withCore(async (core) => {
@@ -25,8 +23,6 @@ export const messageQueueCommands: readonly Command[] = [
     name: 'message try',
     usage: 'ID',
     summary: 'Make the deferred deliveries of a message due now; limits, pauses and holds apply as before',
-    words: 1,
-    options: {},
     run: (call) => {
       const id = requiredWord(call, 'message id')
       return call.withCore(async (core) => {
@@ -43,8 +39,6 @@ export const messageQueueCommands: readonly Command[] = [
     name: 'message requeue',
     usage: 'ID [--recipient ADDRESS]',
     summary: 'Try the bounced and expired deliveries of a message again, immediately and for as long as a new message',
-    words: 1,
-    options: { recipient: { type: 'string' } },
     run: requeue,
   },
 ]

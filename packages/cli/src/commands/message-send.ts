@@ -26,16 +26,6 @@ export const messageSendCommands: readonly Command[] = [
       '--to ADDRESS (--from ADDRESS | --account ID) [--key KEY|-] [--via v2|v3|smtp] [--class CLASS] [--subject TEXT] [--wait]',
     summary:
       'Send a test message through the running service; --account: from its first active domain; --wait: up to 60 s for the result (exit status 1 if it is not delivered). The API key can also be given in POSTRIDER_API_KEY, or on stdin with --key -',
-    options: {
-      to: { type: 'string' },
-      from: { type: 'string' },
-      account: { type: 'string' },
-      key: { type: 'string' },
-      via: { type: 'string' },
-      class: { type: 'string' },
-      subject: { type: 'string' },
-      wait: { type: 'boolean' },
-    },
     run: send,
   },
 ]

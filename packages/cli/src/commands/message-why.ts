@@ -7,8 +7,6 @@ export const messageWhyCommands: readonly Command[] = [
     name: 'message why',
     usage: 'ID [--recipient ADDRESS] [--trid NUMBER]',
     summary: `Show what the deliveries of a message wait for and when they are expected; the first ${MAX_EXPLAINED}`,
-    words: 1,
-    options: { recipient: { type: 'string' }, trid: { type: 'string' } },
     run: (call) => {
       const messageId = requiredWord(call, 'message id')
       const recipient = textOption(call, 'recipient')

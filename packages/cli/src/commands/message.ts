@@ -29,8 +29,6 @@ export const messageCommands: readonly Command[] = [
     usage: 'ID',
     summary:
       'Show a message with its deliveries, attempts, events, and the reports that came back for it, in time order',
-    words: 1,
-    options: {},
     run: (call) => {
       return withDetails(call, async (details, core) => {
         const returns = await core.returns.list({ messageId: details.id, limit: MAX_RETURNS })
@@ -45,7 +43,6 @@ export const messageCommands: readonly Command[] = [
     name: 'message aside',
     usage: '',
     summary: 'List the deliveries that are set aside because workers died during their attempts',
-    options: {},
     run: (call) =>
       call.withCore(async (core) => {
         const aside = await core.deliveries.setAside()
@@ -58,16 +55,12 @@ export const messageCommands: readonly Command[] = [
     name: 'message release',
     usage: 'ID',
     summary: 'Retry the set-aside deliveries of a message, immediately and then for three days',
-    words: 1,
-    options: {},
     run: (call) => endSetAside(call, 'released', (core, id) => core.deliveries.releaseSetAside(id)),
   },
   {
     name: 'message fail',
     usage: 'ID',
     summary: 'Drop the set-aside deliveries of a message',
-    words: 1,
-    options: {},
     run: (call) => endSetAside(call, 'failed', (core, id) => core.deliveries.failSetAside(id)),
   },
 ]

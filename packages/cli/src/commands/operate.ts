@@ -12,7 +12,6 @@ export const operateCommands: readonly Command[] = [
     name: 'setup',
     usage: '',
     summary: 'Prepare a new installation: create the schema and, if there is no account yet, a demo account',
-    options: {},
     creates: true,
     run: (call) =>
       call.withCore(async (core) => {
@@ -27,8 +26,6 @@ export const operateCommands: readonly Command[] = [
     name: 'health',
     usage: '[api|relay|delivery|returns|sandbox]',
     summary: 'Check the health of a process on this host (exit status 0 or 1)',
-    words: 1,
-    options: {},
     async run(call) {
       const name = (call.words[0] ?? 'api') as ProcessName
       if (!PROCESSES.includes(name))

@@ -18,7 +18,6 @@ export const poolCommands: readonly Command[] = [
     name: 'pool list',
     usage: '',
     summary: 'List the pools of source addresses, and the rules that choose a pool, in their order',
-    options: {},
     run: (call) => call.withCore(async (core) => listOf(await core.sources.read())),
   },
   {
@@ -27,8 +26,6 @@ export const poolCommands: readonly Command[] = [
     summary:
       'Create a pool. --fallback: the pool that sends if no source of this one can. --reserved: only rules choose it; otherwise messages ' +
       'may name it (ip_pool_name)',
-    words: 1,
-    options: { fallback: { type: 'string' }, reserved: { type: 'boolean' } },
     run: (call) => {
       const name = requiredWord(call, 'name')
       const settings = { fallback: textOption(call, 'fallback'), isReserved: call.options.reserved === true }
@@ -42,8 +39,6 @@ export const poolCommands: readonly Command[] = [
     name: 'pool set',
     usage: 'NAME [--fallback POOL|none] [--reserved yes|no]',
     summary: 'Change the fallback of a pool, or whether only rules choose it',
-    words: 1,
-    options: { fallback: { type: 'string' }, reserved: { type: 'string' } },
     run: (call) => {
       const name = requiredWord(call, 'name')
       const [fallback, isReserved] = [textOption(call, 'fallback'), yesOrNo(call, 'reserved')]
@@ -69,14 +64,6 @@ export const poolCommands: readonly Command[] = [
     summary:
       'Send the mail that meets all given conditions from this pool. --domain: the sending domain. The first rule that applies counts; ' +
       'a new one comes last, unless a position is given',
-    words: 1,
-    options: {
-      account: { type: 'string' },
-      class: { type: 'string' },
-      domain: { type: 'string' },
-      tag: { type: 'string' },
-      position: { type: 'string' },
-    },
     run: (call) => {
       const rule = {
         pool: requiredWord(call, 'pool'),
@@ -96,7 +83,6 @@ export const poolCommands: readonly Command[] = [
     name: 'pool rule remove',
     usage: '--rule ID',
     summary: 'Remove a rule; "pool list" shows the ids',
-    options: { rule: { type: 'string' } },
     run: (call) => {
       const id = requiredId(call, 'rule')
       return call.withCore(async (core) => {

@@ -23,13 +23,6 @@ export const evidenceCommands: readonly Command[] = [
     summary:
       `Collect what can be shown to a provider about its mail of the last days (${EVIDENCE_DAYS.usual} by default), as signed Markdown, or JSON with ` +
       '--json; --verify: check that such a file is unchanged',
-    words: 1,
-    options: {
-      source: { type: 'string' },
-      days: { type: 'string' },
-      out: { type: 'string' },
-      verify: { type: 'string' },
-    },
     run: (call) => (textOption(call, 'verify') === undefined ? collect(call) : verify(call)),
   },
 ]

@@ -8,8 +8,6 @@ export const providerFigureCommands: readonly Command[] = [
     usage: `${FIGURE_SERVICES.join('|')} FILE [--domain DOMAIN]`,
     summary:
       'Import the figures of Google Postmaster Tools (JSON of its API, or CSV) or Microsoft SNDS (CSV); --domain names the domain of a CSV file of Google',
-    words: 2,
-    options: { domain: { type: 'string' } },
     async run(call) {
       const service = requiredWord(call, `service (${FIGURE_SERVICES.join(' or ')})`)
       if (!FIGURE_SERVICES.some((one) => one === service)) {
@@ -30,8 +28,6 @@ export const providerFigureCommands: readonly Command[] = [
     name: 'provider figures',
     usage: '[NAME]',
     summary: 'List the imported figures of providers, the latest first',
-    words: 1,
-    options: {},
     async run(call) {
       const [name] = call.words
       if (name !== undefined && !loadProviders(call.config.providersFile).named(name)) {

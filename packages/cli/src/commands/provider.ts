@@ -17,7 +17,6 @@ export const providerCommands: readonly Command[] = [
     name: 'provider list',
     usage: '',
     summary: 'List the mailbox providers with their limits, as PROVIDERS_FILE and the built-in file define them',
-    options: {},
     async run({ config }) {
       const providers = loadProviders(config.providersFile)
       const rows = providers.all.map((one) => [one.name, ...cellsOf(limitsOf(one)), one.rules.length, one.mx.join(' ')])
@@ -31,8 +30,6 @@ export const providerCommands: readonly Command[] = [
     summary:
       'Check a file of providers, and show the changes of limits and rules if it became PROVIDERS_FILE, and how long mail that waits for ' +
       'them would take',
-    words: 1,
-    options: {},
     async run(call) {
       const planned = loadProviders(requiredWord(call, 'file of providers'), 'FILE')
       const before = loadProviders(call.config.providersFile)

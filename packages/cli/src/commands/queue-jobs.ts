@@ -47,8 +47,6 @@ export const queueJobCommands: readonly Command[] = [
     name: 'queue jobs',
     usage: '[ID]',
     summary: 'List the jobs that were confirmed, the latest first, or show one',
-    words: 1,
-    options: {},
     run: (call) =>
       call.withCore(async (core) => {
         if (call.words[0] === undefined) {
@@ -65,8 +63,6 @@ export const queueJobCommands: readonly Command[] = [
     name: 'queue stop',
     usage: 'ID',
     summary: 'Stop a running job; what it has done stays',
-    words: 1,
-    options: {},
     run: (call) => {
       const id = requiredTarget(call, 'job')
       return call.withCore(async (core) => {
@@ -79,20 +75,12 @@ export const queueJobCommands: readonly Command[] = [
 ]
 
 function actionCommand(action: QueueAction, summary: string): Command {
-  const text = { type: 'string' } as const
-  const ofWaiting = { older: text, all: { type: 'boolean' } } as const
-  const ofFinished = { since: text, until: text, state: text, 'bounce-class': text } as const
   const ofAction = { reroute: `--to POOL|none ${SELECTORS}`, requeue: FINISHED_SELECTORS }
   const selectors = ofAction[action as keyof typeof ofAction] ?? SELECTORS
   return {
     name: `queue ${action}`,
     usage: `${selectors} | --confirm ID`,
     summary: `${summary}. Selectors are combined. Prints a plan; --confirm ID executes it in the background. Deliveries in flight are not affected`,
-    options: {
-      ...{ place: text, domain: text, account: text, class: text, tag: text, confirm: text },
-      ...(action === 'requeue' ? ofFinished : ofWaiting),
-      ...(action === 'reroute' ? { to: text } : {}),
-    },
     run: (call) => {
       if (textOption(call, 'confirm') === undefined) return plan(call, action)
       const surplus = Object.keys(call.options).find((name) => !['confirm', 'json', 'help'].includes(name))

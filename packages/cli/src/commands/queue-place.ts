@@ -20,8 +20,6 @@ export const queuePlaceCommands: readonly Command[] = [
     name: 'queue show',
     usage: 'PLACE',
     summary: 'Show a provider or site: limits and where they come from, connections, rules that applied, parked mail',
-    words: 1,
-    options: {},
     run: (call) => {
       const place = requiredWord(call, 'place')
       return call.withCore(async (core) => {
@@ -36,8 +34,6 @@ export const queuePlaceCommands: readonly Command[] = [
     usage: 'PLACE --reason TEXT [--account ID] [--for DURATION]',
     summary:
       'Offer no mail to a provider or site, or none of one account; it waits. Takes effect within 2 seconds. Default: for 24h, at most 30d',
-    words: 1,
-    options: { account: { type: 'string' }, for: { type: 'string' }, reason: { type: 'string' } },
     run: (call) => {
       const place = requiredWord(call, 'place')
       const reason = requiredText(call, 'reason')
@@ -58,8 +54,6 @@ export const queuePlaceCommands: readonly Command[] = [
     usage: 'PLACE [--account ID] [--rules]',
     summary:
       'End the pause that the operator set for a provider or site; with --rules, also all limits that back-off rules have set there',
-    words: 1,
-    options: { account: { type: 'string' }, rules: { type: 'boolean' } },
     run: (call) => {
       const place = requiredWord(call, 'place')
       const accountId = accountOption(call)

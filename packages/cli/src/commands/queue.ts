@@ -31,7 +31,6 @@ export const queueCommands: readonly Command[] = [
     summary:
       'Show what is in the queue, the largest groups first. ">" marks lower bounds: at most 10,000 deliveries of an account and class are ' +
       `counted. By provider, mail that does not wait at one is "${NOT_PARKED}": where it goes is known only when it is claimed`,
-    options: { by: { type: 'string' }, limit: { type: 'string' } },
     run: (call) => {
       const query = { by: groupingOption(call), limit: limitOption(call) }
       return call.withCore(async (core) => toAnswer(await core.queue.overview(query)))

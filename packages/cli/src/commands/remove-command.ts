@@ -14,8 +14,6 @@ export function removeCommand({ kind, summary, remove }: Removal): Command {
     name: `${kind} remove`,
     usage: 'NAME',
     summary,
-    words: 1,
-    options: {},
     run: (call) => {
       const name = requiredWord(call, 'name')
       return call.withCore(async (core) => {

@@ -42,8 +42,6 @@ export const returnCommands: readonly Command[] = [
       'Take a message that came back (a bounce report or a complaint) from FILE or stdin, and record what it reports. --recipient: the address ' +
       'that it was sent to; otherwise from Delivered-To, X-Original-To and To. For the pipe transport of a mail server: exit status 75 if it ' +
       'must be tried again, 0 otherwise, also without an effect',
-    words: 1,
-    options: { recipient: { type: 'string' } },
     async run(call) {
       const raw = await readMessage(call.words[0])
       const recipient = textOption(call, 'recipient')
@@ -54,14 +52,6 @@ export const returnCommands: readonly Command[] = [
     name: 'returns list',
     usage: '[--kind KIND] [--from DOMAIN] [--message ID] [--since TIME] [--limit N] [--before ID]',
     summary: `List mail that came back, newest first. KIND is one of ${RETURN_KINDS.join(', ')}; --from: the domain that its sender names; --message: what came back for this message`,
-    options: {
-      kind: { type: 'string' },
-      from: { type: 'string' },
-      message: { type: 'string' },
-      since: { type: 'string' },
-      limit: { type: 'string' },
-      before: { type: 'string' },
-    },
     run(call) {
       const filter = {
         kind: kindOption(call, RETURN_KINDS),
@@ -80,8 +70,6 @@ export const returnCommands: readonly Command[] = [
     summary:
       'Show what followed from a message that came back, and its content if it is kept: of letters, and of what could not be read. --raw: only ' +
       'the content, unchanged',
-    words: 1,
-    options: { raw: { type: 'boolean' } },
     run(call) {
       const id = idOf(requiredWord(call, 'id'), 'id')
       return call.withCore(async (core) => showAnswer(await requireReturn(core, id), call.options.raw === true))
@@ -91,7 +79,6 @@ export const returnCommands: readonly Command[] = [
     name: 'returns reread',
     usage: '[--kind KIND] [--since TIME]',
     summary: `Read kept messages again, after an update with new rules, and record what they report; those of the last ${REREAD_DAYS} days by default. KIND is one of ${REREADABLE.join(', ')}`,
-    options: { kind: { type: 'string' }, since: { type: 'string' } },
     run(call) {
       const kind = kindOption(call, REREADABLE)
       const kinds = kind === undefined ? REREADABLE : [kind]
@@ -108,7 +95,6 @@ export const returnCommands: readonly Command[] = [
     name: 'returns delete',
     usage: '--kind KIND [--from DOMAIN]',
     summary: `Delete what is stored of a kind, for example letters; --from: only those whose sender names this domain. KIND is one of ${RETURN_KINDS.join(', ')}`,
-    options: { kind: { type: 'string' }, from: { type: 'string' } },
     run(call) {
       requiredText(call, 'kind')
       const kind = kindOption(call, RETURN_KINDS) as ReturnKind
@@ -123,7 +109,6 @@ export const returnCommands: readonly Command[] = [
     usage: '',
     summary:
       'Show the stored complaints by the domain that reports them; unmatched: those without a valid mark, from which nothing followed',
-    options: {},
     run: (call) =>
       call.withCore(async (core) => {
         const reporters = await core.returns.feedback()

@@ -8,7 +8,6 @@ export const schemaCommands: readonly Command[] = [
     name: 'migrate',
     usage: '',
     summary: 'Migrate the database schema to this version',
-    options: {},
     creates: true,
     migrates: true,
     run: runMigrate,
@@ -18,7 +17,6 @@ export const schemaCommands: readonly Command[] = [
     usage: '--check',
     summary:
       'Show what this version would change in the database: migrations, the tables that they read, how long they take, and what waits for older processes. Changes nothing',
-    options: { check: { type: 'boolean' } },
     run: runUpgrade,
   },
 ]

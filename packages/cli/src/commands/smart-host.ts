@@ -8,7 +8,6 @@ export const smartHostCommands: readonly Command[] = [
     name: 'smart-host list',
     usage: '',
     summary: 'List the relay hosts that deliver what the usual way cannot',
-    options: {},
     run: (call) =>
       call.withCore(async (core) => {
         const all = (await core.sources.smartHosts()).map(withoutSecret)
@@ -24,13 +23,6 @@ export const smartHostCommands: readonly Command[] = [
       'Deliver through this relay host: blocked, if a back-off rule pauses the provider until after the lifetime of a message; deadline, if half ' +
       'of the lifetime has passed without a session; spill, if the allowances of new sources are used up. URL: smtp://user:password@host:port; ' +
       '"-" reads it from stdin. Allow the addresses of the relay host in the SPF record of RETURN_PATH_HOST',
-    words: 1,
-    options: {
-      url: { type: 'string' },
-      for: { type: 'string' },
-      class: { type: 'string' },
-      'daily-cap': { type: 'string' },
-    },
     run: async (call) => {
       const name = requiredWord(call, 'name')
       const usedFor = listOf(requiredText(call, 'for'))

@@ -20,7 +20,6 @@ export const sourceCommands: readonly Command[] = [
     usage: '',
     summary:
       'List the addresses that mail is sent from, with their pools, weights, how many workers have each, and the results of their last checks',
-    options: {},
     run: (call) => call.withCore(async (core) => listOf(await core.sources.read(), await core.sourceChecks.read())),
   },
   {
@@ -31,17 +30,6 @@ export const sourceCommands: readonly Command[] = [
       "Send mail from this address, which a worker's host must have. --bind: its local address behind NAT. Weight: 1 to 100, default 10. " +
       'Pool: "default", which sends the mail that no rule concerns. Warm-up plans: see "source warm". ' +
       '--force: also without a PTR record that resolves back to the address',
-    words: 1,
-    options: {
-      address: { type: 'string' },
-      address6: { type: 'string' },
-      bind: { type: 'string' },
-      helo: { type: 'string' },
-      pool: { type: 'string' },
-      weight: { type: 'string' },
-      'warm-up': { type: 'string' },
-      force: { type: 'boolean' },
-    },
     run: (call) => {
       const source = {
         name: requiredWord(call, 'name'),
@@ -66,8 +54,6 @@ export const sourceCommands: readonly Command[] = [
     name: 'source check',
     usage: 'NAME',
     summary: 'Check the DNS records of a source and look it up in block lists now; exit status 1 if something is wrong',
-    words: 1,
-    options: {},
     run: (call) => {
       const name = requiredWord(call, 'name')
       return call.withCore(async (core) => {
@@ -84,8 +70,6 @@ export const sourceCommands: readonly Command[] = [
     name: 'source set',
     usage: 'NAME [--weight N] [--pool POOL]',
     summary: 'Change the weight or the pool of a source',
-    words: 1,
-    options: { weight: { type: 'string' }, pool: { type: 'string' } },
     run: (call) => {
       const change = { weight: wholeOption(call, 'weight'), pool: textOption(call, 'pool') }
       if (change.weight === undefined && change.pool === undefined)
@@ -100,8 +84,6 @@ export const sourceCommands: readonly Command[] = [
       'Warm up a new address at each provider, from the first day of the plan. standard: 200 messages on the first day, 1.4 times as many on ' +
       'each following day, for 30 days; gentle: 100, 1.25 times, 45 days. A day with refusals or too little mail is repeated. The rest is sent ' +
       'from the others of the pool',
-    words: 1,
-    options: { plan: { type: 'string' } },
     run: (call) => {
       const plan = requiredText(call, 'plan')
       return changed(
@@ -115,16 +97,12 @@ export const sourceCommands: readonly Command[] = [
     name: 'source pause',
     usage: 'NAME --reason TEXT',
     summary: 'Send nothing from this address; its mail is sent from the others of its pool, or waits if there are none',
-    words: 1,
-    options: { reason: { type: 'string' } },
     run: (call) => changed(call, { pause: requiredText(call, 'reason') }, 'paused'),
   },
   {
     name: 'source resume',
     usage: 'NAME',
     summary: 'Send from a paused address again',
-    words: 1,
-    options: {},
     run: (call) => changed(call, { pause: null }, 'resumed'),
   },
   removeCommand({

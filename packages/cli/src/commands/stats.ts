@@ -5,7 +5,6 @@ export const statsCommands: readonly Command[] = [
     name: 'stats recount',
     usage: '--account NUMBER [--from DAY] [--to DAY]',
     summary: "Recompute an account's statistics from its events, day by day",
-    options: { account: { type: 'string' }, from: { type: 'string' }, to: { type: 'string' } },
     run: (call) => {
       const accountId = requiredId(call, 'account')
       const [first, last] = [textOption(call, 'from'), textOption(call, 'to')]

@@ -5,8 +5,6 @@ import { ruleText, sourceText } from './suppression-cause.ts'
 
 const SCOPE_USAGE = '(--account ID | --global)'
 const VALUE_USAGE = '(--email ADDRESS | --domain DOMAIN)'
-const whose = { account: { type: 'string' }, global: { type: 'boolean' } } as const
-const what = { email: { type: 'string' }, domain: { type: 'string' } } as const
 
 /** Maximum number of rows listed; an export over the API has no limit. */
 const LIMIT = 1000
@@ -16,7 +14,6 @@ export const suppressionCommands: readonly Command[] = [
     name: 'suppression add',
     usage: `${SCOPE_USAGE} ${VALUE_USAGE}`,
     summary: 'Suppress an address or a domain; --global: for all accounts',
-    options: { ...whose, ...what },
     run: (call) => {
       const accountId = requiredList(call)
       const named = requiredValue(call)
@@ -35,7 +32,6 @@ export const suppressionCommands: readonly Command[] = [
     name: 'suppression remove',
     usage: `${SCOPE_USAGE} ${VALUE_USAGE}`,
     summary: 'Remove the suppression of an address or a domain',
-    options: { ...whose, ...what },
     run: (call) => {
       const accountId = requiredList(call)
       const named = requiredValue(call)
@@ -53,7 +49,6 @@ export const suppressionCommands: readonly Command[] = [
     name: 'suppression list',
     usage: `${SCOPE_USAGE} [--email ADDRESS | --domain DOMAIN] [--reason REASON]`,
     summary: `List suppressions, at most ${LIMIT}, with the rule that made them`,
-    options: { ...whose, ...what, reason: { type: 'string' } },
     run: (call) => {
       const accountId = requiredList(call)
       const named = optionalValue(call)?.change ?? {}
@@ -73,7 +68,6 @@ export const suppressionCommands: readonly Command[] = [
     usage: '--account ID --email ADDRESS [--group ID]',
     summary:
       'Show all entries that suppress an address at an account, those of the operator, too, and what made each; --group: for mail of this unsubscribe group',
-    options: { account: { type: 'string' }, email: { type: 'string' }, group: { type: 'string' } },
     run: (call) => {
       const accountId = requiredId(call, 'account')
       const email = requiredText(call, 'email')

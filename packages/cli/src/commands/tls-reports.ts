@@ -8,8 +8,6 @@ export const tlsReportCommands: readonly Command[] = [
     usage: '[DOMAIN] [--days N]',
     summary:
       'Show what senders reported about TLS of their sessions to a domain in the last N days (default 14); without DOMAIN, list the domains with reports',
-    words: 1,
-    options: { days: { type: 'string' } },
     run(call) {
       const [name] = call.words
       const days = daysOption(call)

@@ -12,8 +12,6 @@ export const tlsCommands: readonly Command[] = [
     summary:
       "Demand TLS, TLS with a valid certificate, or DANE, of a recipient's domain (or of all) before it gets mail; none removes the rule. " +
       'Mail waits until the demand can be met. Takes effect within 2 seconds',
-    words: 2,
-    options: { account: { type: 'string' } },
     run: (call) => {
       const domain = domainOf(call)
       const level = levelOf(call)
@@ -31,8 +29,6 @@ export const tlsCommands: readonly Command[] = [
     usage: 'DOMAIN',
     summary:
       "Show what is demanded for mail to a recipient's domain, its MTA-STS policy as last fetched, and its mail hosts with their TLSA records",
-    words: 1,
-    options: {},
     run: (call) => {
       const domain = domainOf(call)
       if (domain === null) throw new UsageError('"tls list" lists the rules for all domains')
@@ -46,7 +42,6 @@ export const tlsCommands: readonly Command[] = [
     name: 'tls list',
     usage: '[--limit N]',
     summary: 'List what is demanded of recipients, by domain and account',
-    options: { limit: { type: 'string' } },
     run: (call) => {
       const limit = limitOption(call)
       return call.withCore(async (core) => {

@@ -6,7 +6,6 @@ export const upCommands: readonly Command[] = [
     name: 'up',
     usage: '',
     summary: 'Start all processes and keep them running: database, API, relay, delivery, sandbox inbox',
-    options: {},
     async run({ config, env }) {
       process.exit(await up(config, env))
     },

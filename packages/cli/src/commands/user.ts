@@ -20,13 +20,6 @@ const add: Command = {
   usage: 'EMAIL --name NAME [--account ID --role ROLE] [--operator]',
   summary:
     'Add a user of the dashboard and print a link with which they set their password; --operator lets them see every account and the installation',
-  words: 1,
-  options: {
-    name: { type: 'string' },
-    account: { type: 'string' },
-    role: { type: 'string' },
-    operator: { type: 'boolean' },
-  },
   run: (call) => {
     const email = requiredWord(call, 'email address')
     const name = requiredText(call, 'name')
@@ -48,8 +41,6 @@ const link: Command = {
   usage: '[EMAIL]',
   summary:
     'Print the link that makes the first user, or with an address the link with which this user sets a new password',
-  words: 1,
-  options: {},
   run: (call) =>
     call.withCore(async (core) => {
       const email = call.words[0]
@@ -66,7 +57,6 @@ const list: Command = {
   name: 'user list',
   usage: '',
   summary: 'List all users of the dashboard with their roles',
-  options: {},
   run: (call) =>
     call.withCore(async ({ people }) => {
       const users = await people.users.list()
@@ -82,8 +72,6 @@ const role: Command = {
   name: 'user role',
   usage: 'EMAIL --account ID --role ROLE | --operator on|off',
   summary: `Set the role of a user in an account (${ROLES.join(', ')}; none removes them), or whether they are an operator`,
-  words: 1,
-  options: { account: { type: 'string' }, role: { type: 'string' }, operator: { type: 'string' } },
   run: (call) => {
     const email = requiredWord(call, 'email address')
     const membership = membershipOf(call)
@@ -134,8 +122,6 @@ function change(verb: string, summary: string, state: string, fn: (core: Core, i
     name: `user ${verb}`,
     usage: 'EMAIL',
     summary,
-    words: 1,
-    options: {},
     run: (call): Promise<Answer> => {
       const email = requiredWord(call, 'email address')
       return call.withCore(async (core) => {

@@ -21,6 +21,8 @@ const WRONG: readonly (readonly [line: string, status: number, said: RegExp])[] 
   ['account lst', 2, /unknown command "lst" \(did you mean list\?\); "postrider account --help" lists the commands/],
   ['pool rule', 2, /missing command after "pool rule"; "postrider pool rule --help" lists the commands/],
   ['account list --bogus', 2, /unknown option "--bogus"\nusage: postrider account list$/m],
+  ['queue fail --limit 5', 2, /unknown option "--limit"\nusage: postrider queue fail/],
+  ['queue --limit 5 show gmail', 2, /options must follow the name of the command; "postrider --help" lists/],
   ['account create --nam x', 2, /unknown option "--nam" \(did you mean --name\?\)\nusage: postrider account create/],
   ['account create --name --yes', 2, /"--name" argument missing; one that begins with "-" is given as --name=--yes/],
   ['account list extra', 2, /unexpected argument "extra"\nusage: postrider account list$/m],

@@ -1,8 +1,8 @@
 import { styleText } from 'node:util'
 import { type CommanderError, type Help, Option, Command as Parser } from 'commander'
 import type { Call, Command, Output } from './command.ts'
-import { TOPICS } from './commands/index.ts'
 import { parameterText } from './parameters.ts'
+import { TOPICS } from './topics.ts'
 import { choicesOf, readUsage, type UsageOption } from './usage.ts'
 
 /** Characters per line of the help if it is not printed on a terminal. */
@@ -40,23 +40,26 @@ export class ParseProblem extends Error {
  *
  * Throws {@link ParseProblem}.
  */
-export function parse(commands: readonly Command[], args: readonly string[], screen: Screen): Parsed | undefined {
+export function parse(commands: readonly Command[], given: readonly string[], screen: Screen): Parsed | undefined {
   let parsed: Parsed | undefined
   let reached: Parser | undefined
   const root = makeRoot(screen)
   const nodes = new Map<string, Parser>([['', root]])
+  const isHelp = given[0] === 'help' || given.length === 0
+  const args = isHelp ? [...given.slice(1), '--help'] : given
+  const named = findCommand(commands, args)
   for (const command of commands) {
     const node = nodeOf(nodes, command.name, (sub) => (reached = sub))
     node.summary(command.summary)
-    // The options of the others would cost each call some milliseconds.
-    if (!command.name.split(' ').every((word) => args.includes(word))) continue
+    // The options of the others would cost each call some milliseconds, and those of "queue" would be valid for "queue show".
+    if (command !== named) continue
     addCommand(node, command, args).action(() => {
       parsed = { command, options: valuesOf(node), words: node.args }
     })
   }
   for (const [path, node] of nodes) if (TOPICS[path]?.about !== undefined) describeGroup(node, path)
   try {
-    root.parse(args.length === 0 ? ['--help'] : args, { from: 'user' })
+    root.parse(args, { from: 'user' })
   } catch (error) {
     const { code, exitCode, message } = error as CommanderError
     if (exitCode === 0) return undefined
@@ -68,7 +71,15 @@ export function parse(commands: readonly Command[], args: readonly string[], scr
       command,
     )
   }
+  if (!parsed) throw new ParseProblem('options must follow the name of the command', '', undefined)
   return parsed
+}
+
+/** The command that the words before the first option name; of several, the longest. */
+function findCommand(commands: readonly Command[], args: readonly string[]): Command | undefined {
+  const words = args.filter((arg) => !arg.startsWith('-'))
+  const fitting = commands.filter(({ name }) => name === words.slice(0, name.split(' ').length).join(' '))
+  return fitting.toSorted((a, b) => b.name.length - a.name.length)[0]
 }
 
 /** Commander's sentence in the form of the others: without "error:", with double quotes, and on one line. */
@@ -85,7 +96,7 @@ function makeRoot({ stdout, hasColours }: Screen): Parser {
     .usage('COMMAND [--json] [--help]')
     .option('--json', 'Print JSON')
     .helpOption('-h, --help', 'Show this help')
-    .helpCommand('help [COMMAND]', 'Show the help of a command or group')
+    .helpCommand(false)
     .addHelpText(
       'after',
       '\n"postrider COMMAND --help" shows the commands of a group, or the options of a command.\n' +

@@ -8,8 +8,8 @@ export const accountStandingCommands: readonly Command[] = [
   {
     name: 'account standing',
     usage: '[ID]',
-    summary:
-      'Show how the mail of an account fares, and whether it is slowed or held; without ID, all accounts that are',
+    summary: 'Show the standing of an account: how its mail fares',
+    detail: 'Shows also whether its mail is slowed or held. Without ID, all accounts whose mail is',
     target: 'account',
     run: (call) =>
       call.withCore(async ({ reputation }) => {
@@ -25,8 +25,10 @@ export const accountStandingCommands: readonly Command[] = [
   {
     name: 'account rules',
     usage: 'ID [none|standard|strict|default]',
-    summary:
-      'Set what follows when much mail of an account bounces or is complained about: none (warnings only), standard, strict (at half of the shares), or default (REPUTATION_RULES); without them, show those of the account',
+    summary: 'Set or show what follows when much mail of an account bounces or is complained about',
+    detail:
+      'none: warnings only; standard; strict: at half of the shares; default: REPUTATION_RULES. Without rules, those of the account are shown',
+    examples: ['account rules 12 strict'],
     run: (call) => {
       const id = requiredTarget(call, 'account')
       const rules = call.words[1]
@@ -40,7 +42,9 @@ export const accountStandingCommands: readonly Command[] = [
   {
     name: 'account hold',
     usage: 'ID --reason TEXT [--class CLASS]',
-    summary: 'Hold the mail of an account, or of one class: it is accepted and waits. Takes effect within 2 seconds',
+    summary: 'Hold the mail of an account, or of one class',
+    detail: 'It is accepted and waits. Takes effect within 2 seconds',
+    examples: ['account hold 12 --reason "under review"'],
     target: 'account',
     run: (call) => {
       const accountId = requiredTarget(call, 'account')
@@ -59,8 +63,9 @@ export const accountStandingCommands: readonly Command[] = [
   {
     name: 'account release',
     usage: 'ID [--purge]',
-    summary:
-      'End all holds and warnings of an account; what was counted until now no longer matters. With --purge, drop the mail that was held first',
+    summary: 'End all holds and warnings of an account',
+    detail: 'What was counted until now no longer matters',
+    parameters: { purge: 'First drop the mail that was held' },
     target: 'account',
     run: (call) => {
       const id = requiredTarget(call, 'account')

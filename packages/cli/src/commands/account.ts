@@ -32,7 +32,22 @@ const settingsCommand: Command = {
   usage:
     'ID [--open-tracking on|off] [--click-tracking on|off] [--unsubscribe-link on|off] [--privacy-mode on|off] [--account-notices on|off] ' +
     '[--mail-class urgent|normal|bulk] [--footer-html HTML] [--footer-text TEXT] [--time-zone NAME] [--event-days N] [--body-days N]',
-  summary: "Set how an account's mail is tracked, completed and retained; without options, show the settings",
+  summary: "Set how an account's mail is tracked, completed and retained, or show it",
+  detail: 'Without options, the settings are shown',
+  parameters: {
+    'open-tracking': 'Track opens',
+    'click-tracking': 'Track clicks',
+    'unsubscribe-link': 'Add an unsubscribe link',
+    'privacy-mode': 'Record opens and clicks without data of the person',
+    'account-notices': 'Send notices to the owners of the account',
+    'mail-class': 'Class of messages that name none',
+    'footer-html': 'Footer of the HTML part',
+    'footer-text': 'Footer of the text part',
+    'time-zone': 'Time zone of statistics, for example Europe/Berlin',
+    'event-days': 'Days after which events are deleted, or default',
+    'body-days': 'Days after which bodies are deleted, or default',
+  },
+  examples: ['account settings 12 --time-zone Europe/Berlin'],
   target: 'account',
   run: (call) => {
     const id = requiredTarget(call, 'account')
@@ -54,6 +69,8 @@ export const accountCommands: readonly Command[] = [
     name: 'account create',
     usage: '--name NAME',
     summary: 'Create an account and its first API key (shown once)',
+    parameters: { name: 'Name of the account, 1 to 100 characters' },
+    examples: ['account create --name "Harbor Shipping"'],
     run: (call) => {
       const name = requiredText(call, 'name')
       return call.withCore(async (core) => {
@@ -82,7 +99,9 @@ export const accountCommands: readonly Command[] = [
   {
     name: 'account suspend',
     usage: 'ID',
-    summary: 'Suspend an account: reject all its mail. Takes effect within 5 seconds',
+    summary: 'Suspend an account: reject all its mail',
+    detail: 'Takes effect within 5 seconds',
+    examples: ['account suspend 12'],
     target: 'account',
     run: (call) => change(call, (core, id) => core.accounts.suspend(id), 'suspended'),
   },
@@ -97,6 +116,8 @@ export const accountCommands: readonly Command[] = [
     name: 'account expire',
     usage: 'ID [--at TIME]',
     summary: 'Expire an account, immediately or at an ISO 8601 time',
+    parameters: { at: 'Time at which the account expires (default: now)' },
+    examples: ['account expire 12 --at 2030-01-31T12:00:00Z'],
     target: 'account',
     run: (call) => {
       const id = requiredTarget(call, 'account')
@@ -111,8 +132,10 @@ export const accountCommands: readonly Command[] = [
   {
     name: 'account limit',
     usage: 'ID [--sends N] [--calls N]',
-    summary:
-      'Set rate limits per minute: --sends for messages, --calls for other API calls; "default" removes a limit. Without options: show them',
+    summary: "Set an account's rate limits, or show them",
+    detail: 'Limits are per minute; "default" removes one. Without options, the limits are shown',
+    parameters: { sends: 'Messages per minute, or default', calls: 'Other API calls per minute, or default' },
+    examples: ['account limit 12 --sends 600'],
     target: 'account',
     run: (call) => {
       const id = requiredTarget(call, 'account')

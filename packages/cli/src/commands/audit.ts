@@ -16,9 +16,10 @@ export const auditCommands: readonly Command[] = [
   {
     name: 'audit list',
     usage: '[--account ID] [--after NUMBER] [--limit N]',
-    summary:
-      'List the audit log of an account, oldest first; by default that of the installation: changes that concern all accounts, and those that ' +
-      'were made with operator keys',
+    summary: 'List the audit log of the installation or of an account, oldest first',
+    detail:
+      'That of the installation has the changes that concern all accounts, and those that were made with operator keys',
+    parameters: { after: 'Only entries after this number, for the next page' },
     run: (call) => {
       const accountId = textOption(call, 'account') === undefined ? ALL_ACCOUNTS : requiredId(call, 'account')
       const page = { after: wholeOption(call, 'after') ?? 0, limit: limitOption(call) }

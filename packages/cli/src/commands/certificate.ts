@@ -6,8 +6,8 @@ export const certificateCommands: readonly Command[] = [
   {
     name: 'certificate',
     usage: '',
-    summary:
-      "Show the relay's certificate: its file, host names and expiry. Creates one if there is none and TLS_CERT is not set",
+    summary: "Show the relay's certificate: its file, host names and expiry",
+    detail: 'Creates one if there is none and TLS_CERT is not set',
     async run({ config }) {
       const { cert } = await ensureCertificate(config)
       const { subjectAltName = '', validTo, fingerprint256, issuer, subject } = new X509Certificate(cert)

@@ -6,6 +6,8 @@ export const contentCommands: readonly Command[] = [
     name: 'template create',
     usage: '--account ID --name NAME --file FILE',
     summary: 'Store a template that messages refer to by templateId',
+    parameters: { name: 'Name of the template', file: 'File with its HTML' },
+    examples: ['template create --account 12 --name welcome --file welcome.html'],
     run: (call) => {
       const [accountId, name] = [requiredId(call, 'account'), requiredText(call, 'name')]
       const content = contentOf(requiredText(call, 'file'))

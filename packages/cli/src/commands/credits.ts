@@ -13,7 +13,9 @@ export const creditsCommands: readonly Command[] = [
   {
     name: 'credits limited',
     usage: 'ID --amount NUMBER',
-    summary: 'Limit an account to NUMBER more recipients',
+    summary: 'Limit an account to a number of further recipients',
+    parameters: { amount: 'Number of recipients' },
+    examples: ['credits limited 12 --amount 10000'],
     target: 'account',
     run: (call) => {
       const credit = wholeNumber(call)
@@ -24,6 +26,7 @@ export const creditsCommands: readonly Command[] = [
     name: 'credits grant',
     usage: 'ID --amount NUMBER',
     summary: 'Add credits to an account with a limit',
+    parameters: { amount: 'Number of recipients' },
     target: 'account',
     run: (call) => {
       const credit = wholeNumber(call)

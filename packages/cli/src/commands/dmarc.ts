@@ -15,9 +15,10 @@ export const dmarcCommands: readonly Command[] = [
   {
     name: 'dmarc show',
     usage: 'DOMAIN [--days N] [--account ID]',
-    summary:
-      'Show what receivers reported about mail with a domain in the last N days (default 14): mail of this service and of others, how much of it is ' +
-      'aligned, the addresses of others, and whether the policy can be quarantine',
+    summary: 'Show what receivers reported about mail with a domain',
+    detail:
+      'Shows mail of this service and of others, how much of it is aligned, the addresses of others, and whether the policy can be quarantine',
+    examples: ['dmarc show ship.example --days 30'],
     run(call) {
       const name = requiredWord(call, 'domain')
       const days = daysOption(call)
@@ -33,6 +34,7 @@ export const dmarcCommands: readonly Command[] = [
     name: 'dmarc list',
     usage: '[--limit N] [--after DOMAIN]',
     summary: 'List the domains with authenticated DMARC reports of the last 14 days, by name',
+    parameters: { after: 'Only after this domain, for the next page' },
     run(call) {
       const limit = limitOption(call)
       const after = textOption(call, 'after')?.toLowerCase() ?? ''

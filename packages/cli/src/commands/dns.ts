@@ -6,8 +6,8 @@ export const dnsCommands: readonly Command[] = [
   {
     name: 'dns',
     usage: '',
-    summary:
-      'Show and check the DNS records that the service itself needs: its addresses, HELO, return path and tracked links; exit status 1 unless all are right',
+    summary: 'Show and check the DNS records that the service itself needs',
+    detail: 'These are its addresses, HELO, return path and tracked links. The exit status is 1 unless all are right',
     run: (call) => call.withCore(async (core) => shown(await core.sourceChecks.planDns())),
   },
 ]

@@ -33,9 +33,13 @@ export const doctorCommands: readonly Command[] = [
   {
     name: 'doctor',
     usage: '[--send ADDRESS [--from ADDRESS]]',
-    summary:
-      'Check the settings, database, processes, network and domains of this installation, and show what corrects each fault (exit status 1 if a check is bad). ' +
-      '--send: also send one message by each of v2, v3 and SMTP, from postmaster@ the oldest active domain or --from',
+    summary: 'Check this installation, and show what corrects each fault',
+    detail: 'Settings, database, processes, network and domains are checked. The exit status is 1 if a check is bad',
+    parameters: {
+      send: 'Also send one message to this address by each of v2, v3 and SMTP',
+      from: 'Sender of these messages (default: postmaster@ the oldest active domain)',
+    },
+    examples: ['doctor --send you@example.com'],
     run: runDoctor,
   },
 ]

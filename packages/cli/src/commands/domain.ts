@@ -22,7 +22,9 @@ export const domainCommands: readonly Command[] = [
   {
     name: 'domain add',
     usage: '--account ID DOMAIN [--active]',
-    summary: 'Add a sending domain with a DKIM key; --active: activate it without waiting for DNS',
+    summary: 'Add a sending domain with a DKIM key',
+    parameters: { active: 'Activate it without waiting for DNS' },
+    examples: ['domain add --account 12 ship.example'],
     run: (call) => {
       const accountId = requiredId(call, 'account')
       const state = call.options.active ? 'active' : 'pending'
@@ -36,8 +38,8 @@ export const domainCommands: readonly Command[] = [
   {
     name: 'domain list',
     usage: '[--account ID]',
-    summary:
-      'List sending domains, with a warning at those that send much to a large receiver and lack what it demands',
+    summary: 'List sending domains',
+    detail: 'Domains that send much to a large receiver and lack what it demands have a warning',
     run: (call) => {
       const account = accountOption(call)
       return call.withCore(async (core) => {
@@ -52,8 +54,8 @@ export const domainCommands: readonly Command[] = [
   {
     name: 'domain activate',
     usage: 'DOMAIN [--account ID]',
-    summary:
-      'Activate a sending domain without waiting for DNS; --account is needed if several accounts claim the domain',
+    summary: 'Activate a sending domain without waiting for DNS',
+    parameters: { account: 'Number of the account, if several accounts claim the domain' },
     run: (call) => {
       const accountId = accountOption(call)
       return withDomain(call, async (core, name) => shown(await core.domains.activate(name, { accountId })), unknown)
@@ -62,7 +64,9 @@ export const domainCommands: readonly Command[] = [
   {
     name: 'domain dns',
     usage: 'DOMAIN [--account ID]',
-    summary: 'Show the DNS records to publish for a domain; --account is needed if several accounts claim the domain',
+    summary: 'Show the DNS records to publish for a domain',
+    parameters: { account: 'Number of the account, if several accounts claim the domain' },
+    examples: ['domain dns ship.example'],
     run: (call) => {
       const accountId = accountOption(call)
       return withDomain(call, async (core, name) => shown(await core.domains.show(name, accountId)), unknown)
@@ -71,7 +75,10 @@ export const domainCommands: readonly Command[] = [
   {
     name: 'domain check',
     usage: 'DOMAIN [--account ID]',
-    summary: 'Check the DNS records of a domain now; the domain is activated once they are correct',
+    summary: 'Check the DNS records of a domain now',
+    detail: 'The domain is activated once they are correct',
+    parameters: { account: 'Number of the account, if several accounts claim the domain' },
+    examples: ['domain check ship.example'],
     run: (call) => {
       const accountId = accountOption(call)
       return withDomain(

@@ -10,7 +10,12 @@ export const eventCommands: readonly Command[] = [
   {
     name: 'events',
     usage: '--account ID [--after N] [--follow]',
-    summary: `List events after sequence number N, at most ${LIMIT}; --follow: list all and wait for new events`,
+    summary: 'List events of an account, at most 1000',
+    parameters: {
+      after: 'Only events after this sequence number (default 0)',
+      follow: 'List all, and wait for new events',
+    },
+    examples: ['events --account 12 --follow --json'],
     run: (call) => {
       const accountId = requiredId(call, 'account')
       const after = wholeOption(call, 'after') ?? 0

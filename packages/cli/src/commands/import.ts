@@ -12,8 +12,16 @@ export const importCommands: readonly Command[] = [
   {
     name: 'import sendgrid',
     usage: `--account ID [--key KEY|-] [--url BASE] [--only ${PARTS.join(',')}] [--dry-run] [--overwrite] [--yes]`,
-    summary:
-      'Import templates, unsubscribe groups and suppressions from a v3 API (SendGrid or another Postrider). The API key can also be given in SENDGRID_API_KEY, or on stdin with --key -',
+    summary: 'Import templates, unsubscribe groups and suppressions from a v3 API',
+    detail: 'The API is that of SendGrid or of another Postrider',
+    parameters: {
+      key: 'API key (default: SENDGRID_API_KEY); "-" reads it from stdin',
+      url: 'Address of the API (default: that of SendGrid)',
+      only: 'Kinds to import, separated by commas',
+      'dry-run': 'Show what would be imported, and change nothing',
+      overwrite: 'Replace what has the same name and is different',
+    },
+    examples: ['import sendgrid --account 12 --dry-run'],
     run: async (call) => {
       const accountId = requiredId(call, 'account')
       const base = baseUrl(textOption(call, 'url') ?? HOSTED)

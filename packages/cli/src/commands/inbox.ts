@@ -24,7 +24,8 @@ export const inboxCommands: readonly Command[] = [
   {
     name: 'inbox show',
     usage: 'ID [--raw]',
-    summary: 'Show a message in the sandbox inbox; --raw: its original bytes',
+    summary: 'Show a message in the sandbox inbox',
+    parameters: { raw: 'Show its original bytes' },
     async run(call) {
       const id = encodeURIComponent(requiredWord(call, 'message id'))
       if (call.options.raw) {

@@ -3,6 +3,7 @@ import { accountCommands } from './account.ts'
 import { accountStandingCommands } from './account-standing.ts'
 import { auditCommands } from './audit.ts'
 import { certificateCommands } from './certificate.ts'
+import { completionCommands } from './completion.ts'
 import { contentCommands } from './content.ts'
 import { creditsCommands } from './credits.ts'
 import { dmarcCommands } from './dmarc.ts'
@@ -38,6 +39,7 @@ export const COMMANDS: readonly Command[] = [
   ...operateCommands,
   ...doctorCommands,
   ...certificateCommands,
+  ...completionCommands,
   ...accountCommands,
   ...accountStandingCommands,
   ...userCommands,
@@ -65,53 +67,3 @@ export const COMMANDS: readonly Command[] = [
   ...eventCommands,
   ...inboxCommands,
 ]
-
-/** The place of a group of commands, or of a single command, in the help. */
-interface Topic {
-  readonly heading: string
-  /** The subject of the group; undefined for a single command, which has its summary. */
-  readonly about?: string
-}
-
-const [SERVICE, ACCOUNTS, CONTENT, MAIL, DELIVERY, REPORTS] = [
-  'Service:',
-  'Accounts and access:',
-  'Domains and content:',
-  'Mail:',
-  'Delivery:',
-  'Reports:',
-]
-
-/** The first words of all commands, with the headings of the help in their order. */
-export const TOPICS: Readonly<Record<string, Topic>> = {
-  up: { heading: SERVICE },
-  migrate: { heading: SERVICE },
-  setup: { heading: SERVICE },
-  health: { heading: SERVICE },
-  doctor: { heading: SERVICE },
-  certificate: { heading: SERVICE },
-  dns: { heading: SERVICE },
-  account: { heading: ACCOUNTS, about: 'Accounts, their limits, settings and standing' },
-  user: { heading: ACCOUNTS, about: 'Users of the dashboard' },
-  credits: { heading: ACCOUNTS, about: 'Credits of an account' },
-  key: { heading: ACCOUNTS, about: 'API keys and operator keys' },
-  audit: { heading: ACCOUNTS, about: 'Audit log' },
-  domain: { heading: CONTENT, about: 'Sending domains' },
-  template: { heading: CONTENT, about: 'Stored templates' },
-  suppression: { heading: CONTENT, about: 'Suppressed addresses and domains' },
-  import: { heading: CONTENT, about: 'Data from other services' },
-  message: { heading: MAIL, about: 'Messages and their deliveries' },
-  returns: { heading: MAIL, about: 'Mail that came back' },
-  inbox: { heading: MAIL, about: 'Sandbox inbox' },
-  queue: { heading: DELIVERY, about: 'Queue, pauses, and actions on many deliveries' },
-  provider: { heading: DELIVERY, about: 'Mailbox providers' },
-  source: { heading: DELIVERY, about: 'Addresses that mail is sent from' },
-  pool: { heading: DELIVERY, about: 'Pools of source addresses, and the rules that choose one' },
-  'pool rule': { heading: DELIVERY, about: 'Rules that choose a pool' },
-  'smart-host': { heading: DELIVERY, about: 'Relay hosts of other services' },
-  tls: { heading: DELIVERY, about: 'TLS that is demanded of recipients' },
-  events: { heading: REPORTS },
-  stats: { heading: REPORTS, about: 'Statistics' },
-  dmarc: { heading: REPORTS, about: 'DMARC reports of receivers' },
-  'tls-reports': { heading: REPORTS },
-}

@@ -24,7 +24,22 @@ export const keyCommands: readonly Command[] = [
   {
     name: 'key create',
     usage: `--account ID ${SETTINGS_USAGE} | --operator [--name NAME] [--ip NETWORK]... [--until TIME]`,
-    summary: 'Create an API key (shown once), optionally restricted; or an operator key, for /operator/v1',
+    summary: 'Create an API key, or an operator key (shown once)',
+    detail: 'An operator key is for /operator/v1',
+    parameters: {
+      name: 'Name of the key, for people',
+      ip: 'Network from which the key may be used',
+      scope: 'Permission of the key, for example send (default all)',
+      template: 'Number of a template; the key may send only these',
+      'sender-domain': 'Domain that the key may send from',
+      'recipient-domain': 'Domain that the key may send to',
+      'recipients-per-hour': 'Maximum number of recipients per hour',
+      'calls-per-minute': 'Maximum number of calls per minute',
+      class: 'Class of all mail sent with the key: urgent, normal or bulk',
+      until: 'ISO 8601 time at which the key expires',
+      operator: 'Create an operator key',
+    },
+    examples: ['key create --account 12 --name shop --scope send', 'key create --operator --name grafana'],
     run: (call) => {
       if (call.options.operator === true) return createOperatorKey(call)
       const newKey = { accountId: requiredId(call, 'account'), ...changeOf(call) }
@@ -38,6 +53,7 @@ export const keyCommands: readonly Command[] = [
     name: 'key list',
     usage: '--account ID | --operator',
     summary: "List an account's API keys, or the operator keys",
+    parameters: { operator: 'List the operator keys' },
     run: (call) => {
       if (call.options.operator === true) return listOperatorKeys(call)
       const account = requiredId(call, 'account')
@@ -56,8 +72,22 @@ export const keyCommands: readonly Command[] = [
     name: 'key update',
     target: 'key',
     usage: `ID ${SETTINGS_USAGE} [--lift RESTRICTION]...`,
-    summary:
-      'Update a key. Omitted settings keep their values; --lift removes a restriction (ip, template, until, ...)',
+    summary: 'Update a key',
+    detail: 'Omitted settings keep their values',
+    parameters: {
+      name: 'Name of the key, for people',
+      ip: 'Network from which the key may be used',
+      scope: 'Permission of the key, for example send (default all)',
+      template: 'Number of a template; the key may send only these',
+      'sender-domain': 'Domain that the key may send from',
+      'recipient-domain': 'Domain that the key may send to',
+      'recipients-per-hour': 'Maximum number of recipients per hour',
+      'calls-per-minute': 'Maximum number of calls per minute',
+      class: 'Class of all mail sent with the key: urgent, normal or bulk',
+      until: 'ISO 8601 time at which the key expires',
+      lift: 'Restriction to remove: ip, template, sender-domain, recipient-domain, recipients-per-hour, calls-per-minute, class or until',
+    },
+    examples: ['key update 5 --lift ip'],
     run: (call) => {
       const id = requiredTarget(call, 'key')
       const change = changeOf(call, textsOption(call, 'lift'))
@@ -68,8 +98,12 @@ export const keyCommands: readonly Command[] = [
   {
     name: 'key rotate',
     usage: 'ID [--overlap-hours N]',
-    summary:
-      'Rotate a key: create a successor with the same permissions. The old key stays valid for N hours (default 24, maximum 720; 0 revokes it immediately)',
+    summary: 'Create a successor of a key with the same permissions',
+    detail: 'The old key stays valid for some hours',
+    parameters: {
+      'overlap-hours': 'Hours for which the old key stays valid (default 24, maximum 720; 0 revokes it immediately)',
+    },
+    examples: ['key rotate 5 --overlap-hours 48'],
     target: 'key',
     run: (call) => {
       const id = requiredTarget(call, 'key')
@@ -86,7 +120,8 @@ export const keyCommands: readonly Command[] = [
   {
     name: 'key revoke',
     usage: 'ID',
-    summary: 'Revoke an API key or an operator key. Takes effect within 5 seconds',
+    summary: 'Revoke an API key or an operator key',
+    detail: 'Takes effect within 5 seconds',
     target: 'key',
     run: (call) => {
       const id = requiredTarget(call, 'key')

@@ -31,8 +31,15 @@ export const messageListCommands: readonly Command[] = [
     name: 'message list',
     usage:
       '[SEARCH] [--account ID] [--state STATE] [--recipient ADDRESS] [--tag TAG] [--since TIME] [--until TIME] [--limit N] [--after CURSOR]',
-    summary:
-      'List deliveries, newest first; by default those of messages accepted in the last seven days. SEARCH: as in the API, such as \'from:desk@ship.example subject:"Your inv"* state:failed\'',
+    summary: 'List deliveries, newest first',
+    detail: 'By default those of messages accepted in the last seven days',
+    parameters: {
+      SEARCH: 'As in the API, such as \'from:desk@ship.example subject:"Your inv"* state:failed\'',
+      recipient: 'Only to this address',
+      state: 'Only in these states, separated by commas',
+      after: 'Cursor of the previous page',
+    },
+    examples: ['message list --account 12 --state deferred,bounced', 'message list \'subject:"Your invoice"\''],
     run: (call) => {
       const accountId = textOption(call, 'account') === undefined ? undefined : requiredId(call, 'account')
       const query = {

@@ -8,8 +8,8 @@ export const messageQueueCommands: readonly Command[] = [
   {
     name: 'message cancel',
     usage: 'ID',
-    summary:
-      'Drop the deliveries of a message that are scheduled, queued or deferred; those in flight are not affected',
+    summary: 'Drop the deliveries of a message that are scheduled, queued or deferred',
+    detail: 'Those in flight are not affected',
     run: (call) => {
       const id = requiredWord(call, 'message id')
       return call.withCore(async (core) => {
@@ -22,7 +22,8 @@ export const messageQueueCommands: readonly Command[] = [
   {
     name: 'message try',
     usage: 'ID',
-    summary: 'Make the deferred deliveries of a message due now; limits, pauses and holds apply as before',
+    summary: 'Make the deferred deliveries of a message due now',
+    detail: 'Limits, pauses and holds apply as before',
     run: (call) => {
       const id = requiredWord(call, 'message id')
       return call.withCore(async (core) => {
@@ -38,7 +39,8 @@ export const messageQueueCommands: readonly Command[] = [
   {
     name: 'message requeue',
     usage: 'ID [--recipient ADDRESS]',
-    summary: 'Try the bounced and expired deliveries of a message again, immediately and for as long as a new message',
+    summary: 'Try the bounced and expired deliveries of a message again',
+    detail: 'They are due immediately, and tried for as long as those of a new message',
     run: requeue,
   },
 ]

@@ -24,8 +24,17 @@ export const messageSendCommands: readonly Command[] = [
     name: 'message send',
     usage:
       '--to ADDRESS (--from ADDRESS | --account ID) [--key KEY|-] [--via v2|v3|smtp] [--class CLASS] [--subject TEXT] [--wait]',
-    summary:
-      'Send a test message through the running service; --account: from its first active domain; --wait: up to 60 s for the result (exit status 1 if it is not delivered). The API key can also be given in POSTRIDER_API_KEY, or on stdin with --key -',
+    summary: 'Send a test message through the running service',
+    parameters: {
+      to: 'Address of the recipient',
+      from: 'Address of the sender',
+      account: 'Send from the first active domain of the account with this number',
+      key: 'API key (default: POSTRIDER_API_KEY); "-" reads it from stdin',
+      via: 'Entry point (default v2)',
+      subject: 'Subject',
+      wait: 'Wait up to 60 s for the result; the exit status is 1 if it is not delivered',
+    },
+    examples: ['message send --to you@example.com --account 12 --wait'],
     run: send,
   },
 ]

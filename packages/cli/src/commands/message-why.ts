@@ -6,7 +6,9 @@ export const messageWhyCommands: readonly Command[] = [
   {
     name: 'message why',
     usage: 'ID [--recipient ADDRESS] [--trid NUMBER]',
-    summary: `Show what the deliveries of a message wait for and when they are expected; the first ${MAX_EXPLAINED}`,
+    summary: 'Show what the deliveries of a message wait for and when they are expected',
+    detail: `The first ${MAX_EXPLAINED} are shown`,
+    parameters: { trid: 'Only the delivery with this TRANSID' },
     run: (call) => {
       const messageId = requiredWord(call, 'message id')
       const recipient = textOption(call, 'recipient')

@@ -27,8 +27,7 @@ export const messageCommands: readonly Command[] = [
   {
     name: 'message show',
     usage: 'ID',
-    summary:
-      'Show a message with its deliveries, attempts, events, and the reports that came back for it, in time order',
+    summary: 'Show a message in time order: its deliveries, attempts, events and reports',
     run: (call) => {
       return withDetails(call, async (details, core) => {
         const returns = await core.returns.list({ messageId: details.id, limit: MAX_RETURNS })

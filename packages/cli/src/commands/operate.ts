@@ -11,7 +11,8 @@ export const operateCommands: readonly Command[] = [
   {
     name: 'setup',
     usage: '',
-    summary: 'Prepare a new installation: create the schema and, if there is no account yet, a demo account',
+    summary: 'Prepare a new installation: its schema and a demo account',
+    detail: 'The demo account is created only if there is no account yet',
     creates: true,
     run: (call) =>
       call.withCore(async (core) => {
@@ -25,7 +26,10 @@ export const operateCommands: readonly Command[] = [
   {
     name: 'health',
     usage: '[api|relay|delivery|returns|sandbox]',
-    summary: 'Check the health of a process on this host (exit status 0 or 1)',
+    summary: 'Check the health of a process on this host',
+    detail: 'The exit status is 0 or 1',
+    parameters: { 'api|relay|delivery|returns|sandbox': 'Process (default api)' },
+    examples: ['health relay'],
     async run(call) {
       const name = (call.words[0] ?? 'api') as ProcessName
       if (!PROCESSES.includes(name))

@@ -23,9 +23,12 @@ export const poolCommands: readonly Command[] = [
   {
     name: 'pool add',
     usage: 'NAME [--fallback POOL] [--reserved]',
-    summary:
-      'Create a pool. --fallback: the pool that sends if no source of this one can. --reserved: only rules choose it; otherwise messages ' +
-      'may name it (ip_pool_name)',
+    summary: 'Create a pool',
+    parameters: {
+      fallback: 'Pool that sends if no source of this one can',
+      reserved: 'Only rules choose it; otherwise messages may name it (ip_pool_name)',
+    },
+    examples: ['pool add bulk --fallback default'],
     run: (call) => {
       const name = requiredWord(call, 'name')
       const settings = { fallback: textOption(call, 'fallback'), isReserved: call.options.reserved === true }
@@ -39,6 +42,7 @@ export const poolCommands: readonly Command[] = [
     name: 'pool set',
     usage: 'NAME [--fallback POOL|none] [--reserved yes|no]',
     summary: 'Change the fallback of a pool, or whether only rules choose it',
+    parameters: { fallback: 'Pool that sends if no source of this one can', reserved: 'Whether only rules choose it' },
     run: (call) => {
       const name = requiredWord(call, 'name')
       const [fallback, isReserved] = [textOption(call, 'fallback'), yesOrNo(call, 'reserved')]
@@ -61,9 +65,10 @@ export const poolCommands: readonly Command[] = [
   {
     name: 'pool rule add',
     usage: 'POOL [--account ID] [--class CLASS] [--domain DOMAIN] [--tag TAG] [--position N]',
-    summary:
-      'Send the mail that meets all given conditions from this pool. --domain: the sending domain. The first rule that applies counts; ' +
-      'a new one comes last, unless a position is given',
+    summary: 'Send the mail that meets all given conditions from a pool',
+    detail: 'The first rule that applies counts. A new one comes last, unless a position is given',
+    parameters: { domain: 'Sending domain', position: 'Position among the rules, from 1' },
+    examples: ['pool rule add bulk --class bulk'],
     run: (call) => {
       const rule = {
         pool: requiredWord(call, 'pool'),
@@ -82,7 +87,8 @@ export const poolCommands: readonly Command[] = [
   {
     name: 'pool rule remove',
     usage: '--rule ID',
-    summary: 'Remove a rule; "pool list" shows the ids',
+    summary: 'Remove a rule that chooses a pool',
+    parameters: { rule: 'Number of the rule; "postrider pool list" shows them' },
     run: (call) => {
       const id = requiredId(call, 'rule')
       return call.withCore(async (core) => {

@@ -20,9 +20,15 @@ export const evidenceCommands: readonly Command[] = [
   {
     name: 'provider evidence',
     usage: '{NAME [--source NAME] [--days N] [--out FILE] | --verify FILE}',
-    summary:
-      `Collect what can be shown to a provider about its mail of the last days (${EVIDENCE_DAYS.usual} by default), as signed Markdown, or JSON with ` +
-      '--json; --verify: check that such a file is unchanged',
+    summary: 'Collect what can be shown to a provider about its mail, as signed Markdown',
+    detail: 'With --json it is JSON',
+    parameters: {
+      source: 'Only mail from this source',
+      days: 'Number of days (default 7)',
+      out: 'File to write (default: stdout)',
+      verify: 'Check that such a file is unchanged',
+    },
+    examples: ['provider evidence gmail --out gmail.md', 'provider evidence --verify gmail.md'],
     run: (call) => (textOption(call, 'verify') === undefined ? collect(call) : verify(call)),
   },
 ]

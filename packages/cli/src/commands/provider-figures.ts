@@ -6,8 +6,10 @@ export const providerFigureCommands: readonly Command[] = [
   {
     name: 'provider import',
     usage: `${FIGURE_SERVICES.join('|')} FILE [--domain DOMAIN]`,
-    summary:
-      'Import the figures of Google Postmaster Tools (JSON of its API, or CSV) or Microsoft SNDS (CSV); --domain names the domain of a CSV file of Google',
+    summary: 'Import the figures of Google Postmaster Tools or Microsoft SNDS',
+    detail: 'Files of Google are JSON of its API, or CSV; those of SNDS are CSV',
+    parameters: { domain: 'Domain of a CSV file of Google' },
+    examples: ['provider import google figures.csv --domain ship.example'],
     async run(call) {
       const service = requiredWord(call, `service (${FIGURE_SERVICES.join(' or ')})`)
       if (!FIGURE_SERVICES.some((one) => one === service)) {

@@ -16,7 +16,8 @@ export const providerCommands: readonly Command[] = [
   {
     name: 'provider list',
     usage: '',
-    summary: 'List the mailbox providers with their limits, as PROVIDERS_FILE and the built-in file define them',
+    summary: 'List the mailbox providers with their limits',
+    detail: 'They are defined by PROVIDERS_FILE and the built-in file',
     async run({ config }) {
       const providers = loadProviders(config.providersFile)
       const rows = providers.all.map((one) => [one.name, ...cellsOf(limitsOf(one)), one.rules.length, one.mx.join(' ')])
@@ -27,9 +28,9 @@ export const providerCommands: readonly Command[] = [
   {
     name: 'provider plan',
     usage: 'FILE',
-    summary:
-      'Check a file of providers, and show the changes of limits and rules if it became PROVIDERS_FILE, and how long mail that waits for ' +
-      'them would take',
+    summary: 'Check a file of providers, and show what would change if it became PROVIDERS_FILE',
+    detail: 'Shows the changes of limits and rules, and how long mail that waits for them would take',
+    examples: ['provider plan providers.yaml'],
     async run(call) {
       const planned = loadProviders(requiredWord(call, 'file of providers'), 'FILE')
       const before = loadProviders(call.config.providersFile)

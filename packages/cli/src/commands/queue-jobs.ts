@@ -27,22 +27,45 @@ const SELECTORS =
 const FINISHED_SELECTORS =
   '--since TIME [--until TIME] [--state bounced|expired] [--bounce-class CLASS] [--place PLACE] [--domain DOMAIN] [--account ID] ' +
   '[--class CLASS] [--tag TAG]'
-const SUMMARIES: Readonly<Record<QueueAction, string>> = {
-  flush:
-    'Make retries and parked mail due now. Does not lift pauses: mail at a paused place stays there. Scheduled and held mail, and mail after an ' +
-    'indeterminate attempt, are left out',
-  fail: 'Drop waiting mail, also scheduled and held mail',
-  hold: 'Hold waiting and scheduled mail until it is released; it still expires',
-  release: 'Release held mail; it is due when it was before',
-  reroute:
-    'Send waiting mail from another pool of source addresses; --to none lets the rules choose again. Parked mail is due now',
-  requeue:
-    'Send again what bounced or expired in a period, if its body is still stored. Never what was delivered, may have been delivered, or is ' +
-    'suppressed. Times are ISO 8601, or durations such as 2h (before now)',
+type ActionHelp = Pick<Command, 'summary' | 'detail' | 'parameters' | 'examples'>
+
+const ACTIONS: Readonly<Record<QueueAction, ActionHelp>> = {
+  flush: {
+    summary: 'Make retries and parked mail due now',
+    detail:
+      'Does not lift pauses: mail at a paused place stays there. Scheduled and held mail, and mail after an indeterminate attempt, are left out',
+    examples: ['queue flush --place gmail', 'queue flush --confirm 7'],
+  },
+  fail: {
+    summary: 'Drop waiting mail, also scheduled and held mail',
+    examples: ['queue fail --account 12 --older 2d'],
+  },
+  hold: { summary: 'Hold waiting and scheduled mail until it is released; it still expires' },
+  release: { summary: 'Release held mail; it is due when it was before' },
+  reroute: {
+    summary: 'Send waiting mail from another pool of source addresses',
+    detail: 'Parked mail is due now',
+    parameters: { to: 'Name of the pool; none lets the rules choose again' },
+    examples: ['queue reroute --to reserve --place gmail'],
+  },
+  requeue: {
+    summary: 'Send again what bounced or expired in a period',
+    detail:
+      'Bodies must still be stored. Mail that was delivered, may have been delivered, or is suppressed is left out',
+    parameters: {
+      since: 'Only what finished from this time on: ISO 8601, or a duration before now such as 2h',
+      until: 'Only what finished before this time',
+    },
+    examples: ['queue requeue --since 2h --state bounced --place gmail'],
+  },
 }
 
+/** Sentences about all actions. */
+const COMMON_DETAIL =
+  'Selectors are combined. Prints a plan; --confirm ID executes it in the background. Deliveries in flight are not affected'
+
 export const queueJobCommands: readonly Command[] = [
-  ...Object.entries(SUMMARIES).map(([action, summary]) => actionCommand(action as QueueAction, summary)),
+  ...Object.entries(ACTIONS).map(([action, help]) => actionCommand(action as QueueAction, help)),
   {
     name: 'queue jobs',
     usage: '[ID]',
@@ -74,13 +97,14 @@ export const queueJobCommands: readonly Command[] = [
   },
 ]
 
-function actionCommand(action: QueueAction, summary: string): Command {
+function actionCommand(action: QueueAction, help: ActionHelp): Command {
   const ofAction = { reroute: `--to POOL|none ${SELECTORS}`, requeue: FINISHED_SELECTORS }
   const selectors = ofAction[action as keyof typeof ofAction] ?? SELECTORS
   return {
     name: `queue ${action}`,
     usage: `${selectors} | --confirm ID`,
-    summary: `${summary}. Selectors are combined. Prints a plan; --confirm ID executes it in the background. Deliveries in flight are not affected`,
+    ...help,
+    detail: help.detail === undefined ? COMMON_DETAIL : `${help.detail}. ${COMMON_DETAIL}`,
     run: (call) => {
       if (textOption(call, 'confirm') === undefined) return plan(call, action)
       const surplus = Object.keys(call.options).find((name) => !['confirm', 'json', 'help'].includes(name))

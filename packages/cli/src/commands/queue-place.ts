@@ -19,7 +19,8 @@ export const queuePlaceCommands: readonly Command[] = [
   {
     name: 'queue show',
     usage: 'PLACE',
-    summary: 'Show a provider or site: limits and where they come from, connections, rules that applied, parked mail',
+    summary: 'Show a provider or site: limits, connections, rules that applied, parked mail',
+    examples: ['queue show gmail'],
     run: (call) => {
       const place = requiredWord(call, 'place')
       return call.withCore(async (core) => {
@@ -32,8 +33,10 @@ export const queuePlaceCommands: readonly Command[] = [
   {
     name: 'queue pause',
     usage: 'PLACE --reason TEXT [--account ID] [--for DURATION]',
-    summary:
-      'Offer no mail to a provider or site, or none of one account; it waits. Takes effect within 2 seconds. Default: for 24h, at most 30d',
+    summary: 'Offer no mail to a provider or site, or none of one account; it waits',
+    detail: 'Takes effect within 2 seconds',
+    parameters: { for: 'Duration (default 24h, at most 30d)' },
+    examples: ['queue pause gmail --reason "asked by the provider" --for 2h'],
     run: (call) => {
       const place = requiredWord(call, 'place')
       const reason = requiredText(call, 'reason')
@@ -52,8 +55,8 @@ export const queuePlaceCommands: readonly Command[] = [
   {
     name: 'queue resume',
     usage: 'PLACE [--account ID] [--rules]',
-    summary:
-      'End the pause that the operator set for a provider or site; with --rules, also all limits that back-off rules have set there',
+    summary: 'End the pause that the operator set for a provider or site',
+    parameters: { rules: 'Also end all limits that back-off rules have set there' },
     run: (call) => {
       const place = requiredWord(call, 'place')
       const accountId = accountOption(call)

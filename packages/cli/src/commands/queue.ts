@@ -28,9 +28,12 @@ export const queueCommands: readonly Command[] = [
   {
     name: 'queue',
     usage: '[--by provider|account|class|domain|source] [--limit N]',
-    summary:
-      'Show what is in the queue, the largest groups first. ">" marks lower bounds: at most 10,000 deliveries of an account and class are ' +
-      `counted. By provider, mail that does not wait at one is "${NOT_PARKED}": where it goes is known only when it is claimed`,
+    summary: 'Show what is in the queue, the largest groups first',
+    detail:
+      '">" marks lower bounds: at most 10,000 deliveries of an account and class are counted. ' +
+      `By provider, mail that does not wait at one is "${NOT_PARKED}": where it goes is known only when it is claimed`,
+    parameters: { by: 'Grouping (default provider)' },
+    examples: ['queue --by account'],
     run: (call) => {
       const query = { by: groupingOption(call), limit: limitOption(call) }
       return call.withCore(async (core) => toAnswer(await core.queue.overview(query)))

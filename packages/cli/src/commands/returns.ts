@@ -38,10 +38,11 @@ export const returnCommands: readonly Command[] = [
   {
     name: 'returns take',
     usage: '[--recipient ADDRESS] [FILE]',
-    summary:
-      'Take a message that came back (a bounce report or a complaint) from FILE or stdin, and record what it reports. --recipient: the address ' +
-      'that it was sent to; otherwise from Delivered-To, X-Original-To and To. For the pipe transport of a mail server: exit status 75 if it ' +
-      'must be tried again, 0 otherwise, also without an effect',
+    summary: 'Take a message that came back, and record what it reports',
+    detail:
+      'It is a bounce report or a complaint, read from FILE or stdin. For the pipe transport of a mail server: the exit status is 75 if it must be tried again, 0 otherwise, also without an effect',
+    parameters: { recipient: 'Address that it was sent to (default: from Delivered-To, X-Original-To and To)' },
+    examples: ['returns take report.eml'],
     async run(call) {
       const raw = await readMessage(call.words[0])
       const recipient = textOption(call, 'recipient')
@@ -51,7 +52,14 @@ export const returnCommands: readonly Command[] = [
   {
     name: 'returns list',
     usage: '[--kind KIND] [--from DOMAIN] [--message ID] [--since TIME] [--limit N] [--before ID]',
-    summary: `List mail that came back, newest first. KIND is one of ${RETURN_KINDS.join(', ')}; --from: the domain that its sender names; --message: what came back for this message`,
+    summary: 'List mail that came back, newest first',
+    parameters: {
+      kind: `Only this kind: ${RETURN_KINDS.join(', ')}`,
+      from: 'Only from senders that name this domain',
+      message: 'Only what came back for the message with this id',
+      before: 'Only before the one with this id, for the next page',
+    },
+    examples: ['returns list --kind letter'],
     run(call) {
       const filter = {
         kind: kindOption(call, RETURN_KINDS),
@@ -67,9 +75,9 @@ export const returnCommands: readonly Command[] = [
   {
     name: 'returns show',
     usage: '[--raw] ID',
-    summary:
-      'Show what followed from a message that came back, and its content if it is kept: of letters, and of what could not be read. --raw: only ' +
-      'the content, unchanged',
+    summary: 'Show what followed from a message that came back, and its content if it is kept',
+    detail: 'The content is kept of letters, and of what could not be read',
+    parameters: { raw: 'Show only the content, unchanged' },
     run(call) {
       const id = idOf(requiredWord(call, 'id'), 'id')
       return call.withCore(async (core) => showAnswer(await requireReturn(core, id), call.options.raw === true))
@@ -78,7 +86,12 @@ export const returnCommands: readonly Command[] = [
   {
     name: 'returns reread',
     usage: '[--kind KIND] [--since TIME]',
-    summary: `Read kept messages again, after an update with new rules, and record what they report; those of the last ${REREAD_DAYS} days by default. KIND is one of ${REREADABLE.join(', ')}`,
+    summary: 'Read kept messages again, and record what they report',
+    detail: 'This is useful after an update with new rules',
+    parameters: {
+      kind: `Only this kind: ${REREADABLE.join(', ')}`,
+      since: `Only from this ISO 8601 time on (default: ${REREAD_DAYS} days ago)`,
+    },
     run(call) {
       const kind = kindOption(call, REREADABLE)
       const kinds = kind === undefined ? REREADABLE : [kind]
@@ -94,7 +107,9 @@ export const returnCommands: readonly Command[] = [
   {
     name: 'returns delete',
     usage: '--kind KIND [--from DOMAIN]',
-    summary: `Delete what is stored of a kind, for example letters; --from: only those whose sender names this domain. KIND is one of ${RETURN_KINDS.join(', ')}`,
+    summary: 'Delete what is stored of a kind of returns, for example letters',
+    parameters: { kind: `Kind to delete: ${RETURN_KINDS.join(', ')}`, from: 'Only from senders that name this domain' },
+    examples: ['returns delete --kind letter --from spam.example'],
     run(call) {
       requiredText(call, 'kind')
       const kind = kindOption(call, RETURN_KINDS) as ReturnKind
@@ -107,8 +122,8 @@ export const returnCommands: readonly Command[] = [
   {
     name: 'returns feedback',
     usage: '',
-    summary:
-      'Show the stored complaints by the domain that reports them; unmatched: those without a valid mark, from which nothing followed',
+    summary: 'Show the stored complaints by the domain that reports them',
+    detail: 'Unmatched are those without a valid mark, from which nothing followed',
     run: (call) =>
       call.withCore(async (core) => {
         const reporters = await core.returns.feedback()

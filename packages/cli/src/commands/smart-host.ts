@@ -19,10 +19,15 @@ export const smartHostCommands: readonly Command[] = [
   {
     name: 'smart-host add',
     usage: 'NAME --url URL|- --for USES [--class CLASSES] [--daily-cap N]',
-    summary:
-      'Deliver through this relay host: blocked, if a back-off rule pauses the provider until after the lifetime of a message; deadline, if half ' +
-      'of the lifetime has passed without a session; spill, if the allowances of new sources are used up. URL: smtp://user:password@host:port; ' +
-      '"-" reads it from stdin. Allow the addresses of the relay host in the SPF record of RETURN_PATH_HOST',
+    summary: 'Deliver through a relay host what the usual way cannot',
+    detail: 'Allow the addresses of the relay host in the SPF record of RETURN_PATH_HOST',
+    parameters: {
+      url: 'smtp://user:password@host:port; "-" reads it from stdin',
+      for: 'One or several of blocked (a back-off rule pauses the provider until after the lifetime of a message), deadline (half of the lifetime has passed without a session) and spill (the allowances of new sources are used up), separated by commas',
+      class: 'Classes of mail, separated by commas (default: all)',
+      'daily-cap': 'Maximum number of messages per day',
+    },
+    examples: ['smart-host add backup --url - --for deadline,spill < url.txt'],
     run: async (call) => {
       const name = requiredWord(call, 'name')
       const usedFor = listOf(requiredText(call, 'for'))

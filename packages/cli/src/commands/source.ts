@@ -18,18 +18,25 @@ export const sourceCommands: readonly Command[] = [
   {
     name: 'source list',
     usage: '',
-    summary:
-      'List the addresses that mail is sent from, with their pools, weights, how many workers have each, and the results of their last checks',
+    summary: 'List the addresses that mail is sent from, with the results of their last checks',
+    detail: 'Shows also their pools, weights, and how many workers have each',
     run: (call) => call.withCore(async (core) => listOf(await core.sources.read(), await core.sourceChecks.read())),
   },
   {
     name: 'source add',
     usage:
       'NAME --address IP --helo HOST [--address6 IP] [--bind IP] [--pool POOL] [--weight N] [--warm-up PLAN] [--force]',
-    summary:
-      "Send mail from this address, which a worker's host must have. --bind: its local address behind NAT. Weight: 1 to 100, default 10. " +
-      'Pool: "default", which sends the mail that no rule concerns. Warm-up plans: see "source warm". ' +
-      '--force: also without a PTR record that resolves back to the address',
+    summary: "Send mail from a further address, which a worker's host must have",
+    parameters: {
+      address6: 'IPv6 address to send from',
+      bind: 'Local address of the source behind NAT',
+      helo: 'Host name in HELO',
+      pool: 'Name of the pool (default: default, which sends the mail that no rule concerns)',
+      weight: 'Share of the mail of its pool, from 1 to 100 (default 10)',
+      'warm-up': 'Plan of a new address: standard or gentle; see "source warm"',
+      force: 'Also without a PTR record that resolves back to the address',
+    },
+    examples: ['source add out1 --address 192.0.2.1 --helo out1.ship.example --warm-up standard'],
     run: (call) => {
       const source = {
         name: requiredWord(call, 'name'),
@@ -53,7 +60,8 @@ export const sourceCommands: readonly Command[] = [
   {
     name: 'source check',
     usage: 'NAME',
-    summary: 'Check the DNS records of a source and look it up in block lists now; exit status 1 if something is wrong',
+    summary: 'Check the DNS records of a source, and look it up in block lists, now',
+    detail: 'The exit status is 1 if something is wrong',
     run: (call) => {
       const name = requiredWord(call, 'name')
       return call.withCore(async (core) => {
@@ -70,6 +78,7 @@ export const sourceCommands: readonly Command[] = [
     name: 'source set',
     usage: 'NAME [--weight N] [--pool POOL]',
     summary: 'Change the weight or the pool of a source',
+    parameters: { weight: 'Share of the mail of its pool, from 1 to 100' },
     run: (call) => {
       const change = { weight: wholeOption(call, 'weight'), pool: textOption(call, 'pool') }
       if (change.weight === undefined && change.pool === undefined)
@@ -80,10 +89,11 @@ export const sourceCommands: readonly Command[] = [
   {
     name: 'source warm',
     usage: 'NAME --plan standard|gentle|none',
-    summary:
-      'Warm up a new address at each provider, from the first day of the plan. standard: 200 messages on the first day, 1.4 times as many on ' +
-      'each following day, for 30 days; gentle: 100, 1.25 times, 45 days. A day with refusals or too little mail is repeated. The rest is sent ' +
-      'from the others of the pool',
+    summary: 'Warm up a new address at each provider',
+    detail:
+      'standard: 200 messages on the first day, 1.4 times as many on each following day, for 30 days; gentle: 100, 1.25 times, 45 days. A day with refusals or too little mail is repeated. The rest is sent from the others of the pool',
+    parameters: { plan: 'Plan, from its first day' },
+    examples: ['source warm out1 --plan gentle'],
     run: (call) => {
       const plan = requiredText(call, 'plan')
       return changed(
@@ -96,7 +106,8 @@ export const sourceCommands: readonly Command[] = [
   {
     name: 'source pause',
     usage: 'NAME --reason TEXT',
-    summary: 'Send nothing from this address; its mail is sent from the others of its pool, or waits if there are none',
+    summary: 'Send nothing from an address',
+    detail: 'Its mail is sent from the others of its pool, or waits if there are none',
     run: (call) => changed(call, { pause: requiredText(call, 'reason') }, 'paused'),
   },
   {

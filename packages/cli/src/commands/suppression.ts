@@ -13,7 +13,9 @@ export const suppressionCommands: readonly Command[] = [
   {
     name: 'suppression add',
     usage: `${SCOPE_USAGE} ${VALUE_USAGE}`,
-    summary: 'Suppress an address or a domain; --global: for all accounts',
+    summary: 'Suppress an address or a domain',
+    parameters: { global: 'For all accounts', domain: "Recipients' domain to suppress" },
+    examples: ['suppression add --account 12 --email lena@harbor.example'],
     run: (call) => {
       const accountId = requiredList(call)
       const named = requiredValue(call)
@@ -32,6 +34,7 @@ export const suppressionCommands: readonly Command[] = [
     name: 'suppression remove',
     usage: `${SCOPE_USAGE} ${VALUE_USAGE}`,
     summary: 'Remove the suppression of an address or a domain',
+    parameters: { global: 'The suppression for all accounts' },
     run: (call) => {
       const accountId = requiredList(call)
       const named = requiredValue(call)
@@ -48,7 +51,14 @@ export const suppressionCommands: readonly Command[] = [
   {
     name: 'suppression list',
     usage: `${SCOPE_USAGE} [--email ADDRESS | --domain DOMAIN] [--reason REASON]`,
-    summary: `List suppressions, at most ${LIMIT}, with the rule that made them`,
+    summary: 'List suppressions, with the rule that made them',
+    detail: 'At most 1000 are listed',
+    parameters: {
+      global: 'Those for all accounts',
+      reason: 'Only with this reason',
+      domain: 'Only of this domain',
+      email: 'Only of this address',
+    },
     run: (call) => {
       const accountId = requiredList(call)
       const named = optionalValue(call)?.change ?? {}
@@ -66,8 +76,9 @@ export const suppressionCommands: readonly Command[] = [
   {
     name: 'suppression show',
     usage: '--account ID --email ADDRESS [--group ID]',
-    summary:
-      'Show all entries that suppress an address at an account, those of the operator, too, and what made each; --group: for mail of this unsubscribe group',
+    summary: 'Show all entries that suppress an address at an account, and what made each',
+    detail: 'Entries of the operator are included',
+    parameters: { group: 'For mail of the unsubscribe group with this number' },
     run: (call) => {
       const accountId = requiredId(call, 'account')
       const email = requiredText(call, 'email')

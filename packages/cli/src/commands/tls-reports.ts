@@ -6,8 +6,8 @@ export const tlsReportCommands: readonly Command[] = [
   {
     name: 'tls-reports',
     usage: '[DOMAIN] [--days N]',
-    summary:
-      'Show what senders reported about TLS of their sessions to a domain in the last N days (default 14); without DOMAIN, list the domains with reports',
+    summary: 'Show what senders reported about TLS of their sessions to a domain',
+    detail: 'Without DOMAIN, the domains with reports are listed',
     run(call) {
       const [name] = call.words
       const days = daysOption(call)

@@ -9,9 +9,11 @@ export const tlsCommands: readonly Command[] = [
   {
     name: 'tls set',
     usage: 'DOMAIN|all required|verified|dane|none [--account ID]',
-    summary:
-      "Demand TLS, TLS with a valid certificate, or DANE, of a recipient's domain (or of all) before it gets mail; none removes the rule. " +
-      'Mail waits until the demand can be met. Takes effect within 2 seconds',
+    summary: "Demand TLS of a recipient's domain, or of all, before it gets mail",
+    detail:
+      'required: TLS; verified: with a valid certificate; dane: with TLSA records; none removes the rule. Mail waits until the demand can be met. Takes effect within 2 seconds',
+    parameters: { account: 'Only for mail of the account with this number' },
+    examples: ['tls set bank.example verified'],
     run: (call) => {
       const domain = domainOf(call)
       const level = levelOf(call)
@@ -27,8 +29,8 @@ export const tlsCommands: readonly Command[] = [
   {
     name: 'tls show',
     usage: 'DOMAIN',
-    summary:
-      "Show what is demanded for mail to a recipient's domain, its MTA-STS policy as last fetched, and its mail hosts with their TLSA records",
+    summary: "Show what is demanded for mail to a recipient's domain",
+    detail: 'Shows also its MTA-STS policy as last fetched, and its mail hosts with their TLSA records',
     run: (call) => {
       const domain = domainOf(call)
       if (domain === null) throw new UsageError('"tls list" lists the rules for all domains')

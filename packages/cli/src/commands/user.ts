@@ -18,8 +18,13 @@ const NONE = 'none'
 const add: Command = {
   name: 'user add',
   usage: 'EMAIL --name NAME [--account ID --role ROLE] [--operator]',
-  summary:
-    'Add a user of the dashboard and print a link with which they set their password; --operator lets them see every account and the installation',
+  summary: 'Add a user of the dashboard, and print a link for their password',
+  parameters: {
+    name: 'Name of the user',
+    role: `Role in the account: ${ROLES.join(', ')}`,
+    operator: 'Let the user see every account and the installation',
+  },
+  examples: ['user add lena@harbor.example --name Lena --account 12 --role developer'],
   run: (call) => {
     const email = requiredWord(call, 'email address')
     const name = requiredText(call, 'name')
@@ -39,8 +44,8 @@ const add: Command = {
 const link: Command = {
   name: 'user link',
   usage: '[EMAIL]',
-  summary:
-    'Print the link that makes the first user, or with an address the link with which this user sets a new password',
+  summary: 'Print a link for a new password, or for the first user',
+  detail: 'With an address, the link sets a new password of this user; without, it makes the first user',
   run: (call) =>
     call.withCore(async (core) => {
       const email = call.words[0]
@@ -71,7 +76,12 @@ const list: Command = {
 const role: Command = {
   name: 'user role',
   usage: 'EMAIL --account ID --role ROLE | --operator on|off',
-  summary: `Set the role of a user in an account (${ROLES.join(', ')}; none removes them), or whether they are an operator`,
+  summary: "Set a user's role in an account, or whether they are an operator",
+  parameters: {
+    role: `${ROLES.join(', ')}; none removes the user from the account`,
+    operator: 'Whether the user may see every account and the installation',
+  },
+  examples: ['user role lena@harbor.example --account 12 --role owner'],
   run: (call) => {
     const email = requiredWord(call, 'email address')
     const membership = membershipOf(call)

@@ -1,0 +1,116 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { COMMANDS } from '../../packages/cli/src/commands/index.ts'
+import { parameterText } from '../../packages/cli/src/parameters.ts'
+import { parse } from '../../packages/cli/src/parser.ts'
+import { readUsage } from '../../packages/cli/src/usage.ts'
+import { CLI_PAGE, cliPage } from '../helpers/cli-page.ts'
+import { postrider } from './postrider.ts'
+
+t.test('the help of every command has its usage and a description of each option', async (t) => {
+  for (const command of COMMANDS) {
+    const { code, stdout } = await postrider({}, ...command.name.split(' '), '--help')
+    t.equal(code, 0)
+    t.match(stdout, new RegExp(`^Usage: postrider ${command.name}\\b`), command.name)
+    const options = readUsage(command.usage).options.map(({ name }) => name)
+    t.strictSame(
+      options.filter((name) => !parameterText(command, name) || !stdout.includes(`  --${name}`)),
+      [],
+      command.name,
+    )
+    const unused = Object.keys(command.parameters ?? {}).filter(
+      (name) => !options.includes(name) && !readUsage(command.usage).words.includes(name),
+    )
+    t.strictSame(unused, [], `${command.name} describes only what it has`)
+  }
+})
+
+t.test('the examples of the help are valid command lines of their commands', async (t) => {
+  const screen = { stdout: { isTTY: false, write: () => true }, hasColours: false }
+  for (const command of COMMANDS) {
+    for (const example of command.examples ?? []) {
+      const words = example.split(/ [<>] /)[0]?.match(/"[^"]*"|'[^']*'|\S+/g) ?? []
+      t.equal(
+        parse(
+          COMMANDS,
+          words.map((word) => word.replace(/^["']|["']$/g, '')),
+          screen,
+        )?.command.name,
+        command.name,
+        example,
+      )
+    }
+  }
+})
+
+t.test('a group has a help of its own, by --help and by help', async (t) => {
+  const { stdout } = await postrider({}, 'pool', '--help')
+  t.match(
+    stdout,
+    /^Usage: postrider pool COMMAND\n.*\n {2}add +Create a pool\n.*\n {2}rule +Rules that choose a pool: add, remove/s,
+  )
+  t.equal((await postrider({}, 'help', 'pool')).stdout, stdout)
+  t.match((await postrider({}, 'help', 'pool', 'rule', 'add')).stdout, /^Usage: postrider pool rule add POOL/)
+})
+
+t.test('docs/cli.md describes the commands', async (t) => {
+  t.equal(readFileSync(CLI_PAGE, 'utf8'), cliPage(), 'run npm run docs')
+})
+
+const TYPED = [
+  ['acc', 'account'],
+  ['account su', 'suspend'],
+  ['account create --n', '--name'],
+  ['message send --via ', 'v2 v3 smtp'],
+  ['pool rule ', 'add remove'],
+  ['health relay --j', '--json'],
+  ['tls set ship.example v', 'verified'],
+  ['--json credits l', 'limited'],
+] as const
+
+/** Runs the completion as readline does: with the words of the line and the place of the cursor. */
+const COMPLETE = `source "$1"
+mapfile -t words < "$2"
+for line in "\${words[@]}"; do
+  read -ra COMP_WORDS <<< "postrider $line"
+  [[ $line == *' ' ]] && COMP_WORDS+=('')
+  COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
+  [[ $(complete -p postrider) =~ -F\\ ([a-z_]+) ]] && "\${BASH_REMATCH[1]}"
+  echo "\${COMPREPLY[*]}"
+done`
+
+t.test('bash completes commands, options and values', async (t) => {
+  const folder = t.testdir()
+  const [script, lines] = [join(folder, 'script'), join(folder, 'lines')]
+  writeFileSync(script, (await postrider({}, 'completion', 'bash')).stdout)
+  writeFileSync(lines, `${TYPED.map(([line]) => line).join('\n')}\n`)
+  const completed = execFileSync('bash', ['-c', COMPLETE, 'bash', script, lines], { encoding: 'utf8' })
+  t.strictSame(
+    completed.trimEnd().split('\n'),
+    TYPED.map(([, words]) => words),
+  )
+})
+
+for (const shell of ['zsh', 'fish'] as const) {
+  t.test(`the script for ${shell} is valid`, { skip: isMissing(shell) }, async (t) => {
+    const { stdout } = await postrider({}, 'completion', shell)
+    t.doesNotThrow(() => execFileSync(shell, ['-n', '/dev/stdin'], { input: stdout }))
+  })
+}
+
+t.test('another shell is refused by its name', async (t) => {
+  const { code, stderr } = await postrider({}, 'completion', 'tcsh')
+  t.equal(code, 2)
+  t.match(stderr, /unknown shell "tcsh"; must be one of bash, zsh, fish\nusage: postrider completion bash\|zsh\|fish/)
+})
+
+function isMissing(shell: string): string | false {
+  try {
+    execFileSync('sh', ['-c', `command -v ${shell}`])
+    return false
+  } catch {
+    return `${shell} is not installed`
+  }
+}

@@ -49,7 +49,7 @@ export async function measureCli(
   }
 
   async function act(line: string): Promise<void> {
-    const parsed = parse(COMMANDS, line.split(' '), { stdout: process.stdout, hasColours: false })
+    const parsed = parse(COMMANDS, line.split(' '), process.stdout, { hasColours: false })
     if (!parsed) throw new Error(`"${line}" is not a command`)
     const { command, options, words } = parsed
     await command.run({

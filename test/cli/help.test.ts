@@ -28,7 +28,7 @@ t.test('the help of every command has its usage and a description of each option
 })
 
 t.test('the examples of the help are valid command lines of their commands', async (t) => {
-  const screen = { stdout: { isTTY: false, write: () => true }, hasColours: false }
+  const out = { write: () => true }
   for (const command of COMMANDS) {
     for (const example of command.examples ?? []) {
       const words = example.split(/ [<>] /)[0]?.match(/"[^"]*"|'[^']*'|\S+/g) ?? []
@@ -36,7 +36,8 @@ t.test('the examples of the help are valid command lines of their commands', asy
         parse(
           COMMANDS,
           words.map((word) => word.replace(/^["']|["']$/g, '')),
-          screen,
+          out,
+          { hasColours: false },
         )?.command.name,
         command.name,
         example,

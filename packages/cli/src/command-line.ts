@@ -1,16 +1,9 @@
 import { ConfigError, EXIT_CONFIG, misspeltSettings, misspeltText, readConfig, ServiceError } from '@postrider/core'
-import {
-  type Answer,
-  type Command,
-  CommandError,
-  type Output,
-  printable,
-  TemporaryError,
-  UsageError,
-} from './command.ts'
+import { type Answer, type Command, CommandError, type Output, TemporaryError, UsageError } from './command.ts'
 import { COMMANDS } from './commands/index.ts'
 import { requireInstallation, withInstallation } from './installation.ts'
 import { ParseProblem, parse } from './parser.ts'
+import { type Layout, layOut } from './table.ts'
 import { readUsage } from './usage.ts'
 
 /** The output streams of a command; `process` has them. */
@@ -28,9 +21,10 @@ const EXIT_TEMPORARY = 75
  */
 export async function runCommand(args: string[], env: NodeJS.ProcessEnv, streams: Streams): Promise<number> {
   const json = args.includes('--json')
+  const layout = layoutOf(streams.stdout, env)
   let command: Command | undefined
   try {
-    const parsed = parse(COMMANDS, args, { stdout: streams.stdout, hasColours: hasColours(streams.stdout, env) })
+    const parsed = parse(COMMANDS, args, streams.stdout, layout)
     if (!parsed) return 0
     const { options, words } = parsed
     command = parsed.command
@@ -46,13 +40,13 @@ export async function runCommand(args: string[], env: NodeJS.ProcessEnv, streams
       config,
       env,
       stderr: streams.stderr,
-      columns: streams.stdout.isTTY ? streams.stdout.columns : undefined,
+      columns: layout.columns,
       withCore: (act) => {
         if (!env.DATABASE_URL && !creates) requireInstallation(config)
         return withInstallation(migrates ? { ...config, migrate: 'auto' } : config, env.DATABASE_URL || undefined, act)
       },
     })
-    if (answer) print(answer, { json, streams })
+    if (answer) print(answer, { json, streams }, layout)
     if (answer?.failure === undefined) return 0
     complain(answer.failure, { json, streams })
     return 1
@@ -61,9 +55,11 @@ export async function runCommand(args: string[], env: NodeJS.ProcessEnv, streams
   }
 }
 
-/** Whether output may have colours: on terminals, unless NO_COLOR (https://no-color.org) is set. */
-function hasColours({ isTTY }: Output, env: NodeJS.ProcessEnv): boolean {
-  return isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb'
+/** Only a terminal has a width and colours; colours not if NO_COLOR (https://no-color.org) is set. Some report 0 columns. */
+function layoutOf({ isTTY, columns }: Output, env: NodeJS.ProcessEnv): Layout {
+  return isTTY
+    ? { columns: columns || undefined, hasColours: !env.NO_COLOR && env.TERM !== 'dumb' }
+    : { hasColours: false }
 }
 
 /** Where and how a command prints. */
@@ -72,9 +68,9 @@ interface Printing {
   readonly streams: Streams
 }
 
-function print({ data, text }: Answer, { json, streams: { stdout } }: Printing): void {
+function print({ data, text }: Answer, { json, streams: { stdout } }: Printing, layout: Layout): void {
   if (json) stdout.write(`${JSON.stringify(data)}\n`)
-  else stdout.write(typeof text === 'string' ? `${printable(text).replace(/\n$/, '')}\n` : text)
+  else stdout.write(typeof text === 'string' ? `${layOut(text, layout).replace(/\n$/, '')}\n` : text)
 }
 
 function complain(message: string, { json, streams }: Printing): void {

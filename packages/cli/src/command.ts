@@ -44,7 +44,7 @@ export interface Call {
 
 export interface Answer {
   readonly data: unknown
-  /** A Buffer is printed unchanged; from a string, terminal control characters are removed. */
+  /** A Buffer is printed unchanged; from a string, control characters are removed, and its tables ({@link table}) are laid out. */
   readonly text: string | Buffer
   /** Why the command succeeded only in part. Printed after the output; the exit status is 1. */
   readonly failure?: string
@@ -129,27 +129,4 @@ export function requiredWord(call: Call, what: string): string {
   const word = call.words[0]
   if (!word) throw new UsageError(`missing argument: ${what}`)
   return word
-}
-
-/** A text table with aligned columns. */
-export function table(heading: readonly string[], rows: readonly (readonly unknown[])[]): string {
-  const lines = [heading, ...rows].map((row) =>
-    row.map((cell) =>
-      cell instanceof Date ? cell.toISOString() : printable(String(cell ?? '')).replace(/[\t\n]/g, ' '),
-    ),
-  )
-  const widths = heading.map((_cell, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)))
-  return lines
-    .map((line) =>
-      line
-        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
-}
-
-/** Removes control characters: subjects and replies come from outside and must not send escape sequences or bidi overrides to a terminal. */
-export function printable(text: string): string {
-  return text.replaceAll('\r\n', '\n').replace(/[^\P{C}\t\n]/gu, '\ufffd')
 }

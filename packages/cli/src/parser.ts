@@ -2,17 +2,12 @@ import { styleText } from 'node:util'
 import { type CommanderError, type Help, Option, Command as Parser } from 'commander'
 import type { Call, Command, Output } from './command.ts'
 import { parameterText } from './parameters.ts'
+import type { Layout } from './table.ts'
 import { TOPICS } from './topics.ts'
 import { choicesOf, readUsage, type UsageOption } from './usage.ts'
 
 /** Characters per line of the help if it is not printed on a terminal. */
 const WIDTH = 100
-
-/** Where the help is printed. */
-export interface Screen {
-  readonly stdout: Output
-  readonly hasColours: boolean
-}
 
 /** A parsed command line. */
 export interface Parsed {
@@ -36,14 +31,19 @@ export class ParseProblem extends Error {
 }
 
 /**
- * Parses the arguments after `postrider`. Returns undefined if they ask for help, which is then written to the screen.
+ * Parses the arguments after `postrider`. Returns undefined if they ask for help, which is then written to `stdout`.
  *
  * Throws {@link ParseProblem}.
  */
-export function parse(commands: readonly Command[], given: readonly string[], screen: Screen): Parsed | undefined {
+export function parse(
+  commands: readonly Command[],
+  given: readonly string[],
+  stdout: Pick<Output, 'write'>,
+  layout: Layout,
+): Parsed | undefined {
   let parsed: Parsed | undefined
   let reached: Parser | undefined
-  const root = makeRoot(screen)
+  const root = makeRoot(stdout, layout)
   const nodes = new Map<string, Parser>([['', root]])
   const isHelp = given[0] === 'help' || given.length === 0
   const args = isHelp ? [...given.slice(1), '--help'] : given
@@ -90,8 +90,7 @@ function textOf(message: string): string {
     .replace('\n(Did you mean', ' (did you mean')
 }
 
-function makeRoot({ stdout, hasColours }: Screen): Parser {
-  const width = stdout.isTTY ? stdout.columns : undefined
+function makeRoot(stdout: Pick<Output, 'write'>, { columns, hasColours }: Layout): Parser {
   return new Parser('postrider')
     .usage('COMMAND [--json] [--help]')
     .option('--json', 'Print JSON')
@@ -106,7 +105,7 @@ function makeRoot({ stdout, hasColours }: Screen): Parser {
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
       writeErr: () => {},
-      getOutHelpWidth: () => width ?? WIDTH,
+      getOutHelpWidth: () => columns ?? WIDTH,
       getOutHasColors: () => hasColours,
     })
     .configureHelp({

@@ -1,5 +1,6 @@
 import { type AccountStanding, classOf, DELIVERY_CLASSES, isClassName, type ShownHold } from '@postrider/core'
-import { type Command, requiredTarget, requiredText, table, textOption, UsageError } from '../command.ts'
+import { type Command, requiredTarget, requiredText, textOption, UsageError } from '../command.ts'
+import { table } from '../table.ts'
 
 const HEADINGS = ['rule', 'level', 'classes', 'per hour', 'figures', 'since', 'until'] as const
 

@@ -6,11 +6,11 @@ import {
   isoTime,
   requiredTarget,
   requiredText,
-  table,
   textOption,
   UsageError,
   wholeOption,
 } from '../command.ts'
+import { table } from '../table.ts'
 
 const SWITCHES = {
   'open-tracking': 'openTracking',

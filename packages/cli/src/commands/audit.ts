@@ -1,14 +1,6 @@
 import { ALL_ACCOUNTS, type AuditEntry } from '@postrider/core'
-import {
-  type Answer,
-  type Call,
-  type Command,
-  requiredId,
-  table,
-  textOption,
-  UsageError,
-  wholeOption,
-} from '../command.ts'
+import { type Answer, type Call, type Command, requiredId, textOption, UsageError, wholeOption } from '../command.ts'
+import { table } from '../table.ts'
 
 const LIMIT = { usual: 50, most: 1000 } as const
 

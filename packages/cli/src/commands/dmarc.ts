@@ -6,9 +6,9 @@ import {
   limitOption,
   requiredId,
   requiredWord,
-  table,
   textOption,
 } from '../command.ts'
+import { table } from '../table.ts'
 import { daysOption, share } from './reported-days.ts'
 
 export const dmarcCommands: readonly Command[] = [

@@ -7,16 +7,8 @@ import {
   type Requirement,
   ServiceError,
 } from '@postrider/core'
-import {
-  type Answer,
-  type Call,
-  type Command,
-  CommandError,
-  requiredId,
-  requiredWord,
-  table,
-  textOption,
-} from '../command.ts'
+import { type Answer, type Call, type Command, CommandError, requiredId, requiredWord, textOption } from '../command.ts'
+import { table } from '../table.ts'
 
 export const domainCommands: readonly Command[] = [
   {
@@ -130,7 +122,7 @@ function shown(domain: DomainWithRecords): Answer {
   const rows = domain.dns.map(({ purpose, type, host, value }) => [purpose, type, host, value])
   return {
     data: domain,
-    text: `${domain.name} is ${domain.state}\n\n${table(['purpose', 'type', 'host', 'value'], rows)}`,
+    text: `${domain.name} is ${domain.state}\n\n${table(['purpose', 'type', 'host', 'value'], rows, ['value'])}`,
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Core, Event } from '@postrider/core'
-import { type Answer, type Command, CommandError, printable, requiredId, table, wholeOption } from '../command.ts'
+import { type Answer, type Command, CommandError, requiredId, wholeOption } from '../command.ts'
+import { printable, table } from '../table.ts'
 
 /** Events per read. */
 const LIMIT = 1000

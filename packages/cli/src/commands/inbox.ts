@@ -1,6 +1,7 @@
 import { readable } from '@postrider/core'
-import { type Call, type Command, CommandError, requiredWord, table } from '../command.ts'
+import { type Call, type Command, CommandError, requiredWord } from '../command.ts'
 import { sandboxUrl } from '../first-run.ts'
+import { table } from '../table.ts'
 
 interface InboxEntry {
   readonly id: string

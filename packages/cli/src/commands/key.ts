@@ -7,12 +7,12 @@ import {
   isoTime,
   requiredId,
   requiredTarget,
-  table,
   textOption,
   textsOption,
   UsageError,
   wholeOption,
 } from '../command.ts'
+import { table } from '../table.ts'
 
 import { createOperatorKey, listOperatorKeys } from './operator-key.ts'
 

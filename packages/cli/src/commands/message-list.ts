@@ -15,11 +15,11 @@ import {
   CommandError,
   limitOption,
   requiredId,
-  table,
   textOption,
   timeOption,
   UsageError,
 } from '../command.ts'
+import { table } from '../table.ts'
 
 /** Days of messages that are listed without `--since`, and without `after:` in the search. */
 const DEFAULT_DAYS = 7

@@ -1,5 +1,6 @@
 import { type DeliveryWhy, MAX_EXPLAINED, type MessageWhy } from '@postrider/core'
-import { type Answer, type Command, CommandError, printable, requiredWord, table, textOption } from '../command.ts'
+import { type Answer, type Command, CommandError, requiredWord, textOption } from '../command.ts'
+import { printable, table } from '../table.ts'
 import { messageNotFound } from './message-not-found.ts'
 
 export const messageWhyCommands: readonly Command[] = [

@@ -6,7 +6,8 @@ import {
   smartHostOf,
   tlsOriginText,
 } from '@postrider/core'
-import { type Call, type Command, CommandError, requiredWord, table } from '../command.ts'
+import { type Call, type Command, CommandError, requiredWord } from '../command.ts'
+import { table } from '../table.ts'
 import { messageListCommands } from './message-list.ts'
 import { messageNotFound } from './message-not-found.ts'
 import { messageQueueCommands } from './message-queue.ts'

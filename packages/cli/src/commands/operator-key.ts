@@ -1,5 +1,6 @@
 import type { OperatorKey } from '@postrider/core'
-import { type Answer, type Call, isoTime, table, textOption, textsOption, UsageError } from '../command.ts'
+import { type Answer, type Call, isoTime, textOption, textsOption, UsageError } from '../command.ts'
+import { table } from '../table.ts'
 
 /** Options of `key create` that apply to operator keys. */
 const FITTING: readonly string[] = ['operator', 'name', 'ip', 'until', 'json', 'help']

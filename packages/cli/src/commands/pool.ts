@@ -6,11 +6,11 @@ import {
   requiredId,
   requiredText,
   requiredWord,
-  table,
   textOption,
   UsageError,
   wholeOption,
 } from '../command.ts'
+import { table } from '../table.ts'
 import { removeCommand } from './remove-command.ts'
 
 export const poolCommands: readonly Command[] = [

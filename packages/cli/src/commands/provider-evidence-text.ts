@@ -1,5 +1,5 @@
 import type { Evidence, EvidenceDomain, Measure, Outcomes } from '@postrider/core'
-import { printable } from '../command.ts'
+import { printable } from '../table.ts'
 import { PURPOSES } from './source-status.ts'
 
 /** The evidence as Markdown, for a provider's form. */

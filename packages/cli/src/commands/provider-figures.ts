@@ -1,5 +1,6 @@
 import { FIGURE_FILE, FIGURE_SERVICES, type FigureService, loadProviders } from '@postrider/core'
-import { type Command, CommandError, requiredWord, table, textOption, UsageError } from '../command.ts'
+import { type Command, CommandError, requiredWord, textOption, UsageError } from '../command.ts'
+import { table } from '../table.ts'
 import { readBounded } from './read-bounded.ts'
 
 export const providerFigureCommands: readonly Command[] = [

@@ -8,8 +8,9 @@ import {
   type Provider,
   type Providers,
 } from '@postrider/core'
-import { type Answer, type Call, type Command, CommandError, requiredWord, table } from '../command.ts'
+import { type Answer, type Call, type Command, CommandError, requiredWord } from '../command.ts'
 import { hasEmbeddedDatabase } from '../installation.ts'
+import { table } from '../table.ts'
 import { bounded, duration } from './queue-format.ts'
 
 export const providerCommands: readonly Command[] = [

@@ -15,11 +15,11 @@ import {
   CommandError,
   requiredTarget,
   requiredText,
-  table,
   textOption,
   UsageError,
   wholeOption,
 } from '../command.ts'
+import { table } from '../table.ts'
 import { accountOption } from './queue-place.ts'
 
 const SELECTORS =

@@ -6,10 +6,10 @@ import {
   requiredId,
   requiredText,
   requiredWord,
-  table,
   textOption,
   UsageError,
 } from '../command.ts'
+import { table } from '../table.ts'
 import { bounded, rateText } from './queue-format.ts'
 
 /** Accounts shown without --json. */

@@ -10,7 +10,8 @@ import {
   type QueueGrouping,
   type QueueOverview,
 } from '@postrider/core'
-import { type Answer, type Call, type Command, table, textOption, UsageError, wholeOption } from '../command.ts'
+import { type Answer, type Call, type Command, textOption, UsageError, wholeOption } from '../command.ts'
+import { table } from '../table.ts'
 import { bounded, duration, rateText } from './queue-format.ts'
 import { queueJobCommands } from './queue-jobs.ts'
 import { queuePlaceCommands } from './queue-place.ts'

@@ -1,5 +1,6 @@
 import { type Forward, type KeptReturn, NO_EFFECT, type ReturnEffect, type StoredReturn } from '@postrider/core'
-import { type Answer, CommandError, table } from '../command.ts'
+import { type Answer, CommandError } from '../command.ts'
+import { table } from '../table.ts'
 
 const HEADING = [
   'id',

@@ -20,11 +20,11 @@ import {
   requiredText,
   requiredWord,
   TemporaryError,
-  table,
   textOption,
   timeOption,
   UsageError,
 } from '../command.ts'
+import { table } from '../table.ts'
 import { effectText, listAnswer, showAnswer } from './return-answers.ts'
 
 /** Bytes of a message that are read; the rest of a larger one is the returned message. */

@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers'
 import { CLASS_PROBLEM, classOf, DELIVERY_CLASSES, isClassName, type SmartHost, withoutSecret } from '@postrider/core'
-import { type Command, requiredText, requiredWord, table, textOption, UsageError, wholeOption } from '../command.ts'
+import { type Command, requiredText, requiredWord, textOption, UsageError, wholeOption } from '../command.ts'
+import { table } from '../table.ts'
 import { removeCommand } from './remove-command.ts'
 
 export const smartHostCommands: readonly Command[] = [

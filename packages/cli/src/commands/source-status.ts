@@ -1,5 +1,5 @@
 import type { CheckPurpose, Listing, RecordCheck, SourceStatus } from '@postrider/core'
-import { table } from '../command.ts'
+import { table } from '../table.ts'
 
 /** The status of a source that no worker has checked yet. */
 export const NOT_CHECKED: SourceStatus = { records: [], checkedAt: null, listings: [] }
@@ -60,7 +60,7 @@ export function recordTable(records: readonly RecordCheck[]): string {
   const rows = records.map(({ purpose, type, host, expected, found, state, problem }) => {
     return [PURPOSES[purpose], type, host, expected, found.join(', '), state, problem]
   })
-  return table(['check', 'type', 'record', 'expected', 'found', 'state', 'problem'], rows)
+  return table(['check', 'type', 'record', 'expected', 'found', 'state', 'problem'], rows, ['record', 'expected'])
 }
 
 export function isWrong({ state }: RecordCheck): boolean {

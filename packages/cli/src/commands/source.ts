@@ -6,11 +6,11 @@ import {
   CommandError,
   requiredText,
   requiredWord,
-  table,
   textOption,
   UsageError,
   wholeOption,
 } from '../command.ts'
+import { table } from '../table.ts'
 import { removeCommand } from './remove-command.ts'
 import { listingsInBrief, NOT_CHECKED, recordsInBrief, statusText, warningsOf } from './source-status.ts'
 

@@ -1,5 +1,6 @@
 import { EVERY_ACCOUNT, SUPPRESSION_REASONS, type Suppression, type SuppressionReason } from '@postrider/core'
-import { type Call, type Command, requiredId, requiredText, table, textOption, UsageError } from '../command.ts'
+import { type Call, type Command, requiredId, requiredText, textOption, UsageError } from '../command.ts'
+import { table } from '../table.ts'
 import { requireAccount } from './queue-place.ts'
 import { ruleText, sourceText } from './suppression-cause.ts'
 

@@ -1,5 +1,6 @@
 import { parseDomain, type TlsListed, type TlsSummary } from '@postrider/core'
-import { type Answer, type Command, CommandError, table } from '../command.ts'
+import { type Answer, type Command, CommandError } from '../command.ts'
+import { table } from '../table.ts'
 import { daysOption, share } from './reported-days.ts'
 
 export const tlsReportCommands: readonly Command[] = [

@@ -1,5 +1,6 @@
 import { type DomainTls, isTlsDemand, parseDomain, type TlsRule } from '@postrider/core'
-import { type Call, type Command, limitOption, requiredWord, table, UsageError } from '../command.ts'
+import { type Call, type Command, limitOption, requiredWord, UsageError } from '../command.ts'
+import { table } from '../table.ts'
 import { accountOption } from './queue-place.ts'
 
 /** The word for all domains. */

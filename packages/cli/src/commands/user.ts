@@ -6,12 +6,12 @@ import {
   CommandError,
   requiredText,
   requiredWord,
-  table,
   textOption,
   UsageError,
   wholeOption,
 } from '../command.ts'
 import { makeFirstLink } from '../first-run.ts'
+import { table } from '../table.ts'
 
 const NONE = 'none'
 

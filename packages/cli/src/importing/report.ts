@@ -1,5 +1,6 @@
 import { defined } from '@postrider/core'
-import { type Answer, table } from '../command.ts'
+import type { Answer } from '../command.ts'
+import { table } from '../table.ts'
 import { type ImportCounts, KINDS } from './tally.ts'
 
 export interface ReportOptions {

@@ -18,6 +18,7 @@ const [SERVICE, ACCOUNTS, CONTENT, MAIL, DELIVERY, REPORTS] = [
 export const TOPICS: Readonly<Record<string, Topic>> = {
   up: { heading: SERVICE },
   migrate: { heading: SERVICE },
+  upgrade: { heading: SERVICE },
   setup: { heading: SERVICE },
   health: { heading: SERVICE },
   doctor: { heading: SERVICE },

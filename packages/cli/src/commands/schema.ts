@@ -1,7 +1,8 @@
 import { type OlderProgram, type PlannedMigration, planUpgrade, type UpgradePlan } from '@postrider/core'
-import { type Answer, type Call, type Command, CommandError, table, UsageError } from '../command.ts'
+import { type Answer, type Call, type Command, CommandError, UsageError } from '../command.ts'
 import { openExamined } from '../doctor/open-database.ts'
 import { progressOn, SILENT } from '../importing/progress.ts'
+import { table } from '../table.ts'
 
 export const schemaCommands: readonly Command[] = [
   {
@@ -15,8 +16,10 @@ export const schemaCommands: readonly Command[] = [
   {
     name: 'upgrade',
     usage: '--check',
-    summary:
-      'Show what this version would change in the database: migrations, the tables that they read, how long they take, and what waits for older processes. Changes nothing',
+    summary: 'Show what this version would change in the database; changes nothing',
+    detail: 'Shows each migration, the tables it uses, how long it takes, and what waits for older processes.',
+    parameters: { check: 'Show it' },
+    examples: ['upgrade --check'],
     run: runUpgrade,
   },
 ]

@@ -73,5 +73,5 @@ t.test('colours are only on terminals, and never with NO_COLOR', async (t) => {
 
 t.test('a text cannot pass for a part of the table', async (t) => {
   const text = layOut(table(['name', 'state'], [['a\x1fb\x1ec\x1b[31m\nd', 'active']]), { hasColours: false })
-  t.equal(text, `name${' '.repeat(11)}state\na\ufffdb\ufffdc\ufffd[31m d  active`)
+  t.equal(text, `name${' '.repeat(10)}state\na\ufffdb\ufffdc\ufffd[31m d  active`)
 })

@@ -21,7 +21,7 @@ export async function withInstallation<T>(
 ): Promise<T> {
   if (external) return onDatabase(config, external, act)
   ensureDataDir(config)
-  const embedded = await startEmbeddedPostgres({ dataDir: config.dataDir })
+  const embedded = await startEmbeddedPostgres({ dataDir: config.dataDir, backups: config.backups?.folder })
   try {
     return await onDatabase(config, embedded.url, act)
   } finally {

@@ -73,14 +73,14 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
 
 /** A stop request ends the wait for a database that is shutting down or replaying its WAL. */
 async function startDatabase(
-  { dataDir }: Config,
+  { dataDir, backups }: Config,
   report: (line: string) => void,
   stopAsked: Promise<void>,
 ): Promise<EmbeddedPostgres | 'stopped'> {
   const stop = new AbortController()
   void stopAsked.then(() => stop.abort())
   try {
-    return await startEmbeddedPostgres({ dataDir, role: 'up', report, signal: stop.signal })
+    return await startEmbeddedPostgres({ dataDir, role: 'up', backups: backups?.folder, report, signal: stop.signal })
   } catch (error) {
     if ((error as Error).name !== 'AbortError') throw error
     return 'stopped'

@@ -72,6 +72,7 @@ export { type Certificate, certificateFile, ensureCertificate } from './platform
 export { type Clock, systemClock } from './platform/clock.ts'
 export {
   asksDns,
+  type BackupConfig,
   type Config,
   ConfigError,
   type DeliveryRoute,
@@ -81,7 +82,7 @@ export {
 } from './platform/config.ts'
 export { csvCell, unguardedCell } from './platform/csv-cell.ts'
 export { type DatabaseActivity, readActivity } from './platform/database/activity.ts'
-export { isDatabaseAway, isDatabaseTrouble, openDatabase, type Sql } from './platform/database/database.ts'
+export { isDatabaseAway, isDatabaseTrouble, openDatabase, openSession, type Sql } from './platform/database/database.ts'
 export type { DatabaseHealth } from './platform/database/database-health.ts'
 export { databaseRefusal } from './platform/database/database-refusal.ts'
 export { DEADLINES, within } from './platform/database/deadlines.ts'

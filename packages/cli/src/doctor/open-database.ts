@@ -27,7 +27,9 @@ export async function openExamined(config: Config, env: NodeJS.ProcessEnv): Prom
   }
   let stop = async (): Promise<void> => {}
   try {
-    const embedded = env.DATABASE_URL ? undefined : await startEmbeddedPostgres({ dataDir: config.dataDir })
+    const embedded = env.DATABASE_URL
+      ? undefined
+      : await startEmbeddedPostgres({ dataDir: config.dataDir, backups: config.backups?.folder })
     if (embedded) stop = embedded.stop
     const sql = openDatabase({
       url: embedded?.url ?? (env.DATABASE_URL as string),

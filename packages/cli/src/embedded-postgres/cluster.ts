@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { readKept, syncFolder, writeOnce } from '@postrider/core'
 import { CommandError } from '../command.ts'
@@ -18,6 +18,13 @@ export function readPassword(dataDir: string): string {
     'restore it from a backup. Without one: stop everything, set local connections to trust in postgres/pg_hba.conf of DATA_DIR, ' +
       'start that database by hand, give the user postrider a new password, and write the password into this file',
   )
+}
+
+/** The number that initdb gave the cluster; all copies of it have the same. It is the first field of its control file. */
+export function systemIdentifierOf(cluster: string): string {
+  return readFileSync(join(cluster, 'global', 'pg_control'))
+    .readBigUInt64LE(0)
+    .toString()
 }
 
 /** Creates the database cluster if it does not exist. Throws {@link CommandError}. */

@@ -3,13 +3,17 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { embeddedUrlFile } from '@postrider/core'
+import { type BackupFolder, prepareFolder } from '../backup/folder.ts'
+import { archiveSettings } from '../backup/wal-commands.ts'
 import { CommandError } from '../command.ts'
-import { findBinaries } from './binaries.ts'
-import { clusterOf, ensureCluster, readPassword } from './cluster.ts'
+import { asOrdinaryUser, findBinaries } from './binaries.ts'
+import { clusterOf, ensureCluster, readPassword, systemIdentifierOf } from './cluster.ts'
 import { type Owner, type Role, takeLock } from './owner.ts'
 import { endLeftOver, postmasterOf } from './postmaster.ts'
 import { readText } from './read-text.ts'
 import { Server } from './server.ts'
+
+export { clusterOf, readPassword } from './cluster.ts'
 
 /**
  * Postgres from the binaries of an npm package, run as a child of this process: created by initdb on first use, restarted when it
@@ -31,6 +35,8 @@ export interface EmbeddedPostgresOptions {
   readonly report?: (line: string) => void
   /** Further `name=value` settings; used by tests. */
   readonly settings?: readonly string[]
+  /** The backup folder in which every start of the server archives its changes: a start without it leaves a gap. */
+  readonly backups?: string | undefined
   /** Aborts the wait, which then throws the signal's reason. */
   readonly signal?: AbortSignal
 }
@@ -116,17 +122,19 @@ function requireWaitable({ dataDir, role = 'command' }: EmbeddedPostgresOptions,
 }
 
 async function startOwn(options: EmbeddedPostgresOptions, release: () => void): Promise<EmbeddedPostgres> {
-  const { dataDir, report = () => {}, settings = [], signal } = options
+  const { dataDir, report = () => {}, backups, signal } = options
   const cluster = clusterOf(dataDir)
   const binaries = findBinaries()
   // Left by the last start if it was killed.
   rmSync(embeddedUrlFile(dataDir), { force: true })
   await endLeftOver(cluster, report, signal)
   ensureCluster(binaries, dataDir, report)
+  const archive = backups === undefined ? [] : archiveIn(prepareFolder(backups, systemIdentifierOf(cluster)))
+  const settings = [...SETTINGS, ...archive, ...(options.settings ?? [])]
   const password = readPassword(dataDir)
   const port = await freePort()
   const logFile = join(dataDir, 'postgres.log')
-  const server = new Server({ binaries, cluster, port, settings: [...SETTINGS, ...settings], logFile, report, signal })
+  const server = new Server({ binaries, cluster, port, settings, logFile, report, signal })
   const url = `postgres://postrider:${password}@127.0.0.1:${port}/postgres`
   try {
     await server.start()
@@ -144,6 +152,12 @@ async function startOwn(options: EmbeddedPostgresOptions, release: () => void): 
       release()
     },
   }
+}
+
+/** The server's user writes into the folder. */
+function archiveIn({ path, wal }: BackupFolder): string[] {
+  asOrdinaryUser(path, wal)
+  return archiveSettings(wal)
 }
 
 /** Postgres itself cannot report a full disk: its log is on the same disk. */

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
+import { type BackupConfig, backups } from './config/backups.ts'
 import { blockLists, spamhausKey } from './config/block-lists.ts'
 import { ConfigError, type Environment } from './config/config-error.ts'
 import { databaseUrl } from './config/database-url.ts'
@@ -18,6 +19,7 @@ import { type TracingConfig, tracing } from './config/tracing.ts'
 import { file, hostName, listenHost, networks, oneOf, port, wholeNumber } from './config/values.ts'
 import type { LogFormat } from './log.ts'
 
+export type { BackupConfig } from './config/backups.ts'
 export { ConfigError } from './config/config-error.ts'
 export { embeddedUrlFile } from './config/database-url.ts'
 export { asksDns, type DeliveryRoute, type RelayHost } from './config/delivery-route.ts'
@@ -25,6 +27,8 @@ export { asksDns, type DeliveryRoute, type RelayHost } from './config/delivery-r
 export interface Config extends OutboundAccess {
   readonly databaseUrl: string | undefined
   readonly dataDir: string
+  /** Undefined if the service takes no backups. */
+  readonly backups: BackupConfig | undefined
   readonly apiHost: string
   readonly apiPort: number
   readonly healthHost: string
@@ -149,6 +153,7 @@ export function readConfig(env: Environment): Config {
   return {
     databaseUrl: databaseUrl(env, dataDir),
     dataDir,
+    backups: backups(env),
     apiHost: listenHost(env, 'API_HOST'),
     apiPort,
     healthHost: listenHost(env, 'HEALTH_HOST'),

@@ -1,0 +1,64 @@
+import { readdirSync } from 'node:fs'
+
+/** Bytes of a segment of the write-ahead log; initdb's default, which the embedded database has. */
+export const SEGMENT_BYTES = 16 * 2 ** 20
+const SEGMENTS_PER_ID = 2 ** 32 / SEGMENT_BYTES
+/** The ending of an archived file. */
+export const ARCHIVED = '.gz'
+const NAME_LENGTH = 24
+const TIMELINE_LENGTH = 8
+
+/** A segment of the write-ahead log, or its place in the log of another timeline. */
+export interface Segment {
+  readonly timeline: number
+  /** Position in the log: the next segment has the next number. */
+  readonly number: number
+}
+
+/** Returns undefined if the name is not that of a whole segment: `.partial`, `.backup` and `.history` files are not. */
+export function segmentNamed(name: string): Segment | undefined {
+  if (!/^[0-9A-F]{24}$/.test(name)) return undefined
+  const [timeline = 0, id = 0, part = 0] = [0, 8, 16].map((at) => Number.parseInt(name.slice(at, at + 8), 16))
+  return { timeline, number: id * SEGMENTS_PER_ID + part }
+}
+
+export function segmentName({ timeline, number }: Segment): string {
+  const parts = [timeline, Math.floor(number / SEGMENTS_PER_ID), number % SEGMENTS_PER_ID]
+  return parts.map((part) => part.toString(16).toUpperCase().padStart(TIMELINE_LENGTH, '0')).join('')
+}
+
+/** A file of the archive that is a segment. */
+export interface ArchivedSegment extends Segment {
+  readonly file: string
+}
+
+/** Returns the whole segments in the archive, in the order of the log. An archive that does not exist has none. */
+export function listArchived(walFolder: string): ArchivedSegment[] {
+  return filesOf(walFolder)
+    .flatMap((file) => {
+      const segment =
+        file.length === NAME_LENGTH + ARCHIVED.length ? segmentNamed(file.slice(0, NAME_LENGTH)) : undefined
+      return segment && file.endsWith(ARCHIVED) ? [{ ...segment, file }] : []
+    })
+    .toSorted((a, b) => a.number - b.number || a.timeline - b.timeline)
+}
+
+/** Returns the first segment after `from` that is missing although a later one is archived; undefined if none is. */
+export function firstGap(archived: readonly Segment[], from: number): number | undefined {
+  let expected = from
+  for (const { number } of archived) {
+    if (number < expected) continue
+    if (number > expected) return expected
+    expected = number + 1
+  }
+  return undefined
+}
+
+function filesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    return []
+  }
+}

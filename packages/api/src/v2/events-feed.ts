@@ -51,6 +51,14 @@ export const FEED: readonly Operation[] = [
           description: '`next` of the previous response; 0: from the first event',
         }),
       ),
+      epoch: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: 1_000_000_000,
+          description:
+            '`epoch` of the previous response: if the database was restored to an earlier moment since then, the response begins with the first event that has changed',
+        }),
+      ),
       limit: Count(`at most ${MAX_EVENTS}; default 100`),
       types: Type.Optional(
         Type.Union([Type.String(), Type.Array(Type.String())], { description: 'only these event types' }),
@@ -67,12 +75,16 @@ export const FEED: readonly Operation[] = [
         oldest: Type.Integer({
           description: 'number of the oldest event not deleted; earlier events after `after` have been deleted',
         }),
+        epoch: Type.Integer({
+          description:
+            'increases when the database is restored to an earlier moment: later numbers then mean other events',
+        }),
       }),
-      example: { next: 1, last: 1, oldest: 1 },
+      example: { next: 1, last: 1, oldest: 1, epoch: 1 },
     },
     errors: [],
     example: {
-      input: { after: 0, limit: 100, wait: 30 },
+      input: { after: 0, epoch: 1, limit: 100, wait: 30 },
       data: [
         {
           number: 1,
@@ -90,17 +102,18 @@ export const FEED: readonly Operation[] = [
         },
       ],
     },
-    async act({ after = 0, limit, types, wait = 0 }, call) {
+    async act({ after = 0, epoch, limit, types, wait = 0 }, call) {
       const page = await call.core.events.feed({
         accountId: call.principal.account.id,
         after,
+        epoch,
         limit: pageOf({ limit }, { byDefault: 100, most: MAX_EVENTS }).limit,
         types: typesOf(types),
         milliseconds: Math.min(wait, MAX_WAIT_SECONDS) * 1000,
         signal: goneOrDraining(call),
       })
-      const { events, next, last, oldest } = page
-      return { data: events.map(shown), beside: { next, last, oldest } }
+      const { events, next, last, oldest, epoch: current } = page
+      return { data: events.map(shown), beside: { next, last, oldest, epoch: current } }
     },
   }),
 ]

@@ -1,7 +1,17 @@
+import { resolve } from 'node:path'
 import { findSecretKey, openDatabase } from '@postrider/core'
 import { type BaseBackup, PARTS } from '../backup/folder.ts'
+import { type RestoreResult, restore } from '../backup/restore.ts'
 import { takeBackup } from '../backup/take-backup.ts'
-import { type Answer, type Call, type Command, CommandError, requiredWord } from '../command.ts'
+import {
+  type Answer,
+  type Call,
+  type Command,
+  CommandError,
+  requiredText,
+  requiredWord,
+  timeOption,
+} from '../command.ts'
 import { bytesText } from '../doctor/finding.ts'
 import { clusterOf, readPassword, startEmbeddedPostgres } from '../embedded-postgres/index.ts'
 import { progressOn, SILENT } from '../importing/progress.ts'
@@ -18,13 +28,23 @@ export const backupCommands: readonly Command[] = [
     options: { 'with-secret': { type: 'boolean' } },
     run: backUp,
   },
+  {
+    name: 'restore',
+    usage: 'DIR --into DATA_DIR [--to-time TIME]',
+    summary:
+      'Restore the embedded database from the backup folder DIR to a new DATA_DIR, as it was at TIME (ISO 8601) or at the end of the backups. ' +
+      'Mail that is in its queue is held until "queue release". The installation that the backups are from must not run',
+    words: 1,
+    options: { into: { type: 'string' }, 'to-time': { type: 'string' } },
+    run: runRestore,
+  },
 ]
 
 const OWN_POSTGRES =
   'this command is for the embedded database; back up the database of DATABASE_URL with pg_basebackup, pgBackRest or WAL-G (docs/backup.md)'
 
 async function backUp(call: Call): Promise<Answer> {
-  const to = requiredWord(call, 'DIR, the backup folder')
+  const to = resolve(requiredWord(call, 'DIR, the backup folder'))
   const { config, env, stderr } = call
   if (env.DATABASE_URL) throw new CommandError(OWN_POSTGRES)
   requireInstallation(config)
@@ -57,5 +77,34 @@ function textOf({ folder, files, bytes, finishedAt, hasSecretKey }: BaseBackup):
     hasSecretKey
       ? `it contains the secret key (${PARTS.secretKey}): whoever can read it can read all secrets of the installation`
       : 'it does not contain the secret key: keep SECRET_KEY, or DATA_DIR/secret-key, in another safe place',
+  ].join('\n')
+}
+
+async function runRestore(call: Call): Promise<Answer> {
+  const from = resolve(requiredWord(call, 'DIR, the backup folder'))
+  const into = resolve(requiredText(call, 'into'))
+  const to = timeOption(call, 'to-time')
+  const { stderr } = call
+  const json = call.options.json === true
+  const result = await restore({
+    ...{ from, into, to },
+    progress: json ? SILENT : progressOn(stderr),
+    report: (line) => void (json || stderr.write(`${line}\n`)),
+  })
+  const { backup, restoredTo, held, epoch, hasSecretKey } = result
+  const data = { into, restoredTo: restoredTo.toISOString(), backup: backup.name, held, epoch, hasSecretKey }
+  return { data, text: restoredText(into, result) }
+}
+
+function restoredText(into: string, { backup, restoredTo, held, epoch, hasSecretKey }: RestoreResult): string {
+  return [
+    `restored to ${restoredTo.toISOString()}, the time of the last change, from the base backup ${backup.name}`,
+    `held in the queue: ${held}, of which some may have been delivered after that; "postrider queue release" delivers them`,
+    `event numbers continue in epoch ${epoch}`,
+    hasSecretKey
+      ? 'the secret key was restored, too'
+      : 'the backup does not contain the secret key: set SECRET_KEY, or copy DATA_DIR/secret-key, of the installation. With another one ' +
+        'the service does not start; DKIM keys, secrets of webhooks and second factors of users cannot be read without it',
+    `next: set DATA_DIR=${into}, then npm start`,
   ].join('\n')
 }

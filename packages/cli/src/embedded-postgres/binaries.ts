@@ -45,6 +45,11 @@ export function asOrdinaryUser(...files: readonly string[]): readonly string[] {
   return ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups']
 }
 
+/** Where {@link asOrdinaryUser} changes to the real user, the files of a folder that was copied must belong to it, too. */
+export function giveTo([program]: readonly string[], folder: string): void {
+  if (program === 'setpriv') spawnSync('chown', ['-R', `${NOBODY}:${NOBODY}`, folder])
+}
+
 export function works(command: readonly string[]): boolean {
   return spawnSync(command[0] as string, command.slice(1), { stdio: 'ignore' }).status === 0
 }

@@ -9,6 +9,9 @@ import { asOrdinaryUser, type Binaries } from './binaries.ts'
 /** The folder of the embedded database in DATA_DIR. */
 export const clusterOf = (dataDir: string): string => join(dataDir, 'postgres')
 
+/** A folder in DATA_DIR with the files of a restore that has not ended. */
+export const UNFINISHED_RESTORE = 'restoring'
+
 const passwordFileOf = (dataDir: string): string => join(dataDir, 'postgres-password')
 
 /** The password of the embedded database's only user. Throws a ConfigError that says how to recover if it was lost. */
@@ -31,6 +34,9 @@ export function systemIdentifierOf(cluster: string): string {
 export function ensureCluster(binaries: Binaries, dataDir: string, report: (line: string) => void): void {
   const cluster = clusterOf(dataDir)
   if (existsSync(cluster)) return
+  const restoring = join(dataDir, UNFINISHED_RESTORE)
+  if (existsSync(restoring))
+    throw new CommandError(`a restore to ${dataDir} did not end; delete ${restoring}, then repeat the restore`)
   report('creating the embedded database')
   const fresh = `${cluster}.new`
   rmSync(fresh, { recursive: true, force: true })

@@ -1,19 +1,22 @@
 import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { embeddedUrlFile } from '@postrider/core'
 import { type BackupFolder, prepareFolder } from '../backup/folder.ts'
-import { archiveSettings } from '../backup/wal-commands.ts'
+import { archiveHistories, archiveSettings } from '../backup/wal-commands.ts'
 import { CommandError } from '../command.ts'
 import { asOrdinaryUser, findBinaries } from './binaries.ts'
 import { clusterOf, ensureCluster, readPassword, systemIdentifierOf } from './cluster.ts'
+import { freePort } from './free-port.ts'
 import { type Owner, type Role, takeLock } from './owner.ts'
 import { endLeftOver, postmasterOf } from './postmaster.ts'
 import { readText } from './read-text.ts'
 import { Server } from './server.ts'
+import { SERVER_SETTINGS } from './settings.ts'
 
-export { clusterOf, readPassword } from './cluster.ts'
+export { clusterOf, readPassword, UNFINISHED_RESTORE } from './cluster.ts'
+export { freePort } from './free-port.ts'
+export { startRecovered } from './recovering.ts'
 
 /**
  * Postgres from the binaries of an npm package, run as a child of this process: created by initdb on first use, restarted when it
@@ -40,24 +43,6 @@ export interface EmbeddedPostgresOptions {
   /** Aborts the wait, which then throws the signal's reason. */
   readonly signal?: AbortSignal
 }
-
-/** Settings for a queue on one machine; the rest are Postgres' defaults. */
-const SETTINGS = [
-  'listen_addresses=127.0.0.1',
-  'unix_socket_directories=',
-  'max_connections=200',
-  'shared_buffers=128MB',
-  'timezone=UTC',
-  'jit=off',
-  // Recycled WAL segments lowered the p99 of an accept from 50 to 15 ms; 1 GB is an amount a laptop can spare.
-  'min_wal_size=1GB',
-  'max_wal_size=4GB',
-  'checkpoint_timeout=15min',
-  'autovacuum_naptime=10s',
-  'random_page_cost=1.1',
-  // Error details quote row values; terse keeps addresses and texts out of the log.
-  'log_error_verbosity=terse',
-]
 
 /** How long a command waits for another process to start the database. */
 const COMMAND_WAIT_MS = 60_000
@@ -129,8 +114,8 @@ async function startOwn(options: EmbeddedPostgresOptions, release: () => void): 
   rmSync(embeddedUrlFile(dataDir), { force: true })
   await endLeftOver(cluster, report, signal)
   ensureCluster(binaries, dataDir, report)
-  const archive = backups === undefined ? [] : archiveIn(prepareFolder(backups, systemIdentifierOf(cluster)))
-  const settings = [...SETTINGS, ...archive, ...(options.settings ?? [])]
+  const archive = backups === undefined ? [] : archiveIn(prepareFolder(backups, systemIdentifierOf(cluster)), cluster)
+  const settings = [...SERVER_SETTINGS, ...archive, ...(options.settings ?? [])]
   const password = readPassword(dataDir)
   const port = await freePort()
   const logFile = join(dataDir, 'postgres.log')
@@ -155,8 +140,9 @@ async function startOwn(options: EmbeddedPostgresOptions, release: () => void): 
 }
 
 /** The server's user writes into the folder. */
-function archiveIn({ path, wal }: BackupFolder): string[] {
+function archiveIn({ path, wal }: BackupFolder, cluster: string): string[] {
   asOrdinaryUser(path, wal)
+  archiveHistories(cluster, wal)
   return archiveSettings(wal)
 }
 
@@ -164,17 +150,4 @@ function archiveIn({ path, wal }: BackupFolder): string[] {
 function hasSpace(dataDir: string): boolean {
   const { bavail, bsize } = statfsSync(dataDir)
   return bavail * bsize >= MIN_FREE_BYTES
-}
-
-/** A free port below the kernel's range for outgoing connections, which would occasionally use it. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 12_000)
-    const free = await new Promise<boolean>((resolve) => {
-      const server = createServer()
-      server.once('error', () => resolve(false))
-      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
-    })
-    if (free) return port
-  }
 }

@@ -14,6 +14,8 @@ export interface ServerOptions {
   readonly settings: readonly string[]
   readonly logFile: string
   readonly report: (line: string) => void
+  /** Attempts at the first start; default 5. */
+  readonly firstStarts?: number
   /** Aborts the wait for the first start. */
   readonly signal?: AbortSignal | undefined
 }
@@ -40,7 +42,7 @@ export class Server {
   async start(): Promise<void> {
     for (let tries = 1; ; tries++) {
       if (await this.#run()) break
-      if (tries === FIRST_STARTS) throw new CommandError(this.#complaint())
+      if (tries === (this.#options.firstStarts ?? FIRST_STARTS)) throw new CommandError(this.#complaint())
       await this.#pause(FIRST_PAUSE_MS * tries)
     }
     void this.#keep()

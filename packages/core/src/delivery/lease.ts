@@ -215,7 +215,7 @@ export function watchWorkers(sql: Sql, monotonic: () => number, own?: number, on
  * immediately. After it the outcome is unknown: the attempt is indeterminate, and the next one uses the same host, after five
  * minutes at the earliest (RFC 1047).
  */
-async function takeOverFrom(sql: SqlTransaction, suspects: readonly number[]): Promise<readonly Taken[]> {
+export async function takeOverFrom(sql: SqlTransaction, suspects: readonly number[]): Promise<readonly Taken[]> {
   // Waits for a claim of these workers that is committing, so that the next statement sees the claimed deliveries, and for
   // another observer, which leaves nothing to do.
   const dead = (

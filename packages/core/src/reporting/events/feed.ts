@@ -1,9 +1,12 @@
 import type { Event } from '../../events/event.ts'
 import type { AnySql } from '../../platform/database/database.ts'
+import { continueFrom, currentEpoch } from './epochs.ts'
 import { type EventQuery, readEvents } from './read.ts'
 import type { Watch } from './watch.ts'
 
 export interface FeedQuery extends EventQuery {
+  /** The epoch in which `after` was returned; undefined for the present one. */
+  readonly epoch?: number | undefined
   /** Milliseconds to wait if there are no events after `after`. */
   readonly milliseconds: number
   /** Ends the wait. */
@@ -18,6 +21,8 @@ export interface FeedPage {
   readonly last: number
   /** The sequence number of the oldest stored event; the next number if none is stored. */
   readonly oldest: number
+  /** 1, and one more since each restore of the database to an earlier moment. */
+  readonly epoch: number
 }
 
 /** Maximum number of pages read per response if few events, or none, have the requested types. */
@@ -26,10 +31,10 @@ const MAX_PAGES = 20
 /** Returns the events after a sequence number, and waits for them if there are none. */
 export async function readFeed(
   { sql, watch }: { sql: AnySql; watch: Watch },
-  { milliseconds, signal, ...question }: FeedQuery,
+  { milliseconds, signal, epoch, ...question }: FeedQuery,
 ): Promise<FeedPage> {
   const deadline = performance.now() + milliseconds
-  let { after } = question
+  let { after } = epoch === undefined ? question : { after: await continueFrom(sql, { ...question, epoch }) }
   for (;;) {
     const { events, next, all } = await readOn(sql, { ...question, after })
     after = next
@@ -38,7 +43,9 @@ export async function readFeed(
       events.length === 0 && all
         ? await watch.wait({ accountId: question.accountId, after, milliseconds: left, signal })
         : 'over'
-    if (waited !== 'more') return { events, next, ...(await rangeOf(sql, question.accountId)) }
+    if (waited !== 'more') {
+      return { events, next, ...(await rangeOf(sql, question.accountId)), epoch: await currentEpoch(sql) }
+    }
   }
 }
 

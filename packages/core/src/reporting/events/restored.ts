@@ -1,9 +1,10 @@
 import type { AnySql, Sql } from '../../platform/database/database.ts'
+import { beginEpoch } from './epochs.ts'
 
 /**
  * Makes event numbering continue in a database that was restored from a dump. Transaction ids of the new server begin at 1 again,
  * so new events would seem to be numbered already. To be called before anything is written. Does nothing if transaction ids did not
- * go back (file-level backups and pg_upgrade keep them). Returns whether a change was necessary.
+ * go back (file-level backups and pg_upgrade keep them). Also begins a new epoch. Returns whether a change was necessary.
  */
 export async function continueAfterRestore(sql: Sql): Promise<boolean> {
   if ((await highestAhead(sql)) === undefined) return false
@@ -16,6 +17,8 @@ export async function continueAfterRestore(sql: Sql): Promise<boolean> {
       `alter table events alter column transaction
          set default ((pg_current_xact_id()::text::bigint + ${BigInt(highest)})::text::xid8)`,
     )
+    // What was numbered after the dump is lost, and its numbers are given to other events.
+    await beginEpoch(transaction, null)
     return true
   }) as Promise<boolean>
 }

@@ -1,0 +1,81 @@
+import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { markRestored, migrate, type Restored, syncFolder } from '@postrider/core'
+import { CommandError } from '../command.ts'
+import { UNFINISHED_RESTORE } from '../embedded-postgres/index.ts'
+import type { Progress } from '../importing/progress.ts'
+import { chooseBackup } from './choose-backup.ts'
+import { type BaseBackup, PARTS, requireBackupFolder } from './folder.ts'
+import { recover } from './recover.ts'
+
+export interface RestoreOptions {
+  /** The backup folder. */
+  readonly from: string
+  /** The DATA_DIR of the restored installation: a folder that does not exist or is empty. */
+  readonly into: string
+  /** Undefined: the latest state. */
+  readonly to: Date | undefined
+  readonly progress: Progress
+  readonly report: (line: string) => void
+}
+
+export interface RestoreResult extends Restored {
+  readonly backup: BaseBackup
+  /** The time of the last transaction that was restored. */
+  readonly restoredTo: Date
+  readonly hasSecretKey: boolean
+}
+
+/**
+ * Restores the database, and the secret key if the backup has it, to a new DATA_DIR. Mail that is in the queue is held, and a new epoch of
+ * event numbers begins. The database is in its place only when all of that is complete.
+ *
+ * Throws {@link CommandError} if the folder has files, the backup is damaged, or the moment cannot be restored; then it leaves no files.
+ */
+export async function restore(options: RestoreOptions): Promise<RestoreResult> {
+  const { from, into, to, progress, report } = options
+  const folder = requireBackupFolder(from)
+  const backup = chooseBackup(folder, to)
+  requireEmpty(into)
+  const unfinished = join(into, UNFINISHED_RESTORE)
+  const created = mkdirSync(unfinished, { recursive: true, mode: 0o700 }) ?? unfinished
+  try {
+    const { sql, reached, stop } = await recover({ folder, backup, dataDir: unfinished, to, progress, report })
+    const restoredTo = reached ?? new Date(backup.finishedAt)
+    let restored: Restored
+    try {
+      await migrate(sql)
+      report('holding the mail of the queue')
+      restored = await markRestored(sql, restoredTo)
+    } finally {
+      await stop()
+    }
+    const hasSecretKey = existsSync(join(backup.folder, PARTS.secretKey))
+    if (hasSecretKey) copyFileSync(join(backup.folder, PARTS.secretKey), join(unfinished, PARTS.secretKey))
+    moveIntoPlace(unfinished, into)
+    return { ...restored, backup, restoredTo, hasSecretKey }
+  } catch (error) {
+    rmSync(created, { recursive: true, force: true })
+    throw error
+  }
+}
+
+/** The cluster last: a DATA_DIR with a cluster is complete. */
+function moveIntoPlace(unfinished: string, into: string): void {
+  const names = readdirSync(unfinished).filter((name) => name !== PARTS.cluster)
+  for (const name of [...names, PARTS.cluster]) {
+    syncFolder(unfinished)
+    renameSync(join(unfinished, name), join(into, name))
+  }
+  rmSync(unfinished, { recursive: true })
+  syncFolder(into)
+}
+
+function requireEmpty(into: string): void {
+  try {
+    if (!existsSync(into) || readdirSync(into).length === 0) return
+  } catch (error) {
+    throw new CommandError(`cannot read ${into} (${(error as NodeJS.ErrnoException).code})`)
+  }
+  throw new CommandError(`${into} is not empty; name a folder that does not exist or is empty`)
+}

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { isatty } from 'node:tty'
 import { type Config, certificateFile, EXIT_CONFIG, inheritedSockets, listenProblem } from '@postrider/core'
+import { scheduleBackups } from './backup/schedule.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres/index.ts'
 import { DEMO_DOMAIN, firstSteps, makeDemoAccount, makeFirstLink, reachable, sandboxUrl } from './first-run.ts'
 import { heldSockets } from './held-sockets.ts'
@@ -39,6 +40,7 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
       drainDelayMs: config.drainDelay * 1000,
     })
     const withdraw = rollOnHangUp(supervisor)
+    let backups: { stop(): void } | undefined
     try {
       const started = await Promise.race([supervisor.started.then(() => true), stopAsked.then(() => false)])
       if (!started) return 0
@@ -47,6 +49,9 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
         key: await makeDemoAccount(core),
         link: (await makeFirstLink(core, config))?.url,
       }))
+      const { backups: backupConfig } = config
+      const ownEnv = { ...env, DATA_DIR: config.dataDir }
+      if (embedded && backupConfig) backups = scheduleBackups({ config: backupConfig, env: ownEnv, report: print })
       const certificate = certificateFile(config)
       if (key) print(firstSteps(key, config, existsSync(certificate) ? certificate : undefined))
       print(summary(config, link))
@@ -57,6 +62,7 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
       return EXIT_CONFIG
     } finally {
       withdraw()
+      backups?.stop()
       await supervisor.stop()
     }
   } catch (error) {

@@ -16,13 +16,11 @@ export interface BackupFolder {
 export interface BaseBackup {
   readonly name: string
   readonly folder: string
-  readonly systemIdentifier: string
   /** Of Postgres: "18.4". Only the same major version can read the files. */
   readonly serverVersion: string
   /** ISO 8601, by the database's clock. The backup cannot be restored to a moment before `finishedAt`. */
   readonly startedAt: string
   readonly finishedAt: string
-  readonly timeline: number
   /** Names of the first and last segment of the write-ahead log that it needs; both are part of it. */
   readonly firstSegment: string
   readonly lastSegment: string
@@ -56,18 +54,18 @@ export function folderOf(path: string): BackupFolder {
  * Makes `path` the backup folder of this database, if it does not exist or is empty.
  *
  * Throws {@link CommandError} if it has other files, or is the backup folder of another database: the write-ahead logs of two databases
- * have the same names.
+ * have the same names. `database` is its backupIdOf.
  */
-export function prepareFolder(path: string, systemIdentifier: string): BackupFolder {
+export function prepareFolder(path: string, database: string): BackupFolder {
   const folder = folderOf(path)
   try {
     if (!existsSync(join(path, MARKER))) {
       mkdirSync(path, { recursive: true, mode: 0o700 })
       if (readdirSync(path).length > 0)
         throw new CommandError(`${path} is not empty and is not a backup folder; name a new or empty folder`)
-      writeOnce(join(path, MARKER), `${JSON.stringify({ format: 1, systemIdentifier })}\n`)
+      writeOnce(join(path, MARKER), `${JSON.stringify({ format: 1, database })}\n`)
     }
-    requireBackupFolder(path, systemIdentifier)
+    requireBackupFolder(path, database)
     for (const part of [folder.base, folder.wal]) mkdirSync(part, { recursive: true, mode: 0o700 })
   } catch (error) {
     if (error instanceof CommandError) throw error
@@ -76,13 +74,15 @@ export function prepareFolder(path: string, systemIdentifier: string): BackupFol
   return folder
 }
 
-/** Throws {@link CommandError} if it is not a backup folder, or not that of the database with this identifier. */
-export function requireBackupFolder(path: string, systemIdentifier?: string): BackupFolder {
-  const marker = readJson<{ format: number; systemIdentifier: string }>(join(path, MARKER))
+/** Throws {@link CommandError} if it is not a backup folder, or not that of this database. */
+export function requireBackupFolder(path: string, database?: string): BackupFolder {
+  const marker = readJson<{ format: number; database: string }>(join(path, MARKER))
   if (!marker) throw new CommandError(`${path} is not a backup folder`)
   if (marker.format !== 1) throw new CommandError(`the backup folder ${path} was written by a newer version`)
-  if (systemIdentifier !== undefined && marker.systemIdentifier !== systemIdentifier)
-    throw new CommandError(`${path} is the backup folder of another database; name another folder`)
+  if (database !== undefined && marker.database !== database)
+    throw new CommandError(
+      `${path} is the backup folder of another database, which may be the one that this was restored from; name a new folder`,
+    )
   return folderOf(path)
 }
 

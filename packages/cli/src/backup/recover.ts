@@ -43,8 +43,10 @@ export async function recover(options: RecoverOptions): Promise<Recovered> {
   copyFileSync(join(backup.folder, PARTS.password), join(dataDir, PARTS.password))
   report('replaying the write-ahead log')
   const logFile = join(dataDir, 'postgres.log')
-  const target = to ? [`recovery_target_time=${to.toISOString().replace('Z', '+00')}`, 'recovery_target_action=promote'] : []
-  const settings = [restoreSetting(folder.wal), 'recovery_target_timeline=latest', ...target]
+  const target = to
+    ? [`recovery_target_time=${to.toISOString().replace('Z', '+00')}`, 'recovery_target_action=promote']
+    : []
+  const settings = [restoreSetting(folder.wal), 'recovery_target_timeline=current', ...target]
   const server = await startRecovered({ dataDir, logFile, settings, report }).catch((error) => {
     throw explained(error, logFile)
   })

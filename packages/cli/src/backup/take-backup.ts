@@ -3,6 +3,7 @@ import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { openSession, type Sql, syncFolder, within, writeOnce } from '@postrider/core'
 import { CommandError } from '../command.ts'
+import { backupIdOf, clusterOf, readPassword } from '../embedded-postgres/index.ts'
 import type { Progress } from '../importing/progress.ts'
 import { type CopiedFile, copyFile, listTree, makeFolders, type Tree } from './copy-tree.ts'
 import { type BackupFolder, type BaseBackup, PARTS, prepareFolder, UNFINISHED } from './folder.ts'
@@ -11,8 +12,7 @@ import { segmentName, segmentNamed } from './wal-segments.ts'
 export interface TakeBackupOptions {
   /** A pool on the embedded database, which must run. */
   readonly sql: Sql
-  readonly cluster: string
-  readonly password: string
+  readonly dataDir: string
   /** The backup folder. */
   readonly to: string
   /** Stored in the backup if given. */
@@ -59,15 +59,13 @@ export async function takeBackup(options: TakeBackupOptions): Promise<BaseBackup
   const session = within(openSession(options.sql), 'long')
   try {
     await session`select set_config('statement_timeout', '0', false)`
-    const [state] = await session<[{ locked: boolean; id: string; spaces: number; segment: number }]>`
-      select pg_try_advisory_lock(${LOCK}) as locked, system_identifier::text as id,
-             pg_size_bytes(current_setting('wal_segment_size'))::int as segment,
-             (select count(*)::int from pg_tablespace where spcname not in ('pg_default', 'pg_global')) as spaces
-        from pg_control_system()`
+    const [state] = await session<[{ locked: boolean; spaces: number }]>`
+      select pg_try_advisory_lock(${LOCK}) as locked,
+             (select count(*)::int from pg_tablespace where spcname not in ('pg_default', 'pg_global')) as spaces`
     if (!state.locked) throw new CommandError('another backup of this database is running')
     if (state.spaces > 0)
       throw new CommandError('the database has tablespaces of its own, which a backup would not contain')
-    const folder = prepareFolder(options.to, state.id)
+    const folder = prepareFolder(options.to, backupIdOf(options.dataDir))
     await removeUnfinished(folder)
     return await writeBackup(session, folder, options)
   } finally {
@@ -77,7 +75,8 @@ export async function takeBackup(options: TakeBackupOptions): Promise<BaseBackup
 }
 
 async function writeBackup(session: Sql, folder: BackupFolder, options: TakeBackupOptions): Promise<BaseBackup> {
-  const { cluster, password, secretKey, progress } = options
+  const { dataDir, secretKey, progress } = options
+  const cluster = clusterOf(dataDir)
   const unfinished = join(folder.base, `${UNFINISHED}${process.pid}`)
   const target = join(unfinished, PARTS.cluster)
   try {
@@ -91,17 +90,15 @@ async function writeBackup(session: Sql, folder: BackupFolder, options: TakeBack
     writeOnce(join(target, 'backup_label'), stopped.label)
     const segments = segmentsBetween(from.segment, stopped.segment)
     const wal = await copyAll({ from: cluster, to: target, paths: segments, progress, required: true })
-    writeOnce(join(unfinished, PARTS.password), `${password}\n`)
+    writeOnce(join(unfinished, PARTS.password), `${readPassword(dataDir)}\n`)
     if (secretKey !== undefined) writeOnce(join(unfinished, PARTS.secretKey), `${secretKey}\n`)
     const all = [...files, ...wal, digestOfText('backup_label', stopped.label)]
     const list = `${JSON.stringify(all)}\n`
     writeOnce(join(unfinished, PARTS.files), list)
     const summary: Omit<BaseBackup, 'name' | 'folder'> = {
-      systemIdentifier: from.systemIdentifier,
       serverVersion: from.serverVersion,
       startedAt: from.at.toISOString(),
       finishedAt: stopped.at.toISOString(),
-      timeline: segmentNamed(from.segment)?.timeline ?? 1,
       firstSegment: from.segment,
       lastSegment: stopped.segment,
       endsAt: stopped.position,
@@ -142,7 +139,6 @@ async function removeUnfinished({ base }: BackupFolder): Promise<void> {
 }
 
 interface Started {
-  readonly systemIdentifier: string
   readonly serverVersion: string
   readonly at: Date
   readonly segment: string
@@ -152,8 +148,7 @@ interface Started {
 async function startOnServer(session: Sql): Promise<Started> {
   await session`select pg_create_physical_replication_slot(${`postrider_backup_${process.pid}`}, true, true)`
   const [started] = await session<[Started]>`
-    select pg_walfile_name(position) as segment, clock_timestamp() as at, current_setting('server_version') as "serverVersion",
-           (select system_identifier::text from pg_control_system()) as "systemIdentifier"
+    select pg_walfile_name(position) as segment, clock_timestamp() as at, current_setting('server_version') as "serverVersion"
       from pg_backup_start('postrider', true) as position`
   return started
 }

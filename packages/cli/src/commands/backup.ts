@@ -1,8 +1,10 @@
 import { resolve } from 'node:path'
 import { findSecretKey, openDatabase } from '@postrider/core'
-import { type BaseBackup, PARTS } from '../backup/folder.ts'
+import { type BaseBackup, folderOf, PARTS } from '../backup/folder.ts'
+import { type Pruned, prune } from '../backup/prune.ts'
 import { type RestoreResult, restore } from '../backup/restore.ts'
 import { takeBackup } from '../backup/take-backup.ts'
+import { verifyBackup } from '../backup/verify.ts'
 import {
   type Answer,
   type Call,
@@ -11,22 +13,34 @@ import {
   requiredText,
   requiredWord,
   timeOption,
+  UsageError,
+  wholeOption,
 } from '../command.ts'
 import { bytesText } from '../doctor/finding.ts'
-import { clusterOf, readPassword, startEmbeddedPostgres } from '../embedded-postgres/index.ts'
-import { progressOn, SILENT } from '../importing/progress.ts'
+import { startEmbeddedPostgres } from '../embedded-postgres/index.ts'
+import { type Progress, progressOn, SILENT } from '../importing/progress.ts'
 import { requireInstallation } from '../installation.ts'
 
 export const backupCommands: readonly Command[] = [
   {
     name: 'backup',
-    usage: 'DIR [--with-secret]',
+    usage: 'DIR [--with-secret] [--keep N]',
     summary:
       'Add a base backup of the embedded database to the backup folder DIR, which is created if it does not exist. The installation may run. ' +
-      '--with-secret: also store the secret key, without which DKIM keys and other secrets in the backup cannot be decrypted',
+      '--with-secret: also store the secret key, without which DKIM keys and other secrets in the backup cannot be decrypted. --keep: delete all but the latest N base backups, and the changes that none of those needs',
     words: 1,
-    options: { 'with-secret': { type: 'boolean' } },
+    options: { 'with-secret': { type: 'boolean' }, keep: { type: 'string' } },
     run: backUp,
+  },
+  {
+    name: 'backup verify',
+    usage: 'DIR [--to-time TIME]',
+    summary:
+      'Restore the backup folder DIR to a temporary folder (TMPDIR, which needs the space), read and check every page, index, audit log and event ' +
+      'number, and delete it. Exit status 1 if anything is wrong',
+    words: 1,
+    options: { 'to-time': { type: 'string' } },
+    run: runVerify,
   },
   {
     name: 'restore',
@@ -48,35 +62,40 @@ async function backUp(call: Call): Promise<Answer> {
   const { config, env, stderr } = call
   if (env.DATABASE_URL) throw new CommandError(OWN_POSTGRES)
   requireInstallation(config)
+  const keep = wholeOption(call, 'keep')
+  if (keep === 0) throw new UsageError('--keep must be at least 1 (got 0)')
   const secretKey = call.options['with-secret'] ? findSecretKey(config.secretKey, config.dataDir) : undefined
   const embedded = await startEmbeddedPostgres({ dataDir: config.dataDir, backups: config.backups?.folder })
   const sql = openDatabase({ url: embedded.url, name: 'backup', connections: 1 })
   try {
     const backup = await takeBackup({
       sql,
-      cluster: clusterOf(config.dataDir),
-      password: readPassword(config.dataDir),
+      dataDir: config.dataDir,
       to,
       secretKey,
       progress: call.options.json ? SILENT : progressOn(stderr),
     })
-    return { data: shown(backup), text: textOf(backup) }
+    const pruned = keep === undefined ? undefined : prune(folderOf(to), keep)
+    return { data: { ...shown(backup), pruned }, text: textOf(backup, pruned) }
   } finally {
     await sql.end({ timeout: 5 })
     await embedded.stop()
   }
 }
 
-function shown({ filesDigest: _digest, ...backup }: BaseBackup): unknown {
+function shown({ filesDigest: _digest, ...backup }: BaseBackup) {
   return backup
 }
 
-function textOf({ folder, files, bytes, finishedAt, hasSecretKey }: BaseBackup): string {
+function textOf({ folder, files, bytes, finishedAt, hasSecretKey }: BaseBackup, pruned: Pruned | undefined): string {
   return [
     `backup ${folder}: ${files} files, ${bytesText(bytes)}, as of ${finishedAt}`,
     hasSecretKey
       ? `it contains the secret key (${PARTS.secretKey}): whoever can read it can read all secrets of the installation`
       : 'it does not contain the secret key: keep SECRET_KEY, or DATA_DIR/secret-key, in another safe place',
+    ...(pruned && pruned.backups > 0
+      ? [`deleted ${pruned.backups} older base backups and ${pruned.segments} segments of the write-ahead log`]
+      : []),
   ].join('\n')
 }
 
@@ -84,13 +103,7 @@ async function runRestore(call: Call): Promise<Answer> {
   const from = resolve(requiredWord(call, 'DIR, the backup folder'))
   const into = resolve(requiredText(call, 'into'))
   const to = timeOption(call, 'to-time')
-  const { stderr } = call
-  const json = call.options.json === true
-  const result = await restore({
-    ...{ from, into, to },
-    progress: json ? SILENT : progressOn(stderr),
-    report: (line) => void (json || stderr.write(`${line}\n`)),
-  })
+  const result = await restore({ from, into, to, ...output(call) })
   const { backup, restoredTo, held, epoch, hasSecretKey } = result
   const data = { into, restoredTo: restoredTo.toISOString(), backup: backup.name, held, epoch, hasSecretKey }
   return { data, text: restoredText(into, result) }
@@ -107,4 +120,24 @@ function restoredText(into: string, { backup, restoredTo, held, epoch, hasSecret
         'the service does not start; DKIM keys, secrets of webhooks and second factors of users cannot be read without it',
     `next: set DATA_DIR=${into}, then npm start`,
   ].join('\n')
+}
+
+async function runVerify(call: Call): Promise<Answer> {
+  const from = resolve(requiredWord(call, 'DIR, the backup folder'))
+  const to = timeOption(call, 'to-time')
+  const { backup, reached, counts, pages, problems } = await verifyBackup({ from, to, ...output(call) })
+  const data = { backup: backup.name, reached: reached.toISOString(), pages, counts, problems }
+  const { accounts, messages, queued, finished, events } = counts
+  const text = [
+    `restored ${backup.name} to ${reached.toISOString()}, the time of the last change`,
+    `read ${pages} pages: ${accounts} accounts, ${messages} messages, ${queued} deliveries in the queue and ${finished} finished, ${events} events`,
+    problems.length === 0 ? 'the backup can be restored' : problems.join('\n'),
+  ].join('\n')
+  return { data, text, ...(problems.length > 0 ? { failure: problems.join('; ') } : {}) }
+}
+
+/** Where progress goes: nowhere with --json. */
+function output({ options, stderr }: Call): { progress: Progress; report: (line: string) => void } {
+  if (options.json) return { progress: SILENT, report: () => {} }
+  return { progress: progressOn(stderr), report: (line) => void stderr.write(`${line}\n`) }
 }

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { readKept, syncFolder, writeOnce } from '@postrider/core'
 import { CommandError } from '../command.ts'
@@ -23,11 +23,14 @@ export function readPassword(dataDir: string): string {
   )
 }
 
-/** The number that initdb gave the cluster; all copies of it have the same. It is the first field of its control file. */
-export function systemIdentifierOf(cluster: string): string {
-  return readFileSync(join(cluster, 'global', 'pg_control'))
-    .readBigUInt64LE(0)
-    .toString()
+/**
+ * Returns the name under which this DATA_DIR makes backups, which is created at first use. A restored DATA_DIR gets one of its own: two
+ * databases with one history must not write to one backup folder.
+ */
+export function backupIdOf(dataDir: string): string {
+  const path = join(dataDir, 'backup-id')
+  if (!existsSync(path)) writeOnce(path, `${randomUUID()}\n`)
+  return readKept(path, 'delete it, and set BACKUP_DIR to a new folder')
 }
 
 /** Creates the database cluster if it does not exist. Throws {@link CommandError}. */

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { embeddedUrlFile } from '@postrider/core'
 import { type BackupFolder, prepareFolder } from '../backup/folder.ts'
-import { archiveHistories, archiveSettings } from '../backup/wal-commands.ts'
+import { archiveSettings } from '../backup/wal-commands.ts'
 import { CommandError } from '../command.ts'
 import { asOrdinaryUser, findBinaries } from './binaries.ts'
-import { clusterOf, ensureCluster, readPassword, systemIdentifierOf } from './cluster.ts'
+import { backupIdOf, clusterOf, ensureCluster, readPassword } from './cluster.ts'
 import { freePort } from './free-port.ts'
 import { type Owner, type Role, takeLock } from './owner.ts'
 import { endLeftOver, postmasterOf } from './postmaster.ts'
@@ -14,7 +14,7 @@ import { readText } from './read-text.ts'
 import { Server } from './server.ts'
 import { SERVER_SETTINGS } from './settings.ts'
 
-export { clusterOf, readPassword, UNFINISHED_RESTORE } from './cluster.ts'
+export { backupIdOf, clusterOf, readPassword, UNFINISHED_RESTORE } from './cluster.ts'
 export { freePort } from './free-port.ts'
 export { startRecovered } from './recovering.ts'
 
@@ -114,7 +114,7 @@ async function startOwn(options: EmbeddedPostgresOptions, release: () => void): 
   rmSync(embeddedUrlFile(dataDir), { force: true })
   await endLeftOver(cluster, report, signal)
   ensureCluster(binaries, dataDir, report)
-  const archive = backups === undefined ? [] : archiveIn(prepareFolder(backups, systemIdentifierOf(cluster)), cluster)
+  const archive = backups === undefined ? [] : archiveIn(prepareFolder(backups, backupIdOf(dataDir)))
   const settings = [...SERVER_SETTINGS, ...archive, ...(options.settings ?? [])]
   const password = readPassword(dataDir)
   const port = await freePort()
@@ -140,9 +140,8 @@ async function startOwn(options: EmbeddedPostgresOptions, release: () => void): 
 }
 
 /** The server's user writes into the folder. */
-function archiveIn({ path, wal }: BackupFolder, cluster: string): string[] {
+function archiveIn({ path, wal }: BackupFolder): string[] {
   asOrdinaryUser(path, wal)
-  archiveHistories(cluster, wal)
   return archiveSettings(wal)
 }
 

@@ -1,0 +1,108 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openDatabase } from '@postrider/core'
+import t from 'tap'
+import { startEmbeddedPostgres } from '../../packages/cli/src/embedded-postgres/index.ts'
+import { answered, postrider } from './postrider.ts'
+
+const folder = mkdtempSync(join(process.env.TEST_FOLDER ?? '/tmp', 'backup-'))
+const env = { DATA_DIR: join(folder, 'data'), BACKUP_DIR: join(folder, 'backups') }
+const restored = (name: string) => ({ DATA_DIR: join(folder, name) })
+let between = ''
+
+/** Statements on the database of a DATA_DIR, whose time is later afterwards. */
+async function onDatabase<T>(
+  of: typeof env | { DATA_DIR: string },
+  act: (sql: ReturnType<typeof openDatabase>) => Promise<T>,
+): Promise<T> {
+  const backups = 'BACKUP_DIR' in of ? of.BACKUP_DIR : undefined
+  const server = await startEmbeddedPostgres({ dataDir: of.DATA_DIR, backups })
+  const sql = openDatabase({ url: server.url, name: 'test', connections: 1 })
+  try {
+    return await act(sql)
+  } finally {
+    await sql.end()
+    await server.stop()
+  }
+}
+
+t.test('a backup is whole, and what follows it is archived', async (t) => {
+  await postrider(env, 'migrate')
+  const backup = await answered<{ folder: string; bytes: number }>(env, 'backup', env.BACKUP_DIR, '--with-secret')
+  t.ok(readdirSync(backup.folder).includes('backup.json'))
+  await answered(env, 'account', 'create', '--name', 'before')
+  between = await onDatabase(env, async (sql) => {
+    await sql`insert into event_pages (account_id, first_number, count, week, after_transaction, to_transaction)
+              values (1, 1, 7, now(), '1', '2')`
+    await sql`insert into delivery_queue (message_id, recipient_no, account_id, kind, recipient, recipient_key, recipient_domain, state, next_at, expires_at)
+              values (gen_random_uuid(), 0, 1, 'to', 'ann@harbor.example', '\\x00', 'harbor.example', 'queued', now(), now() + interval '1 minute')`
+    // Moments are in milliseconds.
+    await sql`select pg_sleep(0.01)`
+    const [row] = await sql<[{ now: Date }]>`select clock_timestamp() as now, pg_sleep(0.1)`
+    await sql`update delivery_queue set state = 'deferred'`
+    return row.now.toISOString()
+  })
+  await answered(env, 'account', 'create', '--name', 'after')
+})
+
+t.test('the state at a moment is restored: its mail is held for a day at least, and a new epoch begins', async (t) => {
+  const then = restored('then')
+  const answer = await answered<{ held: number; epoch: number; hasSecretKey: boolean }>(
+    ...([env, 'restore', env.BACKUP_DIR, '--into', then.DATA_DIR, '--to-time', between] as const),
+  )
+  t.match(answer, { held: 1, epoch: 2, hasSecretKey: true })
+  const accounts = await answered<{ name: string }[]>(then, 'account', 'list')
+  t.strictSame(
+    accounts.map(({ name }) => name),
+    ['before'],
+  )
+  await onDatabase(then, async (sql) => {
+    const [row] = await sql`
+      select state, waiting_for, next_at = expires_at as "isDueAtEnd", expires_at > now() + interval '23 hours' as "isLater"
+        from delivery_queue`
+    t.match(row, { state: 'queued', waiting_for: 'hold', isDueAtEnd: true, isLater: true })
+    t.match(await sql`select epoch, last_number::int as last from event_epoch_starts`, [{ epoch: 2, last: 7 }])
+  })
+})
+
+t.test('the latest state is restored if no moment is named', async (t) => {
+  const latest = restored('latest')
+  await answered(env, 'restore', env.BACKUP_DIR, '--into', latest.DATA_DIR)
+  const accounts = await answered<{ name: string }[]>(latest, 'account', 'list')
+  t.strictSame(
+    accounts.map(({ name }) => name),
+    ['before', 'after'],
+  )
+  const { code, stderr } = await postrider({ ...latest, BACKUP_DIR: env.BACKUP_DIR }, 'account', 'list')
+  t.equal(code, 1)
+  t.match(stderr, 'is the backup folder of another database', 'the copy does not write to the backups of the original')
+})
+
+t.test('neither a folder with files nor a moment outside of the backups is accepted', async (t) => {
+  const refused = async (into: string, ...more: string[]) =>
+    (await postrider(env, 'restore', env.BACKUP_DIR, '--into', join(folder, into), ...more)).stderr
+  t.match(await refused('data'), 'is not empty')
+  t.match(await refused('new', '--to-time', '2020-01-01'), 'the earliest moment that can be restored is')
+  t.match(await refused('new', '--to-time', '2999-01-01'), 'the backup folder has changes only up to')
+  t.notOk(readdirSync(folder).includes('new'), 'nothing is left')
+  t.match((await postrider(env, 'backup', folder)).stderr, 'is not empty and is not a backup folder')
+})
+
+t.test('verify restores and reads everything, and finds missing changes and damaged files', async (t) => {
+  const { counts, problems } = await answered<{ counts: unknown; problems: string[] }>(
+    env,
+    'backup',
+    'verify',
+    env.BACKUP_DIR,
+  )
+  t.match(counts, { accounts: 2, queued: 1 })
+  t.strictSame(problems, [])
+  const base = join(env.BACKUP_DIR, 'base')
+  const [name = ''] = readdirSync(base)
+  writeFileSync(join(base, name, 'postgres', 'PG_VERSION'), '19\n')
+  const { code, stderr } = await postrider(env, 'backup', 'verify', env.BACKUP_DIR)
+  t.equal(code, 1)
+  t.match(stderr, 'PG_VERSION is damaged')
+})
+
+t.teardown(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,3 +1,4 @@
+-- expand
 -- A restore to an earlier moment. Events after it are lost, and their numbers are given to other events; the first epoch has no row.
 create table event_epochs (
   number integer primary key check (number > 1),

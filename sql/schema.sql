@@ -518,6 +518,23 @@ create table event_cursors (
   constraint event_cursors_pkey primary key (name)
 );
 
+create table event_epoch_starts (
+  account_id integer not null,
+  epoch integer not null,
+  last_number bigint not null,
+  constraint event_epoch_starts_pkey primary key (account_id, epoch),
+  constraint event_epoch_starts_account_id_fkey foreign key (account_id) references accounts(id) on delete cascade,
+  constraint event_epoch_starts_epoch_fkey foreign key (epoch) references event_epochs(number)
+);
+
+create table event_epochs (
+  number integer not null,
+  began_at timestamptz not null default service_now(),
+  restored_to timestamptz,
+  constraint event_epochs_pkey primary key (number),
+  constraint event_epochs_number_check check (number > 1)
+);
+
 create table event_pages (
   account_id integer not null,
   first_number bigint not null,

@@ -97,7 +97,9 @@ t.test('bash completes commands, options and values', async (t) => {
 for (const shell of ['zsh', 'fish'] as const) {
   t.test(`the script for ${shell} is valid`, { skip: isMissing(shell) }, async (t) => {
     const { stdout } = await postrider({}, 'completion', shell)
-    t.doesNotThrow(() => execFileSync(shell, ['-n', '/dev/stdin'], { input: stdout }))
+    const file = join(t.testdir(), 'completion')
+    writeFileSync(file, stdout)
+    t.doesNotThrow(() => execFileSync(shell, ['-n', file]))
   })
 }
 

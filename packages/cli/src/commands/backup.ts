@@ -21,35 +21,41 @@ import { startEmbeddedPostgres } from '../embedded-postgres/index.ts'
 import { type Progress, progressOn, SILENT } from '../importing/progress.ts'
 import { requireInstallation } from '../installation.ts'
 
+const TO_TIME = 'ISO 8601 time to restore to (default: the end of the backups)'
+
 export const backupCommands: readonly Command[] = [
   {
     name: 'backup',
     usage: 'DIR [--with-secret] [--keep N]',
-    summary:
-      'Add a base backup of the embedded database to the backup folder DIR, which is created if it does not exist. The installation may run. ' +
-      '--with-secret: also store the secret key, without which DKIM keys and other secrets in the backup cannot be decrypted. --keep: delete all but the latest N base backups, and the changes that none of those needs',
-    words: 1,
-    options: { 'with-secret': { type: 'boolean' }, keep: { type: 'string' } },
+    summary: 'Add a base backup of the embedded database to a backup folder',
+    detail: 'The folder is created if it does not exist. The installation may run.',
+    parameters: {
+      DIR: 'Backup folder',
+      'with-secret':
+        'Also store the secret key, without which DKIM keys and other secrets in the backup cannot be decrypted',
+      keep: 'Delete all but the latest N base backups, and the changes that none of those needs',
+    },
+    examples: ['backup /backups --keep 7'],
     run: backUp,
   },
   {
     name: 'backup verify',
     usage: 'DIR [--to-time TIME]',
-    summary:
-      'Restore the backup folder DIR to a temporary folder (TMPDIR, which needs the space), read and check every page, index, audit log and event ' +
-      'number, and delete it. Exit status 1 if anything is wrong',
-    words: 1,
-    options: { 'to-time': { type: 'string' } },
+    summary: 'Restore a backup to a temporary folder, check all of it, and delete it',
+    detail:
+      'Reads every page, index, audit log and event number in a folder below TMPDIR, which needs the space. The exit status is 1 if anything is wrong.',
+    parameters: { DIR: 'Backup folder', 'to-time': TO_TIME },
+    examples: ['backup verify /backups'],
     run: runVerify,
   },
   {
     name: 'restore',
     usage: 'DIR --into DATA_DIR [--to-time TIME]',
-    summary:
-      'Restore the embedded database from the backup folder DIR to a new DATA_DIR, as it was at TIME (ISO 8601) or at the end of the backups. ' +
-      'Mail that is in its queue is held until "queue release". The installation that the backups are from must not run',
-    words: 1,
-    options: { into: { type: 'string' }, 'to-time': { type: 'string' } },
+    summary: 'Restore the embedded database from a backup folder to a new DATA_DIR',
+    detail:
+      'Mail that is in its queue is held until "postrider queue release". The installation that the backups are from must not run.',
+    parameters: { DIR: 'Backup folder', into: 'Folder that does not exist yet, or is empty', 'to-time': TO_TIME },
+    examples: ['restore /backups --into ./restored --to-time 2026-11-24T08:00:00Z'],
     run: runRestore,
   },
 ]

@@ -2,6 +2,7 @@ import type { Command } from '../command.ts'
 import { accountCommands } from './account.ts'
 import { accountStandingCommands } from './account-standing.ts'
 import { auditCommands } from './audit.ts'
+import { backupCommands } from './backup.ts'
 import { certificateCommands } from './certificate.ts'
 import { completionCommands } from './completion.ts'
 import { contentCommands } from './content.ts'
@@ -38,6 +39,7 @@ export const COMMANDS: readonly Command[] = [
   ...schemaCommands,
   ...operateCommands,
   ...doctorCommands,
+  ...backupCommands,
   ...certificateCommands,
   ...completionCommands,
   ...accountCommands,

@@ -65,6 +65,42 @@ export const domainCommands: readonly Command[] = [
     },
   },
   {
+    name: 'domain rotate',
+    usage: 'DOMAIN [--account ID]',
+    summary: 'Create the next DKIM key of a domain; it signs once its record is found in the DNS',
+    parameters: { account: 'Number of the account, if several accounts claim the domain' },
+    examples: ['domain rotate ship.example'],
+    run: (call) => {
+      const account = accountOption(call)
+      return withDomain(
+        call,
+        async (core, name) => {
+          const domain = await core.domains.show(name, account)
+          return shown(await core.domains.rotateDkim(domain.accountId, domain.name, OPERATOR))
+        },
+        unknown,
+      )
+    },
+  },
+  {
+    name: 'domain delete',
+    usage: 'DOMAIN [--account ID]',
+    summary: 'Delete a sending domain; accepted messages are still signed and delivered',
+    parameters: { account: 'Number of the account, if several accounts claim the domain' },
+    run: (call) => {
+      const account = accountOption(call)
+      return withDomain(
+        call,
+        async (core, name) => {
+          const domain = await core.domains.show(name, account)
+          await core.domains.remove(domain.accountId, domain.name, OPERATOR)
+          return { data: { deleted: domain.name, accountId: domain.accountId }, text: `domain ${domain.name} deleted` }
+        },
+        unknown,
+      )
+    },
+  },
+  {
     name: 'domain check',
     usage: 'DOMAIN [--account ID]',
     summary: 'Check the DNS records of a domain now',

@@ -17,6 +17,7 @@ import { inboxCommands } from './inbox.ts'
 import { keyCommands } from './key.ts'
 import { messageCommands } from './message.ts'
 import { operateCommands } from './operate.ts'
+import { personCommands } from './person.ts'
 import { poolCommands } from './pool.ts'
 import { providerCommands } from './provider.ts'
 import { evidenceCommands } from './provider-evidence.ts'
@@ -27,11 +28,13 @@ import { schemaCommands } from './schema.ts'
 import { smartHostCommands } from './smart-host.ts'
 import { sourceCommands } from './source.ts'
 import { statsCommands } from './stats.ts'
+import { subaccountCommands } from './subaccount.ts'
 import { suppressionCommands } from './suppression.ts'
 import { tlsCommands } from './tls.ts'
 import { tlsReportCommands } from './tls-reports.ts'
 import { upCommands } from './up.ts'
 import { userCommands } from './user.ts'
+import { webhookCommands } from './webhook.ts'
 
 /** All commands, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
@@ -44,6 +47,7 @@ export const COMMANDS: readonly Command[] = [
   ...completionCommands,
   ...accountCommands,
   ...accountStandingCommands,
+  ...subaccountCommands,
   ...userCommands,
   ...creditsCommands,
   ...keyCommands,
@@ -67,5 +71,7 @@ export const COMMANDS: readonly Command[] = [
   ...statsCommands,
   ...auditCommands,
   ...eventCommands,
+  ...webhookCommands,
+  ...personCommands,
   ...inboxCommands,
 ]

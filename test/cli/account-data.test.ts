@@ -1,0 +1,80 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t from 'tap'
+import { makeService } from '../helpers/service.ts'
+import { answered, postrider } from './postrider.ts'
+
+const { env, core, ...service } = await makeService(t, { WEBHOOK_PRIVATE_NETWORKS: 'allow' })
+const sender = await service.makeSender()
+const account = ['--account', String(sender.accountId)]
+
+t.test('subaccounts are created, listed, changed, given credit, disabled and deleted', async (t) => {
+  const run = (...args: string[]) => answered<Record<string, unknown>>(env, 'subaccount', ...args, ...account)
+  const made = await run('create', 'dock2', '--email', 'd2@ship.example', '--credit', 'one-time')
+  t.match(made, { username: 'dock2', creditType: 'one_time_credit', disabled: false, apiKey: /^pr_/ })
+  t.match(await run('credit', 'dock2', '--add', '500'), { available: 500 })
+  t.match(await run('credit', 'dock2', '--take', '100'), { available: 400 })
+  t.match(await run('update', 'dock2', '--email', 'dock@ship.example'), { email: 'dock@ship.example' })
+  t.match(await run('disable', 'dock2'), { disabled: true })
+  t.match(
+    (await postrider(env, 'subaccount', 'list', ...account)).stdout,
+    /^dock2 +\d+ +dock@ship.example +disabled +400 +0$/m,
+  )
+  t.match(await run('enable', 'dock2'), { disabled: false })
+  await run('delete', 'dock2')
+  t.match(await run('list'), { total: 0 })
+  const { code, stderr } = await postrider(env, 'subaccount', 'delete', 'dock2', ...account)
+  t.equal(code, 1)
+  t.match(stderr, /^postrider: .*subaccount/i)
+})
+
+t.test('webhooks are created, tested, changed, rotated and deleted', async (t) => {
+  const receiver = createServer((request, response) => request.resume().on('end', () => response.end('ok')))
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => receiver.close())
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
+  const run = (...args: string[]) => answered<Record<string, unknown>>(env, 'webhook', ...args, ...account)
+  const made = await run('create', '--url', url, '--events', 'sent,bounced')
+  t.match(made, { url, enabled: true, secret: /^whsec_/ })
+  const id = String(made.id)
+  t.match(await run('test', id), { status: 200, answer: 'ok' })
+  t.notSame((await run('rotate', id)).secret, made.secret)
+  t.match(await run('update', id, '--enabled', 'off'), { enabled: false })
+  t.match((await postrider(env, 'webhook', 'list', ...account)).stdout, /^\d+ +http.* +disabled +never$/m)
+  t.same(await run('deliveries', id), [])
+  t.match(await run('failures', id), { total: 0 })
+  await run('delete', id)
+  t.match(
+    (await postrider(env, 'webhook', 'test', id, ...account)).stderr,
+    /has no webhook \d+; "webhook list" lists them/,
+  )
+})
+
+t.test('a recipient is exported and erased', async (t) => {
+  const run = (...args: string[]) => answered<Record<string, unknown>>(env, 'person', ...args, ...account)
+  await core.suppressions.addAll({
+    accountId: sender.accountId,
+    emails: ['lena@harbor.example'],
+    reason: 'manual',
+  })
+  t.match(await run('export', '--email', 'lena@harbor.example'), {
+    deliveries: [],
+    suppressions: [{ reason: 'manual' }],
+  })
+  const { id } = await run('forget', 'lena@harbor.example')
+  t.match(id, /^gd_[0-9a-f]{32}$/)
+  t.match(await run('status', String(id)), { state: 'queued', emails: 1 })
+  t.match((await postrider(env, 'person', 'status', 'gd_1', ...account)).stderr, /^postrider: /)
+})
+
+t.test('the DKIM key of a domain is rotated, and the domain deleted', async (t) => {
+  const keys = ({ dns }: { dns: { purpose: string }[] }) => dns.filter(({ purpose }) => purpose === 'dkim').length
+  const before = await answered<{ dns: { purpose: string }[] }>(env, 'domain', 'dns', sender.domain)
+  const after = await answered<{ dns: { purpose: string }[] }>(env, 'domain', 'rotate', sender.domain)
+  t.equal(keys(after), keys(before) + 1)
+  t.match(await answered(env, 'domain', 'delete', sender.domain), { deleted: sender.domain })
+  t.match(
+    (await postrider(env, 'domain', 'delete', sender.domain)).stderr,
+    /not found; "domain list" lists all domains/,
+  )
+})

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -94,12 +94,45 @@ t.test('bash completes commands, options and values', async (t) => {
   )
 })
 
-for (const shell of ['zsh', 'fish'] as const) {
-  t.test(`the script for ${shell} is valid`, { skip: isMissing(shell) }, async (t) => {
-    const { stdout } = await postrider({}, 'completion', shell)
-    const file = join(t.testdir(), 'completion')
-    writeFileSync(file, stdout)
-    t.doesNotThrow(() => execFileSync(shell, ['-n', file]))
+/** The functions of zsh's completion system print what they are given; the system itself chooses what fits the word. */
+const ZSH = `compdef() { :; }; _files() { :; }
+_describe() { print -r -- \${\${(P)2}%%:*}; }; compadd() { print -r -- \${(P)2}; }
+source $1
+while IFS= read -r line; do
+  words=(postrider \${(s: :)line}); [[ $line == *' ' ]] && words+=('')
+  CURRENT=$#words
+  _postrider
+done < $2`
+
+const FISH = `source $argv[1]
+while read -l line
+  echo (complete -C "postrider $line" | string split -f1 \\t)
+end < $argv[2]`
+
+const OTHERS = {
+  zsh: (script: string, lines: string) => ['-f', '-c', ZSH, 'zsh', script, lines],
+  fish: (script: string, lines: string) => ['--no-config', '-c', FISH, script, lines],
+} as const
+
+for (const [shell, argumentsOf] of Object.entries(OTHERS)) {
+  t.test(`${shell} completes commands, options and values`, { skip: isMissing(shell) }, async (t) => {
+    const folder = t.testdir()
+    const [script, lines] = [join(folder, 'script'), join(folder, 'lines')]
+    writeFileSync(script, (await postrider({}, 'completion', shell)).stdout)
+    writeFileSync(lines, `${TYPED.map(([line]) => line).join('\n')}\n`)
+    const { stdout, stderr } = spawnSync(shell, argumentsOf(script, lines), {
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH, HOME: folder },
+    })
+    t.equal(stderr, '')
+    for (const [at, [line, expected]] of TYPED.entries()) {
+      const words = stdout.split('\n')[at]?.split(' ') ?? []
+      t.strictSame(
+        expected.split(' ').filter((word) => !words.includes(word)),
+        [],
+        `${line}: ${words.join(' ')}`,
+      )
+    }
   })
 }
 

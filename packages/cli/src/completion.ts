@@ -179,7 +179,7 @@ set -g __postrider_paths ${places
 function __postrider_at
   set -l place
   for word in (commandline -opc)[2..-1]
-    set -l next (string join ' ' $place $word)
+    set -l next (string join -- ' ' $place $word)
     contains -- $next $__postrider_paths; and set place $next
   end
   test "$place" = "$argv[1]"

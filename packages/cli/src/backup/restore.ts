@@ -6,6 +6,7 @@ import { UNFINISHED_RESTORE } from '../embedded-postgres/index.ts'
 import type { Progress } from '../importing/progress.ts'
 import { chooseBackup } from './choose-backup.ts'
 import { type BaseBackup, PARTS, requireBackupFolder } from './folder.ts'
+import { missingSegment } from './missing-segment.ts'
 import { recover } from './recover.ts'
 
 export interface RestoreOptions {
@@ -24,6 +25,8 @@ export interface RestoreResult extends Restored {
   /** The time of the last transaction that was restored. */
   readonly restoredTo: Date
   readonly hasSecretKey: boolean
+  /** The segment of the write-ahead log at which the changes end although there are later ones; undefined if none is missing. */
+  readonly missing: string | undefined
 }
 
 /**
@@ -53,7 +56,7 @@ export async function restore(options: RestoreOptions): Promise<RestoreResult> {
     const hasSecretKey = existsSync(join(backup.folder, PARTS.secretKey))
     if (hasSecretKey) copyFileSync(join(backup.folder, PARTS.secretKey), join(unfinished, PARTS.secretKey))
     moveIntoPlace(unfinished, into)
-    return { ...restored, backup, restoredTo, hasSecretKey }
+    return { ...restored, backup, restoredTo, hasSecretKey, missing: missingSegment(folder, backup) }
   } catch (error) {
     rmSync(created, { recursive: true, force: true })
     throw error

@@ -110,21 +110,24 @@ async function runRestore(call: Call): Promise<Answer> {
   const into = resolve(requiredText(call, 'into'))
   const to = timeOption(call, 'to-time')
   const result = await restore({ from, into, to, ...output(call) })
-  const { backup, restoredTo, held, epoch, hasSecretKey } = result
-  const data = { into, restoredTo: restoredTo.toISOString(), backup: backup.name, held, epoch, hasSecretKey }
+  const { backup, restoredTo, held, epoch, hasSecretKey, missing } = result
+  const data = { into, restoredTo: restoredTo.toISOString(), backup: backup.name, held, epoch, hasSecretKey, missing }
   return { data, text: restoredText(into, result) }
 }
 
-function restoredText(into: string, { backup, restoredTo, held, epoch, hasSecretKey }: RestoreResult): string {
+function restoredText(into: string, { backup, restoredTo, held, epoch, hasSecretKey, missing }: RestoreResult): string {
   return [
     `restored to ${restoredTo.toISOString()}, the time of the last change, from the base backup ${backup.name}`,
+    ...(missing === undefined
+      ? []
+      : [`the write-ahead log has a gap at ${missing}: changes after that could not be restored`]),
     `held in the queue: ${held}, of which some may have been delivered after that; "postrider queue release" delivers them`,
     `event numbers continue in epoch ${epoch}`,
     hasSecretKey
       ? 'the secret key was restored, too'
       : 'the backup does not contain the secret key: set SECRET_KEY, or copy DATA_DIR/secret-key, of the installation. With another one ' +
         'the service does not start; DKIM keys, secrets of webhooks and second factors of users cannot be read without it',
-    `next: set DATA_DIR=${into}, then npm start`,
+    `next: set DATA_DIR=${into}, and BACKUP_DIR to a new folder if it was set; then npm start`,
   ].join('\n')
 }
 

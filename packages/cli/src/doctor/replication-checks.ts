@@ -1,4 +1,6 @@
 import type { Standby } from '@postrider/core'
+import { folderOf, listBackups } from '../backup/folder.ts'
+import { missingSegment } from '../backup/missing-segment.ts'
 import type { Check } from './check.ts'
 import { bad, bytesText, counted, type Finding, firstOf, NotChecked, ok, spanText, warn } from './finding.ts'
 import type { Readings } from './readings.ts'
@@ -13,6 +15,7 @@ const HIDDEN =
 
 export const replicationChecks: readonly Check[] = [
   { area: 'replication', name: 'WAL archive', database: true, run: checkArchive },
+  { area: 'replication', name: 'base backup', run: checkBaseBackup },
   { area: 'replication', name: 'standbys', database: true, run: checkStandbys },
   { area: 'replication', name: 'replication lag', database: true, run: checkLag },
   { area: 'replication', name: 'replication slots', database: true, run: checkSlots },
@@ -26,7 +29,7 @@ async function checkArchive({ server, config, env }: Readings): Promise<Finding>
       'archive_mode is off: after a loss of the disk, only what the last backup or a standby has can be restored',
       env.DATABASE_URL
         ? 'set archive_mode = on and archive_command (pgBackRest, WAL-G), and restart the server'
-        : 'use a Postgres of your own, by DATABASE_URL, with archive_mode = on and archive_command (pgBackRest, WAL-G)',
+        : 'set BACKUP_DIR to a folder on another disk or host, then restart (docs/backup.md)',
     )
   }
   if (archiveFailedAt !== null && (archivedAt === null || archiveFailedAt > archivedAt))
@@ -37,6 +40,23 @@ async function checkArchive({ server, config, env }: Readings): Promise<Finding>
   return archivedAt === null
     ? warn('nothing has been archived yet', 'SELECT pg_switch_wal(), then run postrider doctor again')
     : ok(`WAL was last archived at ${archivedAt.toISOString()}`)
+}
+
+/** Only of backups that the service takes itself. */
+async function checkBaseBackup({ config, env }: Readings): Promise<Finding | undefined> {
+  const { backups } = config
+  if (backups === undefined || env.DATABASE_URL) return undefined
+  const folder = folderOf(backups.folder)
+  const last = listBackups(folder).at(-1)
+  const fix = `postrider backup ${backups.folder}; look at the output of npm start, which takes one every ${counted(backups.everyHours, 'hour')}`
+  if (!last) return bad(`${backups.folder} has no base backup: nothing can be restored`, fix)
+  const missing = missingSegment(folder, last)
+  if (missing !== undefined)
+    return bad(`changes after the last base backup are missing from segment ${missing} on, and cannot be restored`, fix)
+  const hours = (Date.now() - new Date(last.finishedAt).getTime()) / 3_600_000
+  const text = `the last one was complete at ${last.finishedAt}`
+  if (hours > 7 * backups.everyHours) return bad(text, fix)
+  return hours > 2 * backups.everyHours ? warn(text, fix) : ok(text)
 }
 
 async function checkStandbys({ server, replication }: Readings): Promise<Finding> {

@@ -2,7 +2,7 @@ import { CommandError } from '../command.ts'
 import { type BackupFolder, type BaseBackup, listBackups } from './folder.ts'
 
 /**
- * Returns the latest base backup from which the state at `to` can be recovered; undefined: the latest state.
+ * Returns the latest base backup from which the state at `to` can be recovered, or the latest state if `to` is undefined.
  *
  * Throws {@link CommandError} if there is none.
  */

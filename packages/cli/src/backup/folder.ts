@@ -12,7 +12,7 @@ export interface BackupFolder {
   readonly wal: string
 }
 
-/** What is known about a base backup without its files: its `backup.json`, which is written last. */
+/** The summary of a base backup: its `backup.json`, which is written last. */
 export interface BaseBackup {
   readonly name: string
   readonly folder: string

@@ -14,7 +14,7 @@ export interface RecoverOptions {
   readonly backup: BaseBackup
   /** A new folder, which gets the layout of a DATA_DIR. */
   readonly dataDir: string
-  /** Undefined: the latest state that the backup folder has. */
+  /** The moment; the latest state if undefined. */
   readonly to: Date | undefined
   readonly progress: Progress
   readonly report: (line: string) => void

@@ -14,7 +14,7 @@ export interface RestoreOptions {
   readonly from: string
   /** The DATA_DIR of the restored installation: a folder that does not exist or is empty. */
   readonly into: string
-  /** Undefined: the latest state. */
+  /** The moment; the latest state if undefined. */
   readonly to: Date | undefined
   readonly progress: Progress
   readonly report: (line: string) => void

@@ -11,7 +11,7 @@ import { recover } from './recover.ts'
 export interface VerifyOptions {
   /** The backup folder. */
   readonly from: string
-  /** The moment that is restored; undefined: the latest state. */
+  /** The moment that is restored; the latest state if undefined. */
   readonly to: Date | undefined
   readonly progress: Progress
   readonly report: (line: string) => void

@@ -97,8 +97,8 @@ function textOf({ folder, files, bytes, finishedAt, hasSecretKey }: BaseBackup, 
   return [
     `backup ${folder}: ${files} files, ${bytesText(bytes)}, as of ${finishedAt}`,
     hasSecretKey
-      ? `it contains the secret key (${PARTS.secretKey}): whoever can read it can read all secrets of the installation`
-      : 'it does not contain the secret key: keep SECRET_KEY, or DATA_DIR/secret-key, in another safe place',
+      ? `with the secret key (${PARTS.secretKey}): users who can read the backup can decrypt all secrets of the installation`
+      : 'without the secret key: keep SECRET_KEY, or DATA_DIR/secret-key, in another safe place',
     ...(pruned && pruned.backups > 0
       ? [`deleted ${pruned.backups} older base backups and ${pruned.segments} segments of the write-ahead log`]
       : []),

@@ -1,4 +1,3 @@
-import { BACKUP_SETTINGS } from './backup-settings.ts'
 import { PEOPLE_SETTINGS } from './people-settings.ts'
 import { PROCESS_SETTINGS } from './process-settings.ts'
 import { WATCH_SETTINGS } from './watch-settings.ts'
@@ -33,7 +32,6 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
   },
   { name: 'API_HOST', default: '127.0.0.1', meaning: 'IP address or host name that the Web API listens on.' },
   { name: 'API_PORT', default: '8080', meaning: 'Port of the Web API.' },
-  ...BACKUP_SETTINGS,
   ...WATCH_SETTINGS,
   ...PROCESS_SETTINGS,
   { name: 'RELAY_HOST', default: '127.0.0.1', meaning: 'IP address or host name that the SMTP relay listens on.' },

@@ -37,7 +37,7 @@ export async function startRecovered({
     settings: [...SERVER_SETTINGS, 'hot_standby=off', ...settings],
     logFile,
     report,
-    // What recovery lacks is missing at the second attempt, too.
+    // A second attempt would fail in the same way.
     firstStarts: 1,
   })
   try {

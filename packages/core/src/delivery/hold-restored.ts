@@ -3,7 +3,7 @@ import { NEVER } from '../platform/never.ts'
 import { takeOverFrom } from './lease.ts'
 
 /** Hours for which mail that is held after a restore does not expire, so that there is time to decide. */
-const LEAST_HOURS = 24
+const MIN_HOURS = 24
 
 /**
  * Holds all deliveries of a queue that was restored to its state at `restoredTo`, until they are released as if the operator had held
@@ -12,7 +12,7 @@ const LEAST_HOURS = 24
  */
 export async function holdRestored(sql: SqlTransaction, restoredTo: Date): Promise<number> {
   const workers = await sql<{ id: number }[]>`select id from workers order by id`
-  // What they had claimed returns to the queue as it does when workers die.
+  // Their deliveries return to the queue as if the workers had died.
   await takeOverFrom(
     sql,
     workers.map(({ id }) => id),
@@ -25,7 +25,7 @@ export async function holdRestored(sql: SqlTransaction, restoredTo: Date): Promi
            next_at = case when q.next_at >= ${NEVER}::timestamptz then q.next_at else d.expires_at end
       from (select message_id, recipient_no,
                    greatest(expires_at + greatest(service_now() - ${restoredTo}::timestamptz, interval '0'),
-                            service_now() + make_interval(hours => ${LEAST_HOURS})) as expires_at
+                            service_now() + make_interval(hours => ${MIN_HOURS})) as expires_at
               from delivery_queue where set_aside is null) d
      where q.message_id = d.message_id and q.recipient_no = d.recipient_no`
   return count

@@ -1,6 +1,6 @@
 import { onlyRow, type Sql } from '../platform/database/database.ts'
 
-/** What a copy of the database contains. */
+/** Numbers of rows in a copy of the database. */
 export interface DataCounts {
   readonly accounts: number
   readonly messages: number
@@ -14,7 +14,7 @@ export interface VerifiedData {
   readonly counts: DataCounts
   /** Pages of all tables and indexes, which were read; their checksums agree. */
   readonly pages: number
-  /** What is wrong; empty if nothing is. */
+  /** Faults that were found, as sentences. */
   readonly problems: readonly string[]
 }
 

@@ -17,7 +17,7 @@ export async function continueAfterRestore(sql: Sql): Promise<boolean> {
       `alter table events alter column transaction
          set default ((pg_current_xact_id()::text::bigint + ${BigInt(highest)})::text::xid8)`,
     )
-    // What was numbered after the dump is lost, and its numbers are given to other events.
+    // Later events are lost, and their numbers are given to other events.
     await beginEpoch(transaction, null)
     return true
   }) as Promise<boolean>

@@ -246,17 +246,26 @@ async function membersBy({ restPort }: Node): Promise<readonly Member[] | undefi
   }
 }
 
-/** The primary, once it has a synchronous standby that may take its place. */
+/**
+ * The primary, once it has a synchronous standby that may take its place. A node that was frozen may still have an old view of the
+ * members, so the primary itself must say that it has the lease.
+ */
 async function wholeOf(nodes: readonly Node[], not?: Node): Promise<Node | undefined> {
   for (const node of nodes) {
-    const members = await membersBy(node)
-    if (!members) continue
+    const members = (await membersBy(node)) ?? []
     const primary = members.find(({ role, state }) => role === 'leader' && state === 'running')
     const standby = members.find(
       ({ role, state }) => role === 'sync_standby' && ['running', 'streaming'].includes(state),
     )
-    const found = nodes.find(({ name }) => name === primary?.name)
-    return found && standby && found !== not ? found : undefined
+    const found = standby && nodes.find(({ name }) => name === primary?.name)
+    if (found && found !== not && (await hasLease(found))) return found
   }
   return undefined
+}
+
+async function hasLease({ restPort }: Node): Promise<boolean> {
+  const response = await fetch(`http://127.0.0.1:${restPort}/primary`, { signal: AbortSignal.timeout(1000) }).catch(
+    () => undefined,
+  )
+  return response?.status === 200
 }

@@ -23,13 +23,17 @@ const { sources } = service.core
 async function makeSmartHost(t: Test, name: string, usedFor: string, settings = {}, behaviour: SinkOptions = {}) {
   const sink = await startSink(t, behaviour)
   const url = `smtp://127.0.0.1:${sink.port}`
-  await sources.addSmartHost({ name, url, usedFor: [usedFor], ...settings })
-  t.teardown(async () => {
-    await sources.removeSmartHost(name)
-    await new Promise((resolve) => setTimeout(resolve, 300))
-  })
-  await new Promise((resolve) => setTimeout(resolve, 300))
+  await changeSmartHosts(() => sources.addSmartHost({ name, url, usedFor: [usedFor], ...settings }))
+  t.teardown(() => changeSmartHosts(() => sources.removeSmartHost(name)))
   return sink
+}
+
+/** Waits until the worker works with the change. */
+async function changeSmartHosts(change: () => Promise<unknown>): Promise<void> {
+  const { log } = internet.worker
+  const before = log.length
+  await change()
+  await until('the worker to read it', () => log.slice(before).some(({ msg }) => msg === 'smart hosts changed'))
 }
 
 t.test('mail that a provider blocks until after its deadline is sent by a smart host, and says so', async (t) => {
@@ -158,9 +162,8 @@ t.test('what new sources may not send is sent by a smart host', async (t) => {
 })
 
 t.test('a smart host that is down takes turns with the usual way, which works again', async (t) => {
-  await sources.addSmartHost({ name: 'down', url: 'smtp://127.0.0.1:1', usedFor: ['deadline'] })
-  t.teardown(() => sources.removeSmartHost('down'))
-  await new Promise((resolve) => setTimeout(resolve, 300))
+  await changeSmartHosts(() => sources.addSmartHost({ name: 'down', url: 'smtp://127.0.0.1:1', usedFor: ['deadline'] }))
+  t.teardown(() => changeSmartHosts(() => sources.removeSmartHost('down')))
   let isBusy = true
   const host = await internet.host(t, { greeting: () => (isBusy ? '421 4.3.2 try again later' : undefined) })
   const id = await internet.send(`r@${internet.domain([host])}`, { settings: { deadline: 4 * 3600 } })

@@ -91,6 +91,7 @@ export class SmartHosts {
           return [smartHost.name, { smartHost, routes }]
         }),
       )
+      log.info({ smartHosts: [...this.#byName.keys()] }, 'smart hosts changed')
       onChanged()
     } catch (err) {
       if (!isDatabaseTrouble(err)) log.error({ err }, 'could not read the smart hosts')

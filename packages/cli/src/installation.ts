@@ -7,6 +7,8 @@ import {
   createCore,
   createLog,
   isDatabaseAway,
+  keyMark,
+  loadSecrets,
   migrate,
   openDatabase,
 } from '@postrider/core'
@@ -38,7 +40,7 @@ export async function withInstallation<T>(
 export async function onDatabase<T>(config: Config, url: string, act: (core: Core) => Promise<T>): Promise<T> {
   // Without SECRET_KEY in the environment, the secret key is stored in DATA_DIR.
   if (!config.secretKey) ensureDataDir(config)
-  const sql = openDatabase({ url, name: 'command', connections: 2 })
+  const sql = openDatabase({ url, name: 'command', connections: 2, keyMark: keyMark(loadSecrets(config)) })
   try {
     if (config.migrate === 'auto') await migrate(sql)
     const core = createCore({ sql, config, log: createLog('command', 'silent') })

@@ -25,6 +25,7 @@ export const TOPICS: Readonly<Record<string, Topic>> = {
   backup: { heading: SERVICE, about: 'Backups of the embedded database' },
   restore: { heading: SERVICE },
   certificate: { heading: SERVICE },
+  secret: { heading: SERVICE, about: 'Rotation of SECRET_KEY' },
   dns: { heading: SERVICE },
   completion: { heading: SERVICE },
   account: { heading: ACCOUNTS, about: 'Accounts, their limits, settings and standing' },

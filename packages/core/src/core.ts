@@ -11,13 +11,16 @@ import { createTemplates, type Templates } from './content/templates/index.ts'
 import { createQueueControl, type QueueControl } from './delivery/control/index.ts'
 import { announcer, createDeliveries, type Deliveries } from './delivery/index.ts'
 import { createSourceChecks, createSources, type SourceChecks, type Sources } from './delivery/sources/index.ts'
+import { SEALED_SMART_HOSTS } from './delivery/sources/smart-hosts.ts'
 import { createTls, type Tls } from './delivery/tls/index.ts'
 import type { GivenKey } from './domains/dkim-key.ts'
+import { SEALED_DKIM_KEYS } from './domains/dkim-key.ts'
 import { createDomains, type Domains } from './domains/index.ts'
 import { type Batches, batchesOf, createMessages, EVERYTHING, type Messages, type Share } from './messages/index.ts'
 import { createFinishedSource } from './messages/requeue/finished-source.ts'
 import { createServiceMail } from './messages/service-mail.ts'
 import { createPeople, type People } from './people/index.ts'
+import { SEALED_TOTP_SECRETS } from './people/totp.ts'
 import { createByteBudget } from './platform/budget.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
@@ -28,11 +31,12 @@ import { within } from './platform/database/deadlines.ts'
 import { applyLaterMigrations, type LaterOptions, type LaterResult } from './platform/database/later-migrations.ts'
 import { ensurePartitions } from './platform/database/partitions.ts'
 import { planUpgrade, type UpgradePlan } from './platform/database/upgrade-plan.ts'
+import { createKeyRotation, type KeyRotation } from './platform/key-rotation.ts'
 import type { Log } from './platform/log.ts'
 import type { Measured } from './platform/metrics/metrics.ts'
 import { createOutboundHttp } from './platform/outbound-http.ts'
 import { type ReadinessWatch, watchReadiness } from './platform/readiness.ts'
-import { createSecrets, loadSecretKey } from './platform/secrets.ts'
+import { loadSecrets } from './platform/secrets.ts'
 import { createEventLog, type EventLog } from './reporting/event-log/index.ts'
 import { createEvents, type Events } from './reporting/events/index.ts'
 import { createExports, type Exports } from './reporting/exports/index.ts'
@@ -41,11 +45,13 @@ import { createServiceFigures } from './reporting/service-figures.ts'
 import { createStats, rollUp, type Stats } from './reporting/statistics/index.ts'
 import { createTlsReports, type TlsReports } from './reporting/tls-reports/index.ts'
 import { createWebhooks, type Webhooks } from './reporting/webhooks/index.ts'
+import { SEALED_WEBHOOK_COLUMNS } from './reporting/webhooks/sealing.ts'
 import { createEvidencePacks, type EvidencePacks } from './reputation/evidence/index.ts'
 import { createGuard, type Guard } from './reputation/guard/index.ts'
 import { createReputation, type Reputation } from './reputation/index.ts'
 import { createProviderFigures, type ProviderFigures } from './reputation/provider-figures/index.ts'
 import { createRetention, type Retention } from './retention/index.ts'
+import { SEALED_FORGET_REQUESTS } from './retention/privacy/forget.ts'
 import { createPrivacy, type Privacy } from './retention/privacy/index.ts'
 import { type AggregateReports, createAggregateReports } from './returns/aggregate/index.ts'
 import { createReturns, type Returns } from './returns/index.ts'
@@ -99,6 +105,8 @@ export interface Core {
   readonly privacy: Privacy
   readonly retention: Retention
   readonly webhooks: Webhooks
+  /** The rotation of SECRET_KEY. */
+  readonly keys: KeyRotation
   readonly readiness: ReadinessWatch
   /** See database-health.ts. */
   readonly databaseHealth: () => Promise<DatabaseHealth>
@@ -134,8 +142,7 @@ export function createCore({
   share = EVERYTHING,
   givenKey,
 }: CoreDependencies): Core {
-  const secretKey = loadSecretKey(config.secretKey, config.dataDir)
-  const secrets = createSecrets(secretKey)
+  const secrets = loadSecrets(config)
   const clock = databaseClock(hostClock)
   const { allowUnsafeDatabase, requireSyncStandby } = config
   const readiness = watchReadiness({ sql: pool, log, secrets, clock, allowUnsafeDatabase, requireSyncStandby })
@@ -171,7 +178,6 @@ export function createCore({
     forgotten,
     heloName: config.heloName,
     links: { secrets, publicUrl: config.publicUrl, trackingScheme: config.trackingScheme },
-    secretKey,
     ready: () => readiness.current().ready,
     announce: announcer(sql),
     onFull: readiness.noteFull,
@@ -243,6 +249,17 @@ export function createCore({
     aggregateReports,
     retention: createRetention(work, config),
     webhooks: createWebhooks({ sql: work, secrets, http }),
+    keys: createKeyRotation({
+      sql: work,
+      secrets,
+      columns: [
+        SEALED_DKIM_KEYS,
+        ...SEALED_WEBHOOK_COLUMNS,
+        SEALED_SMART_HOSTS,
+        SEALED_TOTP_SECRETS,
+        SEALED_FORGET_REQUESTS,
+      ],
+    }),
     readiness,
     databaseHealth: () => readDatabaseHealth(work),
     serviceFigures: createServiceFigures(work),

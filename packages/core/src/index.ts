@@ -98,6 +98,16 @@ export { defined } from './platform/defined.ts'
 export { type DnsQuery, withDns } from './platform/dns-lookup.ts'
 export { ERRORS, type ErrorName, type ErrorRow, invalidParameter, ServiceError } from './platform/errors.ts'
 export { type HealthAnswer, type HealthState, LIVE, readyAnswer } from './platform/health.ts'
+export { secretAgrees } from './platform/key-agreement.ts'
+export {
+  createKeyRotation,
+  type KeyState,
+  keyMark,
+  SETTLE_MS,
+  type SealedCount,
+  type UnawareProgram,
+  UnawareProgramsError,
+} from './platform/key-rotation.ts'
 export { listenProblem } from './platform/listen-problem.ts'
 export * from './platform/listening-sockets.ts'
 export { createLog, type Log } from './platform/log.ts'
@@ -107,7 +117,7 @@ export { type MisspeltSetting, misspeltSettings, misspeltText } from './platform
 export { isPrivateAddress, NetworkList, networkOf, plainAddress, siteNetworkOf } from './platform/networks.ts'
 export * from './platform/outbound-http.ts'
 export { release } from './platform/release.ts'
-export { createSecrets, findSecretKey, secretAgrees, secretKeyFile } from './platform/secrets.ts'
+export { createSecrets, findSecretKey, findSecrets, loadSecrets, secretKeyFile } from './platform/secrets.ts'
 export { createSemaphore, type Semaphore } from './platform/semaphore.ts'
 export { SETTINGS } from './platform/settings.ts'
 export { REPLACED, type StopState } from './platform/stop-signals.ts'

@@ -5,6 +5,7 @@ import { type Config, ConfigError, readConfig } from './platform/config.ts'
 import { databaseErrorCode, isDatabaseAway, openDatabase, type Sql } from './platform/database/database.ts'
 import { migrate, pendingMigrations } from './platform/database/migrate.ts'
 import { healthAnswer } from './platform/health.ts'
+import { keyMark } from './platform/key-rotation.ts'
 import { listenProblem } from './platform/listen-problem.ts'
 import { type InheritedSockets, inheritedSockets } from './platform/listening-sockets.ts'
 import { createLog, type Log } from './platform/log.ts'
@@ -12,6 +13,7 @@ import { serveMetrics } from './platform/metrics/serve-metrics.ts'
 import { misspeltSettings, misspeltText } from './platform/misspelt-settings.ts'
 import { notifyReady } from './platform/notify-ready.ts'
 import { servePlainHttp } from './platform/plain-http.ts'
+import { loadSecrets } from './platform/secrets.ts'
 import { type StopState, stopRequests } from './platform/stop-signals.ts'
 import { startTracing } from './platform/tracing/tracing.ts'
 
@@ -103,7 +105,7 @@ export function withCore(
   start: (context: ServiceContext) => Promise<RunningProcess>,
 ): (context: ProcessContext) => Promise<RunningProcess> {
   return async ({ config, log, stop, sockets }) => {
-    const sql = openDatabase({ url: requireDatabase(config), name, connections })
+    const sql = openDatabase({ url: requireDatabase(config), name, connections, keyMark: keyMark(loadSecrets(config)) })
     await prepareSchema({ sql, config, log })
     const core = createCore({ sql, config, log, ...(share ? { share } : {}) })
     if (await core.events.continueAfterRestore()) log.warn('database restored from a dump; event numbering continues')

@@ -3,6 +3,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import worker from 'node:worker_threads'
 import t from 'tap'
 import type { OutgoingMessage } from '../../../packages/core/src/composition/message-thread.ts'
+import { createSecrets } from '../../../packages/core/src/platform/secrets.ts'
 
 const threads: worker.Worker[] = []
 const { Worker } = worker
@@ -15,7 +16,11 @@ worker.Worker = class extends Worker {
 syncBuiltinESMExports()
 const { createMessageThreads } = await import('../../../packages/core/src/composition/message-thread.ts')
 
-const DATA = { secretKey: 's'.repeat(40), publicUrl: 'http://a.example', trackingScheme: 'http' } as const
+const DATA = {
+  keys: createSecrets('s'.repeat(40)).shared,
+  publicUrl: 'http://a.example',
+  trackingScheme: 'http',
+} as const
 
 t.test('a thread that ends between two letters is followed by another', async (t) => {
   const threadsOfIt = createMessageThreads(DATA)

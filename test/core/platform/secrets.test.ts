@@ -57,6 +57,37 @@ t.test('mac differs by key, purpose and data, and is the same every time', async
   t.notSame(createSecrets(`${KEY}.`).mac('return path', plain), mac)
 })
 
+t.test('with several keys, one makes values and all of them read', async (t) => {
+  const NEW = 'the key that replaces it, of 32 characters'
+  const both = createSecrets([NEW, KEY])
+  const [fresh, former] = both.known as [string, string]
+  t.equal(former, secrets.fingerprint)
+  t.equal(both.use(former, undefined), true)
+  t.equal(both.fingerprint, former)
+  const pseudonym = secrets.pseudonym('audit address', plain)
+  t.strictSame(both.pseudonym('audit address', plain), pseudonym)
+  const thread = createSecrets(both.shared)
+  t.strictSame(thread.sealFixed(plain, 'x'), secrets.sealFixed(plain, 'x'))
+  const kept = both.sealPseudonymKeys()
+
+  t.equal(both.use(fresh, kept), true)
+  t.strictSame(both.open(box, 'dkim ship.example'), plain)
+  t.equal(both.isCurrent(box, 'dkim ship.example'), false)
+  t.throws(() => secrets.open(both.seal(plain, 'x'), 'x'), 'new values need the new key')
+  t.strictSame(thread.sealFixed(plain, 'x'), createSecrets(NEW).sealFixed(plain, 'x'), 'threads follow')
+  for (const one of [secrets, both])
+    t.ok(both.isMac('return path', plain, one.mac('return path', plain).subarray(0, 10)))
+  t.notOk(both.isMac('return path', plain, createSecrets(`${KEY}.`).mac('return path', plain)))
+  t.notOk(both.isMac('return path', plain, Buffer.alloc(0)))
+  t.strictSame(both.pseudonym('audit address', plain), pseudonym, 'pseudonyms stay')
+
+  const alone = createSecrets(NEW)
+  t.equal(alone.use(former, kept), false)
+  t.equal(alone.use(fresh, kept), true)
+  t.strictSame(alone.pseudonym('audit address', plain), pseudonym, 'also without the former key')
+  t.throws(() => alone.open(box, 'dkim ship.example'))
+})
+
 t.test('the fingerprint tells keys apart and does not hold the key', async (t) => {
   t.equal(createSecrets(KEY).fingerprint, secrets.fingerprint)
   t.not(createSecrets(`${KEY}.`).fingerprint, secrets.fingerprint)

@@ -7,6 +7,8 @@ import {
   forwardMetrics,
   forwardSpans,
   garbageCollector,
+  keyMark,
+  loadSecrets,
   openDatabase,
   POOL_SIZES,
   type Principal,
@@ -35,7 +37,12 @@ async function serve(): Promise<void> {
   const log = createLog('api', config.logLevel, config.logFormat)
   if (config.metricsPort !== undefined) forwardMetrics()
   if (config.tracing) forwardSpans(config.tracing)
-  const sql = openDatabase({ url: requireDatabase(config), name: 'api', connections: POOL_SIZES.largeCalls })
+  const sql = openDatabase({
+    url: requireDatabase(config),
+    name: 'api',
+    connections: POOL_SIZES.largeCalls,
+    keyMark: keyMark(loadSecrets(config)),
+  })
   const core = createCore({ sql, config, log })
   await core.readiness.check()
   const { collect, release } = garbageCollector()

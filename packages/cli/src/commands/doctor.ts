@@ -1,4 +1,4 @@
-import { type Core, createCore, createLog, createSecrets, findSecretKey, type Sql, secretAgrees } from '@postrider/core'
+import { type Core, createCore, createLog, findSecrets, type Sql, secretAgrees } from '@postrider/core'
 import { type Answer, type Call, type Command, textOption, UsageError } from '../command.ts'
 import { certificateChecks } from '../doctor/certificate-checks.ts'
 import type { Check } from '../doctor/check.ts'
@@ -122,6 +122,8 @@ async function withDoctorCore<T>({ config, sql, schema }: Readings, act: (core: 
   await requireUsable(pool, config, (await schema()).pending)
   const core = createCore({ sql: pool, config, log: createLog('command', 'silent') })
   try {
+    // It also learns which key is in use.
+    await core.readiness.check()
     return await act(core)
   } finally {
     core.readiness.close()
@@ -130,7 +132,7 @@ async function withDoctorCore<T>({ config, sql, schema }: Readings, act: (core: 
 
 async function requireUsable(sql: Sql, config: Call['config'], pending: readonly string[]): Promise<void> {
   if (pending.length > 0) throw new NotChecked('migrations are pending')
-  const key = findSecretKey(config.secretKey, config.dataDir)
-  const agrees = key !== undefined && (await secretAgrees(sql, createSecrets(key)))
+  const secrets = findSecrets(config)
+  const agrees = secrets && (await secretAgrees(sql, secrets))
   if (!agrees) throw new NotChecked('the secret key does not agree with the database')
 }

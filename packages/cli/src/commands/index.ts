@@ -25,6 +25,7 @@ import { providerFigureCommands } from './provider-figures.ts'
 import { queueCommands } from './queue.ts'
 import { returnCommands } from './returns.ts'
 import { schemaCommands } from './schema.ts'
+import { secretCommands } from './secret.ts'
 import { smartHostCommands } from './smart-host.ts'
 import { sourceCommands } from './source.ts'
 import { statsCommands } from './stats.ts'
@@ -44,6 +45,7 @@ export const COMMANDS: readonly Command[] = [
   ...doctorCommands,
   ...backupCommands,
   ...certificateCommands,
+  ...secretCommands,
   ...completionCommands,
   ...accountCommands,
   ...accountStandingCommands,

@@ -1,4 +1,4 @@
-import { type Config, openDatabase, type Sql, within } from '@postrider/core'
+import { type Config, findSecrets, keyMark, openDatabase, type Sql, within } from '@postrider/core'
 import { startEmbeddedPostgres } from '../embedded-postgres/index.ts'
 import { hasEmbeddedDatabase } from '../installation.ts'
 import { bad, type Finding, ok, warn } from './finding.ts'
@@ -34,6 +34,7 @@ export async function openExamined(config: Config, env: NodeJS.ProcessEnv): Prom
     const sql = openDatabase({
       url: embedded?.url ?? (env.DATABASE_URL as string),
       name: 'doctor',
+      keyMark: markOf(config),
       connections: CONNECTIONS,
     })
     const close = async () => {
@@ -74,4 +75,9 @@ async function measure(sql: Sql): Promise<Finding> {
 
 function closed(connection: Finding): ExaminedDatabase {
   return { sql: undefined, connection, close: async () => {} }
+}
+
+function markOf(config: Config): string | undefined {
+  const secrets = findSecrets(config)
+  return secrets && keyMark(secrets)
 }

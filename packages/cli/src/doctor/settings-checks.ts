@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import {
-  createSecrets,
-  findSecretKey,
+  createKeyRotation,
+  findSecrets,
   isActiveDomain,
   misspeltSettings,
   secretAgrees,
@@ -44,13 +44,23 @@ function checkTestSettings({ config }: Readings): Finding {
 }
 
 async function checkSecretKey({ config, sql }: Readings): Promise<Finding> {
-  const key = findSecretKey(config.secretKey, config.dataDir)
+  const secrets = findSecrets(config)
   const file = secretKeyFile(config.dataDir)
   const useFirst =
     'set SECRET_KEY to the value of the first host (its DATA_DIR/secret-key, if its environment does not set it)'
-  if (key === undefined) return bad(`SECRET_KEY is not set, and ${file} does not exist`, useFirst)
-  const agrees = await secretAgrees(sql(), createSecrets(key))
+  if (!secrets) return bad(`SECRET_KEY is not set, and ${file} does not exist`, useFirst)
+  const agrees = await secretAgrees(sql(), secrets)
   if (agrees === false) return bad('SECRET_KEY differs from the one this database was set up with', useFirst)
+  if (agrees) {
+    const { inUse, resealed } = await createKeyRotation({ sql: sql(), secrets, columns: [] }).state()
+    if (!inUse || !resealed)
+      return warn(
+        inUse
+          ? 'some values may still be sealed with a key of SECRET_KEY_PREVIOUS'
+          : 'SECRET_KEY is not in use yet, but one of SECRET_KEY_PREVIOUS is',
+        'once every process is started with both settings: postrider secret rotate',
+      )
+  }
   if (config.secretKey === undefined && (statSync(file).mode & 0o077) !== 0)
     return warn(`other users of this host can read ${file}`, `chmod 600 ${file}`)
   return ok(agrees ? 'agrees with the database' : 'no process has used the database yet')

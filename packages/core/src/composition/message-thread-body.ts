@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { defined } from '../platform/defined.ts'
-import { createSecrets } from '../platform/secrets.ts'
+import { createSecrets, type SharedKeys } from '../platform/secrets.ts'
 import { garbageCollector } from '../platform/threads/garbage.ts'
 import { type FilledContent, Unrenderable } from './fill.ts'
 import type { LinkOptions } from './links-for.ts'
@@ -8,7 +8,7 @@ import type { LoadedMessage } from './load.ts'
 import { type Addressed, writeDelivery } from './write-delivery.ts'
 
 export interface MessageThreadData extends Omit<LinkOptions, 'secrets'> {
-  readonly secretKey: string
+  readonly keys: SharedKeys
 }
 
 /** `message` is undefined if it is the same as in the previous order. */
@@ -27,8 +27,8 @@ export type MessageThreadReport =
 function serve(): void {
   const port = parentPort
   if (!port) return
-  const { secretKey, ...links } = workerData as MessageThreadData
-  const options = { ...links, secrets: createSecrets(secretKey) }
+  const { keys, ...links } = workerData as MessageThreadData
+  const options = { ...links, secrets: createSecrets(keys) }
   const { collect } = garbageCollector()
   let message: LoadedMessage | undefined
   port.on('message', (order: MessageThreadRequest) => {

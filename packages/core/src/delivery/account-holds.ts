@@ -60,7 +60,7 @@ export async function readRecipientHolds(sql: AnySql): Promise<RecipientHold[]> 
 
 /** Returns the keyed hash of a recipient, as a decimal number: a hold must not keep an address. */
 export function recipientHash(secrets: Secrets, recipient: string): string {
-  return secrets.mac('recipient hold', Buffer.from(recipient.toLowerCase())).readBigInt64BE().toString()
+  return secrets.pseudonym('recipient hold', Buffer.from(recipient.toLowerCase())).readBigInt64BE().toString()
 }
 
 /** Why the mail of a flow waits. */

@@ -208,6 +208,7 @@ export function createDeliveries({
   feedbackSenderId,
 }: DeliveriesDependencies): Deliveries {
   const watched = watchPlans(sql)
+  let feedbackSender = feedbackSenderId
   return {
     register: (worker) => registerWorker(sql, worker),
     hold: (options) => holdLease({ ...options, databaseUrl, log }),
@@ -264,7 +265,9 @@ export function createDeliveries({
     reference: (target, since) => makeMark(secrets, 'reference', target, since),
     recipientHash: (recipient) => recipientHash(secrets, recipient),
     // The same for every host of the installation.
-    feedbackSender: feedbackSenderId || `pr${secrets.mac('feedback sender', Buffer.alloc(0)).toString('hex', 0, 4)}`,
+    get feedbackSender() {
+      return (feedbackSender ||= `pr${secrets.pseudonym('feedback sender', Buffer.alloc(0)).toString('hex', 0, 4)}`)
+    },
     readReturnPath: (local) => readMark(secrets, 'returnPath', { local, now: clock.now() }),
     async listen(onQueued) {
       const listening = await sql.listen(

@@ -1,4 +1,4 @@
-import { type Secrets, sameSecret } from '../platform/secrets.ts'
+import type { Secrets } from '../platform/secrets.ts'
 
 /**
  * The return path of one delivery (VERP). It identifies the delivery and is signed, so that a returned bounce can be matched to
@@ -12,6 +12,7 @@ const MARKS = { returnPath: { prefix: 'b-', version: 1 }, reference: { prefix: '
  * it; no mail is taken for it.
  */
 export type MarkKind = keyof typeof MARKS
+const PURPOSE = 'return path'
 const SIGNATURE = 10
 const PAYLOAD = 1 + 16 + 2 + 2
 const DAY_MS = 86_400_000
@@ -33,7 +34,7 @@ export function makeMark(secrets: Secrets, kind: MarkKind, target: ReturnPathTar
   payload.write(target.messageId, 1, 'hex')
   payload.writeUInt16BE(target.recipientNo, 17)
   payload.writeUInt16BE(Math.floor(since / DAY_MS), 19)
-  return prefix + toBase32(Buffer.concat([payload, sign(secrets, payload)]))
+  return prefix + toBase32(Buffer.concat([payload, secrets.mac(PURPOSE, payload).subarray(0, SIGNATURE)]))
 }
 
 /** Returns the delivery that a mark of this kind identifies; undefined if it is not signed by this service, altered or older than `validDays`. */
@@ -48,15 +49,11 @@ export function readMark(
   const bytes = fromBase32(text.slice(prefix.length))
   if (bytes?.length !== PAYLOAD + SIGNATURE || bytes[0] !== version) return undefined
   const payload = bytes.subarray(0, PAYLOAD)
-  if (!sameSecret(bytes.subarray(PAYLOAD), sign(secrets, payload))) return undefined
+  if (!secrets.isMac(PURPOSE, payload, bytes.subarray(PAYLOAD))) return undefined
   const age = Math.floor(now / DAY_MS) - payload.readUInt16BE(19)
   // Tolerates one day in the future, because the clocks of two hosts differ around midnight.
   if (age < -1 || age > validDays) return undefined
   return { messageId: payload.toString('hex', 1, 17), recipientNo: payload.readUInt16BE(17) }
-}
-
-function sign(secrets: Secrets, payload: Buffer): Buffer {
-  return secrets.mac('return path', payload).subarray(0, SIGNATURE)
 }
 
 function toBase32(bytes: Buffer): string {

@@ -10,6 +10,7 @@ import {
 } from 'node:crypto'
 import { promisify } from 'node:util'
 import { invalidParameter } from '../platform/errors.ts'
+import type { SealedColumn } from '../platform/key-rotation.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { StoredDkimKey } from './keys-store.ts'
 
@@ -146,6 +147,15 @@ export function freeSelector(used: readonly string[]): string {
 
 function selectorTag(): string {
   return Array.from({ length: TAG_LENGTH }, () => randomInt(36).toString(36)).join('')
+}
+
+/** The stored values that are sealed here. */
+export const SEALED_DKIM_KEYS: SealedColumn = {
+  what: 'DKIM keys',
+  table: 'dkim_keys',
+  keyType: 'int',
+  column: 'private_key',
+  context: (sql) => sql`(select ${context('')} || d.name from domains d where d.id = t.domain_id)`,
 }
 
 function context(domain: string): string {

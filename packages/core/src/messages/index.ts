@@ -169,8 +169,6 @@ export interface MessagesDependencies {
   readonly forgotten: Forgotten
   readonly heloName: string
   readonly links: LinkOptions
-  /** The key from which the secrets in `links` are derived, for the threads that build messages. */
-  readonly secretKey: string
   /** Budget in bytes for the templates and stored files that this process holds in memory. */
   readonly storedBudget: ByteBudget
   readonly ready: () => boolean
@@ -207,7 +205,6 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
     forgotten,
     heloName,
     links,
-    secretKey,
     storedBudget,
     ready,
     announce,
@@ -228,7 +225,7 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
   const numbers = createTransactionNumbers(sql)
   const reader = createMessageReader()
   const { publicUrl, trackingScheme } = links
-  const threads = createMessageThreads({ secretKey, publicUrl, trackingScheme })
+  const threads = createMessageThreads({ keys: links.secrets.shared, publicUrl, trackingScheme })
   const rendering = { ...links, queue: createRenderQueue(renderer), threads }
   const render: Messages['render'] = (message, delivery) =>
     inItsTurn(() => renderDelivery(message, delivery, rendering))

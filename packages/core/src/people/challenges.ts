@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../platform/clock.ts'
 import type { AnySql } from '../platform/database/database.ts'
-import { type Secrets, sameSecret } from '../platform/secrets.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import type { LinkPurpose } from './links.ts'
 import { sha256 } from './tokens.ts'
 
@@ -26,20 +26,21 @@ export function createChallenges(
   purpose: LinkPurpose,
   context = '',
 ): Challenges {
-  const mac = (data: Buffer): Buffer =>
-    secrets.mac(`challenge ${purpose} ${context}`, data).subarray(0, LENGTH - RANDOM - TIME)
+  const use = `challenge ${purpose} ${context}`
   return {
     make() {
       const time = Buffer.alloc(TIME)
       time.writeBigUInt64BE(BigInt(clock.now() + MINUTES * 60_000))
       const data = Buffer.concat([randomBytes(RANDOM), time])
-      return Buffer.concat([data, mac(data)]).toString('base64url')
+      return Buffer.concat([data, secrets.mac(use, data).subarray(0, LENGTH - RANDOM - TIME)]).toString('base64url')
     },
     isOurs(challenge) {
       const bytes = Buffer.from(challenge, 'base64url')
       if (bytes.length !== LENGTH || bytes.toString('base64url') !== challenge) return false
       const data = bytes.subarray(0, RANDOM + TIME)
-      return sameSecret(bytes.subarray(RANDOM + TIME), mac(data)) && Number(data.readBigUInt64BE(RANDOM)) > clock.now()
+      return (
+        secrets.isMac(use, data, bytes.subarray(RANDOM + TIME)) && Number(data.readBigUInt64BE(RANDOM)) > clock.now()
+      )
     },
     async use(sql, challenge) {
       const rows = await sql`

@@ -1,9 +1,10 @@
 import { hash, randomBytes } from 'node:crypto'
-import { type Secrets, sameSecret } from '../platform/secrets.ts'
+import type { Secrets } from '../platform/secrets.ts'
 
 /** 256 bits. */
 const RANDOM_BYTES = 32
 const MAC_BYTES = 8
+const PURPOSE = 'session'
 /** 43 characters of base64url. */
 const TOKEN = /^[\w-]{43}$/
 /** The 40 octets of a session's token. */
@@ -31,17 +32,16 @@ export interface SessionTokens {
 
 /** Tokens of sessions: 256 random bits, and 64 bits that only the holder of SECRET_KEY can compute. */
 export function createSessionTokens(secrets: Secrets): SessionTokens {
-  const mac = (random: Buffer): Buffer => secrets.mac('session', random).subarray(0, MAC_BYTES)
   return {
     make() {
       const random = randomBytes(RANDOM_BYTES)
-      const token = Buffer.concat([random, mac(random)]).toString('base64url')
+      const token = Buffer.concat([random, secrets.mac(PURPOSE, random).subarray(0, MAC_BYTES)]).toString('base64url')
       return { token, hash: sha256(token) }
     },
     hashOf(token) {
       if (!SESSION_TOKEN.test(token)) return undefined
       const bytes = Buffer.from(token, 'base64url')
-      const isOurs = sameSecret(bytes.subarray(RANDOM_BYTES), mac(bytes.subarray(0, RANDOM_BYTES)))
+      const isOurs = secrets.isMac(PURPOSE, bytes.subarray(0, RANDOM_BYTES), bytes.subarray(RANDOM_BYTES))
       // The last character has spare bits, so that several texts are the same octets: only the canonical one counts.
       return isOurs && bytes.toString('base64url') === token ? sha256(token) : undefined
     },

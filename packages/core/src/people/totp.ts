@@ -3,6 +3,7 @@ import { type Actor, ALL_ACCOUNTS, noteChange } from '../accounts/audit/index.ts
 import type { Clock } from '../platform/clock.ts'
 import type { AnySql, Sql } from '../platform/database/database.ts'
 import { invalidParameter, ServiceError } from '../platform/errors.ts'
+import type { SealedColumn } from '../platform/key-rotation.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { LogInLimits } from './log-in-limits.ts'
 import { requireFresh } from './reauthenticate.ts'
@@ -140,6 +141,15 @@ export async function useCode(
   const rows = await sql`
     update users set totp_step = ${step} where id = ${userId} and (totp_step is null or totp_step < ${step})`
   return rows.count > 0
+}
+
+/** The stored values that are sealed here. */
+export const SEALED_TOTP_SECRETS: SealedColumn = {
+  what: 'second factors',
+  table: 'users',
+  keyType: 'int',
+  column: 'totp_secret',
+  context: (sql) => sql`'totp ' || t.id`,
 }
 
 function contextOf(userId: number): string {

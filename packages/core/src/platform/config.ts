@@ -14,6 +14,7 @@ import {
 } from './config/network-access.ts'
 import { type OidcConfig, oidc } from './config/oidc.ts'
 import { type OperatorDkim, operatorDkim } from './config/operator-dkim.ts'
+import { type SecretKeyConfig, secretKeys } from './config/secret-keys.ts'
 import { serviceMail } from './config/service-mail.ts'
 import { type TracingConfig, tracing } from './config/tracing.ts'
 import { file, hostName, listenHost, networks, oneOf, port, wholeNumber } from './config/values.ts'
@@ -24,7 +25,7 @@ export { ConfigError } from './config/config-error.ts'
 export { embeddedUrlFile } from './config/database-url.ts'
 export { asksDns, type DeliveryRoute, type RelayHost } from './config/delivery-route.ts'
 
-export interface Config extends OutboundAccess {
+export interface Config extends OutboundAccess, SecretKeyConfig {
   readonly databaseUrl: string | undefined
   readonly dataDir: string
   /** Undefined if the service takes no backups. */
@@ -97,7 +98,6 @@ export interface Config extends OutboundAccess {
   readonly logFormat: LogFormat
   /** Which outcomes of attempts are logged. */
   readonly logDeliveries: 'all' | 'failures' | 'none'
-  readonly secretKey: string | undefined
   readonly mxPort: number
   readonly allowPrivateMx: boolean
   readonly allowUnsafeDatabase: boolean
@@ -199,7 +199,7 @@ export function readConfig(env: Environment): Config {
     logLevel: oneOf(env, 'LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info'),
     logFormat: oneOf(env, 'LOG_FORMAT', ['json', 'pretty'], 'json'),
     logDeliveries: oneOf(env, 'LOG_DELIVERIES', ['all', 'failures', 'none'], 'all'),
-    secretKey: secretKey(env.SECRET_KEY),
+    ...secretKeys(env),
     mxPort: port(env, 'MX_PORT', 25),
     allowPrivateMx: oneOf(env, 'MX_PRIVATE_NETWORKS', ['allow', 'refuse'], 'refuse') === 'allow',
     ...outbound(env),
@@ -227,12 +227,6 @@ const LOOPBACK = '127.0.0.0/8, ::1'
 function defaultHeloName(): string {
   const name = hostname().toLowerCase()
   return /^[a-z0-9.-]+$/.test(name) && !/^[.-]|[.-]$|\.\./.test(name) ? name : 'localhost'
-}
-
-function secretKey(text: string | undefined): string | undefined {
-  if (!text) return undefined
-  if (text.length < 32) throw new ConfigError('SECRET_KEY', 'must have at least 32 characters, from a random source')
-  return text
 }
 
 function publicUrl(text: string | undefined, apiPort: number): string {

@@ -5,8 +5,9 @@ import { within } from './database/deadlines.ts'
 import { diskProbe } from './database/disk-probe.ts'
 import { outdatedBy, pendingMigrations } from './database/migrate.ts'
 import { DURABILITY } from './database/server-state.ts'
+import { agreeOnSecret } from './key-agreement.ts'
 import type { Log } from './log.ts'
-import { agreeOnSecret, type Secrets } from './secrets.ts'
+import type { Secrets } from './secrets.ts'
 
 const STANDBY =
   'the database is a standby, which stores no mail: set DATABASE_URL to the primary, or list all hosts and add target_session_attrs=primary'
@@ -168,6 +169,6 @@ async function schemaProblems(sql: Sql, secrets: Secrets): Promise<string[]> {
   return (await agreeOnSecret(sql, secrets))
     ? []
     : [
-        'SECRET_KEY differs from the one this database was set up with: use the value of the first host (its DATA_DIR/secret-key, if its environment does not set it)',
+        'SECRET_KEY differs from the one this database was set up with: use the value of the first host (its DATA_DIR/secret-key, if its environment does not set it); to rotate it, set the former value in SECRET_KEY_PREVIOUS',
       ]
 }

@@ -1,5 +1,6 @@
 import { PEOPLE_SETTINGS } from './people-settings.ts'
 import { PROCESS_SETTINGS } from './process-settings.ts'
+import { STORAGE_SETTINGS } from './storage-settings.ts'
 import { WATCH_SETTINGS } from './watch-settings.ts'
 
 /**
@@ -7,29 +8,7 @@ import { WATCH_SETTINGS } from './watch-settings.ts'
  * list.
  */
 export const SETTINGS: readonly { name: string; default: string; meaning: string }[] = [
-  {
-    name: 'DATABASE_URL',
-    default: '',
-    meaning:
-      'URL of the Postgres database (version 15 or newer). Several hosts, separated by commas, need target_session_attrs=primary. If empty, an embedded database in DATA_DIR is used.',
-  },
-  {
-    name: 'DATA_DIR',
-    default: './data',
-    meaning: 'Directory of the embedded database, keys, certificate and sandbox inbox.',
-  },
-  {
-    name: 'SECRET_KEY',
-    default: '',
-    meaning:
-      'Secret that encrypts DKIM keys and signs return paths; at least 32 characters. All hosts of one database need the same. If empty, it is created once in DATA_DIR/secret-key.',
-  },
-  {
-    name: 'REQUIRE_SYNC_STANDBY',
-    default: '0',
-    meaning:
-      '1: processes are not ready unless a synchronous standby of the database is connected, so that accepted mail is on two servers.',
-  },
+  ...STORAGE_SETTINGS,
   { name: 'API_HOST', default: '127.0.0.1', meaning: 'IP address or host name that the Web API listens on.' },
   { name: 'API_PORT', default: '8080', meaning: 'Port of the Web API.' },
   ...WATCH_SETTINGS,

@@ -74,7 +74,7 @@ async function change(
 
 function valuesOf(secrets: Secrets, { emails, domains }: Values) {
   const hashOf = (value: string): string =>
-    secrets.mac('audit address', Buffer.from(value)).toString('hex').slice(0, 32)
+    secrets.pseudonym('audit address', Buffer.from(value)).toString('hex').slice(0, 32)
   return {
     emails: emails.length,
     domains: domains.length,

@@ -35,7 +35,7 @@ export const FORGOTTEN_AGE_MS = 3000
 
 /** The hash that replaces the address of an erased recipient. */
 export function forgottenHash(secrets: Secrets, accountId: number, key: string): Buffer {
-  return secrets.mac('forgotten recipient', Buffer.from(`${accountId} ${key}`))
+  return secrets.pseudonym('forgotten recipient', Buffer.from(`${accountId} ${key}`))
 }
 
 /**

@@ -3,6 +3,7 @@ import type { DeliveryClass } from '../../accounts/mail-class.ts'
 import { type RelayHost, relayHostOf } from '../../platform/config/delivery-route.ts'
 import { isUniqueViolation, type Sql } from '../../platform/database/database.ts'
 import { invalidParameter } from '../../platform/errors.ts'
+import type { SealedColumn } from '../../platform/key-rotation.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import { LIMITS_CHANNEL } from '../overrides.ts'
 import { requireName } from './change-egress.ts'
@@ -119,6 +120,15 @@ export function withoutSecret({ relay: _, ...rest }: OpenSmartHost): SmartHost {
 
 function changeOf(name: string, by: Actor) {
   return { accountId: ALL_ACCOUNTS, by, object: `smart host ${name}` }
+}
+
+/** The stored values that are sealed here. */
+export const SEALED_SMART_HOSTS: SealedColumn = {
+  what: 'URLs of smart hosts',
+  table: 'smart_hosts',
+  keyType: 'int',
+  column: 'url',
+  context: (sql) => sql`${contextOf('')} || t.name`,
 }
 
 function contextOf(name: string): string {

@@ -10,6 +10,8 @@ export interface DatabaseOptions {
   readonly url: string
   /** The program's name in pg_stat_activity: `postrider NAME vVERSION`. */
   readonly name: string
+  /** See {@link keyMark} in key-rotation.ts. */
+  readonly keyMark?: string | undefined
   /** Maximum number of connections, not counting the one that listens. */
   readonly connections: number
 }
@@ -20,7 +22,7 @@ export interface DatabaseOptions {
  * The server cancels statements after 15 s, so that with a stalled database the service rejects a request before the
  * client gives up (P1: no acknowledgement after the client's deadline).
  */
-export function openDatabase({ url, name, connections }: DatabaseOptions): Sql {
+export function openDatabase({ url, name, connections, keyMark }: DatabaseOptions): Sql {
   return postgres(url, {
     max: connections,
     connect_timeout: 5,
@@ -31,7 +33,7 @@ export function openDatabase({ url, name, connections }: DatabaseOptions): Sql {
     onnotice: () => {},
     backoff: (retries: number) => Math.min(0.05 * 2 ** retries, 2),
     connection: {
-      application_name: sessionName(name),
+      application_name: sessionName(name, keyMark),
       statement_timeout: 15_000,
       // Statements take lists, for which one generic plan is as good as custom plans. Planning a join of two
       // partitioned tables takes 0.8 ms, a tenth of the total for a single message (`node bench/cpu.ts --one`).

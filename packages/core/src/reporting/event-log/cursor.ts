@@ -1,5 +1,5 @@
 import { invalidParameter } from '../../platform/errors.ts'
-import { type Secrets, sameSecret } from '../../platform/secrets.ts'
+import type { Secrets } from '../../platform/secrets.ts'
 import type { LogQuery } from './query.ts'
 
 /** A delivery's position in the log. Rows are ordered by message id and recipient number. */
@@ -20,6 +20,7 @@ export interface Cursor {
 
 const LENGTH = 44
 const MAC = 16
+const PURPOSE = 'event log'
 
 /** Returns a cursor as an opaque text, valid only for this account and query. */
 export function sealCursor(secrets: Secrets, question: LogQuery, { place, until, total }: Cursor): string {
@@ -28,14 +29,14 @@ export function sealCursor(secrets: Secrets, question: LogQuery, { place, until,
   plain.writeUInt32BE(place.recipientNo, 16)
   plain.write(until.replaceAll('-', ''), 20, 'hex')
   plain.writeDoubleBE(total, 36)
-  return Buffer.concat([plain, macOf(secrets, question, plain)]).toString('base64url')
+  return Buffer.concat([plain, secrets.mac(PURPOSE, signed(question, plain)).subarray(0, MAC)]).toString('base64url')
 }
 
 /** Reads a cursor. Throws parameterInvalid (scrollid) if it was forged or belongs to another account or query. */
 export function openCursor(secrets: Secrets, question: LogQuery, text: string): Cursor {
   const octets = Buffer.from(text.slice(0, 200), 'base64url')
   const plain = octets.subarray(0, LENGTH)
-  if (octets.length !== LENGTH + MAC || !sameSecret(octets.subarray(LENGTH), macOf(secrets, question, plain))) {
+  if (octets.length !== LENGTH + MAC || !secrets.isMac(PURPOSE, signed(question, plain), octets.subarray(LENGTH))) {
     throw invalidParameter(
       'scrollid',
       'must be the scrollid of the previous page, sent with otherwise identical parameters',
@@ -48,11 +49,11 @@ export function openCursor(secrets: Secrets, question: LogQuery, text: string): 
   }
 }
 
-function macOf(secrets: Secrets, question: LogQuery, plain: Buffer): Buffer {
+function signed(question: LogQuery, plain: Buffer): Buffer {
   const { accountId, first, last, sort, email, from, subject, reference, messageId } = question
   const events = [...(question.events ?? [])].map((word) => word.toLowerCase()).sort()
   const query = JSON.stringify([accountId, first, last, sort, events, email, from, subject, reference, messageId])
-  return secrets.mac('event log', Buffer.concat([plain, Buffer.from(query)])).subarray(0, MAC)
+  return Buffer.concat([plain, Buffer.from(query)])
 }
 
 function uuid(octets: Buffer): string {

@@ -1,4 +1,5 @@
 import type { Sql } from '../../platform/database/database.ts'
+import type { SealedColumn } from '../../platform/key-rotation.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import { type Row, selectKeys } from './store.ts'
 import type { Webhook, WebhookKeys } from './webhook.ts'
@@ -27,6 +28,17 @@ export async function keysOf(
     signingKey: open(secrets, accountId, sealed.signingKey),
   }
 }
+
+/** The stored values that are sealed here. */
+export const SEALED_WEBHOOK_COLUMNS: readonly SealedColumn[] = (
+  ['headers', 'secret', 'former_secret', 'signing_key'] as const
+).map((column) => ({
+  what: 'secrets of webhooks',
+  table: 'webhooks',
+  keyType: 'int',
+  column,
+  context: (sql) => sql`'webhook ' || t.account_id`,
+}))
 
 function open(secrets: Secrets, accountId: number, box: Buffer): Buffer {
   return secrets.open(box, `webhook ${accountId}`)

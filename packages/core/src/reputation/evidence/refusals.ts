@@ -62,7 +62,7 @@ export class Refusals {
       recipients: recipients.size,
       hashes: [...recipients]
         .slice(0, MAX_HASHES)
-        .map((key) => secrets.mac('evidence recipient', Buffer.from(key)).toString('hex', 0, 8)),
+        .map((key) => secrets.pseudonym('evidence recipient', Buffer.from(key)).toString('hex', 0, 8)),
     }))
   }
 }

@@ -1,10 +1,11 @@
-import { type Secrets, sameSecret } from '../../platform/secrets.ts'
+import type { Secrets } from '../../platform/secrets.ts'
 import type { Evidence } from './evidence.ts'
 
 /** An HMAC-SHA-256 with a key of this installation (SECRET_KEY): only it can make one, and check it. */
 export type SignedEvidence = Evidence & { readonly signature: string }
 
 const PURPOSE = 'evidence'
+const SIGNATURE = /^[0-9a-f]{64}$/
 /** Begins the last line of a signed text. */
 const LINE = 'Signature (HMAC-SHA-256): '
 
@@ -37,19 +38,19 @@ function isUnchangedJson(secrets: Secrets, text: string): boolean {
   }
   const { signature, ...evidence } = value as Record<string, unknown>
   if (typeof signature !== 'string' || JSON.stringify({ ...evidence, signature }) !== text) return false
-  return isSame(macOf(secrets, JSON.stringify(evidence)), signature)
+  return isSignature(secrets, JSON.stringify(evidence), signature)
 }
 
 function isUnchangedText(secrets: Secrets, text: string): boolean {
   const at = text.lastIndexOf('\n') + 1
   const line = text.slice(at)
-  return line.startsWith(LINE) && isSame(macOf(secrets, text.slice(0, at)), line.slice(LINE.length))
+  return line.startsWith(LINE) && isSignature(secrets, text.slice(0, at), line.slice(LINE.length))
 }
 
 function macOf(secrets: Secrets, text: string): string {
   return secrets.mac(PURPOSE, Buffer.from(text)).toString('hex')
 }
 
-function isSame(a: string, b: string): boolean {
-  return sameSecret(Buffer.from(a), Buffer.from(b))
+function isSignature(secrets: Secrets, text: string, signature: string): boolean {
+  return SIGNATURE.test(signature) && secrets.isMac(PURPOSE, Buffer.from(text), Buffer.from(signature, 'hex'))
 }

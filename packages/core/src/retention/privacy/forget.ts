@@ -1,4 +1,5 @@
 import { isDatabaseTrouble, isTimeout, type Sql, type SqlTransaction } from '../../platform/database/database.ts'
+import type { SealedColumn } from '../../platform/key-rotation.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import type { Forgotten } from '../../suppressions/forgotten.ts'
 import { eraseBatch } from './erase-batch.ts'
@@ -29,6 +30,15 @@ export interface ForgetDependencies {
 /** Encrypts the recipients of a request. */
 export function sealSubjects(secrets: Secrets, uuid: string, subjects: readonly Subject[]): Buffer {
   return secrets.seal(Buffer.from(JSON.stringify(subjects)), `forget request ${uuid}`)
+}
+
+/** The stored values that are sealed here. */
+export const SEALED_FORGET_REQUESTS: SealedColumn = {
+  what: 'requests to forget recipients',
+  table: 'forget_requests',
+  keyType: 'uuid',
+  column: 'sealed',
+  context: (sql) => sql`'forget request ' || t.id`,
 }
 
 /**

@@ -1,0 +1,76 @@
+import { type Core, type SealedCount, type UnawareProgram, UnawareProgramsError } from '@postrider/core'
+import { type Answer, type Call, type Command, CommandError } from '../command.ts'
+import { progressOn, SILENT } from '../importing/progress.ts'
+import { table } from '../table.ts'
+
+export const secretCommands: readonly Command[] = [
+  {
+    name: 'secret status',
+    usage: '',
+    summary: 'Show which SECRET_KEY is in use, and what is still sealed with a former one',
+    examples: ['secret status'],
+    run: (call) => call.withCore(showStatus),
+  },
+  {
+    name: 'secret rotate',
+    usage: '',
+    summary: 'Make SECRET_KEY the key in use, and seal everything stored with it',
+    detail:
+      'Every process must have been started with the new value in SECRET_KEY and the former one in SECRET_KEY_PREVIOUS; otherwise nothing changes, and the exit status is 1. An interrupted rotation continues with the same command.',
+    examples: ['secret rotate'],
+    run: runRotate,
+  },
+]
+
+const NO_PREVIOUS =
+  'SECRET_KEY_PREVIOUS is not set: start all processes, and this command, with the new value in SECRET_KEY and the former one in SECRET_KEY_PREVIOUS'
+const KEEP =
+  'Links and return paths of mail that was sent before need SECRET_KEY_PREVIOUS for as long as they are to work; nothing else does.'
+
+async function showStatus({ keys }: Core): Promise<Answer> {
+  const [{ inUse, resealed, previous }, sealed] = [await keys.state(), await keys.count()]
+  const unaware = previous > 0 && !inUse ? await keys.unaware() : []
+  const lines = [
+    inUse ? 'SECRET_KEY is in use.' : 'A key of SECRET_KEY_PREVIOUS is in use.',
+    countTable(sealed),
+    ...(unaware.length > 0 ? [unawareText(unaware)] : []),
+    ...(inUse && resealed ? [] : ['Next: postrider secret rotate']),
+    ...(inUse && resealed && previous > 0 ? [KEEP] : []),
+  ]
+  return { data: { inUse, resealed, previous, unaware, sealed }, text: lines.join('\n') }
+}
+
+async function runRotate(call: Call): Promise<Answer> {
+  const progress = call.stderr.isTTY && !call.options.json ? progressOn(call.stderr) : SILENT
+  return call.withCore(async ({ keys }) => {
+    const { inUse, resealed, previous } = await keys.state()
+    if (previous === 0 && !(inUse && resealed)) throw new CommandError(NO_PREVIOUS)
+    if (previous === 0) throw new CommandError(`nothing to rotate: ${NO_PREVIOUS}`)
+    const sealed = await keys
+      .rotate({ report: (what, rows) => progress.show(what, rows, rows) })
+      .catch((error: unknown) => {
+        throw error instanceof UnawareProgramsError ? new CommandError(unawareText(error.programs)) : error
+      })
+    progress.end()
+    const unreadable = sealed.some((one) => one.unreadable > 0)
+    const text = [
+      'SECRET_KEY is in use, and everything stored is sealed with it.',
+      countTable(sealed),
+      ...(unreadable ? ['Unreadable values are sealed with a key that is not known, or damaged.'] : []),
+      KEEP,
+    ]
+    return { data: { rotated: true, sealed }, text: text.join('\n') }
+  })
+}
+
+function countTable(counts: readonly SealedCount[]): string {
+  return table(
+    ['sealed values', 'all', 'with a former key', 'unreadable'],
+    counts.map(({ what, sealed, former, unreadable }) => [what, String(sealed), String(former), String(unreadable)]),
+  )
+}
+
+function unawareText(programs: readonly UnawareProgram[]): string {
+  const listed = programs.map(({ program, address }) => `${program} on ${address ?? 'the database host'}`)
+  return `these were not started with this SECRET_KEY and with SECRET_KEY_PREVIOUS: ${listed.join(', ')}; restart them with both, then repeat this command`
+}

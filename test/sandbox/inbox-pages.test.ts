@@ -148,6 +148,17 @@ t.test('messages are deleted only from a page of the inbox itself', async (t) =>
   t.strictSame(await sandbox.list(), [])
 })
 
+t.test('a page that connects just after a change learns of it', async (t) => {
+  await sandbox.store(t, mail('Subject: In between'))
+  const { body } = await fetch(`${sandbox.url}/live`, { signal: AbortSignal.timeout(3000) })
+  let text = ''
+  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
+    text += Buffer.from(chunk).toString()
+    if (text.includes('event: changed')) break
+  }
+  t.match(text, /^event: changed$/m)
+})
+
 t.test('new mail appears on the open page by itself', skipWithoutBrowser, async (t) => {
   const page = await (await openBrowser(t)).newPage()
   await page.goto(sandbox.url)

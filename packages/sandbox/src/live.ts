@@ -7,6 +7,8 @@ const MAX_STREAMS = 50
 const BEAT_MS = 4000
 /** Least milliseconds between two notices. */
 const NOTICE_MS = 300
+/** Milliseconds within which a page connects after it was built. A change in between is not in the page, and no other notice of it comes. */
+const CONNECT_MS = 5000
 
 /** The stream that tells open pages that the inbox changed (server-sent events, HTML 9.2). It carries no data: a page fetches itself again. */
 export function openLive(app: FastifyInstance, watchers: Watchers): void {
@@ -30,6 +32,7 @@ export function openLive(app: FastifyInstance, watchers: Watchers): void {
     }
     const timer = setInterval(() => raw.write('event: beat\ndata:\n\n'), BEAT_MS)
     watchers.add(onChange)
+    if (watchers.changedWithin(CONNECT_MS)) onChange()
     raw.on('close', () => {
       clearInterval(timer)
       clearTimeout(notice)

@@ -17,16 +17,23 @@ const STEADY_SECONDS = Number(process.env.STEADY_SECONDS ?? 5)
 
 const git = (...args: string[]): string => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim()
 
-/** The newest release; before the first one, the version in front of the last migration. PREVIOUS names another one. */
+/**
+ * The newest release; before the first one, the version before the latest migration whose own migrations are still as they were: within a
+ * change that is in work they are not final. PREVIOUS names another one.
+ */
 function previousVersion(): string {
   if (process.env.PREVIOUS) return git('rev-parse', process.env.PREVIOUS)
   const release = git('tag', '--list', 'v*', '--sort=-version:refname').split('\n')[0]
   if (release) return release
-  const last = readdirSync(join(ROOT, 'sql'))
+  const migrations = readdirSync(join(ROOT, 'sql'))
     .filter((name) => /^\d{4}_/.test(name))
     .sort()
-    .at(-1)
-  return git('log', '-1', '--diff-filter=A', '--format=%H^', '--', `sql/${last}`)
+    .reverse()
+  for (const name of migrations) {
+    const before = git('log', '-1', '--diff-filter=A', '--format=%H^', '--', `sql/${name}`)
+    if (git('diff', '--name-only', '--diff-filter=DMR', before, 'HEAD', '--', 'sql/[0-9]*.sql') === '') return before
+  }
+  throw new Error('no version has the migrations of this one: name one with PREVIOUS')
 }
 
 /** The programs of that version in a folder of their own, installed. */

@@ -22,6 +22,7 @@ export const TOPICS: Readonly<Record<string, Topic>> = {
   setup: { heading: SERVICE },
   health: { heading: SERVICE },
   doctor: { heading: SERVICE },
+  plan: { heading: SERVICE },
   backup: { heading: SERVICE, about: 'Backups of the embedded database' },
   restore: { heading: SERVICE },
   certificate: { heading: SERVICE },

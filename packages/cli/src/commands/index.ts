@@ -18,6 +18,7 @@ import { keyCommands } from './key.ts'
 import { messageCommands } from './message.ts'
 import { operateCommands } from './operate.ts'
 import { personCommands } from './person.ts'
+import { planCommands } from './plan.ts'
 import { poolCommands } from './pool.ts'
 import { providerCommands } from './provider.ts'
 import { evidenceCommands } from './provider-evidence.ts'
@@ -42,6 +43,7 @@ export const COMMANDS: readonly Command[] = [
   ...upCommands,
   ...schemaCommands,
   ...operateCommands,
+  ...planCommands,
   ...doctorCommands,
   ...backupCommands,
   ...certificateCommands,

@@ -70,10 +70,12 @@ t.test(
       const connections = await connectionsBy(sql)
       await load.stop()
       const sent = ledger.acknowledged.size - acknowledged
-      t.comment(`${count} of each kind, ${JSON.stringify(connections)}`)
-      t.comment(`  idle: ${shown(idle, IDLE_SECONDS)} a second`)
-      t.comment(`  ${Math.round(sent / seconds)} messages/s: ${shown(busy, sent)} a message; ${busy.top.join('; ')}`)
-      t.comment(`  the oldest event without a number: ${latest.unnumbered.toFixed(2)} s`)
+      t.comment(`figures: ${count} of each kind, ${JSON.stringify(connections)}`)
+      t.comment(`figures:   idle: ${shown(idle, IDLE_SECONDS)} a second`)
+      t.comment(
+        `figures:   ${Math.round(sent / seconds)} messages/s: ${shown(busy, sent)} a message; ${busy.top.join('; ')}`,
+      )
+      t.comment(`figures:   the oldest event without a number: ${latest.unnumbered.toFixed(2)} s`)
       t.ok(Object.values(connections).reduce((sum, one) => sum + one, 0) <= expected(count), 'connections as computed')
       t.ok(latest.unnumbered < 5, 'events are numbered within five seconds')
     }

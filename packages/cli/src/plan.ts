@@ -1,6 +1,6 @@
 import { connectionsOf } from '@postrider/core'
 
-/** What is to be sent and kept. */
+/** An amount of mail, and how long it is kept. */
 export interface PlanInput {
   readonly perDay: number
   /** Bytes of a message. */
@@ -23,7 +23,7 @@ export interface CapacityPlan {
   readonly connections: number
   /** Bytes on the disk of the database when the oldest data begins to expire. */
   readonly disk: { readonly bodies: number; readonly rows: number; readonly daily: number; readonly wal: number }
-  /** What is exhausted first on one database server; undefined if nothing is near. */
+  /** The resource that is exhausted first on one database server; undefined if nothing is near. */
   readonly bound: 'disk' | 'database' | undefined
 }
 

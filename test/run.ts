@@ -5,7 +5,14 @@ import { fileURLToPath } from 'node:url'
 import { changedTests } from './helpers/changed-tests.ts'
 import { withPostgres } from './helpers/postgres-server.ts'
 import { BARE_ENVIRONMENT } from './helpers/processes.ts'
-import { endAll, type Given, openTestProcess, runAlone, type TestProcess } from './helpers/test-processes.ts'
+import {
+  endAll,
+  type Given,
+  openTestProcess,
+  processorSeconds,
+  runAlone,
+  type TestProcess,
+} from './helpers/test-processes.ts'
 import { type Count, TestReport } from './helpers/test-report.ts'
 
 /**
@@ -84,13 +91,15 @@ process.exitCode = await main(process.argv.slice(2).filter((word) => word !== '-
 async function main(named: string[]): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt)
   const files = filesToRun(named)
-  return withPostgres(async ({ url, folder }) => {
+  return withPostgres(async ({ url, folder, databaseSeconds }) => {
     const env = { ...process.env, ...BARE_ENVIRONMENT, TEST_DATABASE_URL: url, TEST_FOLDER: folder }
     const { ran, problems } = await runAll(files, { env, patience: PATIENCE, debug: DEBUG })
     if (ran.length > SLOWEST)
       process.stdout.write(
         ranking('slowest', ran, ({ seconds }) => seconds) + ranking('most processor time', ran, ({ busy }) => busy),
       )
+    const shown = [processorSeconds(process), databaseSeconds()].map((seconds) => seconds?.toFixed(0) ?? '?')
+    print(`processor time: ${shown[0]} s, and ${shown[1]} s of the database`)
     for (const problem of problems) print(problem)
     const sum = (which: keyof Count) => ran.reduce((all, one) => all + one[which], 0)
     print(`tests: ${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')} skipped`)

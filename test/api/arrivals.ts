@@ -1,11 +1,11 @@
 import { createRequire } from 'node:module'
 import type { MessageDetails } from '@postrider/core'
 import type { Test } from 'tap'
-import { startProcess } from '../helpers/processes.ts'
 import { sendV2, type V2Answer, v2Body } from '../helpers/send.ts'
 import { makeService, type Sender, type TestService } from '../helpers/service.ts'
 import { type Sink, startSink } from '../helpers/sink.ts'
 import { until } from '../helpers/until.ts'
+import { openWorker } from '../helpers/worker.ts'
 
 interface AddressList {
   readonly value: readonly { readonly address?: string; readonly name: string }[]
@@ -69,7 +69,7 @@ export async function makeArrivals(t: Test, settings: Record<string, string> = {
   const service = await makeService(t, { DELIVERY: `smtp://127.0.0.1:${sink.port}`, ...settings })
   const base = await service.openApi()
   const sender = await service.makeSender()
-  await startProcess(t, 'delivery', service.env)
+  await openWorker(t, service)
 
   const send = (extra: Record<string, unknown> = {}) => sendV2(base, sender.apiKey, v2Body(sender, extra))
   const copies = async ({ body }: V2Answer, count = 1): Promise<Copy[]> => {

@@ -3,11 +3,11 @@ import { BOUNCED, DELIVERED, INDETERMINATE, makeQueue } from '../core/delivery/q
 import { countAll } from '../core/reporting/statistics/happen.ts'
 import { acceptMessage, envelopeTo } from '../core/submission.ts'
 import { moveClock } from '../helpers/database.ts'
-import { startProcess } from '../helpers/processes.ts'
 import { sendV2, v2Body } from '../helpers/send.ts'
 import { makeService } from '../helpers/service.ts'
 import { startSink } from '../helpers/sink.ts'
 import { until } from '../helpers/until.ts'
+import { openWorker } from '../helpers/worker.ts'
 import { answered, postrider } from './postrider.ts'
 
 const POLICY = { ...BOUNCED, reply: { code: 550, enhanced: '5.7.1', text: 'blocked by policy' } } as const
@@ -51,7 +51,7 @@ t.test('a bounced delivery that is requeued is delivered exactly once, and stati
   const sender = await service.makeSender()
   const { accountId, apiKey } = sender
   const base = await service.openApi()
-  await startProcess(t, 'delivery', env)
+  await openWorker(t, service)
   const sent = await sendV2(base, apiKey, v2Body(sender, { settings: { class: 'urgent', deadline: 3600 } }))
   const id = sent.body.data?.message_id as string
   const state = async () => (await core.messages.show(id))?.deliveries[0]?.state

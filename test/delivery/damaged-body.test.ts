@@ -1,13 +1,13 @@
 import t, { type Test } from 'tap'
 import { startSink } from '../helpers/sink.ts'
-import { startOutbox } from './outbox.ts'
+import { startOutboxProcess } from './outbox.ts'
 
 const attachments = [{ fileName: 'plan.txt', fileContent: Buffer.from('of the harbour').toString('base64') }]
 
 /** A worker that stands still, and a relay that takes letters of so many octets meanwhile. */
 async function openHalted(t: Test) {
   const sink = await startSink(t)
-  const outbox = await startOutbox(t, { DELIVERY: `smtp://127.0.0.1:${sink.port}` })
+  const outbox = await startOutboxProcess(t, { DELIVERY: `smtp://127.0.0.1:${sink.port}` })
   const relay = await outbox.openRelay(t)
   outbox.worker.kill('SIGSTOP')
   const from = `desk@${outbox.sender.domain}`
@@ -18,7 +18,7 @@ async function openHalted(t: Test) {
 
 t.test('a message whose stored body is damaged is deferred by itself, and holds up no other', async (t) => {
   const sink = await startSink(t)
-  const outbox = await startOutbox(t, { DELIVERY: `smtp://127.0.0.1:${sink.port}` })
+  const outbox = await startOutboxProcess(t, { DELIVERY: `smtp://127.0.0.1:${sink.port}` })
   // All are claimed together.
   outbox.worker.kill('SIGSTOP')
   const damaged = await outbox.send('damaged@harbor.example', { content: 'some text that shrinks '.repeat(100) })
@@ -88,7 +88,7 @@ t.test(
 
 t.test("another message's body, digest and all, is not sent in the place of its own", async (t) => {
   const sink = await startSink(t)
-  const outbox = await startOutbox(t, { DELIVERY: `smtp://127.0.0.1:${sink.port}` })
+  const outbox = await startOutboxProcess(t, { DELIVERY: `smtp://127.0.0.1:${sink.port}` })
   outbox.worker.kill('SIGSTOP')
   const [own, other] = [await outbox.send('lena@harbor.example'), await outbox.send('mina@harbor.example')]
   await outbox.service.sql`

@@ -2,7 +2,7 @@ import { TLSSocket } from 'node:tls'
 import t, { type Test } from 'tap'
 import { postrider } from '../cli/postrider.ts'
 import { type IssuedCertificate, makeAuthority, selfSigned } from './authority.ts'
-import { startInternet, stepsOf } from './outbox.ts'
+import { startInternetProcess, stepsOf } from './outbox.ts'
 import { startTlsServer, type TlsServerOptions } from './tls-server.ts'
 import { tlsaOf } from './tlsa.ts'
 
@@ -10,7 +10,7 @@ const authority = await makeAuthority()
 const other = await makeAuthority()
 /** Names below it are not signed. */
 const UNSIGNED = 'unsigned.example'
-const internet = await startInternet(
+const internet = await startInternetProcess(
   t,
   { NODE_EXTRA_CA_CERTS: authority.file },
   { isSigned: (name) => !name.endsWith(UNSIGNED) },

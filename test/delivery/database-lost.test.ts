@@ -1,11 +1,11 @@
 import t from 'tap'
 import { startSink } from '../helpers/sink.ts'
 import { until } from '../helpers/until.ts'
-import { startOutbox } from './outbox.ts'
+import { startOutboxProcess } from './outbox.ts'
 
 t.test('a delivery whose letter the database could not give goes back untried, and is made', async (t) => {
   const sink = await startSink(t)
-  const outbox = await startOutbox(t, { DELIVERY: `smtp://127.0.0.1:${sink.port}` })
+  const outbox = await startOutboxProcess(t, { DELIVERY: `smtp://127.0.0.1:${sink.port}` })
   const { sql } = outbox.service
   await until('the worker to be stopped between its statements', async () => {
     outbox.worker.kill('SIGSTOP')

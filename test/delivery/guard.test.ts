@@ -1,8 +1,8 @@
 import t from 'tap'
 import { startDns } from '../helpers/dns.ts'
-import { startProcess } from '../helpers/processes.ts'
 import { makeService } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
+import { openWorker } from '../helpers/worker.ts'
 
 t.test('a worker logs a domain that sends much and lacks what its receiver demands', async (t) => {
   const dns = await startDns(t, {})
@@ -13,7 +13,7 @@ t.test('a worker logs a domain that sends much and lacks what its receiver deman
     insert into delivery_counts (account_id, hour, domain_id, class, provider, source, accepted, attempts, delivered, deferred, hard, soft,
            blocked, late, complained, unsubscribed)
     values (${accountId}, date_trunc('hour', service_now()), ${domain.id}, 1, 'google', '', 0, 4000, 4000, 0, 0, 0, 0, 0, 0, 0)`
-  const workers = await Promise.all([1, 2].map(() => startProcess(t, 'delivery', service.env)))
+  const workers = await Promise.all([1, 2].map(() => openWorker(t, service)))
   const lines = () =>
     workers.flatMap(({ log }) => log.filter(({ msg }) => String(msg).startsWith('a domain sends much to a receiver')))
   await until('the warning', () => lines().length > 0 || undefined)

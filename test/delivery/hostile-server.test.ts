@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { type DeliveryDetails, startInternet, stepsOf } from './outbox.ts'
+import { type DeliveryDetails, startInternetProcess, stepsOf } from './outbox.ts'
 import { type Says, startRawServer, talkSmtp } from './raw-server.ts'
 
-const internet = await startInternet(t)
+const internet = await startInternetProcess(t)
 const { pid } = internet.worker
 
 /** A domain whose only host behaves like this. */

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import t from 'tap'
 import { until } from '../helpers/until.ts'
-import { startOutbox } from './outbox.ts'
+import { startOutboxProcess } from './outbox.ts'
 import { startRawServer } from './raw-server.ts'
 
 /** 30 MB of it are the thread that writes large letters, by itself. */
@@ -57,7 +57,7 @@ function bulkyMessage(domain: string, octets: number): string {
 const arrivals: Arrival[] = []
 let tailOctets = 0
 const server = await startRawServer(t, { keep: false }, (socket) => takeBulk(socket, arrivals, () => tailOctets))
-const outbox = await startOutbox(t, { DELIVERY: `smtp://127.0.0.1:${server.port}` })
+const outbox = await startOutboxProcess(t, { DELIVERY: `smtp://127.0.0.1:${server.port}` })
 const { domain } = outbox.sender
 const relay = await outbox.openRelay(t)
 

@@ -9,6 +9,7 @@ import { makeService, type TestService } from '../helpers/service.ts'
 import { startSink } from '../helpers/sink.ts'
 import { SmtpClient } from '../helpers/smtp-client.ts'
 import { until } from '../helpers/until.ts'
+import { openWorker } from '../helpers/worker.ts'
 
 const OPERATOR = 'desk@operator.example'
 
@@ -56,7 +57,7 @@ const accepted = async ({ sql }: Pick<TestService, 'sql'>) =>
 
 t.test('a letter to abuse@ or postmaster@ is passed on to the operator as it came, and the list says so', async (t) => {
   const { service, forwarded, list, mail } = await makeInstallation(t)
-  await startProcess(t, 'delivery', service.env)
+  await openWorker(t, service)
   const raw = letter('Stop  =?utf-8?q?=E2=82=AC?= please [%NAME%]')
   await mail('abuse@bounces.test', raw)
   await mail('postmaster@bounces.test', letter('Hello'))
@@ -124,7 +125,7 @@ t.test('a worker that is killed at any moment leaves each letter to be sent once
     // What it had claimed is due again after some minutes.
     await moveClock(service.sql, `${(kill + 1) * 3} minutes`)
   }
-  await startProcess(t, 'delivery', service.env)
+  await openWorker(t, service)
   await until('all of them', async () => (await list()).every(({ forward }) => forward === 'sent'), 30_000)
   const subjects = await accepted(service)
   t.strictSame([...subjects].sort(), wanted.map((subject) => `[abuse] ${subject}`).sort(), 'each is accepted once')
@@ -150,7 +151,7 @@ t.test('two processes that pass on letters at once send each of them once', asyn
 
 t.test('mail that this service has sent, and that of the null sender, is not passed on', async (t) => {
   const { service, forwarded, list, mail } = await makeInstallation(t)
-  await startProcess(t, 'delivery', service.env)
+  await openWorker(t, service)
   await mail('abuse@bounces.test', letter('First'))
   await until('the letter', () => forwarded().length === 1, 20_000)
   // The operator's server sends it on to where it came from.

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { startProcess } from '../helpers/processes.ts'
 import { sendV2, v2Body } from '../helpers/send.ts'
 import { makeService } from '../helpers/service.ts'
 import { startSink } from '../helpers/sink.ts'
 import { until } from '../helpers/until.ts'
+import { openWorker } from '../helpers/worker.ts'
 
 t.test('LOG_DELIVERIES=failures logs what was not delivered, and no more', async (t) => {
   const sink = await startSink(t, { rcpt: ({ command }) => (command.includes('gone@') ? '550 5.1.1 gone' : undefined) })
@@ -13,7 +13,7 @@ t.test('LOG_DELIVERIES=failures logs what was not delivered, and no more', async
     LOG_DELIVERIES: 'failures',
   })
   const sender = await service.makeSender()
-  const worker = await startProcess(t, 'delivery', service.env)
+  const worker = await openWorker(t, service)
   const base = await service.openApi()
   await sendV2(base, sender.apiKey, v2Body(sender))
   await until('it was delivered', () => sink.messages.length === 1)

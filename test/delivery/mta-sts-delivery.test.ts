@@ -4,13 +4,13 @@ import t, { type Test } from 'tap'
 import { answered, postrider } from '../cli/postrider.ts'
 import { freePorts } from '../helpers/ports.ts'
 import { makeAuthority, selfSigned } from './authority.ts'
-import { startInternet, stepsOf } from './outbox.ts'
+import { startInternetProcess, stepsOf } from './outbox.ts'
 import { type Published, startPolicyHost } from './policy-host.ts'
 import { startTlsServer, type TlsServerOptions } from './tls-server.ts'
 
 const authority = await makeAuthority()
 const [policyPort = 0] = await freePorts(1)
-const internet = await startInternet(t, {
+const internet = await startInternetProcess(t, {
   NODE_EXTRA_CA_CERTS: authority.file,
   NODE_OPTIONS: `--import ${fileURLToPath(new URL('../helpers/policy-port.ts', import.meta.url))}`,
   POLICY_PORT: String(policyPort),

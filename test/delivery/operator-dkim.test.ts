@@ -9,7 +9,7 @@ import { startDns } from '../helpers/dns.ts'
 import { startProcess } from '../helpers/processes.ts'
 import { makeService } from '../helpers/service.ts'
 import { startSink } from '../helpers/sink.ts'
-import { startOutbox } from './outbox.ts'
+import { startOutboxProcess } from './outbox.ts'
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const folder = mkdtempSync(join(process.env.TEST_FOLDER ?? tmpdir(), 'key-'))
@@ -19,7 +19,7 @@ const RECORD = `v=DKIM1; k=rsa; p=${createPublicKey(privateKey).export({ type: '
 
 async function start(own: Test, settings: Record<string, string>) {
   const sink = await startSink(own)
-  const outbox = await startOutbox(own, { DELIVERY: `smtp://127.0.0.1:${sink.port}`, ...settings })
+  const outbox = await startOutboxProcess(own, { DELIVERY: `smtp://127.0.0.1:${sink.port}`, ...settings })
   const { core } = outbox.service
   /** The results of another's verifier, in the order of the fields. */
   async function verify(data: Buffer, records: Readonly<Record<string, string>> = {}) {

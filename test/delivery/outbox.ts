@@ -9,6 +9,7 @@ import { makeService, type Sender, type TestService } from '../helpers/service.t
 import { type Sink, type SinkOptions, startSink } from '../helpers/sink.ts'
 import { SmtpClient } from '../helpers/smtp-client.ts'
 import { until } from '../helpers/until.ts'
+import { openWorker, type TestWorker } from '../helpers/worker.ts'
 
 export type DeliveryDetails = MessageDetails['deliveries'][number]
 export type AttemptStory = DeliveryDetails['attempts'][number]
@@ -29,11 +30,11 @@ export async function putInFlight({ sql }: Pick<TestService, 'sql'>, id: string)
       from gone`
 }
 
-/** A service that accepts mail and a real worker that delivers it. */
-export interface Outbox {
+/** A service that accepts mail and a worker that delivers it. */
+export interface Outbox<W extends TestWorker = TestWorker> {
   readonly service: TestService
   readonly sender: Sender
-  readonly worker: ServiceProcess
+  readonly worker: W
   /** Sends one message by the v2 API and answers its id. */
   send(recipient: string, extra?: Record<string, unknown>): Promise<string>
   /** A session with the relay; `submit` answers the message's id. */
@@ -49,16 +50,34 @@ export interface Outbox {
   advance(minutes: number): Promise<void>
 }
 
+type Start<W> = (t: Test, service: TestService) => Promise<W>
+
+const startWorkerProcess: Start<ServiceProcess> = (t, { env }) => startProcess(t, 'delivery', env)
+
 /** `tracking`: opens and clicks of the sender's mail are tracked. */
-export async function startOutbox(
+export function startOutbox(
   t: Test,
   settings: Record<string, string>,
   { tracking = false }: { readonly tracking?: boolean } = {},
 ): Promise<Outbox> {
+  return makeOutbox(t, settings, openWorker, tracking)
+}
+
+/** With a worker in a process of its own, for tests that kill or halt it, measure it, or give it variables that Node reads. */
+export function startOutboxProcess(t: Test, settings: Record<string, string>): Promise<Outbox<ServiceProcess>> {
+  return makeOutbox(t, settings, startWorkerProcess)
+}
+
+async function makeOutbox<W extends TestWorker>(
+  t: Test,
+  settings: Record<string, string>,
+  start: Start<W>,
+  tracking = false,
+): Promise<Outbox<W>> {
   const service = await makeService(t, settings)
   const sender = await service.makeSender({ tracking })
   const base = await service.openApi()
-  const worker = await startProcess(t, 'delivery', service.env)
+  const worker = await start(t, service)
   let minutes = 0
   let opened: Promise<void> | undefined
 
@@ -133,7 +152,7 @@ export async function startOutbox(
 }
 
 /** An outbox that looks up MX records, and the part of the Internet it sees: every host on a loopback address of its own. */
-export interface Internet extends Outbox {
+export interface Internet<W extends TestWorker = TestWorker> extends Outbox<W> {
   readonly dns: DnsServer
   readonly port: number
   /** A name for a host or domain that nobody else has, and for hosts the address that goes with it. */
@@ -145,23 +164,41 @@ export interface Internet extends Outbox {
   domain(hosts: readonly { readonly name: string }[] | Zone): string
 }
 
-export async function startInternet(
+export function startInternet(
   t: Test,
   settings: Record<string, string> = {},
-  { isSigned }: DnsOptions = {},
+  options: DnsOptions = {},
 ): Promise<Internet> {
+  return makeInternet(t, settings, openWorker, options)
+}
+
+/** As {@link startOutboxProcess}. */
+export function startInternetProcess(
+  t: Test,
+  settings: Record<string, string> = {},
+  options: DnsOptions = {},
+): Promise<Internet<ServiceProcess>> {
+  return makeInternet(t, settings, startWorkerProcess, options)
+}
+
+async function makeInternet<W extends TestWorker>(
+  t: Test,
+  settings: Record<string, string>,
+  start: Start<W>,
+  { isSigned }: DnsOptions,
+): Promise<Internet<W>> {
   // The name servers of the root tell whether a resolver validates.
   const dns = await startDns(t, isSigned ? { '.': { ns: ['a.root.example'] } } : {}, isSigned ? { isSigned } : {})
   const [port = 0] = await freePorts(1)
-  const outbox = await startOutbox(t, {
+  const own = {
     DELIVERY: 'mx',
     // Its hosts are on loopback.
     MX_PRIVATE_NETWORKS: 'allow',
     DNS_SERVERS: dns.address,
     MX_PORT: String(port),
     ...(isSigned ? { DNSSEC_RESOLVER: dns.address } : {}),
-    ...settings,
-  })
+  }
+  const outbox = await makeOutbox(t, { ...own, ...settings }, start)
   let names = 0
   const newName = (): string => `d${++names}.example`
   let addresses = 0

@@ -4,7 +4,7 @@ import t from 'tap'
 import { sendV2, v2Body } from '../helpers/send.ts'
 import type { Sender } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
-import { startInternet } from './outbox.ts'
+import { startInternetProcess } from './outbox.ts'
 
 const FILE = join(t.testdir(), 'providers.yaml')
 writeFileSync(
@@ -17,7 +17,7 @@ writeFileSync(
       - { id: harbour-slow, reply: 'slow down', pause: 1h }
 `,
 )
-const internet = await startInternet(t, { PROVIDERS_FILE: FILE })
+const internet = await startInternetProcess(t, { PROVIDERS_FILE: FILE })
 const { service } = internet
 const { sources } = service.core
 

@@ -1,11 +1,11 @@
 import { TLSSocket } from 'node:tls'
 import t, { type Test } from 'tap'
 import { makeAuthority, selfSigned } from './authority.ts'
-import { startInternet } from './outbox.ts'
+import { startInternetProcess } from './outbox.ts'
 import { startTlsServer, type TlsServerOptions } from './tls-server.ts'
 
 const authority = await makeAuthority()
-const internet = await startInternet(t, { NODE_EXTRA_CA_CERTS: authority.file })
+const internet = await startInternetProcess(t, { NODE_EXTRA_CA_CERTS: authority.file })
 
 /** A mail host with a name, and what it was offered in plain text. */
 async function startHost(t: Test, optionsOf: (name: string) => Promise<TlsServerOptions>) {

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { freePorts } from '../helpers/ports.ts'
 import { type IssuedCertificate, makeAuthority, selfSigned } from './authority.ts'
-import { startInternet } from './outbox.ts'
+import { startInternetProcess } from './outbox.ts'
 import { type PolicyHostOptions, startPolicyHost } from './policy-host.ts'
 import { startTlsServer, type TlsServerOptions } from './tls-server.ts'
 import { tlsaOf } from './tlsa.ts'
@@ -10,7 +10,7 @@ import { tlsaOf } from './tlsa.ts'
 const SERVICE = 'post.example'
 const authority = await makeAuthority()
 const [policyPort = 0] = await freePorts(1)
-const internet = await startInternet(
+const internet = await startInternetProcess(
   t,
   {
     NODE_EXTRA_CA_CERTS: authority.file,

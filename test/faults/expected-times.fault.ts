@@ -1,5 +1,5 @@
 import t from 'tap'
-import { startInternet } from '../delivery/outbox.ts'
+import { startInternetProcess } from '../delivery/outbox.ts'
 import { sendV2, v2Body } from '../helpers/send.ts'
 import { until } from '../helpers/until.ts'
 
@@ -13,7 +13,7 @@ t.test(
   'the expected times of mail that waits for connections are right within 30 % or 5 s',
   { timeout: 300_000 },
   async (t) => {
-    const internet = await startInternet(t, { SITE_CONNECTIONS: String(LIMIT) })
+    const internet = await startInternetProcess(t, { SITE_CONNECTIONS: String(LIMIT) })
     const { service, sender } = internet
     const arrived = new Map<string, number>()
     const host = await internet.host(t, {

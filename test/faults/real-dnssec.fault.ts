@@ -6,7 +6,7 @@ import t from 'tap'
 import { createSecureDns } from '../../packages/core/src/platform/dnssec/secure-dns.ts'
 import { postrider } from '../cli/postrider.ts'
 import { makeAuthority, selfSigned } from '../delivery/authority.ts'
-import { startOutbox } from '../delivery/outbox.ts'
+import { startOutboxProcess } from '../delivery/outbox.ts'
 import { startTlsServer } from '../delivery/tls-server.ts'
 import { tlsaOf } from '../delivery/tlsa.ts'
 import { freePorts } from '../helpers/ports.ts'
@@ -176,7 +176,7 @@ t.test(
     const zones = { '.': root.file, 'port.': join(folder, 'port'), 'quay.': quay.file }
 
     const resolver = await startUnbound(folder, zones, root.ds)
-    const outbox = await startOutbox(t, {
+    const outbox = await startOutboxProcess(t, {
       DELIVERY: 'mx',
       MX_PRIVATE_NETWORKS: 'allow',
       MX_PORT: String(port),

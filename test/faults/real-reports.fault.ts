@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { startPostfix } from '../../bench/harness/postfix.ts'
-import { startOutbox } from '../delivery/outbox.ts'
+import { startOutboxProcess } from '../delivery/outbox.ts'
 import { freePorts } from '../helpers/ports.ts'
 import { startSink } from '../helpers/sink.ts'
 import { until } from '../helpers/until.ts'
@@ -41,7 +41,7 @@ function reportsOf({ name, start, unknown }: Server): void {
     const [returns = 0] = await freePorts(1)
     const relay = await start({ sink: sink.port, returns })
     t.teardown(() => relay.stop())
-    const outbox = await startOutbox(t, {
+    const outbox = await startOutboxProcess(t, {
       DELIVERY: `smtp://127.0.0.1:${relay.port}`,
       RETURN_PATH_HOST: HOST,
       RETURNS_PORT: String(returns),

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { capOf } from '@postrider/core'
 import t from 'tap'
-import { startInternet } from '../delivery/outbox.ts'
+import { startInternetProcess } from '../delivery/outbox.ts'
 import { keep } from '../helpers/keeper.ts'
 import { sendV2, v2Body } from '../helpers/send.ts'
 import { until } from '../helpers/until.ts'
@@ -19,7 +19,7 @@ writeFileSync(FILE, 'providers:\n  - { name: harbour, mx: [.harbour.example], co
 t.setTimeout(3_000_000)
 
 async function start() {
-  const internet = await startInternet(t, {
+  const internet = await startInternetProcess(t, {
     PROVIDERS_FILE: FILE,
     SITE_CONNECTIONS: '20',
     WRONG_KEYS_PER_MINUTE: '1000',

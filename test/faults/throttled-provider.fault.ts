@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { startInternet } from '../delivery/outbox.ts'
+import { startInternetProcess } from '../delivery/outbox.ts'
 import { keep } from '../helpers/keeper.ts'
 import { sendV2, v2Body } from '../helpers/send.ts'
 import { until } from '../helpers/until.ts'
@@ -26,7 +26,7 @@ t.test(
   - { name: other, mx: [.other.example], connections: 20 }
 `,
     )
-    const internet = await startInternet(t, { PROVIDERS_FILE: file })
+    const internet = await startInternetProcess(t, { PROVIDERS_FILE: file })
     const { service, sender } = internet
     const offers: number[] = []
     const throttling = await internet.host(

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { startInternet } from '../delivery/outbox.ts'
+import { startInternetProcess } from '../delivery/outbox.ts'
 import { keep } from '../helpers/keeper.ts'
 import { sendV2, v2Body } from '../helpers/send.ts'
 import { until } from '../helpers/until.ts'
@@ -17,7 +17,7 @@ t.test(
   async (t) => {
     const file = join(t.testdir(), 'providers.yaml')
     writeFileSync(file, 'providers: [{ name: slow, mx: [.slow.example], connections: 5 }]\n')
-    const internet = await startInternet(t, { PROVIDERS_FILE: file })
+    const internet = await startInternetProcess(t, { PROVIDERS_FILE: file })
     const { service, sender } = internet
     const arrived = new Map<string, number>()
     const host = await internet.host(

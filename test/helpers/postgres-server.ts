@@ -1,12 +1,21 @@
-import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@postrider/cli/embedded-postgres'
 import { openDatabase } from '@postrider/core'
 import { makeTemplateDatabase } from './database.ts'
+import { processorSeconds } from './test-processes.ts'
+
+export interface TestPostgres {
+  readonly url: string
+  /** For what tests write to files. */
+  readonly folder: string
+  /** The processor time that the server has taken so far, in seconds; undefined if it is not this run's own. */
+  databaseSeconds(): number | undefined
+}
 
 /** A throw-away Postgres with the migrated template database, or the one TEST_DATABASE_URL names, as long as `act` takes. */
-export async function withPostgres<T>(act: (given: { url: string; folder: string }) => Promise<T>): Promise<T> {
+export async function withPostgres<T>(act: (given: TestPostgres) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(quickFolder(), 'postrider-test-'))
   const given = process.env.TEST_DATABASE_URL
   let server: EmbeddedPostgres | undefined
@@ -15,7 +24,11 @@ export async function withPostgres<T>(act: (given: { url: string; folder: string
     const url = given ?? (server?.url as string)
     if (server) await hashCheaply(url)
     await makeTemplateDatabase(url)
-    return await act({ url, folder })
+    return await act({
+      url,
+      folder,
+      databaseSeconds: () => (server ? processorSeconds(serverOf(folder)) : undefined),
+    })
   } finally {
     await server?.stop()
     rmSync(folder, { recursive: true, force: true })
@@ -29,6 +42,11 @@ async function hashCheaply(url: string): Promise<void> {
   await sql.unsafe('set scram_iterations = 1')
   await sql.unsafe(`alter role ${username} password '${password}'`)
   await sql.end()
+}
+
+/** The first line of postmaster.pid is the server's process. */
+function serverOf(folder: string): { pid: number } {
+  return { pid: Number.parseInt(readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8'), 10) }
 }
 
 const MEMORY_FOLDER = '/dev/shm'

@@ -145,7 +145,7 @@ function start(env: NodeJS.ProcessEnv, debug: boolean) {
  * Returns the processor time of a process and of those it started and has waited for; undefined if it has ended, or where there is no
  * /proc. proc_pid_stat(5) counts it in ticks, of which USER_HZ is 100 on every platform of Linux that Node runs on.
  */
-function processorSeconds({ pid }: ChildProcess): number | undefined {
+export function processorSeconds({ pid }: { readonly pid?: number | undefined }): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const [user = 0, system = 0, childrenUser = 0, childrenSystem = 0] = stat

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { startInternet } from '../delivery/outbox.ts'
+import { startInternetProcess } from '../delivery/outbox.ts'
 import { keep } from '../helpers/keeper.ts'
 import { sendV2, v2Body } from '../helpers/send.ts'
 import { until } from '../helpers/until.ts'
@@ -16,7 +16,7 @@ t.test(
   'workers that are killed at random never have more connections to a site than its limit, all together',
   { timeout: (2 * SECONDS + 150) * 1000 },
   async (t) => {
-    const internet = await startInternet(t, { SITE_CONNECTIONS: String(LIMIT) })
+    const internet = await startInternetProcess(t, { SITE_CONNECTIONS: String(LIMIT) })
     const { service, sender } = internet
     let most = 0
     const used = new Set<number>()

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { startOutbox } from '../delivery/outbox.ts'
+import { startOutboxProcess } from '../delivery/outbox.ts'
 import { bounceReport } from '../delivery/reports.ts'
 import { keep } from '../helpers/keeper.ts'
 import { startProcess } from '../helpers/processes.ts'
@@ -22,7 +22,7 @@ t.test(
         return undefined
       },
     })
-    const { service, send } = await startOutbox(t, { DELIVERY: `smtp://127.0.0.1:${sink.port}` })
+    const { service, send } = await startOutboxProcess(t, { DELIVERY: `smtp://127.0.0.1:${sink.port}` })
     const recipients = Array.from({ length: KILLS * REPORTS_PER_KILL }, (_, at) => `lena${at}@harbor.example`)
     for (const to of recipients) await send(to)
     await until('all to be delivered', async () => {
@@ -84,7 +84,7 @@ t.test(
 )
 
 t.test('in the sandbox the whole circle is seen: reports come back by SMTP and have their effects', async (t) => {
-  const outbox = await startOutbox(t, { DELIVERY: 'sandbox', RETURN_PATH_HOST: 'bounces.test' })
+  const outbox = await startOutboxProcess(t, { DELIVERY: 'sandbox', RETURN_PATH_HOST: 'bounces.test' })
   const { service, sender, send } = outbox
   await startProcess(t, 'sandbox', service.env)
   await startProcess(t, 'returns', service.env)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createLog, systemClock } from '@postrider/core'
 import { startSandbox } from '@postrider/sandbox'
 import t from 'tap'
-import { startOutbox } from '../delivery/outbox.ts'
+import { startOutboxProcess } from '../delivery/outbox.ts'
 import { sendV2, v2Body } from '../helpers/send.ts'
 import { until } from '../helpers/until.ts'
 
@@ -16,7 +16,7 @@ writeFileSync(
   FILE,
   `providers: [{ name: mine, mx: [rules.test], rules: [{ id: mine-tss04, reply: '[TSS04]', pause: 5m }] }]`,
 )
-const outbox = await startOutbox(t, { DELIVERY: 'sandbox', PROVIDERS_FILE: FILE })
+const outbox = await startOutboxProcess(t, { DELIVERY: 'sandbox', PROVIDERS_FILE: FILE })
 const { service, sender } = outbox
 let movedMs = 0
 const sandbox = await startSandbox(

@@ -1,15 +1,15 @@
 import t, { type Test } from 'tap'
-import { startProcess } from '../helpers/processes.ts'
 import { makeService } from '../helpers/service.ts'
 import { type SinkMessage, startSink } from '../helpers/sink.ts'
 import { type SmtpClient, stuffed } from '../helpers/smtp-client.ts'
 import { until } from '../helpers/until.ts'
+import { openWorker } from '../helpers/worker.ts'
 import { openSession, queueId } from './session.ts'
 
 const sink = await startSink(t)
 const service = await makeService(t, { DELIVERY: `smtp://127.0.0.1:${sink.port}` })
 await service.openRelay()
-await startProcess(t, 'delivery', service.env)
+await openWorker(t, service)
 const sender = await service.makeSender()
 const desk = `desk@${sender.domain}`
 const FROM = `From: Ship Desk <${desk}>\r\n`

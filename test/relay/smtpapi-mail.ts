@@ -2,10 +2,10 @@ import { createRequire } from 'node:module'
 import type { MessageDetails } from '@postrider/core'
 import { createTransport, type SendMailOptions } from 'nodemailer'
 import type { Test } from 'tap'
-import { startProcess } from '../helpers/processes.ts'
 import { makeService, type Sender, type TestService } from '../helpers/service.ts'
 import { type Sink, type SinkMessage, startSink } from '../helpers/sink.ts'
 import { until } from '../helpers/until.ts'
+import { openWorker } from '../helpers/worker.ts'
 import { shown } from './session.ts'
 
 interface Mailboxes {
@@ -54,7 +54,7 @@ export async function makeSmtpApiMail(t: Test, settings: Record<string, string> 
   const sink = await startSink(t)
   const service = await makeService(t, { DELIVERY: `smtp://127.0.0.1:${sink.port}`, ...settings })
   await service.openRelay()
-  await startProcess(t, 'delivery', service.env)
+  await openWorker(t, service)
   const own = await service.makeSender()
   let numbers = 0
   const arrived = (recipient: string) =>

@@ -2,10 +2,10 @@ import { createRequire } from 'node:module'
 import { createTransport, type SendMailOptions } from 'nodemailer'
 import type SMTPTransport from 'nodemailer/lib/smtp-transport'
 import t, { type Test } from 'tap'
-import { startProcess } from '../helpers/processes.ts'
 import { makeService } from '../helpers/service.ts'
 import { type SinkMessage, startSink } from '../helpers/sink.ts'
 import { until } from '../helpers/until.ts'
+import { openWorker } from '../helpers/worker.ts'
 import { mail, openSession, shown } from './session.ts'
 
 interface ReadMessage {
@@ -23,7 +23,7 @@ const { simpleParser } = createRequire(import.meta.url)('mailparser') as {
 const sink = await startSink(t)
 const service = await makeService(t, { DELIVERY: `smtp://127.0.0.1:${sink.port}` })
 await service.openRelay()
-await startProcess(t, 'delivery', service.env)
+await openWorker(t, service)
 const sender = await service.makeSender()
 const desk = `desk@${sender.domain}`
 let numbers = 0

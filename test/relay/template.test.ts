@@ -1,14 +1,14 @@
 import t from 'tap'
-import { startProcess } from '../helpers/processes.ts'
 import { makeService } from '../helpers/service.ts'
 import { type SinkMessage, startSink } from '../helpers/sink.ts'
 import { until } from '../helpers/until.ts'
+import { openWorker } from '../helpers/worker.ts'
 import { mail, NOTHING, openSession, queueId, shown, stored } from './session.ts'
 
 const sink = await startSink(t)
 const service = await makeService(t, { DELIVERY: `smtp://127.0.0.1:${sink.port}` })
 await service.openRelay()
-await startProcess(t, 'delivery', service.env)
+await openWorker(t, service)
 const sender = await service.makeSender()
 const desk = `desk@${sender.domain}`
 const template = await service.core.templates.create({

@@ -17,7 +17,7 @@ export async function programs(config: Config, held: HeldSockets): Promise<Progr
   const kinds = [
     { name: 'api', specifier: '@postrider/api/server', sockets: [api], count: config.apiProcesses },
     { name: 'relay', specifier: '@postrider/relay/server', sockets: [relay, relayTls], count: config.relayProcesses },
-    { name: 'delivery', specifier: '@postrider/delivery', sockets: [], count: config.workers },
+    { name: 'delivery', specifier: '@postrider/delivery/worker', sockets: [], count: config.workers },
     { name: 'returns', specifier: '@postrider/relay/returns-server', sockets: [returns], count: 1 },
   ]
   const numbered = kinds.flatMap((kind) => Array.from({ length: kind.count }, (_, at) => ({ ...kind, at })))

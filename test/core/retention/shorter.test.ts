@@ -1,9 +1,9 @@
 import t from 'tap'
 import { moveClock } from '../../helpers/database.ts'
 import { numberEvents } from '../../helpers/number-events.ts'
-import { startProcess } from '../../helpers/processes.ts'
 import { makeService, type Sender } from '../../helpers/service.ts'
 import { until } from '../../helpers/until.ts'
+import { openWorker } from '../../helpers/worker.ts'
 import { acceptMessage } from '../submission.ts'
 
 const OPERATOR = { keyId: null, address: null }
@@ -125,7 +125,7 @@ t.test('a delivery worker does it', async (t) => {
   await numberEvents(service)
   await moveClock(sql, '2 days')
   await sql`update retention_turns set turn_at = '-infinity'`
-  const worker = await startProcess(t, 'delivery', service.env)
+  const worker = await openWorker(t, service)
   await until('the body to go', async () => (await bodiesOf(sender)) === 0)
   await until('the old partitions to go', () => worker.log.some(({ msg }) => msg === 'expired partitions dropped'))
   const [old] = await sql`select to_regclass('messages_2025w23') is null as gone`

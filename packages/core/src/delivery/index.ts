@@ -83,7 +83,6 @@ export type { Flow, FlowShare } from './flows.ts'
 export { type LostWorkers, listWorkers, readHeartbeats, type WorkerLease, type WorkerSummary } from './lease.ts'
 export type { HeldLease } from './lease-thread.ts'
 export type * from './outcome.ts'
-
 export {
   ADAPTIVE_RULE,
   type LimitSetting,
@@ -100,12 +99,12 @@ export type { Provider } from './providers/provider-file.ts'
 export { defaultProviders, loadProviders, type Providers, readProviders } from './providers/providers.ts'
 export { ProvidersError } from './providers/providers-error.ts'
 export type { MessageRate } from './providers/units.ts'
-
 export type { ClaimedDelivery, DeliveryKey, EndOfData, SendPermission } from './queue.ts'
 export { announcer, QUEUE_CHANNEL } from './queue-channel.ts'
 export type { Result } from './record.ts'
 export { isPerishable, lifetimeOf } from './schedule.ts'
 export { listSetAside, type SetAside } from './set-aside.ts'
+export type { LostLease } from './standstill.ts'
 export { DELIVERY_STATES, type DeliveryState } from './states.ts'
 
 export interface Deliveries {

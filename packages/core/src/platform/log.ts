@@ -11,16 +11,18 @@ export type LogFormat = 'json' | 'pretty'
 
 /**
  * Creates the logger of a process. Each event is one line. Never log secrets, addresses or bodies; log ids
- * instead. A `messageId` is logged as clients and commands see it, without hyphens.
+ * instead. A `messageId` is logged as clients and commands see it, without hyphens. `format` may be a stream, which
+ * gets lines of JSON.
  */
-export function createLog(process: string, level: string, format: LogFormat = 'json'): Log {
+export function createLog(process: string, level: string, format: LogFormat | pino.DestinationStream = 'json'): Log {
   const options = {
     level,
     base: { process },
     serializers: { err: serializeError, messageId: (id: unknown) => String(id).replaceAll('-', '') },
     timestamp: pino.stdTimeFunctions.isoTime,
   }
-  return format === 'json' ? pino(options) : pino(options, prettyStream())
+  if (format === 'json') return pino(options)
+  return pino(options, format === 'pretty' ? prettyStream() : format)
 }
 
 /** Loaded only for people, since it takes 10 ms. Lines are written at once, so that the last one before an end is not lost. */

@@ -74,6 +74,41 @@ t.test('a transaction whose connection was lost says and commits nothing within 
   t.strictSame([...(await sql`select name from lost`)], [])
 })
 
+t.test('arrays of built-in types are read as arrays', async (t) => {
+  const sql = openDatabase({ url: database.url, name: 'arrays', connections: 1 })
+  t.teardown(() => sql.end())
+  const types: readonly [type: string, texts: readonly string[], values?: readonly unknown[]][] = [
+    ['bool', ['true', 'false'], [true, false]],
+    ['int2', ['1', '-2'], [1, -2]],
+    ['int4', ['1', '-2'], [1, -2]],
+    ['int8', ['9007199254740993']],
+    ['float8', ['1.5'], [1.5]],
+    ['numeric', ['1.10']],
+    ['text', ['a', 'b "c", {d}', '']],
+    ['varchar', ['a']],
+    ['uuid', ['0192f4a0-0000-7000-8000-000000000000']],
+    ['inet', ['10.0.0.1']],
+    ['cidr', ['10.0.0.0/8']],
+    ['xid8', ['77']],
+    ['timestamptz', ['2026-01-05T10:11:12Z'], [new Date('2026-01-05T10:11:12Z')]],
+    ['jsonb', ['{"a": [1]}'], [{ a: [1] }]],
+    ['bytea', ['\\x00ff'], [Buffer.from([0, 255])]],
+  ]
+  for (const [type, texts, values = texts] of types) {
+    const [row] = await sql`select ${texts as string[]}::text[]::${sql.unsafe(`${type}[]`)} as read`
+    t.strictSame(row?.read, values, type)
+  }
+})
+
+t.test('statements that follow each other use the connection that has planned them', async (t) => {
+  const sql = openDatabase({ url: database.url, name: 'turns', connections: 3 })
+  t.teardown(() => sql.end())
+  await Promise.all(Array.from({ length: 3 }, () => sql`select pg_sleep(0.1)`))
+  const pids = new Set<number>()
+  for (let n = 0; n < 6; n++) pids.add((await sql<{ pid: number }[]>`select pg_backend_pid() as pid`)[0]?.pid as number)
+  t.equal(pids.size, 1)
+})
+
 t.test('octets go to the database and come back as they are, in any place and of any size', async (t) => {
   const sql = openDatabase({ url: database.url, name: 'octets', connections: 1 })
   t.teardown(() => sql.end())

@@ -30,6 +30,19 @@ function makeDisk(t: Test, owner: { uid: number; gid: number }): string | undefi
   return folder
 }
 
+t.test('a probe of the disk writes two megabytes', async (t) => {
+  const { sql, core } = await makeService(t)
+  await core.readiness.check()
+  // Sessions report what they wrote when they are idle, at most once per second.
+  const written = await until('the report', async () => {
+    await sql`select pg_stat_force_next_flush()`
+    const [row] = await sql<{ octets: number }[]>`
+      select temp_bytes::int as octets from pg_stat_database where datname = current_database()`
+    return row?.octets || undefined
+  })
+  t.ok(written >= 2_000_000, `${written} octets`)
+})
+
 t.test(
   'a full disk makes a core not ready, with the reason, and room on it makes it ready again within 10 s',
   async (t) => {

@@ -16,6 +16,7 @@ import { returns } from './cases/returns.ts'
 import { smtpAccept } from './cases/smtp-accept.ts'
 import { tarpit } from './cases/tarpit.ts'
 import type { Case } from './harness/context.ts'
+import { type MachineFigures, measureMachine } from './harness/machine.ts'
 import { drawPlot } from './harness/plot.ts'
 import { ROOT, stopAll } from './harness/processes.ts'
 import { type Finding, format, median, meets } from './harness/rounds.ts'
@@ -25,7 +26,7 @@ const HELP = `npm run bench -- [options]
 
 Measures the service against Postfix, Haraka, nodemailer and an idle Fastify, in turn, in one run, and checks after each
 round that every accepted message arrived exactly once. Needs Debian's postfix package (smtp-source, smtp-sink) and root for
-Postfix itself; opendkim; for Haraka: npm install --prefix bench/peers Haraka@3.3.1 haraka-plugin-dkim@1.3.1
+Postfix itself; opendkim; for Haraka: npm run bench:peers
 What cannot be run is said and left out.
 
   --quick        at most ten minutes: fewer seconds a round, fewer cases
@@ -98,12 +99,14 @@ async function measure(
   const report = (line: string): void => void process.stdout.write(`${line}\n`)
   const findings: Finding[] = []
   const failed: string[] = []
+  const machine: MachineFigures[] = []
   const service = await openService()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => void stopAll().then(() => process.exit(130)))
   }
   try {
     for (const { name, run } of chosen) {
+      machine.push(reportMachine(report))
       try {
         findings.push(...(await run({ service, rounds, seconds: quick ? 3 : 8, quick, report })))
       } catch (error) {
@@ -117,12 +120,20 @@ async function measure(
     await service.close()
     await stopAll()
   }
+  machine.push(reportMachine(report))
   report(`\n${table(findings)}`)
   for (const line of failed) report(`not measured: ${line}`)
   const summary = summaryOf(findings)
-  save(findings, summary, failed)
+  save(findings, summary, failed, machine)
   if (json) report(JSON.stringify(summary))
   return failed.length === 0 ? 0 : 1
+}
+
+/** A rate says something only beside what the machine can do at that time. */
+function reportMachine(report: (line: string) => void): MachineFigures {
+  const figures = measureMachine()
+  report(`machine: ${figures.syncsPerSecond} fdatasync/s, ${figures.signaturesPerSecond} RSA-2048 signatures/s`)
+  return figures
 }
 
 function memory(service: Service): Finding[] {
@@ -158,9 +169,15 @@ function table(findings: readonly Finding[]): string {
     const medians = Object.entries(rounds).map(([name, values]) => `${name} ${format(median(values))}`)
     const wanted = target ? `${target.sense === 'at least' ? '≥' : '≤'} ${format(target.value)}` : ''
     const verdict = { true: 'met', false: 'MISSED', undefined: '' }[String(meets(finding))] ?? ''
-    return [title, `${medians.join(', ')} ${unit}`, ratio === undefined ? '' : `${ratio.toFixed(2)} ×`, wanted, verdict]
+    const times = Object.entries(finding.processor ?? {}).map(([name, values]) => `${name} ${format(median(values))}`)
+    const shown = ratio === undefined ? '' : `${ratio.toFixed(2)} ×`
+    return [title, `${medians.join(', ')} ${unit}`, times.join(', '), shown, wanted, verdict]
   })
-  const lines = [['case', 'medians', 'ratio', 'target', ''], ['---', '---', '---', '---', '---'], ...rows]
+  const lines = [
+    ['case', 'medians', 'µs of processor time per message', 'ratio', 'target', ''],
+    Array.from({ length: 6 }, () => '---'),
+    ...rows,
+  ]
   return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
 
@@ -168,11 +185,14 @@ function save(
   findings: readonly Finding[],
   summary: Readonly<Record<string, number | null>>,
   failed: readonly string[],
+  figures: readonly MachineFigures[],
 ): void {
   const folder = join(ROOT, 'bench/results')
   mkdirSync(folder, { recursive: true })
   const name = new Date().toISOString().slice(0, 19).replaceAll(':', '')
-  const machine = { cpu: cpus()[0]?.model, cores: cpus().length, memoryGiB: Math.round(totalmem() / 2 ** 30) }
+  const size = { cpu: cpus()[0]?.model, cores: cpus().length, memoryGiB: Math.round(totalmem() / 2 ** 30) }
+  // Before each case, and after the last.
+  const machine = { ...size, figures }
   const result = { measuredAt: new Date().toISOString(), node: process.version, machine, summary, findings, failed }
   writeFileSync(join(folder, `${name}.json`), `${JSON.stringify(result, undefined, 2)}\n`)
   writeFileSync(join(folder, `${name}.svg`), drawPlot(findings))

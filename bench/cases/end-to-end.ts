@@ -3,8 +3,15 @@ import { startHaraka } from '../harness/haraka.ts'
 import { messagesFor, smtpSource, WARM_UP } from '../harness/load.ts'
 import { startPostfix } from '../harness/postfix.ts'
 import { until } from '../harness/processes.ts'
+import { ProcessorTime, type Roots } from '../harness/processor.ts'
 import { alternate, type Finding, type Round, ratioOf, type Target } from '../harness/rounds.ts'
 import { type SmtpSink, startSmtpSink } from '../harness/sink.ts'
+
+interface Peer {
+  readonly port: number
+  readonly roots: Roots
+  stop(): Promise<void>
+}
 
 const SHAPE = { sessions: 50, octets: 10_000, kept: true } as const
 
@@ -14,16 +21,11 @@ export const endToEnd: Case = {
   async run(context) {
     const sink = await startSmtpSink()
     const findings: Finding[] = []
-    const against = async (
-      title: string,
-      key: string,
-      target: Target,
-      open: () => Promise<{ port: number; stop(): Promise<void> }>,
-    ): Promise<void> => {
+    const against = async (title: string, key: string, target: Target, open: () => Promise<Peer>): Promise<void> => {
       context.report(title)
       const peer = await open()
       try {
-        findings.push(await compare(title, key, target, context, sink, peer.port))
+        findings.push(await compare(title, key, target, context, sink, peer))
       } finally {
         await peer.stop()
       }
@@ -61,7 +63,7 @@ async function compare(
   target: Target,
   { service, rounds, seconds, report }: Context,
   sink: SmtpSink,
-  peerPort: number,
+  peer: Peer,
 ): Promise<Finding> {
   const from = `desk@${service.domain}`
   const through = async (port: number, messages: number): Promise<number> => {
@@ -71,26 +73,28 @@ async function compare(
     await until('the last message', () => sink.count() - before >= messages, { seconds: 180 })
     return (performance.now() - began) / 1000
   }
+  const processor = new ProcessorTime()
   const round =
-    (port: number, messages: number, check: () => Promise<void>): Round =>
+    (name: string, { port, roots }: Omit<Peer, 'stop'>, messages: number, check: () => Promise<void>): Round =>
     async () => {
       const before = sink.count()
-      const took = await through(port, messages)
+      const took = await processor.during(name, roots, messages, () => through(port, messages))
       await check()
       expectCount('messages at the sink', sink.count() - before, messages)
       return messages / took
     }
   const many = await messagesFor(seconds, (messages) => through(service.relayPort, messages))
-  const few = await messagesFor(seconds, (messages) => through(peerPort, messages))
+  const few = await messagesFor(seconds, (messages) => through(peer.port, messages))
   await service.drained()
+  const ours = { port: service.relayPort, roots: service.roots() }
   const found = await alternate(
     {
-      postrider: round(service.relayPort, many, () => service.drained(many)),
-      peer: round(peerPort, few, async () => {}),
+      postrider: round('postrider', ours, many, () => service.drained(many)),
+      peer: round('peer', peer, few, async () => {}),
     },
     rounds,
     report,
   )
   const ratio = ratioOf(found)
-  return { title, unit: 'messages/s', rounds: found, key, target, ...(ratio && { ratio }) }
+  return { title, unit: 'messages/s', rounds: found, processor: processor.rounds, key, target, ...(ratio && { ratio }) }
 }

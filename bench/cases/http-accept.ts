@@ -2,6 +2,7 @@ import { type Case, type Context, expectCount } from '../harness/context.ts'
 import { httpLoad } from '../harness/load.ts'
 import { makeCall } from '../harness/messages.ts'
 import { freePort, type Running, start } from '../harness/processes.ts'
+import { ProcessorTime } from '../harness/processor.ts'
 import { alternate, type Finding, median, ratioOf } from '../harness/rounds.ts'
 
 /** Durable accept over HTTP, against a Fastify that answers the same and does nothing. */
@@ -32,11 +33,18 @@ async function againstNothing({ service, rounds, seconds, report }: Context): Pr
     // The first 40,000 calls are slower: compilers learn while they are used.
     await accept(service, 64, 1, 8)
     await httpLoad({ ...call(service, 1), url: noop.url, connections: 64 }, 2)
+    const processor = new ProcessorTime()
     const found = await alternate(
       {
-        postrider: () => accept(service, 64, 1, seconds),
+        postrider: () => accept(service, 64, 1, seconds, processor),
         nothing: async () => {
-          const { perSecond } = await httpLoad({ ...call(service, 1), url: noop.url, connections: 64 }, seconds)
+          const idle = { ...call(service, 1), url: noop.url, connections: 64 }
+          const { perSecond } = await processor.during(
+            'nothing',
+            [noop.running.pid],
+            (result) => result.succeeded,
+            () => httpLoad(idle, seconds),
+          )
           return perSecond
         },
       },
@@ -45,7 +53,15 @@ async function againstNothing({ service, rounds, seconds, report }: Context): Pr
     )
     const ratio = ratioOf(found)
     const target = { sense: 'at least', value: 0.2 } as const
-    return { title, unit: 'calls/s', rounds: found, key: 'http_accept_vs_noop', target, ...(ratio && { ratio }) }
+    return {
+      title,
+      unit: 'calls/s',
+      rounds: found,
+      processor: processor.rounds,
+      key: 'http_accept_vs_noop',
+      target,
+      ...(ratio && { ratio }),
+    }
   } finally {
     await noop.running.stop()
   }
@@ -96,8 +112,14 @@ async function accept(
   connections: number,
   recipients: number,
   seconds: number,
+  processor = new ProcessorTime(),
 ): Promise<number> {
-  const { perSecond, succeeded, failed } = await httpLoad({ ...call(service, recipients), connections }, seconds)
+  const { perSecond, succeeded, failed } = await processor.during(
+    'postrider',
+    service.roots(),
+    (result) => result.succeeded,
+    () => httpLoad({ ...call(service, recipients), connections }, seconds),
+  )
   expectCount('calls refused', failed, 0)
   const accepted = await service.accepted()
   // At its end the load generator hangs up on calls under way, one a connection, and leaves uncounted the answer before it.

@@ -1,6 +1,7 @@
 import { type Case, type Context, expectCount } from '../harness/context.ts'
 import { messagesFor, type SmtpLoad, smtpSource, WARM_UP } from '../harness/load.ts'
 import { startPostfix } from '../harness/postfix.ts'
+import { ProcessorTime } from '../harness/processor.ts'
 import { alternate, type Finding, ratioOf, type Target } from '../harness/rounds.ts'
 
 interface Setting extends Omit<SmtpLoad, 'port' | 'from'> {
@@ -72,16 +73,17 @@ async function compare(
   const [many, few] = [await messagesFor(seconds, ours), await messagesFor(seconds, theirs)]
   await service.empty()
   await postfix.empty()
+  const processor = new ProcessorTime()
   const found = await alternate(
     {
       postrider: async () => {
-        const took = await ours(many)
+        const took = await processor.during('postrider', service.roots(), many, () => ours(many))
         expectCount('messages accepted', await service.accepted(), many)
         await service.empty()
         return many / took
       },
       postfix: async () => {
-        const took = await theirs(few)
+        const took = await processor.during('postfix', postfix.roots, few, () => theirs(few))
         expectCount('messages held by Postfix', await postfix.held(), few)
         await postfix.empty()
         return few / took
@@ -95,6 +97,7 @@ async function compare(
     title,
     unit: 'messages/s',
     rounds: found,
+    processor: processor.rounds,
     ...(ratio && { ratio }),
     ...(key && { key }),
     ...(target && { target }),

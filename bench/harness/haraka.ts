@@ -2,12 +2,14 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } fro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { canConnect, freePort, ROOT, run, start, until } from './processes.ts'
+import type { Roots } from './processor.ts'
 
-/** Where `npm install --prefix bench/peers Haraka@3.3.1 haraka-plugin-dkim@1.3.1` puts it; HARAKA names another folder. */
+/** Where `npm run bench:peers` puts it; HARAKA names another folder. */
 const FOLDER = process.env.HARAKA ?? join(ROOT, 'bench/peers')
 
 export interface Haraka {
   readonly port: number
+  readonly roots: Roots
   stop(): Promise<void>
 }
 
@@ -15,9 +17,7 @@ export interface Haraka {
 export async function startHaraka(sinkPort: number, domain: string): Promise<Haraka> {
   const program = join(FOLDER, 'node_modules/Haraka/bin/haraka')
   if (!existsSync(program)) {
-    throw new Error(
-      'Haraka is not installed; npm install --prefix bench/peers Haraka@3.3.1 haraka-plugin-dkim@1.3.1 does it',
-    )
+    throw new Error('Haraka is not installed: npm run bench:peers')
   }
   const folder = mkdtempSync(join(tmpdir(), 'postrider-bench-haraka-'))
   const port = await freePort()
@@ -49,6 +49,7 @@ exports.hook_get_mx = (next) => next(OK, { priority: 0, exchange: '127.0.0.1', p
   await until('Haraka', () => canConnect('127.0.0.1', port), { seconds: 15, every: 200 })
   return {
     port,
+    roots: [haraka.pid],
     async stop() {
       await haraka.stop()
       rmSync(folder, { recursive: true, force: true })

@@ -1,11 +1,14 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort, pause, type Running, run, start } from './processes.ts'
+import type { Roots } from './processor.ts'
 
 /** A Postfix of the benchmark's own, with its own queue; needs root, as Postfix does. */
 export interface Postfix {
   readonly port: number
+  /** Its processes, OpenDKIM's among them. */
+  readonly roots: Roots
   /** Messages in its hold queue. */
   held(): Promise<number>
   empty(): Promise<void>
@@ -81,8 +84,10 @@ export async function startPostfix({ sinkPort, signFor, settings: own = [] }: Po
     if (!/is not owned|shared/.test(error.message)) throw error
   })
   await pause(1500)
+  const master = Number.parseInt(readFileSync(join(queue, 'pid/master.pid'), 'utf8'), 10)
   return {
     port,
+    roots: dkim ? [master, dkim.process.pid] : [master],
     async held() {
       const out = await run('find', [join(queue, 'hold'), '-type', 'f'])
       return out.split('\n').filter(Boolean).length

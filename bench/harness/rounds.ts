@@ -8,6 +8,8 @@ export interface Finding {
   readonly ratio?: number
   /** What the target says about the ratio, or about our median where there is no peer. */
   readonly target?: Target
+  /** Of each contestant, the processor time of every round, in microseconds per message. */
+  readonly processor?: Readonly<Record<string, readonly number[]>>
   /** The name under which `--json` tells it. */
   readonly key?: string
 }

@@ -3,9 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startEmbeddedPostgres } from '@postrider/cli/embedded-postgres'
 import { type Core, createCore, createLog, migrate, openDatabase, readConfig, type Sql } from '@postrider/core'
+import { clusterOf } from '../../packages/cli/src/embedded-postgres/cluster.ts'
+import { postmasterOf } from '../../packages/cli/src/embedded-postgres/postmaster.ts'
 import { MEMORY } from '../../packages/cli/src/memory.ts'
 import { expectCount } from './context.ts'
 import { freePort, type Running, start, until } from './processes.ts'
+import type { Roots } from './processor.ts'
 
 export type Part = 'api' | 'relay' | 'delivery' | 'returns'
 
@@ -59,6 +62,8 @@ export interface Service {
   empty(): Promise<void>
   /** Back to nothing running and empty tables, after a case that failed. */
   reset(): Promise<void>
+  /** Its processes, the database's among them. */
+  roots(): Roots
   /** The most memory any process of the part ever had, in KiB. */
   peakKib(part: Part): number
   close(): Promise<void>
@@ -178,6 +183,11 @@ export async function openService({ postgres: settings = [], flags = [] }: Servi
     async reset() {
       for (const part of [...processes.keys()]) await stop(part)
       await empty()
+    },
+    roots() {
+      const database = postmasterOf(clusterOf(folder))?.pid
+      const own = [...processes.values()].flat().map(({ pid }) => pid)
+      return database === undefined ? own : [database, ...own]
     },
     peakKib(part) {
       notePeaks(part)

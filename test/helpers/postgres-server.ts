@@ -1,8 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
+import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@postrider/cli/embedded-postgres'
 import { openDatabase } from '@postrider/core'
+import { clusterOf } from '../../packages/cli/src/embedded-postgres/cluster.ts'
+import { postmasterOf } from '../../packages/cli/src/embedded-postgres/postmaster.ts'
 import { makeTemplateDatabase } from './database.ts'
 import { processorSeconds } from './test-processes.ts'
 
@@ -27,7 +29,7 @@ export async function withPostgres<T>(act: (given: TestPostgres) => Promise<T>):
     return await act({
       url,
       folder,
-      databaseSeconds: () => (server ? processorSeconds(serverOf(folder)) : undefined),
+      databaseSeconds: () => (server ? processorSeconds(postmasterOf(clusterOf(folder)) ?? {}) : undefined),
     })
   } finally {
     await server?.stop()
@@ -42,11 +44,6 @@ async function hashCheaply(url: string): Promise<void> {
   await sql.unsafe('set scram_iterations = 1')
   await sql.unsafe(`alter role ${username} password '${password}'`)
   await sql.end()
-}
-
-/** The first line of postmaster.pid is the server's process. */
-function serverOf(folder: string): { pid: number } {
-  return { pid: Number.parseInt(readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8'), 10) }
 }
 
 const MEMORY_FOLDER = '/dev/shm'

@@ -5,9 +5,9 @@ import t from 'tap'
 import { parseTlsRpt } from '../../packages/core/src/delivery/tls/tlsrpt-record.ts'
 import { readTls } from '../../packages/core/src/returns/aggregate/read/read-tls.ts'
 import { freePorts } from '../helpers/ports.ts'
+import { startProcess } from '../helpers/processes.ts'
 import { startSink } from '../helpers/sink.ts'
 import { until } from '../helpers/until.ts'
-import { openWorker } from '../helpers/worker.ts'
 import { type IssuedCertificate, makeAuthority, selfSigned } from './authority.ts'
 import { startInternetProcess } from './outbox.ts'
 import { startTlsServer } from './tls-server.ts'
@@ -90,13 +90,13 @@ t.test('the domains that ask for it get a report of the day, by mail and HTTPS, 
     'and nothing of a domain without a record',
   )
   await service.sql`update tls_report_days set due_at = service_now() where policy_domain in (${domain}, ${bare})`
-  const worker = await openWorker(t, service)
+  const worker = await startProcess(t, 'delivery', service.env)
   await until('the mail', () => inbox.messages.length > 0)
   await until('the reports by HTTPS', () => receiver.got.length > 0)
   await worker.stop()
   // As if it had been killed before it noted what it had sent.
   await service.sql`update tls_report_days set due_at = service_now(), sent = '{}' where policy_domain in (${domain}, ${bare})`
-  const again = await openWorker(t, service)
+  const again = await startProcess(t, 'delivery', service.env)
   await until('both reports by HTTPS', () => receiver.got.length > 2)
   await until('the end', async () => {
     const [{ left = 1 } = {}] = await service.sql<{ left: number }[]>`

@@ -1,6 +1,7 @@
-import type { Flow, Log } from '@postrider/core'
+import type { Log, QueuedMail } from '@postrider/core'
 import { claimParked } from './claim-parked.ts'
 import { BATCH, DueClaims, type DueClaimsOptions, POLL_MS } from './due-claims.ts'
+import { WakeOrder } from './wake-order.ts'
 
 /** Pause in milliseconds after a small claim. */
 const GROW_MS = 4
@@ -8,8 +9,8 @@ const GROW_MS = 4
 const RECONCILE_EVERY_MS = 10_000
 
 export interface ClaimLoop {
-  /** Called when mail was queued: of these flows, or if they are not given, of any. */
-  wake(flows?: readonly Flow[]): void
+  /** Called when mail was queued. Without an argument if any flow may have mail. */
+  wake(queued?: QueuedMail): void
   /** Called when a delivery is no longer in flight; causes a claim only if capacity was lacking. */
   capacityAppeared(): void
   stop(): Promise<void>
@@ -17,12 +18,15 @@ export interface ClaimLoop {
 
 export interface ClaimLoopOptions extends DueClaimsOptions {
   readonly log: Log
+  /** Ids of the workers that are alive. */
+  readonly workers: () => readonly number[]
 }
 
 /** Claims due deliveries, as many as the dispatcher has capacity for, until stopped. */
 export function runClaimLoop(options: ClaimLoopOptions): ClaimLoop {
-  const { log, dispatcher } = options
+  const { log, dispatcher, workerId, workers } = options
   const due = new DueClaims(options)
+  const order = new WakeOrder(workerId, workers)
   let stopped = false
   let awake = false
   let looks = true
@@ -66,10 +70,16 @@ export function runClaimLoop(options: ClaimLoopOptions): ClaimLoop {
   function sleep(): Promise<void> {
     if (awake || stopped) return Promise.resolve()
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, POLL_MS)
+      const until = performance.now() + POLL_MS
+      let timer: NodeJS.Timeout
+      const wait = (): void => {
+        timer = setTimeout(resolve, Math.min(until - performance.now(), due.nextIn))
+      }
+      wait()
       wakeUp = () => {
         clearTimeout(timer)
-        resolve()
+        if (awake || stopped) resolve()
+        else wait()
       }
     })
   }
@@ -80,10 +90,13 @@ export function runClaimLoop(options: ClaimLoopOptions): ClaimLoop {
     wakeUp()
   }
   return {
-    wake(flows) {
-      if (flows) due.know(flows)
-      else looks = true
-      goOn()
+    wake(queued) {
+      if (!queued) looks = true
+      const delays = queued?.flows.map((flow) => ({ flow, delay: order.delayOf(flow, queued.turn) })) ?? []
+      due.know(delays.filter(({ delay }) => delay === 0).map(({ flow }) => flow))
+      for (const { flow, delay } of delays) if (delay) due.knowLater(flow, delay)
+      if (!queued || delays.some(({ delay }) => delay === 0)) goOn()
+      else wakeUp()
     },
     capacityAppeared() {
       if (due.lackedCapacity || dispatcher.hasParked) goOn()

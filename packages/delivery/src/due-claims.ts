@@ -16,6 +16,8 @@ const HEAD_EVERY_MS = 3000
 const CURSOR_LAG_MS = 1000
 /** Flows beyond which those that had no due mail when they were claimed last are forgotten, with their cursors. */
 const FLOWS_KEPT = 10_000
+/** Milliseconds by which a flow may be claimed before its time, together with others: a claim of many costs little more than one of few. */
+const TOGETHER_MS = 20
 /** Looking for flows with due mail takes no more than this part of the time. */
 const LOOKING_SHARE = 0.05
 
@@ -46,6 +48,8 @@ export class DueClaims {
   readonly #known = new Map<number, KnownFlow>()
   /** Those that may have due mail. */
   readonly #due = new Map<number, KnownFlow>()
+  /** Flows whose new mail other workers take first, with the time of performance.now() at which this one looks for what they left. */
+  readonly #later = new Map<number, { readonly flow: Flow; readonly at: number }>()
   #lackedCapacity = false
   /** The database's clock when performance.now() was 0, as of the last look; undefined before it. */
   #clock: number | undefined
@@ -81,6 +85,19 @@ export class DueClaims {
     }
   }
 
+  /** This flow may have due mail, which other workers take first. */
+  knowLater(flow: Flow, milliseconds: number): void {
+    const key = flowKey(flow)
+    if (!this.#later.has(key)) this.#later.set(key, { flow, at: performance.now() + milliseconds })
+  }
+
+  /** Milliseconds until the first of the flows that other workers take first is to be claimed. */
+  get nextIn(): number {
+    let first = Number.POSITIVE_INFINITY
+    for (const { at } of this.#later.values()) first = Math.min(first, at)
+    return Math.max(0, first - performance.now())
+  }
+
   /** Whether flows may have due mail that the next claim takes. */
   get hasMore(): boolean {
     return !this.#lackedCapacity && this.#due.size > 0
@@ -105,10 +122,14 @@ export class DueClaims {
   /** Returns the number of claimed deliveries. */
   async claim(): Promise<number> {
     const { core, workerId, dispatcher, onAnswer } = this.#options
+    this.#takeLater()
     const shares = this.#shares()
     if (shares.length === 0) return 0
     // New mail of a flow may be announced while the claim is under way.
-    for (const share of shares) this.#due.delete(flowKey(share))
+    for (const share of shares) {
+      this.#due.delete(flowKey(share))
+      this.#later.delete(flowKey(share))
+    }
     const began = performance.now()
     const claimed = await core.deliveries.claim({ workerId, shares }).catch((error: unknown) => {
       this.know(shares)
@@ -122,6 +143,15 @@ export class DueClaims {
     this.know(shares.filter((share) => byFlow.get(flowKey(share))?.length === share.limit))
     if (claimed.length > 0) await dispatcher.take(claimed)
     return claimed.length
+  }
+
+  #takeLater(): void {
+    const until = performance.now() + TOGETHER_MS
+    for (const [key, { flow, at }] of this.#later) {
+      if (at > until) continue
+      this.#later.delete(key)
+      this.know([flow])
+    }
   }
 
   /** Records what a claim that began then took of a flow. */

@@ -4,6 +4,12 @@ import { type Core, count, isDatabaseAway, type Log } from '@postrider/core'
 const CHECK_INTERVAL_MS = 1000
 const RETRY_MS = 200
 
+export interface LeaseLoop {
+  /** Ids of the workers that are alive. */
+  living(): readonly number[]
+  stop(): void
+}
+
 /** Takes over the deliveries of dead workers. A thread keeps this worker's own lease (core/delivery/lease-thread.ts). */
 export function runLeaseLoop(options: {
   core: Core
@@ -12,7 +18,7 @@ export function runLeaseLoop(options: {
   onTakenOver: () => void
   /** Called when the database has responded. */
   onAnswer: () => void
-}): { stop(): void } {
+}): LeaseLoop {
   const { core, log, workerId, onTakenOver, onAnswer } = options
   const workers = core.deliveries.watchWorkers(workerId, (messageId, recipientNo) =>
     log.fatal(
@@ -47,6 +53,7 @@ export function runLeaseLoop(options: {
 
   void repeat()
   return {
+    living: () => workers.living,
     stop() {
       stopped = true
     },

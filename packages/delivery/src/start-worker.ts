@@ -59,9 +59,9 @@ export async function startWorker(
     onCapacity: () => claims?.capacityAppeared(),
   })
   await dispatcher.start()
-  claims = runClaimLoop({ core, log, workerId, dispatcher, onAnswer: lease.answered })
+  const leases = runLeaseLoop({ core, log, workerId, onTakenOver: () => claims?.wake(), onAnswer: lease.answered })
+  claims = runClaimLoop({ core, log, workerId, dispatcher, workers: leases.living, onAnswer: lease.answered })
   const listening = await core.deliveries.listen(claims.wake)
-  const leases = runLeaseLoop({ core, log, workerId, onTakenOver: claims.wake, onAnswer: lease.answered })
   const webhooks = runWebhookLoop({ core, log })
   const measuring = measure(core.serviceFigures)
   const numbered = await core.events.listen(webhooks.wake)

@@ -1,8 +1,9 @@
-import { BULK, createCore, createLog, NORMAL, openDatabase, readConfig, URGENT } from '@postrider/core'
+import { announcer, BULK, createCore, createLog, NORMAL, openDatabase, readConfig, URGENT } from '@postrider/core'
 import t from 'tap'
 import { parkedAt } from '../../helpers/claim.ts'
 import { makeService } from '../../helpers/service.ts'
 import { nodesOf, planOf, recordStatements } from '../../helpers/statements.ts'
+import { until } from '../../helpers/until.ts'
 
 const service = await makeService(t)
 const { sql } = service
@@ -75,3 +76,22 @@ t.test('a claim takes of each flow what it is given, and reads no mail of others
 })
 
 t.teardown(() => lease.release().catch(() => {}))
+
+t.test('workers hear of which flows mail was queued, and whose turn it is to look for it', async (t) => {
+  const heard: unknown[] = []
+  const listening = await core.deliveries.listen((queued) => heard.push(queued))
+  t.teardown(() => listening.close())
+  heard.length = 0
+  const flows = [
+    { accountId: 12, class: NORMAL },
+    { accountId: 7, class: URGENT },
+  ]
+  for (const payload of [`123456:12.${NORMAL} 7.${URGENT}`, `12.${NORMAL} 7.${URGENT}`, '', '1:7.9'])
+    await sql`select pg_notify('postrider_queue', ${payload})`
+  await until('four notifications', () => heard.length === 4)
+  t.same(heard, [{ flows, turn: 123456 }, { flows, turn: 0 }, undefined, undefined])
+  const announce = announcer(sql)
+  announce({ accountId: 12, class: NORMAL })
+  await until('a notification', () => heard.length === 5)
+  t.match(heard[4], { flows: [{ accountId: 12, class: NORMAL }], turn: Number })
+})

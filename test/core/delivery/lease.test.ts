@@ -130,6 +130,24 @@ t.test('an indeterminate take-over is an event', async (t) => {
   t.match(events, [{ recipientNo: 0, detail: { attempt: 1, indeterminate: true, host: HOST } }])
 })
 
+t.test('a worker counts as alive as long as it holds its lock and sends heartbeats', async (t) => {
+  const { service, watch, clock } = await makeQueue(t)
+  const [killed, stopped] = [await startWorker(t, service), await startWorker(t, service)]
+  t.same(watch.living, [])
+  await watch.takeOver()
+  t.strictSame([...watch.living], [killed.workerId, stopped.workerId])
+  stopped.child.kill('SIGSTOP')
+  killed.child.kill('SIGKILL')
+  await until('the lock to be free', async () => {
+    await watch.takeOver()
+    return !watch.living.includes(killed.workerId)
+  })
+  t.strictSame([...watch.living], [stopped.workerId])
+  clock.ahead += 6000
+  t.strictSame([...watch.living], [], 'no heartbeat for some time')
+  stopped.child.kill('SIGCONT')
+})
+
 t.test('a living worker is left alone, however long it takes', async (t) => {
   const { service, watch, clock, story } = await makeQueue(t)
   const worker = await startWorker(t, service, 1)

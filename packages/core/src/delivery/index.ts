@@ -21,7 +21,7 @@ import {
   takeSlots,
 } from './connection-slots.ts'
 import { addProgress, type FlowProgress, forgetProgress } from './flow-progress.ts'
-import { type DueFlow, dueFlows, type Flow } from './flows.ts'
+import { type DueFlow, dueFlows } from './flows.ts'
 import {
   countWorkers,
   isWorkerAlive,
@@ -61,7 +61,7 @@ import {
   releaseDeliveries,
   type SendPermission,
 } from './queue.ts'
-import { QUEUE_CHANNEL, readFlows, wake } from './queue-channel.ts'
+import { QUEUE_CHANNEL, type QueuedMail, readQueued, wake } from './queue-channel.ts'
 import { type Result, recordOutcomes } from './record.ts'
 import { makeMark, type ReturnPathTarget, readMark } from './return-path.ts'
 import { countHits, forgetHits, type RuleHits } from './rule-hits.ts'
@@ -100,7 +100,7 @@ export { defaultProviders, loadProviders, type Providers, readProviders } from '
 export { ProvidersError } from './providers/providers-error.ts'
 export type { MessageRate } from './providers/units.ts'
 export type { ClaimedDelivery, DeliveryKey, EndOfData, SendPermission } from './queue.ts'
-export { announcer, QUEUE_CHANNEL } from './queue-channel.ts'
+export { announcer, QUEUE_CHANNEL, type QueuedMail } from './queue-channel.ts'
 export type { Result } from './record.ts'
 export { isPerishable, lifetimeOf } from './schedule.ts'
 export { listSetAside, type SetAside } from './set-aside.ts'
@@ -181,7 +181,7 @@ export interface Deliveries {
    * Calls back when mail is queued, with the flows it belongs to. Without them if any flow may have mail: there were too many to name,
    * or the connection is new and notifications may have been missed.
    */
-  listen(onQueued: (flows?: readonly Flow[]) => void): Promise<{ close(): Promise<void> }>
+  listen(onQueued: (queued?: QueuedMail) => void): Promise<{ close(): Promise<void> }>
 }
 
 export interface DeliveriesDependencies {
@@ -271,7 +271,7 @@ export function createDeliveries({
     async listen(onQueued) {
       const listening = await sql.listen(
         QUEUE_CHANNEL,
-        (payload) => onQueued(readFlows(payload)),
+        (payload) => onQueued(readQueued(payload)),
         () => onQueued(),
       )
       return { close: listening.unlisten }

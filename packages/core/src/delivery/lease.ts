@@ -148,6 +148,8 @@ interface Sighting {
 }
 
 export interface LostWorkers {
+  /** Ids of the workers that were alive at the last check, with the observer's own. */
+  readonly living: readonly number[]
   /**
    * Checks all workers, takes over the deliveries of dead ones and returns their number. To be called every one or two seconds.
    */
@@ -168,6 +170,12 @@ export function watchWorkers(sql: Sql, monotonic: () => number, own?: number, on
   let sightings = new Map<number, Sighting>()
 
   return {
+    get living() {
+      const now = monotonic()
+      return [...sightings].flatMap(([id, { since, freeSince }]) =>
+        id === own || (freeSince === undefined && now - since < DEAD_AFTER) ? [id] : [],
+      )
+    },
     async takeOver() {
       let rows: { id: number; beat: string; free: boolean }[]
       try {

@@ -6,6 +6,20 @@ export const QUEUE_CHANNEL = 'postrider_queue'
 
 /** Flows beyond which a notification names none: a payload holds 8000 bytes. */
 const MAX_NAMED = 400
+/**
+ * Milliseconds in which the mail of a flow wakes the same worker first. Long enough that the worker takes the mail of several accepts by one
+ * claim, short enough that workers share what is more than one of them can send.
+ */
+const TURN_MS = 50
+/** Turns after which their number starts again. */
+const TURNS = 1_000_000
+
+/** Mail that was queued. */
+export interface QueuedMail {
+  readonly flows: readonly Flow[]
+  /** Determines which worker looks for it first: the same for all workers, and another one shortly after. */
+  readonly turn: number
+}
 
 /**
  * Returns a function that wakes the workers after a commit. NOTIFY stays outside the transaction that accepts a message,
@@ -17,7 +31,7 @@ export function announcer(sql: Sql): (flow: Flow) => void {
   const run = async (): Promise<void> => {
     running = true
     while (queued.size > 0) {
-      const payload = queued.size > MAX_NAMED ? '' : [...queued].join(' ')
+      const payload = queued.size > MAX_NAMED ? '' : `${turnNow()}:${[...queued].join(' ')}`
       queued = new Set()
       // A lost wake-up delays mail by one poll interval at most.
       await wake(sql, payload).catch(() => {})
@@ -30,16 +44,23 @@ export function announcer(sql: Sql): (flow: Flow) => void {
   }
 }
 
+/** By the clock of this host. If others differ, they wake other workers first. */
+function turnNow(): number {
+  return Math.floor(Date.now() / TURN_MS) % TURNS
+}
+
 /** NOTIFY writes a commit record, which need not be flushed. */
 export async function wake(sql: Sql, payload: string): Promise<void> {
   await sql`select set_config('synchronous_commit', 'off', true), pg_notify(${QUEUE_CHANNEL}, ${payload})`
 }
 
-/** Returns the flows that a notification names; undefined if any flow may have mail. */
-export function readFlows(payload: string): Flow[] | undefined {
-  if (!/^(?:\d{1,10}\.[012](?: |$)){1,1000}$/.test(payload)) return undefined
-  return payload.split(' ').map((flow) => {
+/** Returns what a notification says was queued; undefined if any flow may have mail. Earlier versions name no turn. */
+export function readQueued(payload: string): QueuedMail | undefined {
+  const [, turn, named] = /^(?:(\d{1,6}):)?((?:\d{1,10}\.[012](?: |$)){1,1000})$/.exec(payload) ?? []
+  if (named === undefined) return undefined
+  const flows = named.split(' ').map((flow) => {
     const [accountId, of] = flow.split('.').map(Number)
     return { accountId: accountId as number, class: of as Flow['class'] }
   })
+  return { flows, turn: Number(turn ?? 0) }
 }

@@ -45,3 +45,29 @@ t.test(
     )
   },
 )
+
+t.test('a claim that a crash of the database has lost is made again, and the message is sent once', async (t) => {
+  const gate = Promise.withResolvers<undefined>()
+  const asked: string[] = []
+  const rcpt = ({ command }: { readonly command: string }): Promise<undefined> => {
+    asked.push(command)
+    return gate.promise
+  }
+  const sink = await startSink(t, { rcpt })
+  const service = await makeService(t, { DELIVERY: `smtp://127.0.0.1:${sink.port}` })
+  const sender = await service.makeSender()
+  await startProcess(t, 'delivery', service.env)
+  await acceptMessage(service, sender, { envelopes: [envelopeTo('lena@harbor.example')] })
+  await until('the recipient to be offered', () => asked.length === 1)
+  // The commit of a claim does not wait for the disk.
+  await service.sql`update delivery_queue set worker_id = null, attempt = 0, state = 'queued'`
+  await until('another claim', async () => {
+    const claimed = await service.sql`select from delivery_queue where worker_id is not null and attempt = 1`
+    return claimed.length === 1
+  })
+  gate.resolve(undefined)
+  await until('an empty queue', async () => (await service.sql`select from delivery_queue`).length === 0)
+  t.equal(asked.length, 1)
+  t.equal(sink.messages.length, 1)
+  t.match(await service.sql`select outcome, attempt from attempts`, [{ outcome: 'delivered', attempt: 1 }])
+})

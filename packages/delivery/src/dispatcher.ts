@@ -136,10 +136,12 @@ export class Dispatcher {
 
   /**
    * Starts work on claimed deliveries. Resolves when their messages are loaded; routing continues in the background, since a slow DNS
-   * server must not delay the next claim. Deliveries that cannot be started are released.
+   * server must not delay the next claim. Deliveries that cannot be started are released. Of one that is in flight, a crash of the database
+   * has lost the claim before: it continues.
    */
-  async take(claimed: readonly ClaimedDelivery[]): Promise<void> {
+  async take(all: readonly ClaimedDelivery[]): Promise<void> {
     const takenAt = performance.now()
+    const claimed = all.filter((delivery) => !this.#inFlight.has(delivery))
     for (const delivery of claimed) this.#inFlight.take(delivery)
     try {
       const messages = await this.#options.core.messages.load([...new Set(claimed.map(({ messageId }) => messageId))])

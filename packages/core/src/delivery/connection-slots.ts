@@ -25,11 +25,14 @@ const RECOVERY_SECONDS = 5
  * while the table is being restored after a crash of the database, and none for a worker that was presumed dead.
  *
  * Each takes the lowest free numbers, so two workers that see the same free slots want the same rows, and one of them gets nothing.
+ *
+ * The lock of the worker's row is a write, whose commit need not wait for the disk: the table is unlogged.
  */
 export async function takeSlots(sql: AnySql, workerId: number, requests: readonly SlotRequest[]): Promise<Slot[]> {
   if (requests.length === 0) return []
   return sql<Slot[]>`
-    with worker as materialized (select id from workers where id = ${workerId} for key share),
+    with worker as materialized (
+      select id, set_config('synchronous_commit', 'off', true) from workers where id = ${workerId} for key share),
     request as materialized (
       select * from unnest(${requests.map(({ place }) => place)}::text[], ${requests.map(({ limit }) => limit)}::int[],
                            ${requests.map(({ count }) => count)}::int[]) as r(place, most, wanted)

@@ -49,7 +49,12 @@ export interface ClaimOptions {
 /**
  * Claims due deliveries of the given flows, of each the oldest first, skipping those that other workers are claiming. The claim is
  * committed when this function returns. A worker that was presumed dead gets nothing, because its row is deleted. The row is locked
- * here against a concurrent takeover, so that no delivery is claimed for a worker that no longer exists.
+ * here against a concurrent takeover, so that no delivery is claimed for a worker that no longer exists; only if there is mail to claim, since
+ * the lock is a write.
+ *
+ * The commit does not wait for the disk. The record of end of data does, and with it all that was written before, so no mail was sent by a
+ * claim that a crash of the database loses. It can be claimed again under the same attempt number, by the same worker, too, which then
+ * continues what it has in flight.
  *
  * While another session holds an old snapshot open, dead rows accumulate at the head of a flow; with `dueFrom` a claim starts after
  * them.
@@ -66,12 +71,15 @@ export async function claimDeliveries(sql: AnySql, options: ClaimOptions): Promi
       : sql`place = ${place} and place is not null`
   const suppression = matchingSuppression(sql, queued(sql), sql`s.reason`)
   return sql<ClaimedDelivery[]>`
-    with worker as materialized (select id from workers where id = ${workerId} for key share), due as materialized (
+    with due as materialized (
       select found.* from ${flow} cross join lateral (
         select message_id, recipient_no, waiting_for from delivery_queue
          where worker_id is null and account_id = flow.account_id and class = flow.class::smallint and ${where}
          order by next_at limit flow.most
-         for update skip locked) found)
+         for update skip locked) found
+    ), worker as materialized (
+      select id, set_config('synchronous_commit', 'off', true) from workers
+       where id = ${workerId} and exists (select from due) for key share)
     update delivery_queue q
        set worker_id = worker.id, state = 'sending', attempt = q.attempt + 1, alone = false, place = null, waiting_for = null
       from due, worker where q.message_id = due.message_id and q.recipient_no = due.recipient_no

@@ -72,13 +72,17 @@ export function runClaimLoop(options: ClaimLoopOptions): ClaimLoop {
     return new Promise((resolve) => {
       const until = performance.now() + POLL_MS
       let timer: NodeJS.Timeout
+      const end = (): void => {
+        wakeUp = () => {}
+        resolve()
+      }
       const wait = (): void => {
-        timer = setTimeout(resolve, Math.min(until - performance.now(), due.nextIn))
+        timer = setTimeout(end, Math.min(until - performance.now(), due.nextIn))
       }
       wait()
       wakeUp = () => {
         clearTimeout(timer)
-        if (awake || stopped) resolve()
+        if (awake || stopped) end()
         else wait()
       }
     })

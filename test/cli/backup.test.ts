@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { openDatabase } from '@postrider/core'
 import t from 'tap'
 import { startEmbeddedPostgres } from '../../packages/cli/src/embedded-postgres/index.ts'
+import { examined, foundBy } from './doctor.ts'
 import { answered, postrider } from './postrider.ts'
 
 const folder = mkdtempSync(join(process.env.TEST_FOLDER ?? '/tmp', 'backup-'))
@@ -76,6 +77,32 @@ t.test('the latest state is restored if no moment is named', async (t) => {
   const { code, stderr } = await postrider({ ...latest, BACKUP_DIR: env.BACKUP_DIR }, 'account', 'list')
   t.equal(code, 1)
   t.match(stderr, 'is the backup folder of another database', 'the copy does not write to the backups of the original')
+})
+
+t.test('a database that other tools restored to a moment is not used until its queue is held', async (t) => {
+  const { DATA_DIR } = restored('latest')
+  const target = '2026-11-24 08:00:00+00'
+  const server = await startEmbeddedPostgres({ dataDir: DATA_DIR, settings: [`recovery_target_time=${target}`] })
+  const sql = openDatabase({ url: server.url, name: 'test', connections: 1 })
+  t.teardown(async () => {
+    await sql.end()
+    await server.stop()
+  })
+  const there = { DATA_DIR, DATABASE_URL: server.url }
+  const refused = async (...command: string[]) => (await postrider(there, ...command)).stderr
+  t.match(await refused('account', 'list'), `earlier moment (recovery_target_time = ${target}), and the mail`)
+  t.match(foundBy(await examined(there), 'restore'), /^bad: the server was restored .*; fix: postrider restored$/)
+
+  const [{ id }] = await sql<[{ id: number }]>`insert into workers (host, pid) values ('mx1', 17) returning id`
+  await sql`select pg_advisory_lock(7741, ${id})`
+  t.match(await refused('restored'), 'delivery processes work on this database: mx1 (pid 17); stop them first')
+  await sql`select pg_advisory_unlock(7741, ${id})`
+
+  t.match(await answered(there, 'restored'), { restoredTo: '2026-11-24T08:00:00.000Z', held: 1, epoch: 3 })
+  t.equal((await postrider(there, 'account', 'list')).code, 0)
+  t.match(foundBy(await examined(there), 'restore'), /^ok: /)
+  t.match(await refused('restored'), 'no restore is left to be marked')
+  t.match(await answered(there, 'restored', '--to', '2026-11-24T09:00:00Z'), { held: 1, epoch: 4 })
 })
 
 t.test('neither a folder with files nor a moment outside of the backups is accepted', async (t) => {

@@ -11,24 +11,44 @@ import {
   loadSecrets,
   migrate,
   openDatabase,
+  type Sql,
 } from '@postrider/core'
 import { CommandError } from './command.ts'
 import { startEmbeddedPostgres } from './embedded-postgres/index.ts'
 
 /** Runs `act` on this installation's database: the `external` one, or the embedded one, started for this call if it is not running. */
-export async function withInstallation<T>(
+export function withInstallation<T>(
   config: Config,
   external: string | undefined,
   act: (core: Core) => Promise<T>,
 ): Promise<T> {
-  if (external) return onDatabase(config, external, act)
+  return atDatabase(config, external, (url) => onDatabase(config, url, act))
+}
+
+/** Calls `act` with the URL of the database: the `external` one, or the embedded one, started for this call if it is not running. */
+async function atDatabase<T>(
+  config: Config,
+  external: string | undefined,
+  act: (url: string) => Promise<T>,
+): Promise<T> {
+  if (external) return act(external)
   ensureDataDir(config)
   const embedded = await startEmbeddedPostgres({ dataDir: config.dataDir, backups: config.backups?.folder })
   try {
-    return await onDatabase(config, embedded.url, act)
+    return await act(embedded.url)
   } finally {
     await embedded.stop()
   }
+}
+
+/** Migrates the schema and runs `act` on the database of this installation, even if it is not ready for use. */
+export function withUnreadyDatabase<T>(
+  config: Config,
+  external: string | undefined,
+  act: (sql: Sql) => Promise<T>,
+): Promise<T> {
+  if (!external) requireInstallation(config)
+  return atDatabase(config, external, (url) => withPool(url, undefined, (sql) => migrate(sql).then(() => act(sql))))
 }
 
 /**
@@ -40,8 +60,7 @@ export async function withInstallation<T>(
 export async function onDatabase<T>(config: Config, url: string, act: (core: Core) => Promise<T>): Promise<T> {
   // Without SECRET_KEY in the environment, the secret key is stored in DATA_DIR.
   if (!config.secretKey) ensureDataDir(config)
-  const sql = openDatabase({ url, name: 'command', connections: 2, keyMark: keyMark(loadSecrets(config)) })
-  try {
+  return withPool(url, keyMark(loadSecrets(config)), async (sql) => {
     if (config.migrate === 'auto') await migrate(sql)
     const core = createCore({ sql, config, log: createLog('command', 'silent') })
     try {
@@ -51,6 +70,13 @@ export async function onDatabase<T>(config: Config, url: string, act: (core: Cor
     } finally {
       core.readiness.close()
     }
+  })
+}
+
+async function withPool<T>(url: string, mark: string | undefined, act: (sql: Sql) => Promise<T>): Promise<T> {
+  const sql = openDatabase({ url, name: 'command', connections: 2, keyMark: mark })
+  try {
+    return await act(sql)
   } catch (error) {
     throw toCommandError(error) ?? error
   } finally {

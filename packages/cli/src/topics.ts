@@ -25,6 +25,7 @@ export const TOPICS: Readonly<Record<string, Topic>> = {
   plan: { heading: SERVICE },
   backup: { heading: SERVICE, about: 'Backups of the embedded database' },
   restore: { heading: SERVICE },
+  restored: { heading: SERVICE },
   certificate: { heading: SERVICE },
   secret: { heading: SERVICE, about: 'Rotation of SECRET_KEY' },
   dns: { heading: SERVICE },

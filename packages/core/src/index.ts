@@ -90,6 +90,7 @@ export { createGroupCommit, type GroupCommit } from './platform/database/group-c
 export { applyLaterMigrations, type LaterResult, type OlderProgram } from './platform/database/later-migrations.ts'
 export { migrate, pendingMigrations, readSchemaState, type SchemaState } from './platform/database/migrate.ts'
 export { connectionsOf, DATABASE_PROGRAMS, POOL_SIZES } from './platform/database/pool-sizes.ts'
+export { type RestoreState, readRestore } from './platform/database/recovery-target.ts'
 export { type Replication, readReplication, type Standby } from './platform/database/replication.ts'
 export { readServerState, type ServerState } from './platform/database/server-state.ts'
 export { readTableState, type TableState } from './platform/database/table-state.ts'

@@ -24,6 +24,7 @@ import { providerCommands } from './provider.ts'
 import { evidenceCommands } from './provider-evidence.ts'
 import { providerFigureCommands } from './provider-figures.ts'
 import { queueCommands } from './queue.ts'
+import { restoredCommands } from './restored.ts'
 import { returnCommands } from './returns.ts'
 import { schemaCommands } from './schema.ts'
 import { secretCommands } from './secret.ts'
@@ -46,6 +47,7 @@ export const COMMANDS: readonly Command[] = [
   ...planCommands,
   ...doctorCommands,
   ...backupCommands,
+  ...restoredCommands,
   ...certificateCommands,
   ...secretCommands,
   ...completionCommands,

@@ -1,4 +1,5 @@
 import { statfsSync } from 'node:fs'
+import { readRestore } from '@postrider/core'
 import type { Check } from './check.ts'
 import { bad, bytesText, counted, type Finding, firstOf, ok, spanText, warn } from './finding.ts'
 import type { Readings } from './readings.ts'
@@ -19,6 +20,7 @@ export const databaseChecks: readonly Check[] = [
   { area: 'database', name: 'durability', database: true, run: checkDurability },
   { area: 'database', name: 'checksums', database: true, run: checkChecksums },
   { area: 'database', name: 'migrations', database: true, run: checkMigrations },
+  { area: 'database', name: 'restore', database: true, run: checkRestore },
   { area: 'database', name: 'partitions', database: true, run: checkPartitions },
   { area: 'database', name: 'transaction ids', database: true, run: checkTransactionIds },
   { area: 'database', name: 'disk', database: true, run: checkDisk },
@@ -83,6 +85,18 @@ async function checkMigrations({ schema }: Readings): Promise<Finding> {
       'run the newer version on this host, too',
     )
   return ok('the schema is that of this version')
+}
+
+/** Of servers that were never restored to a moment, there is nothing to say. */
+async function checkRestore({ sql }: Readings): Promise<Finding | undefined> {
+  const { target, marked } = await readRestore(sql())
+  if (target === '') return undefined
+  return marked
+    ? ok(`the server was restored (${target}), and the mail of that time was held`)
+    : bad(
+        `the server was restored (${target}), and the mail of its queue may have been delivered since; no process is ready`,
+        'postrider restored',
+      )
 }
 
 async function checkPartitions({ tables }: Readings): Promise<Finding> {

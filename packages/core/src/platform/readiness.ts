@@ -4,6 +4,7 @@ import type { DatabaseClock } from './database/database-clock.ts'
 import { within } from './database/deadlines.ts'
 import { diskProbe } from './database/disk-probe.ts'
 import { outdatedBy, pendingMigrations } from './database/migrate.ts'
+import { isMarked, targetOf } from './database/recovery-target.ts'
 import { DURABILITY } from './database/server-state.ts'
 import { agreeOnSecret } from './key-agreement.ts'
 import type { Log } from './log.ts'
@@ -95,9 +96,9 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
 
   async function problems(): Promise<string[]> {
     const asked = clock.monotonic()
-    const { now, standby, off } = onlyRow(
-      await sql<{ now: number; standby: boolean; off: string[] }[]>`
-        select (extract(epoch from clock_timestamp()) * 1000)::float8 as now, pg_is_in_recovery() as standby,
+    const { now, standby, off, target } = onlyRow(
+      await sql<{ now: number; standby: boolean; off: string[]; target: string }[]>`
+        select (extract(epoch from clock_timestamp()) * 1000)::float8 as now, pg_is_in_recovery() as standby, ${targetOf(sql)} as target,
                array(select name from unnest(${[...DURABILITY]}::text[]) name where current_setting(name) = 'off') as off`,
     )
     answeredAt = clock.monotonic()
@@ -107,7 +108,7 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
     return [
       ...(allowUnsafeDatabase ? [] : off.map(unsafe)),
       ...(requireSyncStandby ? await standbyProblems(sql) : []),
-      ...(await schemaProblems(sql, secrets)),
+      ...(await schemaProblems(sql, secrets, target)),
       ...(disk.hasRoom() ? [] : ['the disk of the database is full, so mail cannot be stored: free some space']),
     ]
   }
@@ -146,6 +147,11 @@ function tooOld({ version, minimum }: { version: number; minimum: number }): str
   return `a newer version of Postrider has changed the schema, and this one is too old for it (its last migration is ${version}, the schema requires ${minimum}): run the newer version, or restore a backup from before the upgrade`
 }
 
+/** Mail that was delivered after the moment would be delivered again, and numbers of events given to others unnoticed. */
+function restoredBefore(target: string): string {
+  return `the database was restored to an earlier moment (${target}), and the mail of its queue may have been delivered since: run "postrider restored", which holds it`
+}
+
 /** A commit waits for a synchronous standby only with synchronous_commit on or remote_apply: remote_write survives no crash of both. */
 async function standbyProblems(sql: Sql): Promise<string[]> {
   const [found] = await sql<{ level: string; sync: boolean; hidden: boolean }[]>`
@@ -161,11 +167,12 @@ async function standbyProblems(sql: Sql): Promise<string[]> {
   return [found.hidden ? HIDDEN_STANDBY : NO_STANDBY]
 }
 
-async function schemaProblems(sql: Sql, secrets: Secrets): Promise<string[]> {
+async function schemaProblems(sql: Sql, secrets: Secrets, target: string): Promise<string[]> {
   const pending = await pendingMigrations(sql)
   if (pending.length > 0) return [`migrations not applied: ${pending.join(', ')}; run "npm run postrider -- migrate"`]
   const outdated = await outdatedBy(sql)
   if (outdated) return [tooOld(outdated)]
+  if (!(await isMarked(sql, target))) return [restoredBefore(target)]
   return (await agreeOnSecret(sql, secrets))
     ? []
     : [

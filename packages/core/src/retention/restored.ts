@@ -1,6 +1,7 @@
 import { ALL_ACCOUNTS, noteChange, OPERATOR } from '../accounts/audit/index.ts'
 import { holdRestored } from '../delivery/hold-restored.ts'
 import type { Sql } from '../platform/database/database.ts'
+import { markTarget } from '../platform/database/recovery-target.ts'
 import { beginEpoch } from '../reporting/events/epochs.ts'
 
 export interface Restored {
@@ -18,6 +19,7 @@ export async function markRestored(sql: Sql, restoredTo: Date): Promise<Restored
   return sql.begin(async (transaction) => {
     const held = await holdRestored(transaction, restoredTo)
     const epoch = await beginEpoch(transaction, restoredTo)
+    await markTarget(transaction)
     const after = { to: restoredTo.toISOString(), held, epoch }
     await noteChange(transaction, {
       accountId: ALL_ACCOUNTS,

@@ -54,8 +54,8 @@ export function begin(env: Readonly<Record<string, string>>, args: readonly stri
 }
 
 /** A line as a person pastes it. */
-export function shell(line: string): Promise<Ran> {
-  return finished(spawn('sh', ['-c', line], { cwd: ROOT, env: environment({}) }))
+export function shell(line: string, env: Readonly<Record<string, string>> = {}): Promise<Ran> {
+  return finished(spawn('sh', ['-c', line], { cwd: ROOT, env: environment(env) }))
 }
 
 /** What `--json` prints; throws when the command fails. */
@@ -108,9 +108,9 @@ export interface Installation {
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>
 }
 
-/** `postrider up`; resolves when it says that it runs, or has ended. */
-export async function startUp(t: Test, env: Readonly<Record<string, string>>): Promise<Installation> {
-  const installation = beginUp(t, env)
+/** `postrider up` of this version, or of the one in `root`; resolves when it says that it runs, or has ended. */
+export async function startUp(t: Test, env: Readonly<Record<string, string>>, root = ROOT): Promise<Installation> {
+  const installation = beginUp(t, env, root)
   let ended = false
   void installation.exited.then(() => (ended = true))
   await until('everything to run', () => ended || installation.stdout.includes('Running.'), 60_000)
@@ -118,8 +118,8 @@ export async function startUp(t: Test, env: Readonly<Record<string, string>>): P
 }
 
 /** The same without waiting: a process group of its own, whose number is its pid, as a service manager makes one. */
-export function beginUp(t: Test, env: Readonly<Record<string, string>>): Installation {
-  const child = spawn(process.execPath, [FILE, 'up'], { cwd: ROOT, env: environment(env), detached: true })
+export function beginUp(t: Test, env: Readonly<Record<string, string>>, root = ROOT): Installation {
+  const child = spawn(process.execPath, [FILE, 'up'], { cwd: root, env: environment(env), detached: true })
   const exited = new Promise<number | NodeJS.Signals>((resolve) => {
     child.once('close', (code, signal) => resolve(signal ?? code ?? -1))
   })

@@ -22,7 +22,7 @@ const TEMPLATE = readFileSync(
   fileURLToPath(new URL('../../deploy/high-availability/patroni.yml', import.meta.url)),
   'utf8',
 )
-const BINARIES = '/usr/lib/postgresql/15/bin'
+export const BINARIES = '/usr/lib/postgresql/15/bin'
 const PASSWORD = 'of-the-test'
 const NODES = 3
 
@@ -54,7 +54,7 @@ export interface Cluster {
 }
 
 /** Postgres does not run as root. */
-const asPostgres = (command: string, args: readonly string[]): [string, string[]] =>
+export const asPostgres = (command: string, args: readonly string[]): [string, string[]] =>
   process.getuid?.() === 0
     ? ['setpriv', ['--reuid=postgres', '--regid=postgres', '--init-groups', command, ...args]]
     : [command, [...args]]
@@ -84,12 +84,6 @@ export async function startCluster(t: Test): Promise<Cluster> {
     for (const node of nodes) node.stop()
     for (const child of started) signal(child.pid as number, 'SIGKILL')
   })
-  const owned = (path: string) => {
-    mkdirSync(path)
-    if (process.getuid?.() === 0)
-      chownSync(path, Number(execFileSync('id', ['-u', 'postgres'])), Number(execFileSync('id', ['-g', 'postgres'])))
-    return path
-  }
   const etcd = `http://127.0.0.1:${clientPort}`
   const store = owned(join(folder, 'etcd'))
   spawned(store, '/usr/bin/etcd', [
@@ -144,6 +138,14 @@ export async function startCluster(t: Test): Promise<Cluster> {
   await admin.end()
   await Promise.all(nodes.map(hasDatabase))
   return cluster
+}
+
+/** Makes a folder that belongs to the user of Postgres. */
+export function owned(path: string): string {
+  mkdirSync(path)
+  if (process.getuid?.() === 0)
+    chownSync(path, Number(execFileSync('id', ['-u', 'postgres'])), Number(execFileSync('id', ['-g', 'postgres'])))
+  return path
 }
 
 function configuration({ name, port, restPort, home, clientPort }: Record<string, string | number>): string {

@@ -39,7 +39,10 @@ t.test('a leaked key is refused, and what was sent with it is held', { skip }, a
   await page.run('postrider key revoke', { KEY })
   await until('the key to be refused', async () => (await call(sender)).status === 401, 5000)
   const TIME = new Date(Date.now() - 3_600_000).toISOString()
-  t.match((await page.run('postrider message list', { ACCOUNT, TIME })).stdout, /lena@harbor\.example[^]*lena@harbor/)
+  t.match(
+    (await page.run('postrider message list', { ACCOUNT, TIME })).stdout,
+    /lena@harbor\.example[\s\S]*lena@harbor/,
+  )
   const PLAN = planOf(await page.run('postrider queue hold --account', { ACCOUNT }))
   await page.run('postrider queue hold --confirm', { PLAN })
   await until('it to be held', async () => (await waitingOf(sender)).join() === 'hold')

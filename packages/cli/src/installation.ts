@@ -48,7 +48,15 @@ export function withUnreadyDatabase<T>(
   act: (sql: Sql) => Promise<T>,
 ): Promise<T> {
   if (!external) requireInstallation(config)
-  return atDatabase(config, external, (url) => withPool(url, undefined, (sql) => migrate(sql).then(() => act(sql))))
+  return atDatabase(config, external, (url) =>
+    withPool(url, undefined, async (sql) => {
+      const [{ isRecovering }] = await sql<[{ isRecovering: boolean }]>`select pg_is_in_recovery() as "isRecovering"`
+      if (isRecovering)
+        throw new CommandError('Postgres is still recovering, or is a standby; repeat this when it accepts writes')
+      await migrate(sql)
+      return act(sql)
+    }),
+  )
 }
 
 /**

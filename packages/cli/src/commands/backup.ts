@@ -28,7 +28,7 @@ export const backupCommands: readonly Command[] = [
     name: 'backup',
     usage: 'DIR [--with-secret] [--keep N]',
     summary: 'Add a base backup of the embedded database to a backup folder',
-    detail: 'The folder is created if it does not exist. The installation may run.',
+    detail: 'The folder is created if it does not exist. The installation may run',
     parameters: {
       DIR: 'Backup folder',
       'with-secret':
@@ -43,7 +43,7 @@ export const backupCommands: readonly Command[] = [
     usage: 'DIR [--to-time TIME]',
     summary: 'Restore a backup to a temporary folder, check all of it, and delete it',
     detail:
-      'Reads every page, index, audit log and event number in a folder below TMPDIR, which needs the space. The exit status is 1 if anything is wrong.',
+      'Reads every page, index, audit log and event number in a folder below TMPDIR, which needs the space. The exit status is 1 if anything is wrong',
     parameters: { DIR: 'Backup folder', 'to-time': TO_TIME },
     examples: ['backup verify /backups'],
     run: runVerify,
@@ -53,7 +53,7 @@ export const backupCommands: readonly Command[] = [
     usage: 'DIR --into DATA_DIR [--to-time TIME]',
     summary: 'Restore the embedded database from a backup folder to a new DATA_DIR',
     detail:
-      'Mail that is in its queue is held until "postrider queue release". The installation that the backups are from must not run.',
+      'Mail that is in its queue is held until "postrider queue release". The installation that the backups are from must not run',
     parameters: { DIR: 'Backup folder', into: 'Folder that does not exist yet, or is empty', 'to-time': TO_TIME },
     examples: ['restore /backups --into ./restored --to-time 2026-11-24T08:00:00Z'],
     run: runRestore,

@@ -8,7 +8,7 @@ export const planCommands: readonly Command[] = [
     usage: '--per-day N --size BYTES [--peak N]',
     summary: 'Estimate the cores, processes, connections and disk for an amount of mail',
     detail:
-      'Numbers may end with k, M or G (1,000, 1,000,000 …). Days are those of BODY_DAYS and EVENT_DAYS. docs/scaling.md explains the estimate.',
+      'Numbers may end with k, M or G (1,000, 1,000,000 …). Days are those of BODY_DAYS and EVENT_DAYS. docs/scaling.md explains the estimate',
     parameters: {
       'per-day': 'Messages per day, each to one recipient',
       size: 'Bytes of a message',

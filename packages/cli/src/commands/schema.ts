@@ -17,7 +17,7 @@ export const schemaCommands: readonly Command[] = [
     name: 'upgrade',
     usage: '--check',
     summary: 'Show what this version would change in the database; changes nothing',
-    detail: 'Shows each migration, the tables it uses, how long it takes, and what waits for older processes.',
+    detail: 'Shows each migration, the tables it uses, how long it takes, and what waits for older processes',
     parameters: { check: 'Show it' },
     examples: ['upgrade --check'],
     run: runUpgrade,

@@ -16,7 +16,7 @@ export const secretCommands: readonly Command[] = [
     usage: '',
     summary: 'Make SECRET_KEY the key in use, and seal everything stored with it',
     detail:
-      'Every process must have been started with the new value in SECRET_KEY and the former one in SECRET_KEY_PREVIOUS; otherwise nothing changes, and the exit status is 1. An interrupted rotation continues with the same command.',
+      'Every process must have been started with the new value in SECRET_KEY and the former one in SECRET_KEY_PREVIOUS; otherwise nothing changes, and the exit status is 1. An interrupted rotation continues with the same command',
     examples: ['secret rotate'],
     run: runRotate,
   },

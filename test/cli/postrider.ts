@@ -108,16 +108,16 @@ export interface Installation {
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>
 }
 
-/** `postrider up` of this version, or of the one in `root`; resolves when it says that it runs, or has ended. */
-export async function startUp(t: Test, env: Readonly<Record<string, string>>, root = ROOT): Promise<Installation> {
-  const installation = beginUp(t, env, root)
+/** `postrider up`; resolves when it says that it runs, or has ended. */
+export async function startUp(t: Test, env: Readonly<Record<string, string>>): Promise<Installation> {
+  const installation = beginUp(t, env)
   let ended = false
   void installation.exited.then(() => (ended = true))
   await until('everything to run', () => ended || installation.stdout.includes('Running.'), 60_000)
   return installation
 }
 
-/** The same without waiting: a process group of its own, whose number is its pid, as a service manager makes one. */
+/** The same without waiting: a process group of its own, whose number is its pid, as a service manager makes one. `root`: the folder of another version. */
 export function beginUp(t: Test, env: Readonly<Record<string, string>>, root = ROOT): Installation {
   const child = spawn(process.execPath, [FILE, 'up'], { cwd: root, env: environment(env), detached: true })
   const exited = new Promise<number | NodeJS.Signals>((resolve) => {

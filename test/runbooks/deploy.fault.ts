@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { embeddedUrlFile, openDatabase } from '@postrider/core'
-import t from 'tap'
-import { KEY, startUp, upSettings } from '../cli/postrider.ts'
+import t, { type Test } from 'tap'
+import { beginUp, KEY, upSettings } from '../cli/postrider.ts'
 import { sendV2, v2Body } from '../helpers/send.ts'
 import { until } from '../helpers/until.ts'
 import { missingForPages, openSection, ruleOf } from './page.ts'
@@ -13,11 +13,21 @@ import { missingForPages, openSection, ruleOf } from './page.ts'
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const skip = missingForPages() ?? false
 const folderOf = (name: string) => mkdtempSync(join(process.env.TEST_FOLDER ?? tmpdir(), name))
+const PATIENCE_MS = 300_000
 const REPLACED = 'all processes are replaced'
+
+async function start(t: Test, env: Readonly<Record<string, string>>, root?: string) {
+  const installation = beginUp(t, env, root)
+  let ended = false
+  void installation.exited.then(() => (ended = true))
+  await until('everything to run', () => ended || installation.stdout.includes('Running.'), PATIENCE_MS)
+  if (ended) throw new Error(`it did not start: ${installation.stdout}${installation.stderr}`)
+  return installation
+}
 
 t.test(
   'a version that answers with errors is replaced by the one before, and no mail is lost',
-  { skip, timeout: 600_000 },
+  { skip, timeout: 900_000 },
   async (t) => {
     const folder = folderOf('deploy-')
     const inFolder = (command: string): string =>
@@ -36,12 +46,12 @@ t.test(
     inFolder(`git clone --quiet --shared '${ROOT}' . && npm run -s setup`)
     const PREVIOUS = inFolder('git rev-parse HEAD')
     const env = await upSettings()
-    const installation = await startUp(t, env, folder)
+    const installation = await start(t, env, folder)
     const apiKey = KEY.exec(installation.stdout)?.[0] as string
     const sender = { accountId: 1, accountName: 'demo', domain: 'demo.example', apiKey }
     const send = () => sendV2(`http://127.0.0.1:${env.API_PORT}`, apiKey, v2Body(sender))
     const replaced = (times: number) =>
-      until('all to be replaced', () => installation.stdout.split(REPLACED).length - 1 === times, 180_000)
+      until('all to be replaced', () => installation.stdout.split(REPLACED).length - 1 === times, PATIENCE_MS)
     t.equal((await send()).status, 200)
 
     const file = join(folder, 'packages/api/src/v2/send-email.ts')
@@ -73,7 +83,7 @@ t.test(
 
 t.test(
   'a certificate that is about to expire is renewed while the relay works',
-  { skip, timeout: 300_000 },
+  { skip, timeout: 900_000 },
   async (t) => {
     const folder = folderOf('certificate-')
     const [TLS_CERT, TLS_KEY] = [join(folder, 'cert.pem'), join(folder, 'key.pem')]
@@ -87,7 +97,7 @@ t.test(
       )
     issue(2)
     const env = await upSettings({ TLS_CERT, TLS_KEY, HELO_NAME: 'relay.test' })
-    const installation = await startUp(t, env)
+    const installation = await start(t, env)
     const page = openSection('The certificate expires', env)
     const certificate = async () =>
       /^ *\S+ +certificate of the relay.*/m.exec((await page.run('postrider doctor')).stdout)?.[0]
@@ -97,7 +107,7 @@ t.test(
     issue(90)
     t.match(await certificate(), /^ *bad .*valid for 1 days/, 'the relay still has the old one')
     await page.run('kill -HUP', { PID: String(installation.pid) })
-    await until('all to be replaced', () => installation.stdout.includes(REPLACED), 120_000)
+    await until('all to be replaced', () => installation.stdout.includes(REPLACED), PATIENCE_MS)
     t.match(await certificate(), /^ *ok .*valid for 89 days/)
     page.done(t)
   },

@@ -84,7 +84,19 @@ function fill(command: string, values: Readonly<Record<string, string>>): string
   return filled
 }
 
-const PLACEHOLDERS = ['ACCOUNT', 'ADDRESS', 'HOST', 'KEY', 'NEW_DATA', 'PID', 'PLAN', 'PREVIOUS', 'PROVIDER', 'REASON', 'TIME']
+const PLACEHOLDERS = [
+  'ACCOUNT',
+  'ADDRESS',
+  'HOST',
+  'KEY',
+  'NEW_DATA',
+  'PID',
+  'PLAN',
+  'PREVIOUS',
+  'PROVIDER',
+  'REASON',
+  'TIME',
+]
 
 function wordsOf(command: string): string[] {
   return [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, a, b, c]) => a ?? b ?? c ?? '')

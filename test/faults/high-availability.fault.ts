@@ -100,8 +100,13 @@ t.test(
         await new Promise((resolve) => setTimeout(resolve, 3000))
         return false
       },
-      120_000,
-    )
+      600_000,
+    ).catch(async (error: Error) => {
+      const left = await sql`
+        select state, waiting_for, place, attempt, set_aside is not null as aside, count(*)::int as count, min(next_at) - service_now() as due
+          from delivery_queue group by 1, 2, 3, 4, 5 order by 6 desc limit 10`
+      throw new Error(`${error.message}: ${JSON.stringify(left)}`)
+    })
     const judged = await ledger.judge(sink)
     waits.sort((a, b) => a - b)
     t.comment(`figures: ${SWITCHOVERS} switchovers, ${KILLS} kills, ${HANGS} hangs; ${figures(judged)}`)

@@ -126,6 +126,16 @@ t.test(
         select recipient from deliveries union all select recipient from delivery_queue`
       return new Set(rows.map(({ recipient }) => recipient))
     }
+    const recovered = () =>
+      until(
+        'the end of the recovery',
+        () =>
+          sql`select pg_is_in_recovery() as is`.then(
+            ([row]) => row?.is === false,
+            () => false,
+          ),
+        60_000,
+      )
     const check = async (due: readonly string[], what: string) => {
       const found = await recipients()
       t.ok(due.length > 100, `${due.length} were acknowledged`)
@@ -155,11 +165,7 @@ t.test(
     t.teardown(() => stop(join(folder, 'then')))
     const restored = page.take('postrider restored')
     t.equal(restored, 'postrider restored')
-    await until(
-      'the end of the recovery',
-      async () => (await sql`select pg_is_in_recovery() as is`)[0]?.is === false,
-      60_000,
-    )
+    await recovered()
     t.match((await postrider(service.env, 'queue')).stderr, 'run "postrider restored", which holds it')
     t.match((await postrider(service.env, 'restored', '--json')).stdout, /"epoch":2/)
     await check(dueAt(moment - 1000), 'a moment')
@@ -179,11 +185,7 @@ t.test(
     act(toEnd, repositoryOfThen)
     act(`pg_ctl --pgdata=${lost} --wait --log=${join(lost, 'log')} start`, repositoryOfThen)
     t.teardown(() => stop(lost))
-    await until(
-      'the end of the recovery',
-      async () => (await sql`select pg_is_in_recovery() as is`)[0]?.is === false,
-      60_000,
-    )
+    await recovered()
     t.match((await postrider(service.env, 'restored')).stderr, 'name the moment of its state with --to')
     const to = new Date(copiedAt - PROMISED_MS).toISOString()
     t.equal((await postrider(service.env, 'restored', '--to', to)).code, 0)

@@ -92,15 +92,15 @@ t.test(
     act(page.take('pgbackrest --stanza=postrider --type=full backup'))
 
     const load = ledger.load(4)
+    const acknowledged: { readonly at: number; readonly count: number }[] = []
+    const note = setInterval(() => acknowledged.push({ at: Date.now(), count: ledger.acknowledged.size }), 100)
+    t.teardown(() => clearInterval(note))
     const began = Date.now()
     const wait = (until: number) => new Promise((resolve) => setTimeout(resolve, Math.max(0, until - Date.now())))
     await wait(began + 20_000)
     act(page.take('pgbackrest --stanza=postrider --type=incr backup'))
     const span = LOAD_SECONDS - LEAD_SECONDS
     const moments = [1, 2].map(() => began + (LEAD_SECONDS + Math.random() * span * 0.9) * 1000).sort()
-    const acknowledged: { readonly at: number; readonly count: number }[] = []
-    const note = setInterval(() => acknowledged.push({ at: Date.now(), count: ledger.acknowledged.size }), 100)
-    t.teardown(() => clearInterval(note))
     const [moment = 0, lostAt = 0] = moments
     await wait(lostAt)
     const copy = join(folder, 'copy')

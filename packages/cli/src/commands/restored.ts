@@ -46,7 +46,7 @@ async function timeOfRestore(sql: Sql): Promise<Date> {
   return restoredTo
 }
 
-/** What they have in hand would be delivered and then be held. */
+/** Deliveries in flight would be sent, and then be held. */
 async function requireNoWorkers(sql: Sql): Promise<void> {
   const working = (await listWorkers(sql)).filter(({ alive }) => alive)
   if (working.length === 0) return

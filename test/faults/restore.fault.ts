@@ -32,7 +32,7 @@ interface Moment {
 
 t.test(
   'what was acknowledged a minute before a moment under load is restored, with its event numbers and statistics',
-  { timeout: (LOAD_SECONDS + RESTORES * 30 + 120) * 1000 },
+  { timeout: (LOAD_SECONDS + RESTORES * 120 + 120) * 1000 },
   async (t) => {
     const folder = mkdtempSync(join(process.env.TEST_FOLDER ?? tmpdir(), 'restore-'))
     t.teardown(() => rmSync(folder, { recursive: true, force: true }))

@@ -155,10 +155,8 @@ export class Dispatcher {
         this.#routeAll([{ delivery, message, takenAt }])
       }
     } catch (error) {
-      await this.#giveBack.release(
-        claimed.map((delivery) => ({ delivery })),
-        1,
-      )
+      const taken = claimed.map((delivery) => ({ delivery }))
+      await this.#giveBack.release(taken, 1)
       throw error
     }
   }

@@ -105,7 +105,10 @@ t.test(
       const left = await sql`
         select state, waiting_for, place, attempt, set_aside is not null as aside, count(*)::int as count, min(next_at) - service_now() as due
           from delivery_queue group by 1, 2, 3, 4, 5 order by 6 desc limit 10`
-      throw new Error(`${error.message}: ${JSON.stringify(left)}`)
+      const fatal = processes.flatMap(({ name, log }) =>
+        log.filter(({ level }) => level === 60).map(({ msg }) => `${name}: ${msg}`),
+      )
+      throw new Error(`${error.message}: ${JSON.stringify(left)}; ${fatal.join('; ')}`)
     })
     const judged = await ledger.judge(sink)
     waits.sort((a, b) => a - b)

@@ -4,11 +4,11 @@ import t from 'tap'
 import { startDns } from '../helpers/dns.ts'
 import { startSink } from '../helpers/sink.ts'
 import { until } from '../helpers/until.ts'
-import { startOutbox } from './outbox.ts'
+import { startOutboxProcess } from './outbox.ts'
 
 const dns = await startDns(t, {})
 const sink = await startSink(t)
-const outbox = await startOutbox(t, {
+const outbox = await startOutboxProcess(t, {
   DELIVERY: `smtp://127.0.0.1:${sink.port}`,
   DNS_SERVERS: dns.address,
   RETURN_PATH_HOST: 'returns.test',

@@ -1,4 +1,4 @@
-import { listen, OF_MANY, POOL_SIZES, runProcess, withCore } from '@postrider/core'
+import { listen, OF_MANY, POOL_SIZES, runProcess, STANDBY_POOL_SIZES, withCore } from '@postrider/core'
 import { buildApp } from './app.ts'
 import { finishConnections } from './http/finish-connections.ts'
 
@@ -12,7 +12,13 @@ const HEAP_GROWTH = 120
 await runProcess(
   { name: 'api', env: process.env, heapGrowth: HEAP_GROWTH },
   withCore(
-    { name: 'api', connections: POOL_SIZES.api, share: OF_MANY, ownHealth: true },
+    {
+      name: 'api',
+      connections: POOL_SIZES.api,
+      standbyConnections: STANDBY_POOL_SIZES.api,
+      share: OF_MANY,
+      ownHealth: true,
+    },
     async ({ config, log, stop, sockets, core }) => {
       const app = await buildApp({ core, config, log, stop })
       const fd = sockets.fd('api')

@@ -24,13 +24,14 @@ import { SEALED_TOTP_SECRETS } from './people/totp.ts'
 import { createByteBudget } from './platform/budget.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
+import { cleanUp } from './platform/database/clean-up.ts'
 import type { Sql } from './platform/database/database.ts'
 import { databaseClock } from './platform/database/database-clock.ts'
 import { type DatabaseHealth, readDatabaseHealth } from './platform/database/database-health.ts'
 import { within } from './platform/database/deadlines.ts'
-import { applyLaterMigrations, type LaterOptions, type LaterResult } from './platform/database/later-migrations.ts'
-import { ensurePartitions } from './platform/database/partitions.ts'
-import { planUpgrade, type UpgradePlan } from './platform/database/upgrade-plan.ts'
+import { openReads } from './platform/database/read-sources.ts'
+import type { Reads } from './platform/database/reads.ts'
+import { createSchema, type Schema } from './platform/database/schema.ts'
 import { createKeyRotation, type KeyRotation } from './platform/key-rotation.ts'
 import type { Log } from './platform/log.ts'
 import type { Measured } from './platform/metrics/metrics.ts'
@@ -59,12 +60,6 @@ import { createForgotten } from './suppressions/forgotten.ts'
 import { createGroups, type Groups } from './suppressions/groups.ts'
 import { createSuppressions, type Suppressions } from './suppressions/index.ts'
 import { createTracking, type Tracking } from './tracking/index.ts'
-
-/** The migrations beyond those that every process applies at its start. */
-export interface Schema {
-  applyLater(options?: LaterOptions): Promise<LaterResult>
-  plan(): Promise<UpgradePlan>
-}
 
 /** The domain logic of the service, one property per domain. */
 export interface Core {
@@ -108,6 +103,8 @@ export interface Core {
   /** The rotation of SECRET_KEY. */
   readonly keys: KeyRotation
   readonly readiness: ReadinessWatch
+  /** Returns reads for one call whose answers may be some seconds old, see reads.ts. Whatever takes them may go to the standby. */
+  readonly oldReads: () => Reads
   /** See database-health.ts. */
   readonly databaseHealth: () => Promise<DatabaseHealth>
   /** See service-figures.ts. */
@@ -124,6 +121,8 @@ export interface Core {
 
 export interface CoreDependencies {
   readonly sql: Sql
+  /** The pool of DATABASE_READ_URL. */
+  readonly standby?: Sql | undefined
   readonly config: Config
   readonly log: Log
   readonly clock?: Clock
@@ -136,6 +135,7 @@ export interface CoreDependencies {
 // One function, since it only wires: each domain is built from those above it.
 export function createCore({
   sql: pool,
+  standby,
   config,
   log,
   clock: hostClock = systemClock,
@@ -148,6 +148,8 @@ export function createCore({
   const readiness = watchReadiness({ sql: pool, log, secrets, clock, allowUnsafeDatabase, requireSyncStandby })
   // Both share one pool. Statements that mail waits for have the shorter deadline.
   const [sql, work] = [within(pool, 'mail'), within(pool, 'work')]
+  const now = () => clock.now()
+  const { oldReads, reads, close: closeReads } = openReads({ primary: work, standby, config, now, log })
   const rateLimits = createRateLimits(sql)
   const domains = createDomains({ sql, secrets, rateLimits, config, givenKey })
   const templates = createTemplates(sql)
@@ -159,12 +161,14 @@ export function createCore({
   const attachments = createAttachments({ sql, capacity: config.attachmentStorage })
   const { callsPerMinute, wrongKeysPerMinute } = config
   const auth = createAuth({ sql, log, rateLimits, callsPerMinute, wrongKeysPerMinute })
+  const { principalOf } = auth
   const forgotten = createForgotten({ sql, secrets })
   const failures = createFailures({ sql: work, eventDays: config.eventDays })
   const suppressions = createSuppressions({ sql: work, secrets, forgotten })
   const messages = createMessages({
     share,
     sql,
+    reads,
     clock,
     domains,
     rateLimits,
@@ -183,32 +187,22 @@ export function createCore({
     onFull: readiness.noteFull,
   })
   const tracking = createTracking({ sql, secrets, log })
-  const aggregateReports = createAggregateReports({ sql: work, config, now: () => clock.now() })
+  const aggregateReports = createAggregateReports({ sql: work, config, now })
   const serviceMail = createServiceMail({ sql: work, messages, config })
-  const returns = createReturns({ serviceMail, sql: work, secrets, config, aggregateReports, now: () => clock.now() })
+  const returns = createReturns({ serviceMail, sql: work, secrets, config, aggregateReports, now })
   const http = createOutboundHttp(config)
   const tls = createTls({ sql, log, config })
-  const exports = createExports({ sql: work, secrets, config, messages, principalOf: auth.principalOf, http })
+  const exports = createExports({ sql: work, reads, oldReads, secrets, config, messages, principalOf, http })
   const queue = createQueueControl({ sql: work, config, finished: createFinishedSource(forgotten) })
   const reputation = createReputation({ sql: work, config, serviceMail })
   const providerFigures = createProviderFigures(work)
   const people = createPeople({ sql: work, secrets, rateLimits, auth, clock, serviceMail, log, config })
-  const deliveries = createDeliveries({
-    sql,
-    log,
-    // The database is open by now, so the URL is set.
-    databaseUrl: config.databaseUrl ?? '',
-    secrets,
-    clock: hostClock,
-    forgotten,
-    hardBounceDays: config.hardBounceDays,
-    feedbackSenderId: config.feedbackSenderId,
-  })
+  const deliveries = createDeliveries({ sql, log, config, secrets, clock: hostClock, forgotten })
 
   return {
     accounts: createAccounts(work, config),
     audit: createAudit(work),
-    schema: { applyLater: (options) => applyLaterMigrations(sql, options), plan: () => planUpgrade(sql) },
+    schema: createSchema(sql),
     credits: createCredits(work),
     subaccounts: createSubaccounts(work),
     auth,
@@ -237,12 +231,12 @@ export function createCore({
         await reputation.count(transaction, batch)
       },
     }),
-    stats: createStats(work),
+    stats: createStats({ sql: work, reads }),
     reputation,
     evidence: createEvidencePacks({ sql: work, secrets, sourceChecks, config }),
     providerFigures,
     guard: createGuard(work),
-    eventLog: createEventLog({ sql: work, secrets }),
+    eventLog: createEventLog({ reads, secrets }),
     failures,
     tracking,
     returns,
@@ -261,6 +255,7 @@ export function createCore({
       ],
     }),
     readiness,
+    oldReads,
     databaseHealth: () => readDatabaseHealth(work),
     serviceFigures: createServiceFigures(work),
     clock,
@@ -285,16 +280,8 @@ export function createCore({
     async close() {
       readiness.close()
       const closed = [auth, people, tracking, renderer, messages, returns, aggregateReports].map((part) => part.close())
-      await Promise.all(closed)
+      await Promise.all([...closed, closeReads()])
       await pool.end({ timeout: 5 })
     },
   }
-}
-
-/** Creates partitions, and calls each of the functions until it has nothing left to delete. */
-async function cleanUp(sql: Sql, forgetting: readonly (() => Promise<number>)[]): Promise<void> {
-  const all = async (forget: () => Promise<number>) => {
-    while ((await forget()) > 0);
-  }
-  await Promise.all([ensurePartitions(sql), ...forgetting.map(all)])
 }

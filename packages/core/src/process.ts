@@ -91,6 +91,8 @@ export async function runProcess(
 export interface DatabaseProcess {
   readonly name: string
   readonly connections: number
+  /** Maximum number of connections to the standby of DATABASE_READ_URL; undefined if the process does not read it. */
+  readonly standbyConnections?: number
   readonly share?: Share
   /** The process answers health checks on a port of its own, not on HEALTH_PORT. */
   readonly ownHealth?: boolean
@@ -101,13 +103,17 @@ export interface DatabaseProcess {
  * HEALTH_PORT and reads of its metrics on METRICS_PORT, if those are set.
  */
 export function withCore(
-  { name, connections, share, ownHealth = false }: DatabaseProcess,
+  { name, connections, standbyConnections, share, ownHealth = false }: DatabaseProcess,
   start: (context: ServiceContext) => Promise<RunningProcess>,
 ): (context: ProcessContext) => Promise<RunningProcess> {
   return async ({ config, log, stop, sockets }) => {
     const sql = openDatabase({ url: requireDatabase(config), name, connections, keyMark: keyMark(loadSecrets(config)) })
     await prepareSchema({ sql, config, log })
-    const core = createCore({ sql, config, log, ...(share ? { share } : {}) })
+    const standby =
+      config.databaseReadUrl !== undefined && standbyConnections !== undefined
+        ? openDatabase({ url: config.databaseReadUrl, name, connections: standbyConnections })
+        : undefined
+    const core = createCore({ sql, standby, config, log, ...(share ? { share } : {}) })
     if (await core.events.continueAfterRestore()) log.warn('database restored from a dump; event numbering continues')
     await core.readiness.check()
     let isStarting = true

@@ -71,23 +71,26 @@ export async function dashboard(
   app.removeAllContentTypeParsers()
   await app.register(formbody, { bodyLimit: FORM_LIMIT, parser: parseForm })
 
-  async function visit(request: FastifyRequest, reply: FastifyReply): Promise<Visit> {
+  async function visit(request: FastifyRequest, reply: FastifyReply, route?: DashboardRoute): Promise<Visit> {
     const language = languageOf(request)
     const now = new Date(core.clock.now())
     const visitor = await findVisitor(core, sessionCookie, request)
     const params = request.params as Readonly<Record<string, string>>
     const account = accountOf(visitor, params.account)
+    const query = (request.query ?? {}) as Form
+    const said = typeof query.said === 'string' ? query.said : ''
+    const reads = route?.for === 'account' && route.mayBeOld && said === '' ? core.oldReads() : undefined
     const [settings, lastEvent] = account
       ? await Promise.all([
           core.accounts.settings.show(account.id),
           // Read before the page's data, so that the stream tells everything that the page does not show.
-          request.method === 'GET' ? core.events.lastNumber(account.id) : 0,
+          request.method === 'GET' ? core.events.lastNumber(account.id, reads) : 0,
         ])
       : []
     const timeZone = settings?.timeZone ?? 'UTC'
-    const query = (request.query ?? {}) as Form
     const call: Call = {
       core,
+      reads,
       config,
       log,
       request,
@@ -106,7 +109,6 @@ export async function dashboard(
     }
     const may = (right: Right) => account !== undefined && mayIn(account, right)
     const at = request.url.split('?', 1)[0] as string
-    const said = typeof query.said === 'string' ? query.said : ''
     const around = {
       assets,
       config,
@@ -156,7 +158,7 @@ export async function dashboard(
       case 'page': {
         // A visitor without a session sees errors without the frame.
         const document = visitor
-          ? pageDocument(answer, around)
+          ? pageDocument(answer, { ...around, asOf: call.reads?.asOf() })
           : gateDocument({ kind: 'gate', title: answer.title, body: answer.body }, around)
         return sendHtml(request, reply, answer.status ?? 200, document)
       }
@@ -174,11 +176,14 @@ export async function dashboard(
       case 'preferences':
         setPreferences(reply, answer)
         return reply.redirect(answer.to, 303)
-      case 'file':
+      case 'file': {
+        const asOf = call.reads?.asOf()
+        if (asOf !== undefined) reply.header('as-of', asOf.toISOString())
         return reply
           .headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', ...answer.headers })
           .type(answer.type)
           .send(answer.body)
+      }
     }
   }
 
@@ -241,7 +246,7 @@ export async function dashboard(
       bodyLimit: route.for === 'everybody' ? OPEN_FORM_LIMIT : FORM_LIMIT,
       url: route.for === 'account' ? `/:account${route.path}` : route.path,
       handler: async (request, reply) => {
-        const visited = await visit(request, reply)
+        const visited = await visit(request, reply, route)
         if (visited.visitor?.mustRotate) await rotate(request, reply)
         return send(await answerTo(route, visited), visited, reply)
       },

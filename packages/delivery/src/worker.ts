@@ -1,4 +1,4 @@
-import { POOL_SIZES, runProcess, withCore } from '@postrider/core'
+import { POOL_SIZES, runProcess, STANDBY_POOL_SIZES, withCore } from '@postrider/core'
 import { startWorker } from './start-worker.ts'
 
 const LOST = {
@@ -10,10 +10,12 @@ const LOST = {
 /** The delivery process. Any number of them can run, on any number of hosts. */
 await runProcess(
   { name: 'delivery', env: process.env },
-  withCore({ name: 'delivery', connections: POOL_SIZES.delivery }, (context) =>
-    startWorker(context, (why) => {
-      context.log.fatal({ why }, LOST[why])
-      process.exit(1)
-    }),
+  withCore(
+    { name: 'delivery', connections: POOL_SIZES.delivery, standbyConnections: STANDBY_POOL_SIZES.delivery },
+    (context) =>
+      startWorker(context, (why) => {
+        context.log.fatal({ why }, LOST[why])
+        process.exit(1)
+      }),
   ),
 )

@@ -101,7 +101,7 @@ export const EVENTS: readonly Operation[] = [
     errors: ['dateInvalid', 'datesReversed'],
     example: { input: { startdate: '2026-01-01', events: 'open,click', sort: 'desc', limit: 1 }, data: [example] },
     async act(input, call) {
-      const { rows, total, scroll } = await call.core.eventLog.page(questionOf(input, call), shown)
+      const { rows, total, scroll } = await call.core.eventLog.page(questionOf(input, call), shown, call.reads)
       const beside = { status: 'success', totalRecords: total, ...defined({ scrollid: scroll }) }
       return { data: [...rows], beside }
     },

@@ -114,7 +114,7 @@ export const EXPORTS: readonly Operation[] = [
     errors: span,
     example: { input: { startdate: '2026-01-01', events: 'sent,open' }, data: line },
     async act(range, call) {
-      const lines = await call.core.exports.stream(call.principal.account.id, questionIn(range, call))
+      const lines = await call.core.exports.stream(call.principal.account.id, questionIn(range, call), call.reads)
       return { stream: Readable.from(lines, { objectMode: false }), fileName: 'events.ndjson' }
     },
   }),

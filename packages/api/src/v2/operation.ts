@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { Core, ErrorName, Principal, Scope } from '@postrider/core'
+import type { Core, ErrorName, Principal, Reads, Scope } from '@postrider/core'
 import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { OperationGroup } from './envelope.ts'
@@ -71,6 +71,8 @@ export type Route = readonly [path: string, ...methods: HTTPMethods[]]
 /** The caller, its address and everything needed to respond. */
 export interface Call {
   readonly core: Core
+  /** For what may be some seconds old. The response then says as of when it is. */
+  readonly reads: Reads
   readonly principal: Principal
   /** Actor for the audit log. */
   readonly by: { readonly keyId: number; readonly address: string }

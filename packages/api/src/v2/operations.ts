@@ -1,5 +1,6 @@
 import { type Core, invalidParameter, requireScope } from '@postrider/core'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { setAsOf } from '../http/as-of.ts'
 import { clientAddress } from '../http/client-address.ts'
 import { idempotencyKeyOf } from '../http/idempotency-key.ts'
 import type { Spelling } from '../openapi.ts'
@@ -109,7 +110,9 @@ async function answer(
   const input = operation.submits ? (request.body as Record<string, unknown>) : validInputOf(operation, request)
   const { principal } = request
   const by = { keyId: principal.keyId, address: clientAddress(request) }
-  const result = await operation.act(input, { core, principal, by, request, reply })
+  const reads = core.oldReads()
+  const result = await operation.act(input, { core, reads, principal, by, request, reply })
+  setAsOf(reply, reads)
   if ('stream' in result) {
     const type = result.type ?? operation.gives?.[0] ?? ''
     reply.type(BINARY.has(type) ? type : `${type}; charset=utf-8`)

@@ -54,7 +54,7 @@ export const STATS: readonly Operation[] = [
     async act(input, call) {
       const question = { ...questionOf(input, call), period: periodOf(input), subaccount: given(input.subaccount) }
       const wanted = wantedOf(input)
-      const { periods, total, asOf } = await call.core.stats.show({ ...question, wanted })
+      const { periods, total, asOf } = await call.core.stats.show({ ...question, wanted }, call.reads)
       const apart = wanted.kind === 'each'
       const data = periods.map(({ date, stats }) => ({
         date,

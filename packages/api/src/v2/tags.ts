@@ -47,12 +47,13 @@ export const TAGS: readonly Operation[] = [
       input: { tag: 'be' },
       data: [{ tag_name: 'berth', createdTime: '2026-01-05 10:11:12' }],
     },
-    async act(input, { core, principal }) {
-      const { tags, total } = await core.stats.tags({
+    async act(input, { core, reads, principal }) {
+      const page = {
         accountId: principal.account.id,
         prefix: input.tag ?? '',
         ...pageOf(input, { byDefault: 100, most: MAX_TAGS }),
-      })
+      }
+      const { tags, total } = await core.stats.tags(page, reads)
       const data = tags.map(({ name, createdAt }) => ({ tag_name: name, createdTime: timeText(createdAt) }))
       return { data, totalRecords: total }
     },
@@ -77,7 +78,7 @@ export const TAGS: readonly Operation[] = [
       const wanted = name
         ? ({ kind: 'one', subject: 'tag', name } as const)
         : ({ kind: 'each', subject: 'tag' } as const)
-      const { periods, total, asOf } = await call.core.stats.show({ ...question, wanted })
+      const { periods, total, asOf } = await call.core.stats.show({ ...question, wanted }, call.reads)
       const data = periods.map(({ date, stats }) => ({
         date,
         stats: stats.map((row) => ({ tag_name: row.name ?? 'other', ...statsRowOf(row, question.times, true) })),
@@ -101,7 +102,7 @@ export const TAGS: readonly Operation[] = [
     },
     async act(input, call) {
       const question = questionOf(input, call)
-      const answer = await call.core.stats.sums({ ...question, subject: 'tag', name: given(input.tag) })
+      const answer = await call.core.stats.sums({ ...question, subject: 'tag', name: given(input.tag) }, call.reads)
       const { first: startdate, last: enddate, stats, total, asOf } = answer
       const rows = stats.map((row) => ({ tag_name: row.name ?? 'other', ...statsRowOf(row, question.times, true) }))
       return { data: { startdate, enddate, stats: rows }, totalRecords: total, beside: asOfFields(asOf) }

@@ -61,13 +61,13 @@ const DAY_MS = 86_400_000
 const DAYS = 30
 
 function bounces(
-  { core, principal }: Call,
+  { core, reads, principal }: Call,
   { start_date: start, end_date: end }: { readonly start_date?: string; readonly end_date?: string },
   classification?: BounceClassification,
 ) {
   const first = start === undefined ? dayOf(core.clock.now() - DAYS * DAY_MS) : dayFrom(start)
   const span = spanOf({ start_date: first, ...(end === undefined ? {} : { end_date: dayFrom(end) }) }, WRONG)
-  return core.stats.bounces({ accountId: principal.account.id, ...span, classification }).catch(toV3Error)
+  return core.stats.bounces({ accountId: principal.account.id, ...span, classification }, reads).catch(toV3Error)
 }
 
 /** Some clients send Unix seconds here, as they do for the lists. */

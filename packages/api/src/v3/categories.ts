@@ -42,7 +42,7 @@ export const CATEGORIES: readonly Operation[] = [
       const { limit = 50, offset = 0, category: prefix = '', sort_by: sort } = query
       if (sort !== undefined && !SORTS.includes(sort)) throw refuse(400, 'invalid sort value', 'sort_by')
       const page = { accountId: principal.account.id, prefix, limit: Math.min(limit, MAX_CATEGORIES), offset }
-      const { tags, total } = await core.stats.tags(page)
+      const { tags, total } = await core.stats.tags(page, call.reads)
       sendPageLinks(call, { limit: page.limit, offset, total })
       return tags.map(({ name }) => ({ category: name }))
     },
@@ -65,7 +65,7 @@ export const CATEGORIES: readonly Operation[] = [
       const names = [...new Set(query.categories)]
       const question = { accountId, ...spanOf(query), ...pageOf(query) }
       if ((await core.stats.knownTags(accountId, names)).length < names.length) throw notFound()
-      const result = core.stats.show({ ...question, wanted: { kind: 'some', subject: 'tag', names } })
+      const result = core.stats.show({ ...question, wanted: { kind: 'some', subject: 'tag', names } }, call.reads)
       const { periods, total } = await result.catch(toV3Error)
       sendPeriodLinks(call, query, total)
       return periods.map(({ date, stats }) => ({
@@ -89,11 +89,11 @@ export const CATEGORIES: readonly Operation[] = [
       offset: PeriodQuery.offset,
     }),
     wrong: WRONG,
-    act: async ({ query }, { core, principal }) => {
+    act: async ({ query }, { core, reads, principal }) => {
       const { limit = 5, offset = 0 } = query
       const question = { accountId: principal.account.id, ...spanOf(query), order: orderOf(query) }
       const page = { limit: Math.min(limit, MAX_CATEGORIES), offset }
-      const { first, stats } = await core.stats.sums({ ...question, subject: 'tag', ...page }).catch(toV3Error)
+      const { first, stats } = await core.stats.sums({ ...question, subject: 'tag', ...page }, reads).catch(toV3Error)
       // The total of names without a row of their own comes last; v3 has no name for it.
       const named = stats.filter(({ name }) => name !== null)
       const rows = named.map(({ name, counts }) => ({ name, type: 'category', metrics: metricsOf(counts) }))

@@ -50,7 +50,7 @@ export const PROVIDER_STATS: readonly Operation[] = [
           others: OTHER_PROVIDERS,
         } as const),
       }
-      const { periods, total } = await core.stats.show({ ...question, wanted }).catch(toV3Error)
+      const { periods, total } = await core.stats.show({ ...question, wanted }, call.reads).catch(toV3Error)
       sendPeriodLinks(call, query, total)
       return periods.map(({ date, stats }) => {
         const rows = stats.map(({ name, counts }) => ({

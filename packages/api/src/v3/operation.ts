@@ -1,4 +1,4 @@
-import type { Core, Principal, Scope } from '@postrider/core'
+import type { Core, Principal, Reads, Scope } from '@postrider/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static, TObject, TSchema } from 'typebox'
 
@@ -54,6 +54,8 @@ export interface Operation<
 /** The caller, its address and everything needed to respond. */
 export interface Call {
   readonly core: Core
+  /** For what may be some seconds old. The response then says as of when it is. */
+  readonly reads: Reads
   readonly principal: Principal
   /** Actor for the audit log. */
   readonly by: { readonly keyId: number; readonly address: string }

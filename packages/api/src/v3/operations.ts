@@ -8,6 +8,7 @@ import {
   ServiceError,
 } from '@postrider/core'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+import { setAsOf } from '../http/as-of.ts'
 import { clientAddress } from '../http/client-address.ts'
 import type { KnownPath } from '../http/known-paths.ts'
 import { ACCOUNT_SETTINGS } from './account-settings.ts'
@@ -103,9 +104,11 @@ async function answer(
   const { principal } = request
   const by = { keyId: principal.keyId, address: clientAddress(request) }
   const rights = principal.v3Rights ?? rightsOf(principal.scopes)
+  const reads = core.oldReads()
   reply.code(operation.status)
   const result = await operation.act(input, {
     core,
+    reads,
     principal,
     by,
     publicUrl,
@@ -117,6 +120,7 @@ async function answer(
     request,
     reply,
   })
+  setAsOf(reply, reads)
   if (reply.sent) return reply
   if (result !== undefined) return result
   // An empty 204 response has no Content-Length (RFC 9110 8.6); other empty responses have the length 0.

@@ -67,7 +67,7 @@ export const STATS: readonly Operation[] = [
     act: async ({ query }, call) => {
       const { core, principal } = call
       const question = { accountId: principal.account.id, ...spanOf(query), ...pageOf(query) }
-      const result = core.stats.show({ ...question, wanted: { kind: 'total' } })
+      const result = core.stats.show({ ...question, wanted: { kind: 'total' } }, call.reads)
       const { periods, total } = await result.catch(toV3Error)
       sendPeriodLinks(call, query, total)
       return periods.map(({ date, stats }) => ({

@@ -1,4 +1,5 @@
 import type { Clock } from '../platform/clock.ts'
+import type { Config } from '../platform/config.ts'
 import type { Sql } from '../platform/database/database.ts'
 import type { Log } from '../platform/log.ts'
 import type { Secrets } from '../platform/secrets.ts'
@@ -187,26 +188,16 @@ export interface Deliveries {
 export interface DeliveriesDependencies {
   readonly sql: Sql
   readonly log: Log
-  readonly databaseUrl: string
+  readonly config: Pick<Config, 'databaseUrl' | 'hardBounceDays' | 'feedbackSenderId'>
   readonly secrets: Secrets
   readonly clock: Clock
   readonly forgotten: Forgotten
-  /** Days for which a hard bounce suppresses its address; 0 if permanently. */
-  readonly hardBounceDays: number
-  readonly feedbackSenderId: string | undefined
 }
 
-export function createDeliveries({
-  sql,
-  log,
-  databaseUrl,
-  secrets,
-  clock,
-  forgotten,
-  hardBounceDays,
-  feedbackSenderId,
-}: DeliveriesDependencies): Deliveries {
+export function createDeliveries({ sql, log, config, secrets, clock, forgotten }: DeliveriesDependencies): Deliveries {
   const watched = watchPlans(sql)
+  // The database is open by now, so the URL is set.
+  const { databaseUrl = '', hardBounceDays, feedbackSenderId } = config
   let feedbackSender = feedbackSenderId
   return {
     register: (worker) => registerWorker(sql, worker),

@@ -21,6 +21,7 @@ import type { Clock } from '../platform/clock.ts'
 import { isDatabaseTrouble, type Sql } from '../platform/database/database.ts'
 import { within } from '../platform/database/deadlines.ts'
 import { createGroupCommit } from '../platform/database/group-commit.ts'
+import type { Reads } from '../platform/database/reads.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { inItsTurn } from '../platform/threads/turns.ts'
 import { requireShare, type Share } from '../submission/share.ts'
@@ -127,8 +128,8 @@ export interface Messages {
   source(query: BodyQuery): Promise<Buffer>
   /** See message-body.ts. */
   attachment(query: BodyQuery & { readonly index: number }): Promise<AttachmentContent>
-  /** See list-deliveries.ts. */
-  list(query: DeliveryQuery): Promise<DeliveryPage>
+  /** See list-deliveries.ts. Without `reads`, and for one message, it shows the current state. */
+  list(query: DeliveryQuery, reads?: Reads): Promise<DeliveryPage>
   /** See requeue-message.ts. */
   requeue(target: RequeueTarget, by?: Actor): Promise<RequeueResult | undefined>
   /** Loads the data that the deliveries of these messages share, including small bodies. See load.ts. */
@@ -157,6 +158,8 @@ export interface MessagesDependencies {
   /** Maximum share of the process's resources for one call. */
   readonly share: Share
   readonly sql: Sql
+  /** Those of the primary. */
+  readonly reads: Reads
   readonly clock: Clock
   readonly domains: Domains
   readonly rateLimits: RateLimits
@@ -193,6 +196,7 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
   const {
     share,
     sql,
+    reads: current,
     clock,
     domains,
     rateLimits,
@@ -278,7 +282,8 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
     body: (query) => showBody(bodies, query),
     source: (query) => withCopy(bodies, query, ({ source }) => source),
     attachment: (query) => readAttachment(bodies, query),
-    list: (query) => listDeliveries(within(sql, 'work'), query),
+    // A message is looked for by its id by those who have just sent it.
+    list: (query, reads = current) => listDeliveries(query.search.messageId === undefined ? reads : current, query),
     requeue: (target, by = OPERATOR) => requeueMessage({ sql, forgotten, announce }, target, by),
     load: (ids) => loadMessages(sql, ids),
     loadParts: (message) => loadParts(sql, message),

@@ -1,7 +1,8 @@
 import { isParkedForAccount } from '../delivery/account-holds.ts'
 import type { DeliveryState } from '../delivery/states.ts'
-import { type AnySql, onlyRow, type Sql } from '../platform/database/database.ts'
+import { type AnySql, onlyRow } from '../platform/database/database.ts'
 import { readInOrder } from '../platform/database/read-in-order.ts'
+import type { Reads } from '../platform/database/reads.ts'
 import { invalidParameter } from '../platform/errors.ts'
 import { NEVER } from '../platform/never.ts'
 import { messageIdText, parseMessageId, timeOfId } from '../submission/message-id.ts'
@@ -87,11 +88,11 @@ const MAX_SORTED = 20_000
  *
  * Throws parameterInvalid (after).
  */
-export async function listDeliveries(sql: Sql, query: DeliveryQuery): Promise<DeliveryPage> {
+export async function listDeliveries(reads: Reads, query: DeliveryQuery): Promise<DeliveryPage> {
   const { accountId, search, limit } = query
   const after = query.after === undefined ? undefined : parseCursor(query.after)
   if (search.messageId === '') return { deliveries: [], next: null, partial: false, searchedTo: null }
-  return sql.begin('isolation level repeatable read read only', async (snapshot) => {
+  return reads.snapshot(async (snapshot) => {
     const range = await selectRange(snapshot, query)
     const window = { from: range.from, after: after ?? { messageId: range.to, recipientNo: range.recipientNo } }
     const { places, searchedTo } = await findPlaces(snapshot, { accountId, ...search }, window, limit + 1)
@@ -104,7 +105,7 @@ export async function listDeliveries(sql: Sql, query: DeliveryQuery): Promise<De
       partial,
       searchedTo: partial ? timeOfId(searchedTo.messageId) : null,
     }
-  }) as Promise<DeliveryPage>
+  })
 }
 
 /** Throws parameterInvalid. */

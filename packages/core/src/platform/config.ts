@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { type BackupConfig, backups } from './config/backups.ts'
 import { blockLists, spamhausKey } from './config/block-lists.ts'
 import { ConfigError, type Environment } from './config/config-error.ts'
-import { databaseUrl } from './config/database-url.ts'
+import { databaseReadUrl, databaseUrl } from './config/database-url.ts'
 import { type DeliveryRoute, deliveryRoute, dnsServers, dnssecResolver } from './config/delivery-route.ts'
 import {
   type OutboundAccess,
@@ -27,6 +27,10 @@ export { asksDns, type DeliveryRoute, type RelayHost } from './config/delivery-r
 
 export interface Config extends OutboundAccess, SecretKeyConfig {
   readonly databaseUrl: string | undefined
+  /** The standby for reads that may be some seconds old; undefined if the primary answers them, too. */
+  readonly databaseReadUrl: string | undefined
+  /** Milliseconds that such a standby may be behind. */
+  readonly databaseReadMaxLag: number
   readonly dataDir: string
   /** Undefined if the service takes no backups. */
   readonly backups: BackupConfig | undefined
@@ -152,6 +156,8 @@ export function readConfig(env: Environment): Config {
   const usualRules = delivery.kind === 'sandbox' ? 'none' : 'standard'
   return {
     databaseUrl: databaseUrl(env, dataDir),
+    databaseReadUrl: databaseReadUrl(env),
+    databaseReadMaxLag: wholeNumber(env, 'DATABASE_READ_MAX_LAG', 10, 1, 3600) * 1000,
     dataDir,
     backups: backups(env),
     apiHost: listenHost(env, 'API_HOST'),

@@ -7,6 +7,18 @@ export const STORAGE_SETTINGS: readonly { name: string; default: string; meaning
       'URL of the Postgres database (version 15 or newer). Several hosts, separated by commas, need target_session_attrs=primary. If empty, an embedded database in DATA_DIR is used.',
   },
   {
+    name: 'DATABASE_READ_URL',
+    default: '',
+    meaning:
+      'URL of a streaming standby of DATABASE_URL, which answers statistics, the event log, exports and lists of the dashboard (docs/scaling.md). Several hosts need target_session_attrs=prefer-standby. If empty, the primary answers them, too.',
+  },
+  {
+    name: 'DATABASE_READ_MAX_LAG',
+    default: '10',
+    meaning:
+      'Seconds (1 to 3600) that the standby of DATABASE_READ_URL may be behind. Beyond that, and while it does not respond, the primary answers.',
+  },
+  {
     name: 'DATA_DIR',
     default: './data',
     meaning: 'Directory of the embedded database, keys, certificate and sandbox inbox.',

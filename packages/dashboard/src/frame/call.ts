@@ -1,4 +1,4 @@
-import type { Actor, Config, Core, Log } from '@postrider/core'
+import type { Actor, Config, Core, Log, Reads } from '@postrider/core'
 import type { Format, Html, IconName, Language, Tone } from '@postrider/ui'
 import type { FastifyRequest } from 'fastify'
 import type { Right } from './right.ts'
@@ -10,6 +10,8 @@ export type Form = Readonly<Record<string, string | readonly string[] | undefine
 /** The input of every page. */
 export interface Call {
   readonly core: Core
+  /** Of pages that may be some seconds old; undefined for all others, and for what follows a change of the visitor. */
+  readonly reads: Reads | undefined
   readonly config: Config
   readonly log: Log
   readonly request: FastifyRequest

@@ -34,6 +34,8 @@ export interface Surroundings {
   readonly account?: VisitedAccount | undefined
   /** Number of the account's last event when the page was built. */
   readonly lastEvent?: number | undefined
+  /** As of when the page is that came from a standby; undefined if it is current. */
+  readonly asOf?: Date | undefined
   readonly may: (right: Right) => boolean
 }
 
@@ -54,12 +56,19 @@ ${sidebar(around)}
 <div class="bar"><nav aria-label="${words.where}" class="tight row"><ol class="crumbs">${(answer.crumbs ?? []).map(
       ([text, path]) => html`<li><a href="${path}">${text}</a></li>`,
     )}<li><b class="cut">${answer.crumb ?? answer.title}</b></li></ol></nav>
-<span class="row tight push">${live && html`<span class="live" hidden></span>`}${modeMark(around)}</span></div>
+<span class="row tight push">${asOfNote(around)}${live && html`<span class="live" hidden></span>`}${modeMark(around)}</span></div>
 <div class="page" id="page">${lookNote(around)}${answer.body}</div>
 </main>
 ${saidToast(around)}${keysHelp(around)}
 </body>`,
   })
+}
+
+/** In seconds of UTC, as the times of events in files. */
+function asOfNote({ asOf, language }: Surroundings): Value {
+  if (asOf === undefined) return null
+  const text = asOf.toISOString()
+  return html`<small>${frameWords(language).standbyAsOf} <time datetime="${text}">${text.slice(11, 19)} UTC</time></small>`
 }
 
 /** Says on each page of the account that an operator looks at it, and lets them end it. */

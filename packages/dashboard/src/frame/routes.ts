@@ -25,6 +25,8 @@ export interface AccountRoute extends Route {
   readonly for: 'account'
   /** The right that the visitor's role must have; null: every member of the account. */
   readonly right: Right | null
+  /** Whether what the page lists may be some seconds old. */
+  readonly mayBeOld?: boolean
   readonly act: (call: AccountCall) => Promise<Answer>
 }
 
@@ -55,7 +57,8 @@ export const account = (
   path: string,
   right: Right | null,
   act: Given<AccountRoute>,
-): AccountRoute => ({ for: 'account', method, path, right, act })
+  options: Pick<AccountRoute, 'mayBeOld'> = {},
+): AccountRoute => ({ for: 'account', method, path, right, act, ...options })
 export const operators = (method: Route['method'], path: string, act: Given<OperatorRoute>): OperatorRoute => ({
   for: 'operators',
   method,

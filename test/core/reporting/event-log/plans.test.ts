@@ -1,6 +1,7 @@
 import { openDatabase, type Sql } from '@postrider/core'
 import t from 'tap'
 import { PERSON } from '../../../../bench/growth/scale.ts'
+import { createReads } from '../../../../packages/core/src/platform/database/reads.ts'
 import { createSecrets } from '../../../../packages/core/src/platform/secrets.ts'
 import { createEventLog, type LogQuestion } from '../../../../packages/core/src/reporting/event-log/index.ts'
 import { makeGrownService } from '../../../helpers/grown.ts'
@@ -14,7 +15,8 @@ const url = service.env.DATABASE_URL as string
 const recorder = await recordStatements(t, url)
 const own = openDatabase({ url: recorder.url, name: 'test', connections: 1 })
 t.teardown(() => own.end())
-const eventLog = createEventLog({ sql: own, secrets: createSecrets('x'.repeat(32)) })
+const reads = createReads({ primary: own, standby: undefined, now: Date.now })
+const eventLog = createEventLog({ reads, secrets: createSecrets('x'.repeat(32)) })
 // As the log reads but for a person. Parameters are null where plans are read: no week may be left out for that.
 const inOrder = openDatabase({ url, name: 'test', connections: 1 })
 t.teardown(() => inOrder.end())

@@ -14,13 +14,8 @@ export function embeddedUrlFile(dataDir: string): string {
 export function databaseUrl(env: Environment, dataDir: string): string | undefined {
   const given = env.DATABASE_URL
   if (given) {
-    if (!isDatabaseUrl(given)) {
-      throw new ConfigError(
-        'DATABASE_URL',
-        'must be like postgres://user:password@host:port/database, with special characters percent-encoded',
-      )
-    }
-    const session = /[?&]target_session_attrs=([^&#]*)/.exec(given)?.[1]
+    requireUrl('DATABASE_URL', given)
+    const session = sessionAttributes(given)
     // With read-write the driver takes a hot standby, too: it looks only at default_transaction_read_only.
     if (session !== undefined && session !== 'primary') {
       throw new ConfigError(
@@ -32,6 +27,32 @@ export function databaseUrl(env: Environment, dataDir: string): string | undefin
   }
   const left = embeddedUrlFile(dataDir)
   return existsSync(left) ? readFileSync(left, 'utf8').trim() : undefined
+}
+
+/** The URL of a standby. Throws {@link ConfigError}. */
+export function databaseReadUrl(env: Environment): string | undefined {
+  const given = env.DATABASE_READ_URL
+  if (!given) return undefined
+  requireUrl('DATABASE_READ_URL', given)
+  const session = sessionAttributes(given)
+  if (session === 'primary' || session === 'read-write')
+    throw new ConfigError(
+      'DATABASE_READ_URL',
+      `must lead to a standby: use target_session_attrs=standby or prefer-standby, not ${session}`,
+    )
+  return given
+}
+
+function requireUrl(name: string, text: string): void {
+  if (isDatabaseUrl(text)) return
+  throw new ConfigError(
+    name,
+    'must be like postgres://user:password@host:port/database, with special characters percent-encoded',
+  )
+}
+
+function sessionAttributes(url: string): string | undefined {
+  return /[?&]target_session_attrs=([^&#]*)/.exec(url)?.[1]
 }
 
 /**

@@ -54,6 +54,16 @@ export const METRIC_TABLE = {
     http_connections: gauge('Open HTTP connections of the API process.', {}),
   }),
 
+  ...of(['api', 'delivery'], {
+    read_replica_lag_seconds: gauge(
+      'Seconds by which the standby of DATABASE_READ_URL is behind; absent without one, and while it does not respond.',
+      {},
+    ),
+    old_reads_total: counter('Reads whose answer may be some seconds old, by the server that answered.', {
+      server: ['standby', 'primary'],
+    }),
+  }),
+
   ...of(['api', 'relay'], {
     body_bytes: gauge('Bytes of request bodies and messages that the process holds in memory.', {}),
     body_limit_bytes: gauge('Bytes of request bodies and messages that the process may hold (BODY_BUDGET_MB).', {}),

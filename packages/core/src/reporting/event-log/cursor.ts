@@ -16,27 +16,34 @@ export interface Cursor {
   readonly until: string
   /** Counted with the first page. */
   readonly total: number
+  /** The first page contains nothing that was committed later; see reads.ts. */
+  readonly seenUntil: number | undefined
 }
 
 const LENGTH = 44
+/** With `seenUntil`. */
+const LONGER = 52
 const MAC = 16
 const PURPOSE = 'event log'
 
 /** Returns a cursor as an opaque text, valid only for this account and query. */
-export function sealCursor(secrets: Secrets, question: LogQuery, { place, until, total }: Cursor): string {
-  const plain = Buffer.alloc(LENGTH)
+export function sealCursor(secrets: Secrets, question: LogQuery, { place, until, total, seenUntil }: Cursor): string {
+  const plain = Buffer.alloc(seenUntil === undefined ? LENGTH : LONGER)
   plain.write(place.messageId.replaceAll('-', ''), 0, 'hex')
   plain.writeUInt32BE(place.recipientNo, 16)
   plain.write(until.replaceAll('-', ''), 20, 'hex')
   plain.writeDoubleBE(total, 36)
+  if (seenUntil !== undefined) plain.writeDoubleBE(seenUntil, 44)
   return Buffer.concat([plain, secrets.mac(PURPOSE, signed(question, plain)).subarray(0, MAC)]).toString('base64url')
 }
 
 /** Reads a cursor. Throws parameterInvalid (scrollid) if it was forged or belongs to another account or query. */
 export function openCursor(secrets: Secrets, question: LogQuery, text: string): Cursor {
   const octets = Buffer.from(text.slice(0, 200), 'base64url')
-  const plain = octets.subarray(0, LENGTH)
-  if (octets.length !== LENGTH + MAC || !secrets.isMac(PURPOSE, signed(question, plain), octets.subarray(LENGTH))) {
+  const length = octets.length - MAC
+  const plain = octets.subarray(0, length)
+  const isWhole = length === LENGTH || length === LONGER
+  if (!isWhole || !secrets.isMac(PURPOSE, signed(question, plain), octets.subarray(length))) {
     throw invalidParameter(
       'scrollid',
       'must be the scrollid of the previous page, sent with otherwise identical parameters',
@@ -46,6 +53,7 @@ export function openCursor(secrets: Secrets, question: LogQuery, text: string): 
     place: { messageId: uuid(plain.subarray(0, 16)), recipientNo: plain.readUInt32BE(16) },
     until: uuid(plain.subarray(20, 36)),
     total: plain.readDoubleBE(36),
+    seenUntil: length === LONGER ? plain.readDoubleBE(44) : undefined,
   }
 }
 

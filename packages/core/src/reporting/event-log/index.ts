@@ -1,8 +1,8 @@
-import type { Sql } from '../../platform/database/database.ts'
 import { readInOrder } from '../../platform/database/read-in-order.ts'
+import type { Reads } from '../../platform/database/reads.ts'
 import { invalidParameter } from '../../platform/errors.ts'
 import type { Secrets } from '../../platform/secrets.ts'
-import { type Cursor, openCursor, sealCursor } from './cursor.ts'
+import { openCursor, sealCursor } from './cursor.ts'
 import { type Filter, type LogQuery, parseFilter, requireDays } from './query.ts'
 import { type LogRow, toLogRow } from './row.ts'
 import { showRows } from './rows.ts'
@@ -32,9 +32,9 @@ export interface EventLog {
    * row appears twice or is missing, whatever is written meanwhile.
    *
    * Throws dateInvalid, datesReversed or parameterInvalid (an unknown event, a text that is too long, a forged cursor, an offset or
-   * date range that is too large).
+   * date range that is too large). Without `reads`, it shows the current state.
    */
-  page<T>(question: LogQuery, show: (row: LogRow) => T): Promise<LogPage<T>>
+  page<T>(question: LogQuery, show: (row: LogRow) => T, reads?: Reads): Promise<LogPage<T>>
 }
 
 export interface LogPage<T> {
@@ -46,9 +46,9 @@ export interface LogPage<T> {
   readonly scroll: string | undefined
 }
 
-export function createEventLog({ sql, secrets }: { sql: Sql; secrets: Secrets }): EventLog {
+export function createEventLog({ reads: current, secrets }: { reads: Reads; secrets: Secrets }): EventLog {
   return {
-    async page<T>(question: LogQuery, show: (row: LogRow) => T) {
+    async page<T>(question: LogQuery, show: (row: LogRow) => T, reads = current): Promise<LogPage<T>> {
       requireDays(question)
       const filter = parseFilter(question)
       const { accountId, sort = 'asc', offset = 0, scroll } = question
@@ -56,12 +56,13 @@ export function createEventLog({ sql, secrets }: { sql: Sql; secrets: Secrets })
       if (filter.nothing) return { rows: [], total: 0, scroll: undefined }
       if (offset > MAX_OFFSET)
         throw invalidParameter('offset', `must be at most ${MAX_OFFSET}; use scrollid for later pages`)
+      const needs = cursor ? { committedBefore: cursor.seenUntil ?? Number.POSITIVE_INFINITY } : {}
       const limit = Math.max(1, Math.min(question.limit, cursor ? MAX_ROWS_WITH_CURSOR : MAX_ROWS))
-      return sql.begin('isolation level repeatable read read only', async (snapshot) => {
+      const found = await reads.snapshot(async (snapshot) => {
         await readInOrder(snapshot, true)
         const span = await selectSpan(snapshot, accountId, { first: question.first, last: question.last })
         const until = cursor?.until ?? (await selectLast(snapshot, accountId, span))
-        if (until === undefined) return { rows: [], total: 0, scroll: undefined }
+        if (until === undefined) return { rows: [], total: 0, next: undefined }
         const days = cursor ? { ...span, to: idAfter(until) } : span
         // The index of a recipient's deliveries does not return them in order, so they must be sorted.
         const byRecipient = driverOf(filter) === 'recipient'
@@ -73,13 +74,16 @@ export function createEventLog({ sql, secrets }: { sql: Sql; secrets: Secrets })
         if (byRecipient) await readInOrder(snapshot, true)
         const places = found.slice(0, limit)
         const place = found.length > limit ? places.at(-1) : undefined
-        const next: Cursor | undefined = place && { place, until, total }
         return {
           rows: await showRows(snapshot, accountId, places, (row) => show(toLogRow(row))),
           total,
-          scroll: next && sealCursor(secrets, question, next),
+          next: place && { place, until, total },
         }
-      }) as Promise<LogPage<T>>
+      }, needs)
+      // Of the first page: later ones must contain no less.
+      const seenUntil = cursor ? cursor.seenUntil : reads.seenUntil()
+      const { rows, total, next } = found
+      return { rows, total, scroll: next && sealCursor(secrets, question, { ...next, seenUntil }) }
     },
   }
 }

@@ -1,4 +1,5 @@
 import type { Sql, SqlTransaction } from '../../platform/database/database.ts'
+import type { Reads } from '../../platform/database/reads.ts'
 import { count, hasMetrics, observe } from '../../platform/metrics/metrics.ts'
 import { type FeedPage, type FeedQuery, readFeed } from './feed.ts'
 import { createFeedReads } from './feed-reads.ts'
@@ -26,7 +27,8 @@ export interface Events extends Subscriptions {
   continueAfterRestore(): Promise<boolean>
   /** See read.ts. */
   read(question: EventQuery): Promise<EventPage>
-  lastNumber(accountId: number): Promise<number>
+  /** With `reads`, it may be some seconds old. */
+  lastNumber(accountId: number, reads?: Reads): Promise<number>
   /** Returns the events after a sequence number. Only a limited number of requests wait for them; others return immediately. */
   feed(question: FeedQuery): Promise<FeedPage>
   /** Whether the account's feed was ever read. */
@@ -52,7 +54,8 @@ export function createEvents({ sql, alongside }: EventsDependencies): Events {
     sequence: () => sequenceAndCount(sql, alongside),
     continueAfterRestore: () => continueAfterRestore(sql),
     read: (question) => readEvents(sql, question),
-    lastNumber: (accountId) => lastNumber(sql, accountId),
+    lastNumber: (accountId, reads) =>
+      reads ? reads.snapshot((snapshot) => lastNumber(snapshot, accountId)) : lastNumber(sql, accountId),
     async feed(question) {
       await feedReads.note(question.accountId)
       return readFeed({ sql, watch }, question)

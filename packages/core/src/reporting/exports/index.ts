@@ -1,5 +1,6 @@
 import type { Actor } from '../../accounts/audit/index.ts'
 import type { Config } from '../../platform/config.ts'
+import type { Reads } from '../../platform/database/reads.ts'
 import type { OutboundHttp } from '../../platform/outbound-http.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import { createExport } from './create-export.ts'
@@ -38,8 +39,10 @@ export interface Exports {
   file(accountId: number, id: string): Promise<ExportFile>
   /** Returns the file of a link; undefined if the link is invalid or has expired. */
   fileOfLink(token: string): Promise<ExportFile | undefined>
-  /** Returns the same events immediately, as NDJSON. Throws the errors of `create` about dates and events. */
-  stream(accountId: number, question: ExportSpan): Promise<AsyncIterable<string>>
+  /**
+   * Returns the same events immediately, as NDJSON; without `reads`, all up to now. Throws the errors of `create` about dates and events.
+   */
+  stream(accountId: number, question: ExportSpan, reads?: Reads): Promise<AsyncIterable<string>>
   /** See work.ts. For delivery workers. */
   workSome(): Promise<boolean>
   /** Claims the next notification; see notifier.ts. For delivery workers. */
@@ -52,9 +55,22 @@ export interface ExportsDependencies extends NoticeDependencies {
   readonly secrets: Secrets
   readonly config: Pick<Config, 'publicUrl' | 'exportStorage'>
   readonly http: OutboundHttp
+  /** Returns reads of a call that may be some seconds old. */
+  readonly oldReads: () => Reads
+  /** Those of the primary. */
+  readonly reads: Reads
 }
 
-export function createExports({ sql, secrets, config, messages, principalOf, http }: ExportsDependencies): Exports {
+export function createExports({
+  sql,
+  reads: current,
+  oldReads,
+  secrets,
+  config,
+  messages,
+  principalOf,
+  http,
+}: ExportsDependencies): Exports {
   const shown = (job: StoredExport): ExportJob => shownExport(job, secrets, config.publicUrl)
 
   return {
@@ -65,8 +81,8 @@ export function createExports({ sql, secrets, config, messages, principalOf, htt
     remove: (accountId, id, by) => removeExport(sql, { accountId, id, by }),
     file: (accountId, id) => findFile(sql, accountId, id),
     fileOfLink: (token) => findFileOfLink({ sql, secrets }, token),
-    stream: (accountId, question) => streamEvents(sql, accountId, question),
-    workSome: () => workSome({ sql, storage: config.exportStorage }),
+    stream: (accountId, question, reads = current) => streamEvents({ sql, reads }, accountId, question),
+    workSome: () => workSome({ sql, reads: oldReads(), storage: config.exportStorage }),
     nextTelling: createNotifier({ sql, messages, principalOf, http, shown }),
     forgetOld: () => deleteExpired(sql, 20),
   }

@@ -110,6 +110,12 @@ export async function takeDue(sql: AnySql): Promise<StoredExport | undefined> {
   return job
 }
 
+/** Whether the claim of this step is in a snapshot. */
+export async function isClaimed(sql: AnySql, { id, lease }: StoredExport): Promise<boolean> {
+  const rows = await sql`select from export_jobs where id = ${id} and due_at = ${lease}::text::timestamptz`
+  return rows.length > 0
+}
+
 /** Stores a part of a job's file. */
 export async function insertPart(sql: AnySql, jobId: number, number: number, content: Buffer): Promise<void> {
   await sql`insert into export_parts (job_id, number, content) values (${jobId}, ${number}, ${content})`

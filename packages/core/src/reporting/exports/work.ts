@@ -1,9 +1,19 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { isDatabaseTrouble, type Sql } from '../../platform/database/database.ts'
+import type { ReadNeeds, Reads } from '../../platform/database/reads.ts'
 import { type NumberRange, rangeOf, readRun } from './read-span.ts'
 import { headOf, lineOf } from './row.ts'
-import { insertPart, postponeStep, type StoredExport, saveEnd, saveStep, sumOctets, takeDue } from './store.ts'
+import {
+  insertPart,
+  isClaimed,
+  postponeStep,
+  type StoredExport,
+  saveEnd,
+  saveStep,
+  sumOctets,
+  takeDue,
+} from './store.ts'
 
 const compress = promisify(gzip)
 
@@ -20,6 +30,7 @@ export const RETENTION_DAYS = 7
 
 export interface WorkDependencies {
   readonly sql: Sql
+  readonly reads: Reads
   /** Maximum total size of the files of one account in bytes. */
   readonly storage: number
 }
@@ -30,11 +41,11 @@ export interface WorkDependencies {
  * because it would delay their numbering. Returns false if no job is due. Any number of workers may call it.
  */
 export async function workSome(dependencies: WorkDependencies): Promise<boolean> {
-  const { sql } = dependencies
+  const { sql, reads } = dependencies
   const job = await takeDue(sql)
   if (!job) return false
   try {
-    await saveRead(dependencies, job, await readStep(sql, job))
+    await saveRead(dependencies, job, await readStep(reads, job))
     return true
   } catch (error) {
     await postpone(sql, job, isDatabaseTrouble(error)).catch(() => {})
@@ -47,17 +58,21 @@ interface Step extends NumberRange {
   readonly part: Buffer | undefined
 }
 
-async function readStep(sql: Sql, job: StoredExport): Promise<Step> {
+async function readStep(reads: Reads, job: StoredExport): Promise<Step> {
   const { position: begun, lastNumber, format } = job
   const fresh = begun === null || lastNumber === null
-  const { last, ...range } = fresh ? await rangeOf(sql, job) : { position: begun, last: lastNumber }
+  // Then it contains all that was committed before, such as an erasure, which restarts the job.
+  const needs: ReadNeeds = { holds: (snapshot) => isClaimed(snapshot, job) }
+  const { last, ...range } = fresh
+    ? await reads.snapshot((snapshot) => rangeOf(snapshot, job), needs)
+    : { position: begun, last: lastNumber }
   let { position } = range
   let rows = 0
   const lines: string[] = fresh ? [headOf(format)] : []
   let length = 0
   const end = performance.now() + STEP_MS
   while (position < last && length < PART_LENGTH && performance.now() < end) {
-    const run = await readRun(sql, job, { position, last })
+    const run = await reads.snapshot((snapshot) => readRun(snapshot, job, { position, last }), needs)
     for (const event of run.events) {
       const line = lineOf(format, event)
       length += line.length

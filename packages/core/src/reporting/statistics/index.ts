@@ -1,4 +1,5 @@
-import type { Sql, SqlTransaction } from '../../platform/database/database.ts'
+import type { Sql } from '../../platform/database/database.ts'
+import type { Reads } from '../../platform/database/reads.ts'
 import type { BouncesOfDay } from './bounces.ts'
 import type { Span } from './periods.ts'
 import { requireText } from './question.ts'
@@ -27,7 +28,7 @@ export type {
 } from './stats.ts'
 export type { Tag, TagPage } from './tags.ts'
 
-/** Counts of events by day in the account's time zone. Each response is one snapshot and contains its position. */
+/** Counts of events by day in the account's time zone. Each response is one snapshot and contains its position; without `reads`, the current one. */
 export interface Stats {
   /**
    * Returns counts by day, week or month. Periods without events have zeros, except with `each`, where such names are omitted.
@@ -35,31 +36,27 @@ export interface Stats {
    * Throws dateInvalid, datesReversed, subaccountUnknown or parameterInvalid (enddate: more than five years, or one year with each
    * name, or too many counts; the subject: its name contains NUL).
    */
-  show(question: StatsQuery): Promise<StatsAnswer>
+  show(question: StatsQuery, reads?: Reads): Promise<StatsAnswer>
   /** Returns sums over the whole date range. Throws as `show` does. */
-  sums(question: SumsQuery): Promise<SumsAnswer>
+  sums(question: SumsQuery, reads?: Reads): Promise<SumsAnswer>
   /** Returns tags of the account. Throws parameterInvalid (tag: it contains NUL). */
-  tags(page: TagPage): Promise<{ tags: Tag[]; total: number }>
+  tags(page: TagPage, reads?: Reads): Promise<{ tags: Tag[]; total: number }>
   /** Returns bounces by classification or domain (bounces.ts). Throws dateInvalid, datesReversed or parameterInvalid (enddate). */
-  bounces(question: BouncesRequest): Promise<BouncesOfDay[]>
+  bounces(question: BouncesRequest, reads?: Reads): Promise<BouncesOfDay[]>
   /** Returns which of these names are tags of the account. */
   knownTags(accountId: number, names: readonly string[]): Promise<string[]>
   /** See recount.ts. */
   recount(request: RecountRequest): Promise<Span | null>
 }
 
-export function createStats(sql: Sql): Stats {
-  /** Calls `fn` with a transaction in which all statements see the same snapshot. */
-  const inOneSnapshot = <T>(fn: (transaction: SqlTransaction) => Promise<T>): Promise<T> =>
-    sql.begin('isolation level repeatable read read only', fn) as Promise<T>
-
+export function createStats({ sql, reads: current }: { readonly sql: Sql; readonly reads: Reads }): Stats {
   return {
-    show: (question) => inOneSnapshot((transaction) => showStats(transaction, question)),
-    sums: (question) => inOneSnapshot((transaction) => showSums(transaction, question)),
-    bounces: (question) => inOneSnapshot((transaction) => showBounces(transaction, question)),
-    async tags(page) {
+    show: (question, reads = current) => reads.snapshot((snapshot) => showStats(snapshot, question)),
+    sums: (question, reads = current) => reads.snapshot((snapshot) => showSums(snapshot, question)),
+    bounces: (question, reads = current) => reads.snapshot((snapshot) => showBounces(snapshot, question)),
+    async tags(page, reads = current) {
       requireText(page.prefix, 'tag')
-      return selectTags(sql, page)
+      return reads.snapshot((snapshot) => selectTags(snapshot, page))
     },
     knownTags: (accountId, names) => selectKnownTags(sql, accountId, names),
     recount: (request) => recount(sql, request),

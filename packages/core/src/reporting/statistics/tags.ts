@@ -1,4 +1,4 @@
-import type { Sql } from '../../platform/database/database.ts'
+import type { AnySql, Sql } from '../../platform/database/database.ts'
 
 /** A tag and the time when it was first used. */
 export interface Tag {
@@ -16,7 +16,7 @@ export interface TagPage {
 
 /** Returns the account's tags with a prefix, ordered by name, and their total number. */
 export async function selectTags(
-  sql: Sql,
+  sql: AnySql,
   { accountId, prefix, limit, offset }: TagPage,
 ): Promise<{ tags: Tag[]; total: number }> {
   // In byte order, texts with a prefix are between the prefix and the prefix followed by the last Unicode character.

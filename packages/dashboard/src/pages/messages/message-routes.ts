@@ -5,7 +5,7 @@ import { messageFile, messageHtml, messageSource } from './message-content.ts'
 import { messageList } from './messages.ts'
 
 export const MESSAGES: readonly DashboardRoute[] = [
-  account('GET', '/messages', 'events', messageList),
+  account('GET', '/messages', 'events', messageList, { mayBeOld: true }),
   account('GET', '/messages/:message', 'events', messagePage),
   account('GET', '/messages/:message/html', 'content', messageHtml),
   account('GET', '/messages/:message/source', 'content', messageSource),

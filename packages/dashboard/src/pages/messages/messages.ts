@@ -29,7 +29,7 @@ export async function messageList(call: AccountCall): Promise<Answer> {
   const after = CURSOR.test(field(query, 'after')) ? field(query, 'after') : undefined
   const found = await attempt(() => {
     const search = searchOf(text, state)
-    return core.messages.list({ accountId: account.id, search, limit: PAGE, after })
+    return core.messages.list({ accountId: account.id, search, limit: PAGE, after }, call.reads)
   })
   const listed = found.ok ? found.value : undefined
   const isFiltered = text !== '' || state !== undefined

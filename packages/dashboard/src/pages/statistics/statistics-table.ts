@@ -37,8 +37,8 @@ export async function readSums(
   page: SumsPage,
 ): Promise<Attempt<SumsAnswer>> {
   const question = { accountId: call.account.id, subject: SUBJECTS[subjectOf(call)], first, last, ...page }
-  const withTimes = await attempt(() => call.core.stats.sums({ ...question, times: true }))
-  return withTimes.ok ? withTimes : attempt(() => call.core.stats.sums(question))
+  const withTimes = await attempt(() => call.core.stats.sums({ ...question, times: true }, call.reads))
+  return withTimes.ok ? withTimes : attempt(() => call.core.stats.sums(question, call.reads))
 }
 
 /** The table by recipient domain, tag or sending domain. */

@@ -13,8 +13,8 @@ import { namesTable, subjectOf } from './statistics-table.ts'
 import { statisticsWords } from './statistics-words.ts'
 
 export const STATISTICS: readonly DashboardRoute[] = [
-  account('GET', '/statistics', 'stats', statistics),
-  account('GET', '/statistics.csv', 'stats', async (call) => statisticsFile(call)),
+  account('GET', '/statistics', 'stats', statistics, { mayBeOld: true }),
+  account('GET', '/statistics.csv', 'stats', async (call) => statisticsFile(call), { mayBeOld: true }),
 ]
 
 async function statistics(call: AccountCall): Promise<Answer> {
@@ -23,7 +23,7 @@ async function statistics(call: AccountCall): Promise<Answer> {
   const span = readSpan(call)
   const { first, last, period } = span
   const question = { accountId: own.id, first, last, wanted: { kind: 'total' }, offset: 0 } as const
-  const shown = await attempt(() => core.stats.show({ ...question, period, limit: MAX_POINTS + 10 }))
+  const shown = await attempt(() => core.stats.show({ ...question, period, limit: MAX_POINTS + 10 }, call.reads))
   const head = pageHead(words.title, shown.ok ? lead(call, shown.value) : null, controls(call, span))
   const api = byApi(call, { method: 'GET', path: `/v2/stats?${apiQuery(span, '')}` })
   if (!shown.ok) {

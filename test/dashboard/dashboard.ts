@@ -30,9 +30,13 @@ let members = 0
 
 export const PASSWORD = 'a horse carries letters'
 
-/** The API with the dashboard, on a database of its own. */
-export async function openDashboard(t: Test, settings: Record<string, string> = {}): Promise<TestDashboard> {
-  const service = await makeService(t, settings)
+/** The API with the dashboard, on a database of its own. `server`: see makeService. */
+export async function openDashboard(
+  t: Test,
+  settings: Record<string, string> = {},
+  server?: string,
+): Promise<TestDashboard> {
+  const service = await makeService(t, settings, server)
   const url = await service.openApi()
   return {
     service,

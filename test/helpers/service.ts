@@ -1,7 +1,16 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Config, type Core, createCore, createLog, ensureCertificate, readConfig, type Sql } from '@postrider/core'
+import {
+  type Config,
+  type Core,
+  createCore,
+  createLog,
+  ensureCertificate,
+  openDatabase,
+  readConfig,
+  type Sql,
+} from '@postrider/core'
 import type { Test } from 'tap'
 import { makeDatabase, type TestDatabase } from './database.ts'
 import { freePorts } from './ports.ts'
@@ -53,7 +62,7 @@ export async function makeService(
   return makeServiceOn(t, await makeDatabase(server), settings)
 }
 
-/** On a database that this test has made. */
+/** On a database that this test has made; DATABASE_READ_URL leads to the standby of that database. */
 export async function makeServiceOn(
   t: Test,
   database: TestDatabase,
@@ -78,14 +87,21 @@ export async function makeServiceOn(
     // It also bounces as much as a bad list.
     REPUTATION_RULES: 'none',
     ...settings,
+    ...(settings.DATABASE_READ_URL
+      ? { DATABASE_READ_URL: new URL(new URL(database.url).pathname, settings.DATABASE_READ_URL).href }
+      : {}),
   }
   const config = readConfig(env)
   const log = createLog('test', config.logLevel)
   const keys = createSenderKeys()
-  const core = createCore({ sql: database.sql, config, log, givenKey: keys.take })
+  const standby = config.databaseReadUrl
+    ? openDatabase({ url: config.databaseReadUrl, name: 'test', connections: 2 })
+    : undefined
+  const core = createCore({ sql: database.sql, standby, config, log, givenKey: keys.take })
   await core.readiness.check()
   t.teardown(async () => {
     core.readiness.close()
+    await standby?.end({ timeout: 1 })
     await database.drop()
   })
   return {

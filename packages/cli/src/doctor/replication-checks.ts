@@ -3,6 +3,7 @@ import { folderOf, listBackups } from '../backup/folder.ts'
 import { missingSegment } from '../backup/missing-segment.ts'
 import type { Check } from './check.ts'
 import { bad, bytesText, counted, type Finding, firstOf, NotChecked, ok, spanText, warn } from './finding.ts'
+import { readReplicaCheck } from './read-replica-check.ts'
 import type { Readings } from './readings.ts'
 
 const BEHIND_BYTES = { warn: 64 * 2 ** 20, bad: 2 ** 30 }
@@ -19,6 +20,7 @@ export const replicationChecks: readonly Check[] = [
   { area: 'replication', name: 'standbys', database: true, run: checkStandbys },
   { area: 'replication', name: 'replication lag', database: true, run: checkLag },
   { area: 'replication', name: 'replication slots', database: true, run: checkSlots },
+  readReplicaCheck,
 ]
 
 async function checkArchive({ server, config, env }: Readings): Promise<Finding> {

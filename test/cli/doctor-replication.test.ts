@@ -55,10 +55,30 @@ t.test('archives and standbys, and a database that is one, are seen for what the
     t.match(refused.stderr, 'no synchronous standby is connected, so accepted mail would be on one server only')
   })
 
+  await t.test('a read replica that lags, and URLs that lead to none', async (t) => {
+    const found = async (url: string) =>
+      foundBy(
+        await examined({ DATA_DIR: first, DATABASE_READ_URL: url, DATABASE_READ_MAX_LAG: '3600' }),
+        'read replica',
+      )
+    await sql`select pg_current_xact_id()`
+    t.match(await found(standby.url), /^ok: its last commit is \d+ s old/)
+    t.match(await found(primary.url), /^bad: DATABASE_READ_URL leads to a server that accepts writes/)
+    t.match(await found(standby.url.replace('/postgres', '/template1')), /^bad: .* a standby of another database/)
+    t.match(await found('postgres://127.0.0.1:1/postgres'), /^bad: the standby of DATABASE_READ_URL cannot be read/)
+  })
+
   await t.test('a role that may not see standbys', async (t) => {
     await sql.unsafe("create role plain login password 'plain'")
     const url = primary.url.replace(`${username}:${password}`, 'plain:plain')
-    const diagnosis = await examined({ DATA_DIR: first, DATABASE_URL: url })
+    const readUrl = url.replace(`:${port}/`, `:${new URL(standby.url).port}/`)
+    const diagnosis = await examined({
+      DATA_DIR: first,
+      DATABASE_URL: url,
+      DATABASE_READ_URL: readUrl,
+      DATABASE_READ_MAX_LAG: '3600',
+    })
+    t.match(foundBy(diagnosis, 'read replica'), /^ok/)
     t.match(foundBy(diagnosis, 'standbys'), /^not checked: .* GRANT pg_read_all_stats/)
     t.match(foundBy(diagnosis, 'sending domains'), /^bad: could not be checked: permission denied/)
     t.match(foundBy(diagnosis, 'version'), /^ok/)

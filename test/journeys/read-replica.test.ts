@@ -157,8 +157,8 @@ t.test('an export has all events up to its request, although the standby lacks t
 })
 
 t.test('the primary answers while the standby lags too far behind', async (t) => {
-  await until('the last replayed commit to be old', async () => Date.now() - Date.parse(await replayedTo()) > 3000)
-  const config = readConfig({ ...service.env, DATABASE_READ_MAX_LAG: '1' })
+  await until('the last replayed commit to be old', async () => Date.now() - Date.parse(await replayedTo()) > 4000)
+  const config = readConfig({ ...service.env, DATABASE_READ_MAX_LAG: '3' })
   const impatient = createCore({
     sql: openDatabase({ url: service.env.DATABASE_URL as string, name: 'test', connections: 1 }),
     standby: openDatabase({ url: service.env.DATABASE_READ_URL as string, name: 'test', connections: 1 }),

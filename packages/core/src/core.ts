@@ -103,7 +103,7 @@ export interface Core {
   /** The rotation of SECRET_KEY. */
   readonly keys: KeyRotation
   readonly readiness: ReadinessWatch
-  /** Returns reads for one call whose answers may be some seconds old, see reads.ts. Whatever takes them may go to the standby. */
+  /** Returns reads for one call whose answers may be some seconds old, see reads.ts. */
   readonly oldReads: () => Reads
   /** See database-health.ts. */
   readonly databaseHealth: () => Promise<DatabaseHealth>

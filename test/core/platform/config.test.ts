@@ -30,6 +30,12 @@ const BAD: Readonly<Record<string, readonly string[]>> = {
       'postgres://one,two/db?sslmode=require&target_session_attrs=any',
     ],
   ],
+  DATABASE_READ_URL: [
+    'host/db',
+    'postgres://one,two/db?target_session_attrs=primary',
+    'postgres://one/db?target_session_attrs=read-write',
+  ],
+  DATABASE_READ_MAX_LAG: ['0', '2', '3601', '10s'],
   DATA_DIR: [],
   SECRET_KEY: ['x', 'thirty-one characters, one less'],
   SECRET_KEY_PREVIOUS: [
@@ -147,6 +153,11 @@ const BAD: Readonly<Record<string, readonly string[]>> = {
 const GOOD: readonly (readonly [setting: string, value: string, config: Partial<Config>])[] = [
   ['DATABASE_URL', 'postgres://user:p%40ss@host:5433/db?sslmode=require', {}],
   ['DATABASE_URL', 'postgresql:///db', {}],
+  [
+    'DATABASE_READ_URL',
+    'postgres://one,two/db?target_session_attrs=prefer-standby',
+    { databaseReadUrl: 'postgres://one,two/db?target_session_attrs=prefer-standby' },
+  ],
   ['DATABASE_URL', 'postgres://user:pass@one:5432,two:5433/db', {}],
   ['BACKUP_DIR', '/mnt/backup', { backups: { folder: '/mnt/backup', everyHours: 24, keep: 7 } }],
   ['DATA_DIR', '/var/lib/postrider', { dataDir: '/var/lib/postrider' }],
@@ -204,6 +215,8 @@ t.test('an empty environment gives the defaults, and blank settings count as lef
   const heloName = hostname().toLowerCase()
   const defaults = {
     databaseUrl: undefined,
+    databaseReadUrl: undefined,
+    databaseReadMaxLag: 10_000,
     dataDir: resolve('data'),
     backups: undefined,
     apiHost: '127.0.0.1',

@@ -28,7 +28,7 @@ async function judge(
   const { isStandby, replayed } = await replayState(standby)
   if (!isStandby)
     return bad(
-      'DATABASE_READ_URL leads to a server that is no standby; it is not read',
+      'DATABASE_READ_URL leads to a server that accepts writes, not to a standby; it is not read',
       'set it to a streaming standby of DATABASE_URL, or leave it empty',
     )
   if ((await clusterOf(standby)) !== (await clusterOf(primary)))

@@ -157,7 +157,7 @@ export function readConfig(env: Environment): Config {
   return {
     databaseUrl: databaseUrl(env, dataDir),
     databaseReadUrl: databaseReadUrl(env),
-    databaseReadMaxLag: wholeNumber(env, 'DATABASE_READ_MAX_LAG', 10, 1, 3600) * 1000,
+    databaseReadMaxLag: wholeNumber(env, 'DATABASE_READ_MAX_LAG', 10, 3, 3600) * 1000,
     dataDir,
     backups: backups(env),
     apiHost: listenHost(env, 'API_HOST'),

@@ -16,7 +16,7 @@ export const STORAGE_SETTINGS: readonly { name: string; default: string; meaning
     name: 'DATABASE_READ_MAX_LAG',
     default: '10',
     meaning:
-      'Seconds (1 to 3600) that the standby of DATABASE_READ_URL may be behind. Beyond that, and while it does not respond, the primary answers.',
+      'Seconds (3 to 3600) that the standby of DATABASE_READ_URL may be behind. Beyond that, and while it does not respond, the primary answers.',
   },
   {
     name: 'DATA_DIR',

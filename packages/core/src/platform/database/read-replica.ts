@@ -29,7 +29,7 @@ const PATIENCE_MS = 1750
 export function watchReadReplica(options: ReadReplicaOptions): ReadReplica {
   const { primary, maxLag, now, log, every = 1000 } = options
   const pool = within(options.pool, 'work')
-  let problem: string | undefined = 'it has not been checked yet'
+  let problem: string | undefined = 'not checked yet'
   let lag: number | undefined
   let isChecked = false
   let cluster: string | undefined
@@ -50,7 +50,7 @@ export function watchReadReplica(options: ReadReplicaOptions): ReadReplica {
   async function runCheck(): Promise<void> {
     const found = await answerWithin(findProblem(), PATIENCE_MS, options.pool).catch(() => {
       lag = undefined
-      return 'it does not respond'
+      return 'no response'
     })
     if (found !== undefined && (problem === undefined || !isChecked))
       log.warn({ reason: found }, 'reading from the primary instead of the standby of DATABASE_READ_URL')
@@ -62,10 +62,10 @@ export function watchReadReplica(options: ReadReplicaOptions): ReadReplica {
   async function findProblem(): Promise<string | undefined> {
     const { isStandby, replayed } = await replayState(pool)
     lag = isStandby && replayed !== null ? Math.max(0, now() - replayed) : undefined
-    if (!isStandby) return 'it is not a standby'
-    if (!(await isOfCluster())) return 'it is a standby of another database'
-    if (lag === undefined) return 'it has replayed nothing since its start'
-    if (lag > maxLag) return `it is ${Math.round(lag / 1000)} s behind (DATABASE_READ_MAX_LAG)`
+    if (!isStandby) return 'not a standby'
+    if (!(await isOfCluster())) return 'a standby of another database'
+    if (lag === undefined) return 'nothing replayed since its start'
+    if (lag > maxLag) return `${Math.round(lag / 1000)} s behind, which is more than DATABASE_READ_MAX_LAG`
     return undefined
   }
 

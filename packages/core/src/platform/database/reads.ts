@@ -1,8 +1,8 @@
 import { isTimeout, onlyRow, type Sql, type SqlTransaction } from './database.ts'
 
 /**
- * The reads of one call that need not see what was committed last. Whatever takes one may be answered by a standby (DATABASE_READ_URL), and
- * so be some seconds old. A read that must see its caller's own change takes the pool of the primary instead.
+ * The reads of one call that need not see what was committed last. A standby (DATABASE_READ_URL) may answer any function that takes one, so the
+ * answer may be some seconds old. A read that must see its caller's own change takes the pool of the primary instead.
  */
 export interface Reads {
   /**
@@ -16,7 +16,7 @@ export interface Reads {
   seenUntil(): number | undefined
 }
 
-/** What a snapshot of the standby must contain; otherwise the primary is read. */
+/** Conditions on a snapshot of the standby; if one is not met, the primary is read. */
 export interface ReadNeeds {
   /** Everything that was committed before. In milliseconds since 1970. */
   readonly committedBefore?: number | undefined
@@ -124,7 +124,7 @@ export function createReads({ primary, standby, now }: ReadsDependencies): Reads
       }
       return result
     },
-    // Of full seconds, which covers the disorder of commits but for the rarest.
+    // Cut to the second, which covers nearly all of the disorder of commits.
     asOf: () => (oldest === undefined ? undefined : new Date(Math.floor(oldest / 1000) * 1000)),
     seenUntil: () => seenUntil,
   }

@@ -80,7 +80,7 @@ export function createEventLog({ reads: current, secrets }: { reads: Reads; secr
           next: place && { place, until, total },
         }
       }, needs)
-      // Of the first page: later ones must contain no less.
+      // Later pages must contain no less than the first.
       const seenUntil = cursor ? cursor.seenUntil : reads.seenUntil()
       const { rows, total, next } = found
       return { rows, total, scroll: next && sealCursor(secrets, question, { ...next, seenUntil }) }

@@ -1298,6 +1298,18 @@ create table templates (
 create index templates_account on templates (account_id, id);
 create unique index templates_name on templates (account_id, lower(name));
 
+create table tls_failures (
+  day date not null,
+  policy_domain text not null,
+  policy_type text not null,
+  result text not null,
+  mx text not null,
+  sending_ip text not null,
+  receiving_ip text not null,
+  sessions bigint not null,
+  constraint tls_failures_pkey primary key (day, policy_domain, policy_type, result, mx, sending_ip, receiving_ip)
+);
+
 create table tls_report_days (
   day date not null,
   policy_domain text not null,

@@ -2,7 +2,12 @@ import { createServer } from 'node:https'
 import { gunzipSync } from 'node:zlib'
 import { simpleParser } from 'mailparser'
 import t from 'tap'
+import { type Static, Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { TLS_RESULTS, type TlsSession } from '../../packages/core/src/delivery/tls/results.ts'
 import { parseTlsRpt } from '../../packages/core/src/delivery/tls/tlsrpt-record.ts'
+import { buildTlsReport } from '../../packages/core/src/reporting/tls-reports/build.ts'
+import { readCounts } from '../../packages/core/src/reporting/tls-reports/index.ts'
 import { readTls } from '../../packages/core/src/returns/aggregate/read/read-tls.ts'
 import { freePorts } from '../helpers/ports.ts'
 import { startProcess } from '../helpers/processes.ts'
@@ -91,13 +96,13 @@ t.test('the domains that ask for it get a report of the day, by mail and HTTPS, 
   )
   await service.sql`update tls_report_days set due_at = service_now() where policy_domain in (${domain}, ${bare})`
   const worker = await startProcess(t, 'delivery', service.env)
-  await until('the mail', () => inbox.messages.length > 0)
-  await until('the reports by HTTPS', () => receiver.got.length > 0)
+  await until('the mail', () => inbox.messages.length > 0, 60_000)
+  await until('the reports by HTTPS', () => receiver.got.length > 0, 60_000)
   await worker.stop()
   // As if it had been killed before it noted what it had sent.
   await service.sql`update tls_report_days set due_at = service_now(), sent = '{}' where policy_domain in (${domain}, ${bare})`
   const again = await startProcess(t, 'delivery', service.env)
-  await until('both reports by HTTPS', () => receiver.got.length > 2)
+  await until('both reports by HTTPS', () => receiver.got.length > 2, 60_000)
   await until('the end', async () => {
     const [{ left = 1 } = {}] = await service.sql<{ left: number }[]>`
       select count(*)::int as left from tls_report_days where due_at is not null`
@@ -165,6 +170,83 @@ t.test('a report is given up after a day, and counts are deleted after a week', 
   await internet.advance(9 * 1440)
   t.ok((await service.core.tls.results.forgetOld()) > 0)
   t.equal(await service.core.tls.results.forgetOld(), 0)
+})
+
+/** RFC 8460 4.4, what is always there of it. */
+const Text = Type.String({ minLength: 1 })
+const Count = Type.Integer({ minimum: 0 })
+const Time = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$' })
+const ReportSchema = Type.Object({
+  'organization-name': Text,
+  'date-range': Type.Object({ 'start-datetime': Time, 'end-datetime': Time }),
+  'contact-info': Text,
+  'report-id': Text,
+  policies: Type.Array(
+    Type.Object({
+      policy: Type.Object({
+        'policy-type': Type.Enum(['tlsa', 'sts', 'no-policy-found']),
+        'policy-string': Type.Array(Type.String()),
+        'policy-domain': Text,
+      }),
+      summary: Type.Object({ 'total-successful-session-count': Count, 'total-failure-session-count': Count }),
+      'failure-details': Type.Array(
+        Type.Object(
+          {
+            'result-type': Type.Enum([...TLS_RESULTS]),
+            'sending-mta-ip': Text,
+            'receiving-mx-hostname': Type.String(),
+            'receiving-ip': Type.Optional(Text),
+            'failed-session-count': Type.Integer({ minimum: 1 }),
+          },
+          { additionalProperties: false },
+        ),
+      ),
+    }),
+    { minItems: 1 },
+  ),
+})
+const Report = Compile(ReportSchema)
+
+t.test('the totals of a report are those of all failures, of which a hundred are listed', async (t) => {
+  const domain = 'many.example'
+  const { results } = service.core.tls
+  dns.zones[`_smtp._tls.${domain}`] = { txt: ['v=TLSRPTv1; rua=https://gone.example/'] }
+  dns.zones['relay.test'] = { a: ['192.0.2.1'], aaaa: ['2001:db8::1'] }
+  const failed = { policyType: 'sts', result: 'certificate-expired', mx: 'mx.many.example' } as const
+  const count = (session: TlsSession, times: number) => {
+    for (let at = 0; at < times; at++) results.count(domain, session)
+  }
+  count({ policyType: 'tlsa', result: 'tlsa-invalid', mx: 'mx6.many.example', receivingIp: '2001:db8::25' }, 7)
+  count({ policyType: 'no-policy-found', result: undefined, mx: 'mx.many.example', receivingIp: '127.9.2.1' }, 3)
+  for (let at = 1; at <= 130; at++) count({ ...failed, receivingIp: `127.9.2.${at}` }, 2)
+  await results.flush()
+  // Counted by an older version, which keeps no addresses.
+  await service.sql`
+    insert into tls_results select day, policy_domain, 'sts', 'validation-failure', mx, 9 from tls_results
+     where policy_domain = ${domain} and policy_type = 'tlsa'`
+  const name = { day: '2030-01-31', policyDomain: domain, submitter: SERVICE }
+  const [{ day = '' } = {}] = await service.sql<{ day: string }[]>`
+    select day::text as day from tls_report_days where policy_domain = ${domain}`
+  const counts = await readCounts(service.sql, { day, policyDomain: domain })
+  const report = buildTlsReport({ ...name, ...counts, ownAddresses: ['192.0.2.1', '2001:db8::1'] })
+  t.strictSame([...Report.Errors(report)], [], 'the form of RFC 8460')
+  const { policies } = report as Static<typeof ReportSchema>
+  t.strictSame(
+    policies.map(({ policy, summary, ...rest }) => [
+      policy['policy-type'],
+      summary['total-successful-session-count'],
+      summary['total-failure-session-count'],
+      rest['failure-details'].length,
+    ]),
+    [
+      ['no-policy-found', 3, 0, 0],
+      ['sts', 0, 269, 99],
+      ['tlsa', 0, 7, 1],
+    ],
+  )
+  const [most, next] = policies[1]?.['failure-details'] ?? []
+  t.match([most, next], [{ 'failed-session-count': 64, 'receiving-mx-hostname': '' }, { 'failed-session-count': 9 }])
+  t.equal(policies[2]?.['failure-details'][0]?.['sending-mta-ip'], '2001:db8::1', 'the address of the same version')
 })
 
 t.test('the addresses of a record are read', async (t) => {

@@ -223,7 +223,7 @@ export function createCore({
     sources,
     sourceChecks,
     tls,
-    tlsReports: createTlsReports({ sql: work, serviceMail, http, config }),
+    tlsReports: createTlsReports({ sql: work, serviceMail, http, config, now: () => clock.now() }),
     events: createEvents({
       sql: work,
       async alongside(transaction, batch) {

@@ -14,6 +14,7 @@ import { type ConversationEnd, type ConversationOptions, converse, type Outgoing
 import type { LargeBodies } from './large-bodies.ts'
 import { signMessage } from './sign-message.ts'
 import type { Suspects } from './suspects.ts'
+import { addressSeenAt } from './worker-sources.ts'
 
 /** A claimed delivery with its message. */
 interface LoadedDelivery {
@@ -51,7 +52,7 @@ export async function deliver(
     ...options,
     onlyHost: delivery.onlyHost,
     attempt: delivery.attempt,
-    ...countingOf({ delivery, message }, options.core),
+    ...countingOf({ delivery, message }, options),
     withMessage: (act) => withMessage({ delivery, message }, options, act),
   })
 }
@@ -62,9 +63,17 @@ const EXPANDED = { octets: 1024 * 1024, factor: 4 } as const
 const MEMORY_FACTOR = 1.5
 
 /** Sessions count for the TLS report of the recipient's domain; those that deliver such reports do not (RFC 8460 5.3). */
-function countingOf({ delivery, message }: LoadedDelivery, { tls }: Core): Pick<ConversationOptions, 'onSession'> {
+function countingOf(
+  { delivery, message }: LoadedDelivery,
+  { core: { tls }, source }: Pick<DeliverOptions, 'core' | 'source'>,
+): Pick<ConversationOptions, 'onSession'> {
   if (message.settings.tls === UNDEMANDING) return {}
-  return { onSession: (session) => tls.results.count(delivery.recipientDomain, session) }
+  return {
+    onSession: (session) => {
+      const sendingIp = source && addressSeenAt(source, session.receivingIp ?? '')
+      tls.results.count(delivery.recipientDomain, { ...session, sendingIp })
+    },
+  }
 }
 
 /**

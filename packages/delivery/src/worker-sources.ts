@@ -239,6 +239,11 @@ export function addressesOf({ address, address6, bind }: Source): string[] {
   return [bind ?? address, ...(address6 === null ? [] : [address6])]
 }
 
+/** The address of a source that receivers with this address see. */
+export function addressSeenAt({ address, address6 }: Source, receiver: string): string | undefined {
+  return [address, address6].find((own) => own !== null && isIP(own) === isIP(receiver)) ?? undefined
+}
+
 function hasAll(local: NetworkList, source: Source): boolean {
   return addressesOf(source).every((address) => local.has(address))
 }

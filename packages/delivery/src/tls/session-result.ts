@@ -9,7 +9,7 @@ type Policy = Extract<Route, { kind: 'hosts' }>['policy']
 /** The result of a session as TLS reports count it (RFC 8460 4.3). */
 export function sessionResult(connection: SmtpConnection, policy: Policy): TlsSession {
   const { endpoint, tls, certificateResult } = connection
-  const of = { policyType: typeOf(endpoint, policy), mx: endpoint.host }
+  const of = { policyType: typeOf(endpoint, policy), mx: endpoint.host, receivingIp: endpoint.address }
   if (tls === undefined) {
     const isOffered = connection.capabilities.has('STARTTLS')
     return { ...of, result: isOffered ? 'validation-failure' : 'starttls-not-supported' }
@@ -23,7 +23,8 @@ export function sessionResult(connection: SmtpConnection, policy: Policy): TlsSe
 /** The result of a session that could not be opened; undefined if TLS was not the reason. */
 export function refusedResult(endpoint: Endpoint, policy: Policy, error: unknown): TlsSession | undefined {
   if (!(error instanceof TlsRefused)) return undefined
-  return { policyType: typeOf(endpoint, policy), mx: endpoint.host, result: error.result }
+  const { host, address } = endpoint
+  return { policyType: typeOf(endpoint, policy), mx: host, receivingIp: address, result: error.result }
 }
 
 function typeOf({ dane }: Endpoint, policy: Policy): TlsSession['policyType'] {

@@ -28,6 +28,10 @@ export interface TlsSession {
   /** Undefined if it was successful. */
   readonly result: TlsResult | undefined
   readonly mx: string
+  /** The address that the host saw; undefined without a source. */
+  readonly sendingIp?: string | undefined
+  /** The address of the host. */
+  readonly receivingIp?: string
 }
 
 export interface TlsResults {
@@ -39,7 +43,7 @@ export interface TlsResults {
   forgetOld(): Promise<number>
 }
 
-/** Bounds of what is counted between two flushes, and of what is stored for a day. */
+/** Bounds of what is counted between two flushes, and of what is stored for a day. Further sessions of a domain are counted without host. */
 const MAX_DOMAINS = 10_000
 const MAX_ROWS_OF_DOMAIN = 100
 const MAX_REPORTS_A_DAY = 10_000
@@ -89,10 +93,13 @@ export function createTlsResults({ sql, config }: TlsResultsOptions): TlsResults
         if (counted.size >= MAX_DOMAINS) return
         counted.set(domain, rows)
       }
-      const key = `${session.policyType} ${session.result} ${session.mx}`
+      const { policyType, result, mx, sendingIp, receivingIp } = session
+      const whole = `${policyType} ${result} ${mx} ${sendingIp} ${receivingIp}`
+      const isListed = rows.has(whole) || rows.size < MAX_ROWS_OF_DOMAIN
+      const [key, kept] = isListed ? [whole, session] : [`${policyType} ${result}`, { policyType, result, mx: '' }]
       const row = rows.get(key)
       if (row) row.sessions++
-      else if (rows.size < MAX_ROWS_OF_DOMAIN) rows.set(key, { session, sessions: 1 })
+      else rows.set(key, { session: kept, sessions: 1 })
     },
     flush,
     async forgetOld() {
@@ -100,7 +107,9 @@ export function createTlsResults({ sql, config }: TlsResultsOptions): TlsResults
         delete from tls_report_days where day < (service_now() at time zone 'UTC')::date - ${RETENTION_DAYS}::int`
       const rows = await sql`
         delete from tls_results where day < (service_now() at time zone 'UTC')::date - ${RETENTION_DAYS}::int`
-      return days.count + rows.count
+      const failures = await sql`
+        delete from tls_failures where day < (service_now() at time zone 'UTC')::date - ${RETENTION_DAYS}::int`
+      return days.count + rows.count + failures.count
     },
   }
 }
@@ -138,8 +147,8 @@ async function store(sql: AnySql, all: readonly Counted[]): Promise<void> {
   const days = sorted.map(({ domain, rua }) => ({ domain, rua }))
   const rows = sorted
     .flatMap(({ domain, rows }) =>
-      [...rows.values()].map(({ session: { policyType, result = '', mx }, sessions }) => {
-        return { domain, type: policyType, result, mx, sessions }
+      [...rows.values()].map(({ session: { policyType, result = '', mx, sendingIp, receivingIp }, sessions }) => {
+        return { domain, type: policyType, result, mx, from: sendingIp ?? '', to: receivingIp ?? '', sessions }
       }),
     )
     .sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
@@ -160,11 +169,20 @@ async function store(sql: AnySql, all: readonly Counted[]): Promise<void> {
     ), known as (
       select policy_domain from days
       union select d.policy_domain from tls_report_days d, today, given where d.day = today.day and d.policy_domain = given.domain
+    ), counted as materialized (
+      select today.day, c.*
+        from json_to_recordset(${JSON.stringify(rows)}::text::json)
+             as c(domain text, type text, result text, mx text, "from" text, "to" text, sessions bigint)
+        join known on known.policy_domain = c.domain, today
+    ), failures as (
+      insert into tls_failures as f (day, policy_domain, policy_type, result, mx, sending_ip, receiving_ip, sessions)
+      select day, domain, type, result, mx, "from", "to", sessions from counted where result <> ''
+       order by domain, type, result, mx, "from", "to"
+      on conflict (day, policy_domain, policy_type, result, mx, sending_ip, receiving_ip)
+      do update set sessions = f.sessions + excluded.sessions
     )
     insert into tls_results as r (day, policy_domain, policy_type, result, mx, sessions)
-    select today.day, c.domain, c.type, c.result, c.mx, c.sessions
-      from json_to_recordset(${JSON.stringify(rows)}::text::json) as c(domain text, type text, result text, mx text, sessions bigint)
-      join known on known.policy_domain = c.domain, today
-     order by c.domain, c.type, c.result, c.mx
+    select day, domain, type, result, mx, sum(sessions) from counted
+     group by day, domain, type, result, mx order by domain, type, result, mx
     on conflict (day, policy_domain, policy_type, result, mx) do update set sessions = r.sessions + excluded.sessions`
 }

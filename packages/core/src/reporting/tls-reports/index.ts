@@ -5,8 +5,16 @@ import { parseAddress } from '../../mime/address.ts'
 import type { Config } from '../../platform/config.ts'
 import type { Sql } from '../../platform/database/database.ts'
 import { ServiceError } from '../../platform/errors.ts'
+import { createHostAddresses, type HostAddressesConfig } from '../../platform/host-addresses.ts'
 import { OutboundError, type OutboundHttp } from '../../platform/outbound-http.ts'
-import { buildTlsReport, type CountedSessions, reportIdOf, type TlsReportOptions } from './build.ts'
+import {
+  buildTlsReport,
+  type CountedFailures,
+  type CountedPolicy,
+  reportIdOf,
+  type TlsReportName,
+  type TlsReportOptions,
+} from './build.ts'
 import { reportMail } from './mail.ts'
 
 /** The result of one report. */
@@ -29,10 +37,11 @@ export interface TlsReportsDependencies {
   readonly sql: Sql
   readonly serviceMail: ServiceMail
   readonly http: OutboundHttp
-  readonly config: Pick<Config, 'serviceDomain'>
+  readonly config: Pick<Config, 'serviceDomain'> & HostAddressesConfig
+  readonly now: () => number
 }
 
-/** Failures of a report that are listed. */
+/** Failures of a report that are listed; the totals are those of all. */
 const MAX_FAILURES = 100
 /** Tries, 15 minutes after each other and then twice as long: eight take 16 hours, and the keys of mail expire after 24. */
 const MAX_TRIES = 7
@@ -45,10 +54,11 @@ interface DueReport {
   readonly sent: readonly string[]
 }
 
-export function createTlsReports({ sql, serviceMail, http, config }: TlsReportsDependencies): TlsReports {
+export function createTlsReports({ sql, serviceMail, http, config, now }: TlsReportsDependencies): TlsReports {
+  const hostAddresses = createHostAddresses(config, now)
   const { serviceDomain: submitter } = config
 
-  async function send(uri: string, gzipped: Buffer, report: Omit<TlsReportOptions, 'counted'>): Promise<void> {
+  async function send(uri: string, gzipped: Buffer, report: TlsReportName): Promise<void> {
     if (uri.toLowerCase().startsWith('https:')) {
       const headers = { 'content-type': 'application/tlsrpt+gzip' }
       const { status } = await http.request({ url: uri, method: 'POST', headers, body: gzipped })
@@ -74,8 +84,9 @@ export function createTlsReports({ sql, serviceMail, http, config }: TlsReportsD
       if (!due) return undefined
       const { day, policyDomain } = due
       const report = { day, policyDomain, submitter }
-      const counted = await readCounts(sql, due)
-      const gzipped = await promisify(gzip)(JSON.stringify(buildTlsReport({ ...report, counted })))
+      const ownAddresses = await hostAddresses()
+      const built = buildTlsReport({ ...report, ...(await readCounts(sql, due)), ownAddresses })
+      const gzipped = await promisify(gzip)(JSON.stringify(built))
       let problem: string | undefined
       for (const uri of due.rua.filter((one) => !due.sent.includes(one))) {
         try {
@@ -116,11 +127,29 @@ async function claimReport(sql: Sql): Promise<DueReport | undefined> {
   return row
 }
 
-async function readCounts(sql: Sql, { day, policyDomain }: DueReport): Promise<CountedSessions[]> {
-  return sql<CountedSessions[]>`
-    select policy_type as "policyType", result, mx, sessions::float8 as sessions from (
-      select r.*, row_number() over (partition by result = '' order by sessions desc, policy_type, result, mx) as place from tls_results r
-       where day = ${day}::date and policy_domain = ${policyDomain}) r
-     where result = '' or place <= ${MAX_FAILURES}::int
-     order by policy_type, result, mx`
+/** Reads what a report says; exported for tests. */
+export async function readCounts(
+  sql: Sql,
+  { day, policyDomain }: Pick<DueReport, 'day' | 'policyDomain'>,
+): Promise<Pick<TlsReportOptions, 'policies' | 'failures'>> {
+  const policies = await sql<CountedPolicy[]>`
+    select policy_type as "policyType", coalesce(sum(sessions) filter (where result = ''), 0)::float8 as successful,
+           coalesce(sum(sessions) filter (where result <> ''), 0)::float8 as failed
+      from tls_results where day = ${day}::date and policy_domain = ${policyDomain}
+     group by policy_type order by policy_type`
+  // The addresses of what an older version has counted are not known.
+  const failures = await sql<CountedFailures[]>`
+    with known as (
+      select * from tls_failures where day = ${day}::date and policy_domain = ${policyDomain}
+    ), unknown as (
+      select r.policy_type, r.result, r.mx, '' as sending_ip, '' as receiving_ip,
+             r.sessions - coalesce((select sum(k.sessions) from known k
+                                     where (k.policy_type, k.result, k.mx) = (r.policy_type, r.result, r.mx)), 0) as sessions
+        from tls_results r where r.day = ${day}::date and r.policy_domain = ${policyDomain} and r.result <> ''
+    )
+    select policy_type as "policyType", result, mx, sending_ip as "sendingIp", receiving_ip as "receivingIp", sessions::float8 as sessions
+      from (select policy_type, result, mx, sending_ip, receiving_ip, sessions from known
+            union all select * from unknown where sessions > 0) f
+     order by sessions desc, policy_type, result, mx, sending_ip, receiving_ip limit ${MAX_FAILURES}::int`
+  return { policies, failures }
 }

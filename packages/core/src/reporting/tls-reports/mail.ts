@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { base64Lines } from '../../mime/encode.ts'
-import { fileNameOf, reportIdOf, type TlsReportOptions } from './build.ts'
+import { fileNameOf, reportIdOf, type TlsReportName } from './build.ts'
 
 /** Returns the mail with a report, without Date and Message-ID (RFC 8460 5.3). `TLS-Required` is that of RFC 8689. */
 export function reportMail(
   { to, gzipped }: { readonly to: string; readonly gzipped: Buffer },
-  options: Omit<TlsReportOptions, 'counted'>,
+  options: TlsReportName,
 ): Buffer {
   const { day, policyDomain, submitter } = options
   const id = reportIdOf(options)

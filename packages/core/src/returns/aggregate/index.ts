@@ -1,6 +1,7 @@
 import type { AnySql } from '../../platform/database/database.ts'
+import { createHostAddresses } from '../../platform/host-addresses.ts'
 import type { ReturnResult } from '../return-result.ts'
-import { createHostAddresses, type OwnMailConfig } from './own-mail.ts'
+import type { OwnMailConfig } from './own-mail.ts'
 import { createReportReader } from './report-reader.ts'
 import { type DmarcListed, type DmarcQuestion, type DmarcSummary, listDmarc, showDmarc } from './show-dmarc.ts'
 import { listTls, showTls, type TlsListed, type TlsSummary } from './show-tls.ts'

@@ -1,8 +1,7 @@
 import { returnPathHostOf } from '../../domains/records.ts'
-import { asksDns, type Config } from '../../platform/config.ts'
+import type { Config } from '../../platform/config.ts'
 import type { AnySql, Sql } from '../../platform/database/database.ts'
-import { withDns } from '../../platform/dns-lookup.ts'
-import { plainAddress } from '../../platform/networks.ts'
+import type { HostAddresses } from '../../platform/host-addresses.ts'
 import type { DmarcGroup } from './read/report-reading.ts'
 
 /** Recognizes mail that this service has sent. */
@@ -13,31 +12,8 @@ export interface OwnMail {
 
 /** Signatures whose keys are looked for. */
 const MAX_SIGNERS = 2000
-const DEADLINE_MS = 5000
-const ADDRESSES_AGE_MS = 600_000
-const RETRY_MS = 30_000
 
 export type OwnMailConfig = Pick<Config, 'heloName' | 'returnPathHost' | 'delivery' | 'dnsServers'>
-
-/** Returns the addresses of HELO_NAME, which mail has without sources; at most ten minutes old. */
-export function createHostAddresses(config: OwnMailConfig, now: () => number): () => Promise<readonly string[]> {
-  let known: readonly string[] = []
-  let until = Number.NEGATIVE_INFINITY
-  return async () => {
-    if (now() < until || !asksDns(config)) return known
-    const { dnsServers: servers, heloName } = config
-    const answers = await withDns({ servers, deadlineMs: DEADLINE_MS }, (query) =>
-      Promise.all([query('A', heloName), query('AAAA', heloName)]),
-    )
-    // An address that is not known at the moment is still the same.
-    const isKnown = answers.every(({ kind }) => kind === 'records')
-    until = now() + (isKnown ? ADDRESSES_AGE_MS : RETRY_MS)
-    if (isKnown) {
-      known = answers.flatMap((answer) => (answer.kind === 'records' ? answer.values.map(plainAddress) : []))
-    }
-    return known
-  }
-}
 
 /**
  * Mail is that of this service if it came from one of its addresses, has a valid signature with one of its keys, or has a return path of it
@@ -46,10 +22,7 @@ export function createHostAddresses(config: OwnMailConfig, now: () => number): (
 export async function recognizeOwnMail(
   sql: Sql,
   groups: readonly DmarcGroup[],
-  {
-    config,
-    hostAddresses,
-  }: { readonly config: OwnMailConfig; readonly hostAddresses: () => Promise<readonly string[]> },
+  { config, hostAddresses }: { readonly config: OwnMailConfig; readonly hostAddresses: HostAddresses },
 ): Promise<OwnMail> {
   const sources = await selectAddresses(sql)
   const addresses = new Set(sources.length > 0 ? sources : await hostAddresses())

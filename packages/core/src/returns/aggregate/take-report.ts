@@ -1,5 +1,6 @@
 import { asksDns } from '../../platform/config.ts'
 import type { Sql, SqlTransaction } from '../../platform/database/database.ts'
+import type { HostAddresses } from '../../platform/host-addresses.ts'
 import type { Role } from '../return-address.ts'
 import type { ReportKind, ReturnEffect, ReturnResult } from '../return-result.ts'
 import { insertReturn, newReturnId, RETURN_LIMITS } from '../store.ts'
@@ -15,7 +16,7 @@ export interface ReportDependencies {
   readonly sql: Sql
   readonly config: OwnMailConfig
   readonly reader: ReportReader
-  readonly hostAddresses: () => Promise<readonly string[]>
+  readonly hostAddresses: HostAddresses
   readonly now: () => number
 }
 

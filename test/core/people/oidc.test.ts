@@ -74,6 +74,42 @@ t.test('a stranger is refused, and one who was invited becomes a member', async 
   t.match(session, { user: { email, verified: true }, accounts: [{ id: owner.accountId, role: 'support' }] })
 })
 
+t.test('with SIGN_UP=open a stranger gets an account on trial, and one who was invited gets none', async (t) => {
+  const { people, accounts } = anotherProcess(t, service, { oidc: settings, signUp: 'open' })
+  const { subject, email, name } = newSubject()
+  t.match(await logIn(newSubject({ email_verified: false }).subject, people), { kind: 'refused', reason: 'unverified' })
+  const token = tokenOf(await logIn(subject, people))
+  const session = await people.sessions.find(token)
+  t.match(session, { user: { email, name, verified: true, operator: false }, accounts: [{ name, role: 'owner' }] })
+  const id = session?.accounts[0]?.id as number
+  t.match(await sql`select trial_address from accounts where id = ${id}`, [{ trial_address: email }])
+  t.match(await core.audit.list(id, { after: 0, limit: 5 }), [{ action: 'account.create', userId: session?.user.id }])
+  await logIn(subject, people)
+  t.equal((await people.sessions.find(token))?.accounts.length, 1, 'the second log-in makes no other account')
+  t.ok(await accounts.settings.show(id))
+
+  const invited = newSubject()
+  const BY = { keyId: null, userId: owner.userId, address: null }
+  await people.invitations.create(owner.accountId, { email: invited.email, role: 'support' }, BY)
+  const joined = await people.sessions.find(tokenOf(await logIn(invited.subject, people)))
+  t.strictSame(
+    joined?.accounts.map(({ id, role }) => [id, role]),
+    [[owner.accountId, 'support']],
+  )
+})
+
+t.test('new users of one network are limited, and those who are known are not', async (t) => {
+  const { people } = anotherProcess(t, service, { oidc: settings, signUp: 'open' })
+  const client = newClient()
+  const comes = async (subject: string) => {
+    const { url, cookie } = await people.oidc.begin()
+    return people.oidc.finish({ url: await followProvider(config.publicUrl, url, subject), cookie, ...client })
+  }
+  const { subject } = newSubject()
+  for (const one of [subject, subject, newSubject().subject]) t.match(await comes(one), { kind: 'session' })
+  t.match(await sql`select taken from allowances where name = ${`log-in from ${client.address}`}`, [{ taken: 2 }])
+})
+
 t.test('an answer counts only with its cookie, once, and as the provider gave it', async (t) => {
   const { email } = await makeMember(service, owner.accountId, 'viewer')
   const { subject } = newSubject({ email })
@@ -145,6 +181,27 @@ t.test(
     t.match(await use(), { kind: 'session', userId })
     t.equal(people.signUp.isOpen, false)
     t.match(await logIn(newSubject({ email }).subject, people), { kind: 'session', userId })
+  },
+)
+
+t.test(
+  "with OIDC_ONLY the provider's word is enough for an address that was not confirmed here, and earlier log-ins end",
+  async (t) => {
+    const { email, userId } = await makeMember(service, owner.accountId, 'viewer')
+    const before = tokenOf(await core.people.logIn({ email, password: PASSWORD, ...newClient() }))
+    await sql`update users set verified_at = null where id = ${userId}`
+    const { people } = anotherProcess(t, service, { oidc: { ...settings, only: true } })
+    t.match(await logIn(newSubject({ email, email_verified: false }).subject, people), { reason: 'unverified' })
+    const { subject } = newSubject({ email })
+    const session = await sessionOf(core, tokenOf(await logIn(subject, people)))
+    t.match(session, { user: { id: userId, verified: true }, accounts: [{ id: owner.accountId, role: 'viewer' }] })
+    t.equal(await people.sessions.find(before), undefined)
+    t.match(
+      await core.people.logIn({ email, password: PASSWORD, ...newClient() }),
+      { kind: 'refused' },
+      'also without OIDC_ONLY later',
+    )
+    t.match(await logIn(newSubject({ email }).subject, people), { kind: 'refused', reason: 'unlinked' })
   },
 )
 

@@ -23,7 +23,7 @@ import { isFresh, type Reauthentication, reauthenticate } from './reauthenticate
 import { type Rights, type Role, rightsOf } from './roles.ts'
 import { completeLogIn, type SecondFactorRequest } from './second-factor.ts'
 import { createSessions, type Session, type Sessions } from './sessions.ts'
-import { createSignUp, type SignUp } from './sign-up.ts'
+import { createSignUp, type SignUp, type SignUpSetting } from './sign-up.ts'
 import { createTotp, type Totp } from './totp.ts'
 
 export type { FirstLink } from './first-link.ts'
@@ -93,7 +93,7 @@ export interface PeopleDependencies {
 
 export interface PeopleSettings {
   readonly require2fa: boolean
-  readonly signUp: 'closed' | 'invite' | 'open'
+  readonly signUp: SignUpSetting
   readonly publicUrl: string
   readonly oidc: OidcSettings
 }
@@ -124,7 +124,7 @@ export function createPeople(dependencies: PeopleDependencies): People {
     passkeys: createPasskeys({ ...loggingIn, secrets, publicUrl: config.publicUrl }),
     oidc: createOidc({
       ...loggingIn,
-      ...{ secrets, log, publicUrl: config.publicUrl, settings: config.oidc, isClosed: config.signUp === 'closed' },
+      ...{ secrets, log, publicUrl: config.publicUrl, settings: config.oidc, signUp: config.signUp },
     }),
     secondFactor: (request) => completeLogIn({ ...loggingIn, secrets }, request),
     logIn: (request) => logIn(loggingIn, request),

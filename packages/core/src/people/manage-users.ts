@@ -108,10 +108,7 @@ export function createUsers({
       ),
     resetSecondFactor: (userId, by) =>
       ending(userId, by, 'user.reset-2fa', async (transaction) => {
-        await transaction`
-          update users set totp_secret = null, totp_confirmed_at = null, totp_step = null where id = ${userId}`
-        await transaction`delete from recovery_codes where user_id = ${userId}`
-        await transaction`delete from passkeys where user_id = ${userId}`
+        await dropSecondFactors(transaction, userId)
         await dropLinks(transaction, userId, ['second-factor', 'passkey-register'])
       }),
     async changePassword(userId, password, { sessionId, address }) {
@@ -143,6 +140,20 @@ export async function setPassword(sql: AnySql, userId: number, hash: string): Pr
   await sql`update users set password = ${hash} where id = ${userId}`
   await dropLinks(sql, userId, ['reset', 'second-factor'])
   await rotateSessions(sql, userId)
+}
+
+/** Removes everything with which a user logs in, and ends their sessions. */
+export async function dropLogIns(sql: AnySql, userId: number): Promise<void> {
+  await sql`update users set password = null where id = ${userId}`
+  await dropSecondFactors(sql, userId)
+  await dropLinks(sql, userId, ['reset', 'second-factor', 'passkey-register'])
+  await deleteSessions(sql, userId)
+}
+
+async function dropSecondFactors(sql: AnySql, userId: number): Promise<void> {
+  await sql`update users set totp_secret = null, totp_confirmed_at = null, totp_step = null where id = ${userId}`
+  await sql`delete from recovery_codes where user_id = ${userId}`
+  await sql`delete from passkeys where user_id = ${userId}`
 }
 
 /** Throws lastOwner if an account, or the installation, would be without one who can log in. */

@@ -5,8 +5,10 @@ import type { SqlTransaction } from '../platform/database/database.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Log } from '../platform/log.ts'
 import type { LogInDependencies } from './log-in.ts'
+import { dropLogIns } from './manage-users.ts'
 import { addMember, requireOtherOwner } from './members.ts'
 import { type MemberRole, ROLES } from './roles.ts'
+import { openAccount, type SignUpSetting } from './sign-up.ts'
 import { insertOperator, insertUser, selectUser, selectUserByEmail } from './users.ts'
 
 /** Roles that a provider gave: `owner` for the oldest account, `owner:12` for account 12, `operator`. */
@@ -17,9 +19,14 @@ interface ClaimedRoles {
 
 export interface OidcUserDependencies extends Pick<LogInDependencies, 'sql' | 'sessions'> {
   readonly log: Log
-  readonly roleClaim: string | undefined
-  /** SIGN_UP=closed: no invitation makes a user. */
-  readonly isClosed: boolean
+  readonly settings: { readonly roleClaim: string | undefined; readonly only: boolean }
+  readonly signUp: SignUpSetting
+}
+
+/** A user who logs in, and whether this log-in made them. */
+export interface OidcUser {
+  readonly id: number
+  readonly isNew: boolean
 }
 
 /**
@@ -32,14 +39,15 @@ const MAX_ROLES = 50
 const MAX_INVITATIONS = 20
 
 /**
- * Returns the user of an ID token, and makes them if their address was invited or the role claim gives them a role; or why they may not
- * log in. A user who exists is found by address only if both sides have verified it.
+ * Returns the user of an ID token, and makes them if their address was invited, the role claim gives them a role, or anyone may sign up, who then
+ * gets an account; or why they may not log in. A user who exists is found by address only if both sides have verified it, or if the provider is the
+ * only one who can.
  */
 export async function oidcUser(
-  { sql, sessions, log, roleClaim, isClosed }: OidcUserDependencies,
+  { sql, sessions, log, settings: { roleClaim, only }, signUp }: OidcUserDependencies,
   claims: IDToken,
   address: string,
-): Promise<number | UserRefusal> {
+): Promise<OidcUser | UserRefusal> {
   const email = typeof claims.email === 'string' ? parseAddress(claims.email) : undefined
   if (!email || claims.email_verified !== true) {
     log.warn('log-in through OIDC refused: the provider has not verified the address')
@@ -47,57 +55,71 @@ export async function oidcUser(
   }
   const roles = roleClaim === undefined ? undefined : readRoles(claims[roleClaim])
   const subject = `${claims.iss} ${claims.sub}`
-  const userId = (await sql.begin(async (transaction) => {
-    const known = await findKnown(transaction, subject, email.key)
+  const user = (await sql.begin(async (transaction) => {
+    const known = await findKnown(transaction, { subject, emailKey: email.key, only, address })
     if (known === 'unlinked') return known
-    if (known === undefined && !(await mayCome(transaction, { roles, isClosed }, email.key))) return 'unknown'
-    const name = typeof claims.name === 'string' ? clean(claims.name) : ''
+    const isNew = known === undefined
+    if (isNew && !(await mayCome(transaction, { roles, signUp }, email.key))) return 'unknown'
+    const name = (typeof claims.name === 'string' && clean(claims.name)) || email.local
     const id =
-      known ??
-      (await insertUser(transaction, {
-        ...{ name: name || email.local, email, password: null, verified: true, oidcSubject: subject },
-      }))
+      known ?? (await insertUser(transaction, { name, email, password: null, verified: true, oidcSubject: subject }))
     const by: Actor = { keyId: null, userId: id, address }
-    if (known === undefined) {
+    if (isNew)
       await noteChange(transaction, { accountId: ALL_ACCOUNTS, by, action: 'user.create', object: `user ${id}` })
-    }
     if (roles) await syncRoles(transaction, id, roles, by)
-    else await acceptInvitations(transaction, id, email.key, by)
-    return id
-  })) as number | UserRefusal
+    else if ((await acceptInvitations(transaction, id, email.key, by)) === 0 && isNew && signUp === 'open') {
+      await openAccount(transaction, { userId: id, name, email: email.text }, by)
+    }
+    return { id, isNew }
+  })) as OidcUser | UserRefusal
   sessions.forget()
-  if (typeof userId === 'string') log.warn({ reason: userId }, 'log-in through OIDC refused')
-  return userId
+  if (typeof user === 'string') log.warn({ reason: user }, 'log-in through OIDC refused')
+  return user
 }
 
-/** The user with the subject, or one with the address, who gets the subject. */
+/**
+ * The user with the subject, or one with the address, who gets the subject. With OIDC_ONLY no user can confirm an address here, and the provider's
+ * word is enough; whoever logged in as this user before may be somebody else, and can no more.
+ */
 async function findKnown(
   sql: SqlTransaction,
-  subject: string,
-  emailKey: string,
+  {
+    subject,
+    emailKey,
+    only,
+    address,
+  }: { readonly subject: string; readonly emailKey: string; readonly only: boolean; readonly address: string },
 ): Promise<number | 'unlinked' | undefined> {
   const [row] = await sql<{ id: number }[]>`select id from users where oidc_subject = ${subject}`
   const user = row ? await selectUser(sql, row.id) : await selectUserByEmail(sql, emailKey)
   if (!user) return undefined
-  if (user.disabled || (!row && !user.verified)) return 'unlinked'
+  if (user.disabled || (!row && !user.verified && !only)) return 'unlinked'
   if (row) return user.id
   const linked = await sql`update users set oidc_subject = ${subject} where id = ${user.id} and oidc_subject is null`
-  return linked.count > 0 ? user.id : 'unlinked'
+  if (linked.count === 0) return 'unlinked'
+  if (!user.verified) {
+    await dropLogIns(sql, user.id)
+    await sql`update users set verified_at = service_now() where id = ${user.id}`
+    const by = { keyId: null, userId: user.id, address }
+    await noteChange(sql, { accountId: ALL_ACCOUNTS, by, action: 'user.link', object: `user ${user.id}` })
+  }
+  return user.id
 }
 
 async function mayCome(
   sql: SqlTransaction,
-  { roles, isClosed }: { readonly roles: ClaimedRoles | undefined; readonly isClosed: boolean },
+  { roles, signUp }: { readonly roles: ClaimedRoles | undefined; readonly signUp: SignUpSetting },
   emailKey: string,
 ): Promise<boolean> {
   if (roles) return roles.operator || roles.accounts.length > 0
-  if (isClosed) return false
+  if (signUp !== 'invite') return signUp === 'open'
   const invited = await sql`
     select from invitations where email_key = ${emailKey} and accepted_at is null and revoked_at is null and expires_at > service_now() limit 1`
   return invited.count > 0
 }
 
-async function acceptInvitations(sql: SqlTransaction, userId: number, emailKey: string, by: Actor): Promise<void> {
+/** Returns the number of invitations. */
+async function acceptInvitations(sql: SqlTransaction, userId: number, emailKey: string, by: Actor): Promise<number> {
   const open = await sql<{ accountId: number; role: MemberRole }[]>`
     update invitations i set accepted_at = service_now()
      where i.id in (select id from invitations where email_key = ${emailKey} and accepted_at is null and revoked_at is null
@@ -107,6 +129,7 @@ async function acceptInvitations(sql: SqlTransaction, userId: number, emailKey: 
     const known = await sql`select from memberships where account_id = ${accountId} and user_id = ${userId}`
     if (known.count === 0) await addMember(sql, { accountId, userId, role, by })
   }
+  return open.length
 }
 
 /** Gives the user exactly the claimed roles; the last owner and the last operator remain. */

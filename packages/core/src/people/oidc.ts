@@ -5,6 +5,7 @@ import { boundedFetch } from './bounded-fetch.ts'
 import { type LogInDependencies, type LogInResult, tooMany } from './log-in.ts'
 import { oidcUser, type UserRefusal } from './oidc-user.ts'
 import type { Client } from './person.ts'
+import type { SignUpSetting } from './sign-up.ts'
 import { sha256 } from './tokens.ts'
 
 /** Log-in through an OpenID Connect provider (code flow with PKCE, state and nonce). */
@@ -53,8 +54,7 @@ export interface OidcDependencies extends LogInDependencies {
   readonly log: Log
   readonly publicUrl: string
   readonly settings: OidcSettings
-  /** SIGN_UP=closed: no invitation makes a user. */
-  readonly isClosed: boolean
+  readonly signUp: SignUpSetting
 }
 
 interface Pending {
@@ -103,9 +103,11 @@ export function createOidc(dependencies: OidcDependencies): Oidc {
       const claims = await exchange(url, pending)
       if (typeof claims === 'string') return refused(claims)
       if (!(await useOnce(dependencies, pending.state))) return refused('expired')
-      const userId = await oidcUser({ ...dependencies, roleClaim: settings.roleClaim }, claims, address)
-      if (typeof userId === 'string') return refused(userId)
-      allowed.release()
+      const user = await oidcUser(dependencies, claims, address)
+      if (typeof user === 'string') return refused(user)
+      const { id: userId, isNew } = user
+      // New users of one network count as its failures do, so that nobody makes any number of accounts.
+      if (!isNew) allowed.release()
       const token = (await dependencies.sql.begin((transaction) =>
         dependencies.sessions.begin(transaction, userId, 'oidc', { address, agent }, replaces),
       )) as string

@@ -1,7 +1,7 @@
-import { noteChange } from '../accounts/audit/index.ts'
+import { type Actor, noteChange } from '../accounts/audit/index.ts'
 import { insertAccount } from '../accounts/store.ts'
 import type { Clock } from '../platform/clock.ts'
-import { type AnySql, onlyRow, type Sql } from '../platform/database/database.ts'
+import { type AnySql, onlyRow, type Sql, type SqlTransaction } from '../platform/database/database.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { networkOf } from '../platform/networks.ts'
 import type { PasswordCheck } from '../platform/passwords.ts'
@@ -14,6 +14,9 @@ import type { PeopleMail } from './mail.ts'
 import type { Client, NewPerson } from './person.ts'
 import type { SessionKeeper } from './sessions.ts'
 import { insertMembership, insertUser, selectUserByEmail, validEmail, validPersonName } from './users.ts'
+
+/** SIGN_UP: who may become a user. */
+export type SignUpSetting = 'closed' | 'invite' | 'open'
 
 export interface SignUp {
   /** Whether anyone may sign up: SIGN_UP=open. */
@@ -74,11 +77,8 @@ export function createSignUp(dependencies: SignUpDependencies): SignUp {
         if (await selectUserByEmail(transaction, email.key)) throw new ServiceError('linkInvalid')
         const { name, password } = pending
         const userId = await insertUser(transaction, { name, email, password, verified: true })
-        const accountId = (await insertAccount(transaction, await freeAccountName(transaction, name))).id
-        await transaction`update accounts set trial_address = ${email.text} where id = ${accountId}`
-        await insertMembership(transaction, accountId, userId, 'owner')
         const by = { keyId: null, userId, address: client.address }
-        await noteChange(transaction, { accountId, by, action: 'account.create', object: `account ${accountId}` })
+        const accountId = await openAccount(transaction, { userId, name, email: email.text }, by)
         return { userId, accountId, token: await sessions.begin(transaction, userId, 'password', client) }
       }) as Promise<{ userId: number; accountId: number; token: string }>
     },
@@ -98,6 +98,19 @@ async function sendLink({ sql, mail }: SignUpDependencies, pending: Pending): Pr
     text,
     key: token,
   })
+}
+
+/** Makes the account of a user who signed up with a verified address, and who owns it. It is on trial until it has an active domain. */
+export async function openAccount(
+  sql: SqlTransaction,
+  { userId, name, email }: { readonly userId: number; readonly name: string; readonly email: string },
+  by: Actor,
+): Promise<number> {
+  const { id } = await insertAccount(sql, await freeAccountName(sql, name))
+  await sql`update accounts set trial_address = ${email} where id = ${id}`
+  await insertMembership(sql, id, userId, 'owner')
+  await noteChange(sql, { accountId: id, by, action: 'account.create', object: `account ${id}` })
+  return id
 }
 
 /** A name that no account has: the given one, or with a number behind it. */

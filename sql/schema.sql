@@ -264,6 +264,8 @@ create table credit_balances (
   recurring_active boolean not null default false,
   period integer,
   period_used bigint not null default 0,
+  granted bigint,
+  granted_at timestamptz,
   constraint credit_balances_pkey primary key (account_id),
   constraint credit_balances_balance_check check (balance >= 0 and balance <= '9007199254740991'::bigint),
   constraint credit_balances_period_used_check check (period_used >= 0),
@@ -273,6 +275,20 @@ create table credit_balances (
 ) with (
   fillfactor = 40
 );
+
+create table credit_notices (
+  account_id integer not null,
+  granted_at timestamptz not null,
+  period integer not null,
+  state text not null default 'waiting'::text,
+  created_at timestamptz not null default service_now(),
+  due_at timestamptz not null default service_now(),
+  tries smallint not null default 0,
+  constraint credit_notices_pkey primary key (account_id),
+  constraint credit_notices_state_check check (state = any (array['waiting'::text, 'sent'::text, 'off'::text, 'no-owner'::text, 'refilled'::text, 'failed'::text])),
+  constraint credit_notices_account_id_fkey foreign key (account_id) references accounts(id) on delete cascade
+);
+create index credit_notices_due on credit_notices (due_at) where state = 'waiting'::text;
 
 create table credit_usage (
   account_id integer not null,

@@ -196,14 +196,15 @@ export function createCore({
   const queue = createQueueControl({ sql: work, config, finished: createFinishedSource(forgotten) })
   const reputation = createReputation({ sql: work, config, serviceMail })
   const providerFigures = createProviderFigures(work)
-  const people = createPeople({ sql: work, secrets, rateLimits, auth, clock, serviceMail, log, config })
+  const credits = createCredits(work)
+  const people = createPeople({ sql: work, secrets, rateLimits, auth, credits, clock, serviceMail, log, config })
   const deliveries = createDeliveries({ sql, log, config, secrets, clock: hostClock, forgotten })
 
   return {
     accounts: createAccounts(work, config),
     audit: createAudit(work),
     schema: createSchema(sql),
-    credits: createCredits(work),
+    credits,
     subaccounts: createSubaccounts(work),
     auth,
     rateLimits,

@@ -22,7 +22,7 @@ import { runReputationLoop } from './reputation-loop.ts'
 import { runRetentionLoops } from './retention-loops.ts'
 import { createRoutes } from './routes.ts'
 import { runSchemaLoop } from './schema-loop.ts'
-import { runServiceMailLoop } from './service-mail-loop.ts'
+import { runServiceMailLoops } from './service-mail-loop.ts'
 import { runSourceLoops } from './source-loops.ts'
 import { runDnssecLoop, runStsLoop, runTlsReportLoops } from './tls/sts-loop.ts'
 import { runWarmUpLoop } from './warm-up-loop.ts'
@@ -74,7 +74,7 @@ export async function startWorker(
     runWarmUpLoop({ core, log }),
     runReputationLoop({ core, log }),
     runGuardLoop({ core, log }),
-    runServiceMailLoop({ core, log }),
+    ...runServiceMailLoops({ core, log }),
     ...runExportLoops({ core, log }),
     ...runRetentionLoops({ core, log }),
     ...runSourceLoops({ core, log }),

@@ -37,7 +37,8 @@ const Settings = Type.Object({
   footerText: Type.Union([Type.String(), Type.Null()]),
   privacyMode: Type.Boolean({ description: 'do not store the IP address and user agent of opens and clicks' }),
   accountNotices: Type.Boolean({
-    description: 'mail to the owner when mail of the account is slowed or held, or may be',
+    description:
+      'mail to the owners when mail of the account is slowed or held, or may be, and when its credit runs low',
   }),
   timeZone: Type.String(),
   eventDays: Kept('events'),

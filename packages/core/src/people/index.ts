@@ -1,3 +1,4 @@
+import type { Credits } from '../accounts/credits/index.ts'
 import type { Auth, Principal } from '../accounts/keys/index.ts'
 import type { RateLimits } from '../accounts/rate-limits/index.ts'
 import type { ServiceMail } from '../messages/service-mail.ts'
@@ -7,6 +8,7 @@ import type { Log } from '../platform/log.ts'
 import { createPasswordCheck } from '../platform/passwords.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { createBackground } from './background.ts'
+import { type CreditNotices, createCreditNotices } from './credit-notices.ts'
 import { createFirstLink, type FirstLink } from './first-link.ts'
 import { createInvitations, type Invitations } from './invitations.ts'
 import { forgetLinks } from './links.ts'
@@ -58,6 +60,7 @@ export interface People {
   readonly totp: Totp
   readonly passkeys: Passkeys
   readonly oidc: Oidc
+  readonly creditNotices: CreditNotices
   /** See log-in.ts. At most 5 failures per name and network in 15 minutes, and 50 per network and hour. */
   logIn(request: LogIn): Promise<LogInResult>
   /** See second-factor.ts. */
@@ -85,6 +88,7 @@ export interface PeopleDependencies {
   readonly secrets: Secrets
   readonly rateLimits: RateLimits
   readonly auth: Auth
+  readonly credits: Credits
   readonly clock: Clock
   readonly serviceMail: ServiceMail
   readonly log: Log
@@ -99,7 +103,7 @@ export interface PeopleSettings {
 }
 
 export function createPeople(dependencies: PeopleDependencies): People {
-  const { sql, secrets, rateLimits, auth, clock, config, serviceMail, log } = dependencies
+  const { sql, secrets, rateLimits, auth, credits, clock, config, serviceMail, log } = dependencies
   const passwords = createPasswordCheck()
   const limits = createLogInLimits(rateLimits)
   const sessions = createSessions({ sql, secrets, require2fa: config.require2fa })
@@ -126,6 +130,7 @@ export function createPeople(dependencies: PeopleDependencies): People {
       ...loggingIn,
       ...{ secrets, log, publicUrl: config.publicUrl, settings: config.oidc, signUp: config.signUp },
     }),
+    creditNotices: createCreditNotices({ sql, credits, serviceMail, publicUrl: config.publicUrl }),
     secondFactor: (request) => completeLogIn({ ...loggingIn, secrets }, request),
     logIn: (request) => logIn(loggingIn, request),
     reauthenticate: (session, password, address) => reauthenticate(loggingIn, session, { password, address }),

@@ -11,6 +11,7 @@ import {
   insertBalance,
   lockAccount,
   lockCredits,
+  noteGrant,
   selectCredit,
   selectUsage,
   sumUsage,
@@ -52,6 +53,7 @@ export function createCredits(sql: Sql): Credits {
       if (!(await lockAccount(transaction, accountId))) throw noSuchAccount()
       const before = (await lockCredits(transaction, [accountId])).get(accountId)
       await fn(transaction, before)
+      await noteGrant(transaction, accountId)
       const after = await selectCredit(transaction, accountId)
       const noted = { credit: before?.oneTime ?? 'unlimited' }
       const object = `account ${accountId}`

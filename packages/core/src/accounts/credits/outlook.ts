@@ -19,8 +19,8 @@ export interface CreditOutlook {
 
 const DAY = 86_400_000
 const MAX_DAYS = 365
-/** The share of the credit that was granted from which owners are warned. */
-const LOW = 0.8
+/** One credit in so many of those that were granted is left when owners are warned: 80 % are used. Whole numbers, since 1 - 0.8 is less than 0.2. */
+export const LOW_IN = 5
 const DAYS_OF_PERIOD = { day: 1, week: 7, month: 30.4 } as const
 
 /** Returns the mean use per day. */
@@ -55,6 +55,6 @@ export async function outlook(sql: AnySql, accountId: number): Promise<CreditOut
     perDay,
     runsOutAt: runsOut(credit, perDay, now),
     granted,
-    isLow: granted !== null && granted > 0 && (credit.available ?? 0) <= granted * (1 - LOW),
+    isLow: granted !== null && granted > 0 && (credit.available ?? 0) * LOW_IN <= granted,
   }
 }

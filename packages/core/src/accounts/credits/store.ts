@@ -55,6 +55,18 @@ export async function updateBalance(sql: AnySql, accountId: number, balance: num
   await sql`update credit_balances set balance = ${balance}::bigint where account_id = ${accountId}`
 }
 
+/** Notes the balance of a limited account as what a person has granted. To be called after each change by one. */
+export async function noteGrant(sql: AnySql, accountId: number): Promise<void> {
+  await sql`update credit_balances set granted = balance, granted_at = service_now() where account_id = ${accountId}`
+}
+
+/** Returns the one-time credit after the last change by a person; null if there was none. */
+export async function lastGrant(sql: AnySql, accountId: number): Promise<number | null> {
+  const [row] = await sql<{ granted: number | null }[]>`
+    select granted::float8 as granted from credit_balances where account_id = ${accountId}`
+  return row?.granted ?? null
+}
+
 /** Keeps the usage of the current period, unless the periods change. */
 export async function updateRecurring(sql: AnySql, accountId: number, recurring: RecurringCredit): Promise<void> {
   const { amount, every, from, until, active } = recurring
@@ -154,19 +166,4 @@ export async function selectPayers(sql: AnySql, accountId: number): Promise<numb
        and not exists (select from credit_balances b where b.account_id = a.id)
      order by a.id limit ${MAX_PAYERS}`
   return [accountId, ...rows.map(({ id }) => id)]
-}
-
-/** Entries of the audit log that are searched for the last grant. */
-const MAX_ENTRIES = 10_000
-
-/** Returns the one-time credit after the last change by the operator or the parent; null if there is none or it was unlimited. */
-export async function lastGrant(sql: AnySql, accountId: number): Promise<number | null> {
-  const [row] = await sql<{ credit: string | null }[]>`
-    select l.after ->> 'credit' as credit
-      from (select * from audit_log where account_id = ${accountId} order by number desc limit ${MAX_ENTRIES}) l
-      join accounts a on a.id = l.account_id
-     where starts_with(l.action, 'credit.') and l.object in ('account ' || a.id, 'subaccount ' || a.username)
-     order by l.number desc limit 1`
-  const credit = Number(row?.credit ?? Number.NaN)
-  return Number.isFinite(credit) ? credit : null
 }

@@ -1,5 +1,5 @@
 import type { Sql, SqlTransaction } from '../../platform/database/database.ts'
-import { selectCredit } from '../credits/store.ts'
+import { noteGrant, selectCredit } from '../credits/store.ts'
 import { auditCredit, type SubaccountAct, withSubaccount } from './change-subaccount.ts'
 import { lockPair, type Pair } from './move-credit.ts'
 import type { SubaccountCredit } from './subaccount.ts'
@@ -14,6 +14,7 @@ export function changeCredit(
   return withSubaccount<SubaccountCredit>(sql, act, async (transaction, { id, username }) => {
     const pair = await lockPair(transaction, act.parentId, id)
     await move(transaction, pair)
+    await noteGrant(transaction, id)
     const after = await selectCredit(transaction, id)
     return [
       { username, ...after },

@@ -26,7 +26,7 @@ export const settingsWords = catalogue({
     bodyDays: 'Days that bodies are kept',
     daysHint: 'If empty, as long as the operator keeps them.',
     notices: 'Notices',
-    accountNotices: 'Mail the owners when mail of the account is slowed or held',
+    accountNotices: 'Mail the owners when mail of the account is slowed or held, or its credit runs low',
   },
   de: {
     title: 'Einstellungen',
@@ -53,6 +53,7 @@ export const settingsWords = catalogue({
     bodyDays: 'Tage, die Inhalte aufbewahrt werden',
     daysHint: 'Leer: so lange, wie der Betreiber sie aufbewahrt.',
     notices: 'Benachrichtigungen',
-    accountNotices: 'E-Mail an die Inhaber, wenn Nachrichten des Kontos gebremst oder angehalten werden',
+    accountNotices:
+      'E-Mail an die Inhaber, wenn Nachrichten des Kontos gebremst oder angehalten werden oder das Guthaben zur Neige geht',
   },
 })

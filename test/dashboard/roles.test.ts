@@ -1,4 +1,4 @@
-import { allows, type Role, rightsOf } from '@postrider/core'
+import { allows, PEOPLE_RIGHTS, type PeopleRight, type Role, rightsOf } from '@postrider/core'
 import { ROUTES } from '@postrider/dashboard'
 import t from 'tap'
 import { sendV2, v2Body } from '../helpers/send.ts'
@@ -37,8 +37,10 @@ async function everyRole(dashboard: TestDashboard) {
 function mayVisit(role: Role, { right }: Extract<Route, { for: 'account' }>): boolean {
   const { scopes, people } = rightsOf(role)
   if (right === null) return true
-  return right === 'resend' || right === 'export' || right === 'team' ? people.includes(right) : allows(scopes, right)
+  return isOfPeople(right) ? people.includes(right) : allows(scopes, right)
 }
+
+const isOfPeople = (right: string): right is PeopleRight => PEOPLE_RIGHTS.includes(right as PeopleRight)
 
 /** Asks as a browser does; a form is empty. */
 const ask = (visitor: TestVisitor, { method }: Route, path: string) =>
@@ -88,6 +90,54 @@ t.test('viewers see numbers only, support sees no content, and only owners manag
     [],
     'an operator who looks at an account changes nothing in it',
   )
+})
+
+/** The route of an account that a link or a form of a page leads to; undefined for all other links. */
+function routeOf(method: string, path: string, accountId: number): Route | undefined {
+  const [own = ''] = path.split(/[?#]/)
+  return ROUTES.find(
+    (one) =>
+      one.for === 'account' &&
+      one.method === method &&
+      new RegExp(`^/app/${accountId}${one.path.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`).test(own),
+  )
+}
+
+t.test('whoever may read sees the page, and no page has a link or a form that its visitor may not use', async (t) => {
+  const dashboard = await openDashboard(t)
+  const { core } = dashboard.service
+  const { id, visitors } = await everyRole(dashboard)
+  await core.auth.createKey({ accountId: id, name: 'shop' })
+  await core.suppressions.addAll({ accountId: id, emails: ['x@harbor.example'] })
+  await dashboard.service.giveKey('ship.example')
+  await core.domains.add({ accountId: id, name: 'ship.example' })
+  const reads = (role: Role) =>
+    ['domains', 'domains/ship.example', 'suppressions', 'keys', 'templates', 'webhooks', 'settings', 'audit'].filter(
+      (path) => mayVisit(role, routeOf('GET', `/app/${id}/${path}`, id) as Extract<Route, { for: 'account' }>),
+    )
+  t.strictSame(reads('observer'), reads('owner'), 'an operator who looks at an account sees what it is made of')
+  t.strictSame(reads('support'), ['suppressions'])
+  t.strictSame(reads('viewer'), [])
+  for (const role of ROLES) {
+    for (const route of ROUTES) {
+      if (route.for !== 'account' || route.method !== 'GET' || !mayVisit(role, route)) continue
+      const path = `/app/${id}${route.path.replace(':domain', 'ship.example')}`
+      if (path.includes(':')) continue
+      const response = await visitors[role].get(path)
+      if (!response.headers.get('content-type')?.startsWith('text/html')) continue
+      const text = await response.text()
+      const leads = [
+        ...[...text.matchAll(/ href="([^"]+)"/g)].map(([, to = '']) => routeOf('GET', to, id)),
+        ...[...text.matchAll(/<form[^>]* action="([^"]+)"/g)].map(([form, to = '']) =>
+          routeOf(form.includes('method="post"') ? 'POST' : 'GET', to, id),
+        ),
+      ]
+      for (const to of leads) {
+        if (to?.for === 'account' && !mayVisit(role, to))
+          t.fail(`${role}: ${route.path} leads to ${to.method} ${to.path}`)
+      }
+    }
+  }
 })
 
 t.test("pages of the operator are for operators, and a user's own pages for users", async (t) => {

@@ -10,6 +10,8 @@ export type Role = MemberRole | 'observer'
 export const PEOPLE_RIGHTS = [
   // Send an accepted message to its recipient again.
   'resend',
+  // See the sending domains and their records.
+  'domains.see',
   // Ask for a file of the account's events.
   'export',
   // Invite, change and remove members.
@@ -34,12 +36,12 @@ const RIGHTS: Readonly<Record<Role, Rights>> = {
       ...(['send', 'domains', 'templates', 'attachments', 'suppressions', 'keys'] as const),
       ...(['audit', 'events', 'stats', 'webhooks', 'account', 'content'] as const),
     ],
-    people: ['resend', 'export'],
+    people: ['resend', 'domains.see', 'export'],
   },
   // Sees what became of mail, never what it says.
   support: { scopes: ['send.read', 'suppressions', 'events', 'stats'], people: ['resend', 'export'] },
   viewer: { scopes: ['stats'], people: [] },
-  observer: { scopes: [...READING, 'keys.read', 'events', 'stats', 'audit'], people: [] },
+  observer: { scopes: [...READING, 'keys.read', 'events', 'stats', 'audit'], people: ['domains.see'] },
 }
 
 /** The rights of a role: one table for pages, tests and the API. */

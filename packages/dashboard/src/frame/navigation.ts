@@ -47,8 +47,8 @@ export const ACCOUNT_SECTIONS: readonly Section[] = [
       { name: 'overview', icon: 'overview', path: '', right: null, key: 'o' },
       { name: 'messages', icon: 'mail', path: 'messages', right: 'events', key: 'm' },
       { name: 'templates', icon: 'template', path: 'templates', right: 'templates.read', key: 't' },
-      { name: 'domains', icon: 'globe', path: 'domains', right: 'domains', key: 'd' },
-      { name: 'suppressions', icon: 'ban', path: 'suppressions', right: 'suppressions', key: 's' },
+      { name: 'domains', icon: 'globe', path: 'domains', right: 'domains.see', key: 'd' },
+      { name: 'suppressions', icon: 'ban', path: 'suppressions', right: 'suppressions.read', key: 's' },
       { name: 'statistics', icon: 'chart', path: 'statistics', right: 'stats', key: 'n' },
       { name: 'exports', icon: 'download', path: 'exports', right: 'events', key: 'e' },
     ],
@@ -56,7 +56,7 @@ export const ACCOUNT_SECTIONS: readonly Section[] = [
   {
     title: 'developers',
     entries: [
-      { name: 'keys', icon: 'key', path: 'keys', right: 'keys', key: 'k' },
+      { name: 'keys', icon: 'key', path: 'keys', right: 'keys.read', key: 'k' },
       { name: 'webhooks', icon: 'webhook', path: 'webhooks', right: 'webhooks.read', key: 'w' },
     ],
   },

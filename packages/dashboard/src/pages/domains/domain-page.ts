@@ -8,7 +8,7 @@ import { domainsWords } from './domains-words.ts'
 
 /** One domain: what is still to do, and each record with what was found. */
 export function domainPage(call: AccountCall, domain: DomainWithRecords): Answer {
-  const { icon, language, path } = call
+  const { icon, language, may, path } = call
   const words = domainsWords(language)
   const { name, dns } = domain
   const remove = ask({
@@ -18,14 +18,14 @@ export function domainPage(call: AccountCall, domain: DomainWithRecords): Answer
     text: words.removeText,
     action: path(`domains/${name}/remove`),
   })
-  const buttons = html`<a class="btn" href="${path(`domains/${name}/zone`)}">${icon('download')}${words.zone}</a><form method="post" action="${path(`domains/${name}/check`)}"><button class="btn main" type="submit">${icon('retry')}${words.check}</button></form>`
+  const buttons = html`<a class="btn" href="${path(`domains/${name}/zone`)}">${icon('download')}${words.zone}</a>${may('domains') && html`<form method="post" action="${path(`domains/${name}/check`)}"><button class="btn main" type="submit">${icon('retry')}${words.check}</button></form>`}`
   return page({
     title: name,
     live: 'clock',
     crumbs: [[words.title, path('domains')]],
     body: html`${pageHead(html`${name} ${domainState(call, domain)}`, lead(call, domain), buttons)}
 <ul class="box recs">${dns.map((record) => recordItem(call, record))}</ul>
-<div class="row">${actButton(words.rotate, path(`domains/${name}/rotate`))}${remove}</div>
+${may('domains') && html`<div class="row">${actButton(words.rotate, path(`domains/${name}/rotate`))}${remove}</div>`}
 ${byApi(call, { method: 'POST', path: '/v2/domain/verify', body: { domain: name } })}`,
   })
 }

@@ -13,11 +13,11 @@ import { domainsWords } from './domains-words.ts'
 import { zoneFile } from './zone-file.ts'
 
 export const DOMAINS: readonly DashboardRoute[] = [
-  account('GET', '/domains', 'domains', domainList),
+  account('GET', '/domains', 'domains.see', domainList),
   account('GET', '/domains/new', 'domains', async (call) => domainForm(call)),
   account('POST', '/domains', 'domains', addDomain),
-  account('GET', '/domains/:domain', 'domains', showDomain),
-  account('GET', '/domains/:domain/zone', 'domains', async (call) => {
+  account('GET', '/domains/:domain', 'domains.see', showDomain),
+  account('GET', '/domains/:domain/zone', 'domains.see', async (call) => {
     const domain = await call.core.domains.show(call.params.domain as string, call.account.id)
     return file({
       type: 'text/plain; charset=utf-8',
@@ -48,7 +48,8 @@ async function domainList(call: AccountCall): Promise<Answer> {
   const words = domainsWords(language)
   const offset = offsetOf(query, PAGE)
   const { domains, total } = await core.domains.page(own.id, { limit: PAGE, offset })
-  const add = html`<a class="btn main" href="${path('domains/new')}">${icon('plus')}${words.add}</a>`
+  const add =
+    call.may('domains') && html`<a class="btn main" href="${path('domains/new')}">${icon('plus')}${words.add}</a>`
   return page({
     title: words.title,
     live: 'clock',

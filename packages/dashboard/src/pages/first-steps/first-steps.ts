@@ -97,10 +97,11 @@ function stepsOf(
   ]
 }
 
-function domainText({ language, path }: AccountCall, domain: DomainWithRecords): Value {
+function domainText({ language, may, path }: AccountCall, domain: DomainWithRecords): Value {
   const words = firstStepsWords(language)
   if (domain.state === 'active') return words.domainDone(domain.name)
-  return html`${words.domainAdded(domain.name)} <a href="${path(`domains/${domain.name}`)}">${foundRecords(language, domain)}</a>`
+  const found = foundRecords(language, domain)
+  return html`${words.domainAdded(domain.name)} ${may('domains.see') ? html`<a href="${path(`domains/${domain.name}`)}">${found}</a>` : found}`
 }
 
 function stepItem({ icon }: AccountCall, { isDone, title, text, action, more }: Step): Html {

@@ -13,7 +13,7 @@ import { keysTable } from './keys-table.ts'
 import { keysWords } from './keys-words.ts'
 
 export const KEYS: readonly DashboardRoute[] = [
-  account('GET', '/keys', 'keys', (call) => keyList(call)),
+  account('GET', '/keys', 'keys.read', (call) => keyList(call)),
   account('GET', '/keys/new', 'keys', async (call) => keyForm(call)),
   account('POST', '/keys', 'keys', (call) =>
     // A key that may do everything is worth a session.
@@ -39,7 +39,7 @@ async function keyList(call: AccountCall, made?: Made, problem?: string): Promis
   const all = await core.auth.listKeys(own.id, { limit: PAGE, newestFirst: true })
   const withRevoked = field(query, 'revoked') === '1'
   const shown = all.filter(({ revokedAt }) => withRevoked || revokedAt === null)
-  const make = html`<a class="btn main" href="${path('keys/new')}">${icon('plus')}${words.make}</a>`
+  const make = call.may('keys') && html`<a class="btn main" href="${path('keys/new')}">${icon('plus')}${words.make}</a>`
   return page({
     title: words.title,
     status: problem === undefined ? 200 : 400,

@@ -29,24 +29,26 @@ function settingsPage(call: AccountCall, settings: AccountSettings, problem?: st
     const hint = hints[name]
     return checkField({ name, label: words[name], checked: settings[name], ...(hint === undefined ? {} : { hint }) })
   }
-  return page({
-    title: words.title,
-    status: problem === undefined ? 200 : 400,
-    body: html`${pageHead(words.title, words.lead)}${problemNote(call, problem)}<form class="stack" method="post" action="${path('settings')}"><div class="cols">
+  const fields = html`<div class="cols">
 <section class="box"><header><h2>${words.mail}</h2></header><div class="pad stack s">${selectField({
-      name: 'mailClass',
-      label: words.mailClass,
-      value: settings.mailClass,
-      choices: DELIVERY_CLASSES.map((one) => [one, words.classes[one]]),
-      hint: words.mailClassHint,
-    })}${check('openTracking')}${check('clickTracking')}${check('unsubscribeLink')}${check('privacyMode')}</div></section>
+    name: 'mailClass',
+    label: words.mailClass,
+    value: settings.mailClass,
+    choices: DELIVERY_CLASSES.map((one) => [one, words.classes[one]]),
+    hint: words.mailClassHint,
+  })}${check('openTracking')}${check('clickTracking')}${check('unsubscribeLink')}${check('privacyMode')}</div></section>
 <section class="box"><header><h2>${words.times}</h2></header><div class="pad stack s">${inputField({ name: 'timeZone', label: words.timeZone, value: settings.timeZone, hint: words.timeZoneHint, required: true, maxlength: 100 })}
 ${inputField({ name: 'eventDays', label: words.eventDays, type: 'number', value: days(settings.eventDays), hint: words.daysHint })}
 ${inputField({ name: 'bodyDays', label: words.bodyDays, type: 'number', value: days(settings.bodyDays), hint: words.daysHint })}</div></section>
 <section class="box"><header><h2>${words.footer}</h2></header><div class="pad stack s">${textField({ name: 'footerHtml', label: words.footerHtml, value: settings.footerHtml ?? '', rows: 3 })}
 ${textField({ name: 'footerText', label: words.footerText, value: settings.footerText ?? '', rows: 3, hint: words.footerHint })}</div></section>
-<section class="box"><header><h2>${words.notices}</h2></header><div class="pad stack s">${check('accountNotices')}</div></section></div>
-${call.may('account') && html`<div class="row"><button class="btn main" type="submit">${words.save}</button></div>`}</form>
+<section class="box"><header><h2>${words.notices}</h2></header><div class="pad stack s">${check('accountNotices')}</div></section></div>`
+  const form = html`<form class="stack" method="post" action="${path('settings')}">${fields}
+<div class="row"><button class="btn main" type="submit">${words.save}</button></div></form>`
+  return page({
+    title: words.title,
+    status: problem === undefined ? 200 : 400,
+    body: html`${pageHead(words.title, words.lead)}${problemNote(call, problem)}${call.may('account') ? form : html`<fieldset class="opts" disabled>${fields}</fieldset>`}
 ${byApi(call, { method: 'GET', path: '/v2/account' })}`,
   })
 }

@@ -13,11 +13,11 @@ import { suppressionRows } from './suppression-csv.ts'
 import { suppressionsWords } from './suppressions-words.ts'
 
 export const SUPPRESSIONS: readonly DashboardRoute[] = [
-  account('GET', '/suppressions', 'suppressions', (call) => suppressionList(call)),
+  account('GET', '/suppressions', 'suppressions.read', (call) => suppressionList(call)),
   account('GET', '/suppressions/new', 'suppressions', async (call) => suppressionForm(call)),
   account('POST', '/suppressions', 'suppressions', addSuppressions),
   account('POST', '/suppressions/remove', 'suppressions', removeSuppression),
-  account('GET', '/suppressions.csv', 'suppressions', async ({ core, account: own }) =>
+  account('GET', '/suppressions.csv', 'suppressions.read', async ({ core, account: own }) =>
     file({
       type: 'text/csv; charset=utf-8',
       body: suppressionRows(core.suppressions.pages(own.id)),
@@ -37,7 +37,9 @@ async function suppressionList(call: AccountCall, problem?: string): Promise<Ans
   const filter = { ...named(search), ...(reason ? { reason } : {}), limit: PAGE, offset }
   const listed = await attempt(() => core.suppressions.list(own.id, filter))
   const { suppressions, total } = listed.ok ? listed.value : { suppressions: [], total: 0 }
-  const add = html`<a class="btn main" href="${path('suppressions/new')}">${icon('plus')}${words.add}</a>`
+  const add =
+    call.may('suppressions') &&
+    html`<a class="btn main" href="${path('suppressions/new')}">${icon('plus')}${words.add}</a>`
   const isFiltered = search !== '' || reason !== undefined
   return page({
     title: words.title,
@@ -85,7 +87,7 @@ function table(call: AccountCall, suppressions: readonly Suppression[]): Html {
   const words = suppressionsWords(language)
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table><thead><tr><th>${words.value}</th><th>${words.reason}</th><th class="wide-only">${words.cause}</th><th class="n wide-only">${words.since}</th><th><span class="sr">${words.remove}</span></th></tr></thead><tbody>${suppressions.map(
     (one, at) =>
-      html`<tr><td><span class="any">${foreign(one.value)}</span>${one.scope === 'domain' && html` <span class="badge">${words.wholeDomain}</span>`}${one.scope === 'group' && html` <span class="badge">${words.group(one.group)}</span>`}</td><td>${words.reasons[one.reason]}</td><td class="wide-only dim">${cause(call, one)}</td><td class="n wide-only faint">${format.time(one.since)}</td><td class="n">${removal(call, one, at)}</td></tr>`,
+      html`<tr><td><span class="any">${foreign(one.value)}</span>${one.scope === 'domain' && html` <span class="badge">${words.wholeDomain}</span>`}${one.scope === 'group' && html` <span class="badge">${words.group(one.group)}</span>`}</td><td>${words.reasons[one.reason]}</td><td class="wide-only dim">${cause(call, one)}</td><td class="n wide-only faint">${format.time(one.since)}</td><td class="n">${call.may('suppressions') && removal(call, one, at)}</td></tr>`,
   )}</tbody></table></div>`
 }
 

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { countAll } from '../core/reporting/statistics/happen.ts'
 import { openBrowser, skipWithoutBrowser } from '../helpers/browser.ts'
 import { sendV2, v2Body } from '../helpers/send.ts'
 import { openDashboard, type TestDashboard } from './dashboard.ts'
@@ -131,6 +132,23 @@ t.test(
     t.equal(await page.evaluate('document.body.dataset.mark'), 'the same document')
   },
 )
+
+t.test('a page whose stream opens after a change is told of what happened since it was built', async (t) => {
+  const dashboard = await openDashboard(t)
+  const ada = await sender(dashboard)
+  const page = await (await ada.get(`/app/${ada.accountId}/messages`)).text()
+  const stream = /data-live="([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&') as string
+  await send(dashboard.url, ada)
+  await countAll(dashboard.service)
+  const headers = { cookie: ada.cookie }
+  const { body } = await fetch(`${dashboard.url}${stream}`, { headers, signal: AbortSignal.timeout(10_000) })
+  let told = ''
+  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
+    told += Buffer.from(chunk).toString()
+    if (told.includes('event: changed')) break
+  }
+  t.match(told, /^event: changed$/m)
+})
 
 t.test('an open page is not fetched again while nothing happens', skipWithoutBrowser, async (t) => {
   const dashboard = await openDashboard(t)

@@ -195,8 +195,7 @@ export function createCore({
   const exports = createExports({ sql: work, reads, oldReads, secrets, config, messages, principalOf, http })
   const queue = createQueueControl({ sql: work, config, finished: createFinishedSource(forgotten) })
   const reputation = createReputation({ sql: work, config, serviceMail })
-  const providerFigures = createProviderFigures(work)
-  const credits = createCredits(work)
+  const [credits, providerFigures] = [createCredits(work), createProviderFigures(work)]
   const people = createPeople({ sql: work, secrets, rateLimits, auth, credits, clock, serviceMail, log, config })
   const deliveries = createDeliveries({ sql, log, config, secrets, clock: hostClock, forgotten })
 

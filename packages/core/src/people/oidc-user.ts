@@ -79,7 +79,7 @@ export async function oidcUser(
 
 /**
  * The user with the subject, or one with the address, who gets the subject. With OIDC_ONLY no user can confirm an address here, and the provider's
- * word is enough; whoever logged in as this user before may be somebody else, and can no more.
+ * word is enough. Another person may have logged in as this user before, and no longer can.
  */
 async function findKnown(
   sql: SqlTransaction,

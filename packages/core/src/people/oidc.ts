@@ -106,7 +106,7 @@ export function createOidc(dependencies: OidcDependencies): Oidc {
       const user = await oidcUser(dependencies, claims, address)
       if (typeof user === 'string') return refused(user)
       const { id: userId, isNew } = user
-      // New users of one network count as its failures do, so that nobody makes any number of accounts.
+      // New users of one network count as its failures do, or one client could make any number of accounts.
       if (!isNew) allowed.release()
       const token = (await dependencies.sql.begin((transaction) =>
         dependencies.sessions.begin(transaction, userId, 'oidc', { address, agent }, replaces),

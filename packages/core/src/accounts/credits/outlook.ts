@@ -19,7 +19,7 @@ export interface CreditOutlook {
 
 const DAY = 86_400_000
 const MAX_DAYS = 365
-/** One credit in so many of those that were granted is left when owners are warned: 80 % are used. Whole numbers, since 1 - 0.8 is less than 0.2. */
+/** Owners are warned when 1 credit of 5 that were granted is left: 80 % are used. A whole number, since 1 - 0.8 is less than 0.2. */
 export const LOW_IN = 5
 const DAYS_OF_PERIOD = { day: 1, week: 7, month: 30.4 } as const
 

@@ -61,7 +61,12 @@ t.test('archives and standbys, and a database that is one, are seen for what the
         await examined({ DATA_DIR: first, DATABASE_READ_URL: url, DATABASE_READ_MAX_LAG: '3600' }),
         'read replica',
       )
-    await sql`select pg_current_xact_id()`
+    await sql`select pg_logical_emit_message(true, 'test', '')`
+    await until(
+      'its replay',
+      async () =>
+        (await sql`select from pg_stat_replication where replay_lsn >= pg_current_wal_flush_lsn()`).length > 0,
+    )
     t.match(await found(standby.url), /^ok: its last commit is \d+ s old/)
     t.match(await found(primary.url), /^bad: DATABASE_READ_URL leads to a server that accepts writes/)
     t.match(await found(standby.url.replace('/postgres', '/template1')), /^bad: .* a standby of another database/)

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { migrate, openDatabase, type Sql } from '@postrider/core'
+import { applyLaterMigrations, migrate, openDatabase, type Sql } from '@postrider/core'
 
 const TEMPLATE = 'postrider_template'
 /** Filled when the first test asks for it, since few tests need it. */
@@ -17,6 +17,7 @@ export async function makeTemplateDatabase(url: string): Promise<void> {
   await admin.end()
   const sql = openDatabase({ url: databaseUrl(url, TEMPLATE), name: 'test', connections: 1 })
   await migrate(sql)
+  await applyLaterMigrations(sql)
   await sql.end()
 }
 

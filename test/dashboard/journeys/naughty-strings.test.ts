@@ -95,8 +95,20 @@ t.test(
     const base = `${url}/app/${accountId}`
     /** Those of the words that the page does not show, by their position: control characters would confuse readers of the result. */
     const missing = async (words: readonly string[]) => {
-      const shown = (await page.evaluate(SHOWN)) as string
-      return words.filter((word) => !shown.includes(word)).map((word) => WORDS.indexOf(word))
+      let left = words
+      const isShown = async () => {
+        // It fails while another page takes the place of this one.
+        const shown = (await page.evaluate(SHOWN).catch(() => '')) as string
+        left = words.filter((word) => !shown.includes(word))
+        return left.length === 0
+      }
+      await until('the page', isShown, 10_000).catch(() => {})
+      return left.map((word) => WORDS.indexOf(word))
+    }
+    const submit = async (button: string) => {
+      const answered = page.waitForResponse((response) => response.request().method() === 'POST')
+      await page.click(button)
+      await answered
     }
     const shows = async (path: string, words: readonly string[]) => {
       await page.goto(`${base}${path}`)
@@ -140,21 +152,21 @@ t.test(
     // Templates and their previews, webhooks and what their receivers answer.
     await page.goto(`${base}/templates/new`)
     await page.fill('[name=name]', NAMES[0] as string)
-    await page.click('#page form button[type=submit]')
+    await submit('#page form button[type=submit]')
     const markup = MARKUP.join('\n')
     await page.fill('[name=html]', markup.replaceAll('{{', '{ {'))
     await page.fill('[name=subject]', NAMES[1] as string)
-    await page.click('#page form .btn[value=new]')
+    await submit('#page form .btn[value=new]')
     t.strictSame(await missing(NAMES.slice(0, 2)), [], 'template')
     await shows('/templates', NAMES.slice(0, 1))
     await page.goto(`${base}/webhooks/new`)
     await page.fill('[name=url]', receiver.url)
     await page.fill('[name=label]', NAMES[2] as string)
-    await page.click('#page form button[type=submit]')
+    await submit('#page form button[type=submit]')
     await shows('/webhooks', NAMES.slice(2, 3))
     receiver.react = (_request, response) => response.writeHead(418).end(markup.slice(0, 1000))
     await page.click('#page a.go')
-    await page.click('form[action$="/test"] button')
+    await submit('form[action$="/test"] button')
     t.strictSame(await missing(NAMES.slice(2, 3)), [], 'webhook')
     t.match(await page.textContent('#page pre.any'), MARKUP[0] as string)
 
@@ -178,7 +190,7 @@ t.test(
     await page.fill('[name=email]', MARKUP[3] as string)
     await page.fill('[name=password]', PASSWORD)
     await page.evaluate('document.querySelector(\'form[action="/app/login"]\').noValidate = true')
-    await page.click('form[action="/app/login"] button')
+    await submit('form[action="/app/login"] button')
     t.strictSame(await missing(MARKUP.slice(3, 4)), [], 'log-in')
     t.strictSame(
       complaints.filter((one) => !/\/(?:login|messages\?q=).*status of 40[01]/.test(one)),

@@ -27,7 +27,7 @@ export * from './content/editable/index.ts'
 export { fillLegacyTemplate, type LegacyTexts } from './content/editable/legacy-template.ts'
 export { generationOf } from './content/editable/template-id.ts'
 export * from './content/engine/index.ts'
-export { validFileName } from './content/files/file.ts'
+export { ATTACHMENT_SIZE, validFileName } from './content/files/file.ts'
 export type { FileSummary } from './content/files/index.ts'
 export {
   hasTooMany,
@@ -45,6 +45,7 @@ export {
   type TemplateVariable,
   type TemplateVersion,
   VARIABLE_TYPES,
+  type VariableType,
   type VersionSummary,
 } from './content/templates/index.ts'
 export { type Core, type CoreDependencies, createCore } from './core.ts'
@@ -161,6 +162,7 @@ export { isFieldName, isMessageId, isReservedField } from './submission/header-r
 export { JSON_LIMIT, jsonLength, MEASURED_FROM } from './submission/json-length.ts'
 export { readDeadline } from './submission/read-deadline.ts'
 export { singleMessage } from './submission/single-message.ts'
+export { MAX_CSV_BYTES, readSuppressionCsv, suppressionCsv } from './suppressions/csv.ts'
 export type * from './suppressions/groups.ts'
 export {
   ACCOUNT_REASONS,

@@ -1,12 +1,12 @@
 import { type Readable, Transform } from 'node:stream'
-import { type ByteBudget, holderOf, LIMITS, ServiceError } from '@postrider/core'
+import { type ByteBudget, holderOf, LIMITS, MAX_CSV_BYTES, ServiceError } from '@postrider/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /** Copies of a body that are in memory at the same time: bytes, text, parsed values and decoded attachments. */
 const COPIES = 3
 
 /** Maximum length of a streamed body, in bytes. */
-export const STREAM_LIMIT = 128 * 1024 * 1024
+export const STREAM_LIMIT = MAX_CSV_BYTES
 /** Memory reserved for a streamed body of any length, in bytes: socket and parser buffers and the rows just read. */
 const STREAM_MEMORY = 2 * 1024 * 1024
 

@@ -3,17 +3,18 @@ import {
   ACCOUNT_REASONS,
   defined,
   parseAddress,
+  readSuppressionCsv,
   ServiceError,
   SUPPRESSION_REASONS,
   SUPPRESSION_RULES,
   type Suppression,
   type SuppressionCause,
+  suppressionCsv,
 } from '@postrider/core'
 import Type, { type Static } from 'typebox'
 import { timeText } from '../http/time-text.ts'
 import { type Operation, operation } from './operation.ts'
 import { Count, Offset, pageOf } from './shapes.ts'
-import { rowsOf, toCsv } from './suppression-csv.ts'
 
 const Values = (what: string) =>
   Type.Union([Type.String(), Type.Array(Type.String())], { description: `${what}, as a list or comma-separated` })
@@ -190,7 +191,7 @@ export const SUPPRESSIONS: readonly Operation[] = [
     },
     async act({ atomic = false }, { core, principal, by, request }) {
       if (!(request.body instanceof Readable)) throw new ServiceError('bodyBlank')
-      const rows = rowsOf(request.body)
+      const rows = readSuppressionCsv(request.body)
       const report = await core.suppressions.import({ accountId: principal.account.id, by, rows, atomic })
       return { data: { ...report, problems: [...report.problems] } }
     },
@@ -209,7 +210,7 @@ export const SUPPRESSIONS: readonly Operation[] = [
       data: 'email,domain,reason,since,group\r\na@x.test,,manual,"2026-01-05 10:11:12",\r\n',
     },
     act: async (_input, { core, principal }) => ({
-      stream: Readable.from(toCsv(core.suppressions.pages(principal.account.id)), { objectMode: false }),
+      stream: Readable.from(suppressionCsv(core.suppressions.pages(principal.account.id)), { objectMode: false }),
       fileName: 'suppressions.csv',
     }),
   }),

@@ -19,9 +19,9 @@ export async function createExport(
 ): Promise<StoredExport> {
   const { sql, http } = dependencies
   const { format, callbackUrl, startDate, endDate, events } = wanted
-  // Users see on their pages when it is done.
-  const isUser = by.userId !== undefined && by.userId !== null
-  if (callbackUrl === undefined && wanted.email === undefined && !isUser) throw new ServiceError('exportTargetMissing')
+  // Users and the operator look when it is done.
+  if (callbackUrl === undefined && wanted.email === undefined && by.keyId !== null)
+    throw new ServiceError('exportTargetMissing')
   const span = await spanOf(sql, accountId, startDate, endDate)
   const kinds = parseKinds(events)
   const email = wanted.email === undefined ? null : await recipientOf(dependencies, accountId, wanted.email, by)

@@ -1,4 +1,5 @@
-import { SUPPRESSION_REASONS, type Suppression, type SuppressionReason } from '@postrider/core'
+import { Readable } from 'node:stream'
+import { SUPPRESSION_REASONS, type Suppression, type SuppressionReason, suppressionCsv } from '@postrider/core'
 import { foreign, type Html, html, textField, type Value } from '@postrider/ui'
 import { type Answer, file, page, redirect } from '../../frame/answer.ts'
 import { attempt } from '../../frame/attempt.ts'
@@ -9,7 +10,6 @@ import { offsetOf, pager } from '../../frame/pager.ts'
 import { ask, byApi, emptyBox, pageHead, problemNote } from '../../frame/parts.ts'
 import { account, type DashboardRoute } from '../../frame/routes.ts'
 import { exportLink } from '../exports/export-link.ts'
-import { suppressionRows } from './suppression-csv.ts'
 import { suppressionsWords } from './suppressions-words.ts'
 
 export const SUPPRESSIONS: readonly DashboardRoute[] = [
@@ -20,7 +20,7 @@ export const SUPPRESSIONS: readonly DashboardRoute[] = [
   account('GET', '/suppressions.csv', 'suppressions.read', async ({ core, account: own }) =>
     file({
       type: 'text/csv; charset=utf-8',
-      body: suppressionRows(core.suppressions.pages(own.id)),
+      body: Readable.from(suppressionCsv(core.suppressions.pages(own.id)), { objectMode: false }),
       headers: { 'content-disposition': 'attachment; filename="suppressions.csv"' },
     }),
   ),

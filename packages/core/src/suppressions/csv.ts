@@ -1,8 +1,12 @@
 import { type Readable, Transform } from 'node:stream'
-import { csvCell, type ImportRow, ServiceError, type Suppression, unguardedCell } from '@postrider/core'
 import { CsvError, type Info, Parser } from 'csv-parse'
-import { STREAM_LIMIT, streamTooLarge } from '../http/body-budget.ts'
-import { timeText } from '../http/time-text.ts'
+import { csvCell, unguardedCell } from '../platform/csv-cell.ts'
+import { ServiceError } from '../platform/errors.ts'
+import type { ImportRow } from './import.ts'
+import type { Suppression } from './suppression.ts'
+
+/** Maximum length of a list, in bytes. */
+export const MAX_CSV_BYTES = 128 * 1024 * 1024
 
 /**
  * Columns of a list, in the order of an export. An import needs one of the first two, accepts any order and ignores other
@@ -34,7 +38,7 @@ interface Line {
  *
  * Throws bodyBlank, parameterMissing (email) if neither of the two columns exists, csvInvalid, tooLarge.
  */
-export async function* rowsOf(body: Readable): AsyncGenerator<ImportRow[]> {
+export async function* readSuppressionCsv(body: Readable): AsyncGenerator<ImportRow[]> {
   const parser = parserOf(body)
   let columns: readonly (Column | undefined)[] | undefined
   let rows: ImportRow[] = []
@@ -90,7 +94,9 @@ function countedPieces(): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       size += chunk.length
-      if (size > STREAM_LIMIT) return done(streamTooLarge())
+      if (size > MAX_CSV_BYTES) {
+        return done(new ServiceError('tooLarge', { values: { limit: `${MAX_CSV_BYTES / 1024 / 1024} MB` } }))
+      }
       const ends = [chunk.indexOf('\n'), chunk.indexOf('\r')].filter((at) => at !== -1)
       if (line + Math.min(...ends, chunk.length) > LINE_LIMIT) return done(rowTooLong())
       line =
@@ -142,12 +148,12 @@ function rowOf(columns: readonly (Column | undefined)[], record: readonly string
 }
 
 /** Formats a list as CSV, page by page, in the format that an import accepts. */
-export async function* toCsv(pages: AsyncIterable<readonly Suppression[]>): AsyncGenerator<string> {
+export async function* suppressionCsv(pages: AsyncIterable<readonly Suppression[]>): AsyncGenerator<string> {
   yield `${COLUMNS.join(',')}\r\n`
   for await (const page of pages) yield page.map(lineOf).join('')
 }
 
 function lineOf({ scope, value, reason, since, group }: Suppression): string {
   const [email, domain] = scope === 'domain' ? ['', value] : [value, '']
-  return `${[email, domain, reason, timeText(since), group || ''].map(csvCell).join(',')}\r\n`
+  return `${[email, domain, reason, since.toISOString().slice(0, 19).replace('T', ' '), group || ''].map(csvCell).join(',')}\r\n`
 }

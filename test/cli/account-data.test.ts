@@ -1,5 +1,8 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import t from 'tap'
 import { makeService } from '../helpers/service.ts'
 import { answered, postrider } from './postrider.ts'
@@ -39,7 +42,18 @@ t.test('webhooks are created, tested, changed, rotated and deleted', async (t) =
   const id = String(made.id)
   t.match(await run('test', id), { status: 200, answer: 'ok' })
   t.notSame((await run('rotate', id)).secret, made.secret)
-  t.match(await run('update', id, '--enabled', 'off'), { enabled: false })
+  t.match(await run('update', id, '--enabled', 'off', '--header', 'X-A: b', '--header', 'Authorization: Bearer x:y'), {
+    enabled: false,
+    headers: { 'X-A': 'b', Authorization: 'Bearer x:y' },
+  })
+  const { stdout } = await postrider(env, 'webhook', 'show', id, ...account)
+  t.match(stdout, /^header fields +X-A Authorization$/m)
+  t.notMatch(stdout, 'Bearer', 'a value may be a password')
+  t.match(await run('update', id, '--clear-headers', '--signed', 'off', '--strings', 'on'), {
+    headers: {},
+    signed: false,
+    asText: true,
+  })
   t.match((await postrider(env, 'webhook', 'list', ...account)).stdout, /^\d+ +http.* +disabled +never$/m)
   t.same(await run('deliveries', id), [])
   t.match(await run('failures', id), { total: 0 })
@@ -67,11 +81,19 @@ t.test('a recipient is exported and erased', async (t) => {
   t.match((await postrider(env, 'person', 'status', 'gd_1', ...account)).stderr, /^postrider: /)
 })
 
-t.test('the DKIM key of a domain is rotated, and the domain deleted', async (t) => {
+t.test('a domain gets a new DKIM key and one of its owner, is shared and deleted', async (t) => {
   const keys = ({ dns }: { dns: { purpose: string }[] }) => dns.filter(({ purpose }) => purpose === 'dkim').length
   const before = await answered<{ dns: { purpose: string }[] }>(env, 'domain', 'dns', sender.domain)
   const after = await answered<{ dns: { purpose: string }[] }>(env, 'domain', 'rotate', sender.domain)
   t.equal(keys(after), keys(before) + 1)
+  t.match(await answered(env, 'domain', 'share', sender.domain, 'on'), { shared: true })
+  t.match(await postrider(env, 'domain', 'share', sender.domain), { code: 2, stderr: /missing argument: on or off/ })
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 1024 })
+  const file = join(env.DATA_DIR as string, 'own.pem')
+  writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }))
+  const own = await answered(env, 'domain', 'set-key', sender.domain, '--selector', 'own1', '--file', file)
+  t.match(own, { warnings: [/1024 bits/] })
+  t.match(await postrider(env, 'domain', 'dns', sender.domain), { stdout: /own1\._domainkey/ })
   t.match(await answered(env, 'domain', 'delete', sender.domain), { deleted: sender.domain })
   t.match(
     (await postrider(env, 'domain', 'delete', sender.domain)).stderr,

@@ -1,5 +1,9 @@
 import type { Core, Credit } from '@postrider/core'
 import { type Answer, type Call, type Command, requiredTarget, requiredText, UsageError } from '../command.ts'
+import { table } from '../table.ts'
+
+/** A leap year. */
+const MAX_DAYS = 366
 
 /** One credit pays for one queued recipient. An account without a limit is not charged. */
 export const creditsCommands: readonly Command[] = [
@@ -9,6 +13,26 @@ export const creditsCommands: readonly Command[] = [
     summary: "Show an account's remaining credits",
     target: 'account',
     run: (call) => change(call, (core, id) => core.credits.show(id)),
+  },
+  {
+    name: 'credits used',
+    usage: 'ID --from DAY --to DAY',
+    summary: 'Show the credits that an account used per day; a credit is one recipient',
+    parameters: { from: 'First day (UTC), for example 2030-01-31', to: 'Last day (UTC)' },
+    examples: ['credits used 12 --from 2030-01-01 --to 2030-01-31'],
+    target: 'account',
+    run: (call) => {
+      const span = { first: requiredText(call, 'from'), last: requiredText(call, 'to'), limit: MAX_DAYS, offset: 0 }
+      const id = requiredTarget(call, 'account')
+      return call.withCore(async ({ credits }) => {
+        const usage = await credits.usage(id, span)
+        const rows = usage.days.map(({ date, used }) => [date, used])
+        return {
+          data: { accountId: id, ...usage },
+          text: `${usage.used} credits used\n\n${table(['day', 'used'], rows)}`,
+        }
+      })
+    },
   },
   {
     name: 'credits limited',

@@ -7,22 +7,40 @@ import {
   type Requirement,
   ServiceError,
 } from '@postrider/core'
-import { type Answer, type Call, type Command, CommandError, requiredId, requiredWord, textOption } from '../command.ts'
+import {
+  type Answer,
+  type Call,
+  type Command,
+  CommandError,
+  requiredId,
+  requiredText,
+  requiredWord,
+  textOption,
+  UsageError,
+} from '../command.ts'
 import { table } from '../table.ts'
+import { readText } from './read-text.ts'
+
+const CLAIMANT = 'Number of the account, if several accounts claim the domain'
 
 export const domainCommands: readonly Command[] = [
   {
     name: 'domain add',
-    usage: '--account ID DOMAIN [--active]',
+    usage: '--account ID DOMAIN [--active] [--tracking-host LABELS]',
     summary: 'Add a sending domain with a DKIM key',
-    parameters: { active: 'Activate it without waiting for DNS' },
+    parameters: {
+      active: 'Activate it without waiting for DNS',
+      'tracking-host': 'Labels below the domain: the host name of its tracked links',
+    },
     examples: ['domain add --account 12 ship.example'],
     run: (call) => {
       const accountId = requiredId(call, 'account')
       const state = call.options.active ? 'active' : 'pending'
+      const envelopeName = textOption(call, 'tracking-host')
       return withDomain(
         call,
-        async (core, name) => withNextSteps(shown(await core.domains.add({ accountId, name, state })), name),
+        async (core, name) =>
+          withNextSteps(shown(await core.domains.add({ accountId, name, state, envelopeName })), name),
         (name) => `"${name}" is not a valid domain name such as example.com`,
       )
     },
@@ -47,7 +65,7 @@ export const domainCommands: readonly Command[] = [
     name: 'domain activate',
     usage: 'DOMAIN [--account ID]',
     summary: 'Activate a sending domain without waiting for DNS',
-    parameters: { account: 'Number of the account, if several accounts claim the domain' },
+    parameters: { account: CLAIMANT },
     run: (call) => {
       const accountId = accountOption(call)
       return withDomain(call, async (core, name) => shown(await core.domains.activate(name, { accountId })), unknown)
@@ -57,7 +75,7 @@ export const domainCommands: readonly Command[] = [
     name: 'domain dns',
     usage: 'DOMAIN [--account ID]',
     summary: 'Show the DNS records to publish for a domain',
-    parameters: { account: 'Number of the account, if several accounts claim the domain' },
+    parameters: { account: CLAIMANT },
     examples: ['domain dns ship.example'],
     run: (call) => {
       const accountId = accountOption(call)
@@ -68,7 +86,7 @@ export const domainCommands: readonly Command[] = [
     name: 'domain rotate',
     usage: 'DOMAIN [--account ID]',
     summary: 'Create the next DKIM key of a domain; it signs once its record is found in the DNS',
-    parameters: { account: 'Number of the account, if several accounts claim the domain' },
+    parameters: { account: CLAIMANT },
     examples: ['domain rotate ship.example'],
     run: (call) => {
       const account = accountOption(call)
@@ -83,10 +101,58 @@ export const domainCommands: readonly Command[] = [
     },
   },
   {
+    name: 'domain set-key',
+    usage: 'DOMAIN --selector NAME --file FILE [--account ID]',
+    summary: 'Use a DKIM key of your own for a domain; it signs once its record is found in the DNS',
+    parameters: {
+      selector: 'Selector of the key',
+      file: 'Private key: RSA, 1024 to 4096 bits, unencrypted PEM',
+      account: CLAIMANT,
+    },
+    examples: ['domain set-key ship.example --selector own1 --file own1.pem'],
+    run: (call) => {
+      const account = accountOption(call)
+      const key = { selector: requiredText(call, 'selector'), privateKey: readText(requiredText(call, 'file')) }
+      return withDomain(
+        call,
+        async (core, name) => {
+          const { accountId, name: own } = await core.domains.show(name, account)
+          const { domain, warnings } = await core.domains.setDkimKey(accountId, { name: own, ...key }, OPERATOR)
+          const { text } = shown(domain)
+          return { data: { ...domain, warnings }, text: [...warnings.map((one) => `warning: ${one}`), text].join('\n') }
+        },
+        unknown,
+      )
+    },
+  },
+  {
+    name: 'domain share',
+    usage: 'DOMAIN on|off [--account ID]',
+    summary: 'Let the subaccounts of its account send from a domain, or no longer',
+    parameters: { account: CLAIMANT },
+    examples: ['domain share ship.example on'],
+    run: (call) => {
+      const [account, value] = [accountOption(call), call.words[1]]
+      if (value !== 'on' && value !== 'off') {
+        throw new UsageError(value === undefined ? 'missing argument: on or off' : `must be on or off (got "${value}")`)
+      }
+      return withDomain(
+        call,
+        async (core, name) => {
+          const { accountId, name: own } = await core.domains.show(name, account)
+          const domain = await core.domains.share(accountId, { name: own, shared: value === 'on' }, OPERATOR)
+          const text = `${domain.name} is ${domain.shared ? '' : 'not '}shared with the subaccounts of account ${accountId}`
+          return { data: domain, text }
+        },
+        unknown,
+      )
+    },
+  },
+  {
     name: 'domain delete',
     usage: 'DOMAIN [--account ID]',
     summary: 'Delete a sending domain; accepted messages are still signed and delivered',
-    parameters: { account: 'Number of the account, if several accounts claim the domain' },
+    parameters: { account: CLAIMANT },
     run: (call) => {
       const account = accountOption(call)
       return withDomain(
@@ -105,7 +171,7 @@ export const domainCommands: readonly Command[] = [
     usage: 'DOMAIN [--account ID]',
     summary: 'Check the DNS records of a domain now',
     detail: 'The domain is activated once they are correct',
-    parameters: { account: 'Number of the account, if several accounts claim the domain' },
+    parameters: { account: CLAIMANT },
     examples: ['domain check ship.example'],
     run: (call) => {
       const accountId = accountOption(call)

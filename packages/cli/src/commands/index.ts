@@ -1,17 +1,22 @@
 import type { Command } from '../command.ts'
 import { accountCommands } from './account.ts'
 import { accountStandingCommands } from './account-standing.ts'
+import { attachmentCommands } from './attachment.ts'
 import { auditCommands } from './audit.ts'
 import { backupCommands } from './backup.ts'
+import { batchCommands } from './batch.ts'
 import { certificateCommands } from './certificate.ts'
 import { completionCommands } from './completion.ts'
-import { contentCommands } from './content.ts'
 import { creditsCommands } from './credits.ts'
 import { dmarcCommands } from './dmarc.ts'
 import { dnsCommands } from './dns.ts'
 import { doctorCommands } from './doctor.ts'
 import { domainCommands } from './domain.ts'
+import { editableTemplateCommands } from './editable-template.ts'
 import { eventCommands } from './events.ts'
+import { exportCommands } from './export.ts'
+import { failedAddressCommands } from './failed-address.ts'
+import { groupCommands } from './group.ts'
 import { importCommands } from './import.ts'
 import { inboxCommands } from './inbox.ts'
 import { keyCommands } from './key.ts'
@@ -33,6 +38,8 @@ import { sourceCommands } from './source.ts'
 import { statsCommands } from './stats.ts'
 import { subaccountCommands } from './subaccount.ts'
 import { suppressionCommands } from './suppression.ts'
+import { suppressionFileCommands } from './suppression-file.ts'
+import { templateCommands } from './template.ts'
 import { tlsCommands } from './tls.ts'
 import { tlsReportCommands } from './tls-reports.ts'
 import { upCommands } from './up.ts'
@@ -59,13 +66,19 @@ export const COMMANDS: readonly Command[] = [
   ...keyCommands,
   ...domainCommands,
   ...dnsCommands,
-  ...contentCommands,
+  ...templateCommands,
+  ...editableTemplateCommands,
+  ...attachmentCommands,
+  ...groupCommands,
   ...suppressionCommands,
+  ...suppressionFileCommands,
+  ...failedAddressCommands,
   ...returnCommands,
   ...dmarcCommands,
   ...tlsReportCommands,
   ...importCommands,
   ...messageCommands,
+  ...batchCommands,
   ...providerCommands,
   ...evidenceCommands,
   ...providerFigureCommands,
@@ -77,6 +90,7 @@ export const COMMANDS: readonly Command[] = [
   ...statsCommands,
   ...auditCommands,
   ...eventCommands,
+  ...exportCommands,
   ...webhookCommands,
   ...personCommands,
   ...inboxCommands,

@@ -8,6 +8,7 @@ import {
 } from '@postrider/core'
 import { type Call, type Command, CommandError, requiredWord } from '../command.ts'
 import { table } from '../table.ts'
+import { messageContentCommands } from './message-content.ts'
 import { messageListCommands } from './message-list.ts'
 import { messageNotFound } from './message-not-found.ts'
 import { messageQueueCommands } from './message-queue.ts'
@@ -36,6 +37,7 @@ export const messageCommands: readonly Command[] = [
       })
     },
   },
+  ...messageContentCommands,
   ...messageWhyCommands,
   ...messageSendCommands,
   ...messageQueueCommands,

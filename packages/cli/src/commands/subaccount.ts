@@ -15,6 +15,7 @@ import {
 } from '../command.ts'
 import { table } from '../table.ts'
 
+const PERIODS = ['day', 'week', 'month'] as const
 const CREDIT_TYPES: Readonly<Record<string, CreditType>> = { unlimited: 'unlimited', 'one-time': 'one_time_credit' }
 const CREDIT = 'Credit of its own: unlimited uses that of the account, one-time starts with 0'
 const PASSWORD = 'Password of its holder; "-" reads it from stdin, so that it is not in the list of processes'
@@ -115,6 +116,39 @@ export const subaccountCommands: readonly Command[] = [
         if (added !== undefined) return creditAnswer(await subaccounts.increase(accountId, name, added))
         if (taken !== undefined) return creditAnswer(await subaccounts.decrease(accountId, name, taken))
         return creditAnswer(await subaccounts.credit(accountId, name))
+      })
+    },
+  },
+  {
+    name: 'subaccount recurring',
+    usage: 'USERNAME --account ID --amount NUMBER --every day|week|month --from DAY --until DAY [--inactive]',
+    summary: "Set a subaccount's credit per period",
+    parameters: {
+      amount: 'Number of recipients per period',
+      every: 'Length of the period',
+      from: 'First day (UTC), for example 2030-01-31',
+      until: 'Last day (UTC)',
+      inactive: 'Store it, but do not grant it yet',
+    },
+    examples: [
+      'subaccount recurring dock2 --account 12 --amount 5000 --every month --from 2030-01-01 --until 2030-12-31',
+    ],
+    run: (call) => {
+      const [name, accountId, every] = [
+        requiredWord(call, 'user name'),
+        requiredId(call, 'account'),
+        PERIODS.find((one) => one === requiredText(call, 'every')),
+      ]
+      if (every === undefined) throw new UsageError('--every must be day, week or month')
+      const credit = {
+        amount: requiredId(call, 'amount'),
+        every,
+        from: requiredText(call, 'from'),
+        until: requiredText(call, 'until'),
+        active: call.options.inactive !== true,
+      }
+      return call.withCore(async ({ subaccounts }) => {
+        return creditAnswer(await subaccounts.setRecurring(accountId, name, credit))
       })
     },
   },

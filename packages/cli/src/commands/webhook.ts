@@ -1,42 +1,47 @@
-import { type Core, defined, eventsNamed, type Webhook } from '@postrider/core'
+import { defined, eventsNamed, type Webhook } from '@postrider/core'
 import {
-  type Answer,
   type Call,
   type Command,
-  CommandError,
-  limitOption,
   requiredId,
-  requiredTarget,
   requiredText,
   textOption,
+  textsOption,
   UsageError,
   wholeOption,
 } from '../command.ts'
 import { table } from '../table.ts'
+import { onWebhook, webhookDeliveryCommands } from './webhook-deliveries.ts'
 
-const EVENTS = 'Names of events, separated by commas, for example sent,bounced,opened'
+const SETTINGS_USAGE =
+  '[--format v2|v3] [--header NAME:VALUE]... [--label TEXT] [--signed on|off] ' +
+  '[--strings on|off] [--abuse on|off] [--event-ids on|off]'
+const SETTINGS = {
+  url: 'URL of the receiver',
+  events: 'Names of events, separated by commas, for example sent,bounced,opened',
+  header: 'Header field of the requests, such as "Authorization: Bearer x"; replaces all earlier ones',
+  label: 'Name of the webhook',
+  signed: "Whether requests have v3's signature",
+  strings: 'v2: every value is a text',
+  abuse: 'v2: complaints are named abuse instead of spam',
+  'event-ids': 'v2: each event has an EVENTID',
+}
 
 /** URLs to which events of accounts are reported. */
 export const webhookCommands: readonly Command[] = [
   {
     name: 'webhook create',
-    usage: '--account ID --url URL --events NAMES [--format v2|v3]',
+    usage: `--account ID --url URL --events NAMES ${SETTINGS_USAGE}`,
     summary: 'Create a webhook, and show its secret (once); the URL is probed and must return 200',
-    parameters: { url: 'URL of the receiver', events: EVENTS, format: 'Format of the requests (default v2)' },
+    parameters: { ...SETTINGS, format: 'Format of the requests (default v2)' },
     examples: ['webhook create --account 12 --url https://ship.example/hook --events sent,bounced'],
     run: (call) => {
       const [accountId, url] = [requiredId(call, 'account'), requiredText(call, 'url')]
       const format = formatOption(call) ?? 'v2'
       const events = eventsNamed(namesIn(requiredText(call, 'events')), format)
       const rest = {
-        headers: {},
-        names: null,
-        label: '',
-        signed: true,
-        enabled: true,
-        asText: false,
-        abuse: false,
-        eventIds: false,
+        ...{ headers: {}, names: null, label: '', enabled: true },
+        ...{ signed: true, asText: false, abuse: false, eventIds: false },
+        ...settingsOf(call),
       }
       return call.withCore(async (core) => {
         const { webhook, secret } = await core.webhooks.create(accountId, { url, format, events, ...rest })
@@ -69,16 +74,55 @@ export const webhookCommands: readonly Command[] = [
     },
   },
   {
+    name: 'webhook show',
+    usage: 'ID --account ID',
+    summary: 'Show the settings and the state of a webhook',
+    run: (call) =>
+      onWebhook(call, async (core, act) => {
+        const webhook = await core.webhooks.show(act.accountId, act.id)
+        const { url, format, events, headers, label, signed, publicKey, position, succeededAt, problem } = webhook
+        const fields = Object.keys(headers)
+        const rows = [
+          ['url', url],
+          ['state', stateOf(webhook)],
+          ['format', format],
+          ['events', events.join(' ')],
+          // A value may be a password.
+          ['header fields', fields.join(' ')],
+          ['label', label],
+          ['public key', signed ? publicKey : ''],
+          ['reported to event', position],
+          ['last success', succeededAt ?? 'never'],
+          ['problem', problem],
+        ]
+        return { data: webhook, text: table(['setting', 'value'], rows, ['value']) }
+      }),
+  },
+  {
     name: 'webhook update',
-    usage: 'ID --account ID [--url URL] [--events NAMES] [--enabled on|off]',
+    usage: `ID --account ID [--url URL] [--events NAMES] [--enabled on|off] ${SETTINGS_USAGE} [--clear-headers]`,
     summary: 'Change a webhook; if it is enabled again, it resumes where it stopped',
-    parameters: { url: 'URL of the receiver', events: EVENTS, enabled: 'Whether events are sent' },
+    parameters: {
+      ...SETTINGS,
+      format: 'Format of the requests',
+      enabled: 'Whether events are sent',
+      'clear-headers': 'Remove all header fields',
+    },
     run: (call) => {
-      const [names, enabled] = [textOption(call, 'events'), switchOption(call)]
-      const given = defined({ url: textOption(call, 'url'), enabled })
+      const names = textOption(call, 'events')
+      if (call.options.header && call.options['clear-headers']) {
+        throw new UsageError('--header and --clear-headers cannot be used together')
+      }
+      const given = defined({
+        url: textOption(call, 'url'),
+        format: formatOption(call),
+        enabled: switchOption(call, 'enabled'),
+        ...settingsOf(call),
+        ...(call.options['clear-headers'] ? { headers: {} } : {}),
+      })
       if (names === undefined && Object.keys(given).length === 0) throw new UsageError('no changes given')
       return onWebhook(call, async (core, act) => {
-        const { format } = await core.webhooks.show(act.accountId, act.id)
+        const format = given.format ?? (await core.webhooks.show(act.accountId, act.id)).format
         const events = names === undefined ? {} : { events: eventsNamed(namesIn(names), format), names: null }
         const webhook = await core.webhooks.update(act, { ...given, ...events })
         return { data: webhook, text: `webhook ${act.id} is changed and ${stateOf(webhook)}` }
@@ -122,95 +166,18 @@ export const webhookCommands: readonly Command[] = [
       })
     },
   },
-  {
-    name: 'webhook deliveries',
-    usage: 'ID --account ID [--limit N]',
-    summary: 'List the latest requests of a webhook, newest first',
-    parameters: { limit: 'Maximum number of requests (default 50)' },
-    run: (call) => {
-      const limit = limitOption(call)
-      return onWebhook(call, async (core, act) => {
-        const found = await core.webhooks.deliveries(act.accountId, act.id, limit)
-        const rows = found.map((one) => [
-          one.at,
-          one.batchId,
-          `${one.after + 1} to ${one.to}`,
-          one.attempt,
-          one.status ?? 'none',
-          one.milliseconds,
-          one.problem,
-        ])
-        return {
-          data: found,
-          text:
-            rows.length > 0
-              ? table(['time', 'batch', 'events', 'attempt', 'status', 'ms', 'problem'], rows)
-              : 'no requests',
-        }
-      })
-    },
-  },
-  {
-    name: 'webhook failures',
-    usage: 'ID --account ID [--limit N]',
-    summary: 'List the dead-lettered batches of a webhook, latest first',
-    run: (call) => {
-      const limit = limitOption(call)
-      return onWebhook(call, async (core, act) => {
-        const found = await core.webhooks.dead(act.accountId, act.id, { limit, offset: 0 })
-        const rows = found.batches.map((one) => [
-          one.id,
-          `${one.after + 1} to ${one.to}`,
-          one.attempts,
-          one.failedAt,
-          one.problem,
-        ])
-        return {
-          data: found,
-          text:
-            rows.length > 0 ? table(['batch', 'events', 'attempts', 'failed', 'problem'], rows) : 'no failed batches',
-        }
-      })
-    },
-  },
-  {
-    name: 'webhook redeliver',
-    usage: 'ID --account ID [--batch ID]',
-    summary: 'Send the dead-lettered batches of a webhook again, or one of them',
-    parameters: { batch: 'Only the batch with this id; "webhook failures" lists them' },
-    run: (call) =>
-      onWebhook(call, async (core, act) => {
-        const batches = await core.webhooks.redeliver(act, textOption(call, 'batch'))
-        return { data: { batches }, text: `${batches} ${batches === 1 ? 'batch is' : 'batches are'} sent again` }
-      }),
-  },
-  {
-    name: 'webhook replay',
-    usage: 'ID --account ID --from NUMBER',
-    summary: 'Resume a webhook at an event number: this event and all later ones are sent, or sent again',
-    parameters: { from: 'Number of the first event' },
-    run: (call) => {
-      const from = requiredId(call, 'from')
-      return onWebhook(call, async (core, act) => {
-        await core.webhooks.replay(act, from)
-        return { data: { id: act.id, from }, text: `webhook ${act.id} resumes at event ${from}` }
-      })
-    },
-  },
+  ...webhookDeliveryCommands,
 ]
 
-interface NamedWebhook {
-  readonly accountId: number
-  readonly id: number
-}
-
-function onWebhook(call: Call, fn: (core: Core, act: NamedWebhook) => Promise<Answer>): Promise<Answer> {
-  const act = { id: requiredTarget(call, 'webhook'), accountId: requiredId(call, 'account') }
-  return call.withCore(async (core) => {
-    if (!(await core.webhooks.list(act.accountId)).some(({ id }) => id === act.id)) {
-      throw new CommandError(`account ${act.accountId} has no webhook ${act.id}; "webhook list" lists them`)
-    }
-    return fn(core, act)
+/** The settings that are given, of those that every format has or lacks. */
+function settingsOf(call: Call) {
+  return defined({
+    headers: headersOption(call),
+    label: textOption(call, 'label'),
+    signed: switchOption(call, 'signed'),
+    asText: switchOption(call, 'strings'),
+    abuse: switchOption(call, 'abuse'),
+    eventIds: switchOption(call, 'event-ids'),
   })
 }
 
@@ -232,9 +199,22 @@ function formatOption(call: Call): Webhook['format'] | undefined {
   return value
 }
 
-function switchOption(call: Call): boolean | undefined {
-  const value = textOption(call, 'enabled')
+function switchOption(call: Call, name: string): boolean | undefined {
+  const value = textOption(call, name)
   if (value !== undefined && value !== 'on' && value !== 'off')
-    throw new UsageError(`--enabled must be on or off (got "${value}")`)
+    throw new UsageError(`--${name} must be on or off (got "${value}")`)
   return value === undefined ? undefined : value === 'on'
+}
+
+/** The header fields that are given; undefined if there are none. Errors never quote a value. */
+function headersOption(call: Call): Record<string, string> | undefined {
+  const given = textsOption(call, 'header')
+  if (given.length === 0) return undefined
+  return Object.fromEntries(
+    given.map((field) => {
+      const at = field.indexOf(':')
+      if (at < 1) throw new UsageError('--header must be a name and a value with a colon in between')
+      return [field.slice(0, at).trim(), field.slice(at + 1).trim()]
+    }),
+  )
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { openDatabase } from '@postrider/core'
 import t from 'tap'
 import { startEmbeddedPostgres } from '../../packages/cli/src/embedded-postgres/index.ts'
+import { readDatabaseHealth } from '../../packages/core/src/platform/database/database-health.ts'
 import { examined, foundBy } from './doctor.ts'
 import { answered, postrider } from './postrider.ts'
 
@@ -33,6 +34,8 @@ t.test('a backup is whole, and what follows it is archived', async (t) => {
   t.ok(readdirSync(backup.folder).includes('backup.json'))
   await answered(env, 'account', 'create', '--name', 'before')
   between = await onDatabase(env, async (sql) => {
+    const { archiveAge } = await readDatabaseHealth(sql)
+    t.ok(archiveAge !== null && archiveAge >= 0 && archiveAge < 600, `archived ${archiveAge} s ago`)
     await sql`insert into event_pages (account_id, first_number, count, week, after_transaction, to_transaction)
               values (1, 1, 7, now(), '1', '2')`
     await sql`insert into delivery_queue (message_id, recipient_no, account_id, kind, recipient, recipient_key, recipient_domain, state, next_at, expires_at)

@@ -3,6 +3,7 @@ import t from 'tap'
 import { METRIC_TABLE, type MetricRow } from '../../packages/core/src/index.ts'
 import { count, startMetrics } from '../../packages/core/src/platform/metrics/metrics.ts'
 import { seriesOf } from '../../packages/core/src/platform/metrics/table.ts'
+import { submit } from '../dashboard/dashboard.ts'
 import { freePorts } from '../helpers/ports.ts'
 import { type ProcessName, startProcess } from '../helpers/processes.ts'
 import { sendV2, v2Body } from '../helpers/send.ts'
@@ -86,6 +87,9 @@ t.test('each process serves what it did: accepted by each entry point, refused, 
       .verify(),
   )
 
+  const logIn = await submit(base, '/app/login', { email: 'nobody@people.example', password: 'not it' })
+  t.equal(logIn.status, 401)
+
   await until('the thread for large calls has reported', async () => {
     return (await read('api')).get('postrider_accepted_messages_total{door="v2"}') === 3
   })
@@ -96,6 +100,8 @@ t.test('each process serves what it did: accepted by each entry point, refused, 
   t.equal(value(api, 'refused_messages_total{door="v2",error="senderInvalid"}'), 1)
   t.equal(value(api, 'http_requests_total{surface="v2",status_class="2xx"}'), 3)
   t.equal(value(api, 'http_requests_total{surface="v2",status_class="4xx"}'), 1)
+  t.equal(value(api, 'logins_total{method="password",result="refused"}'), 1)
+  t.equal(value(api, 'logins_total{method="passkey",result="limited"}'), 0)
   t.equal(value(api, 'ready'), 1)
   t.equal(value(api, 'stopping'), 0)
   t.equal(value(api, 'accept_seconds_count{door="v3"}'), 1)
@@ -130,7 +136,7 @@ t.test('each process serves what it did: accepted by each entry point, refused, 
     const samples = await read(name)
     t.ok(samples.size < BUDGET, `${name}: ${samples.size} time series`)
     const text = [...samples.keys()].join('\n')
-    t.notMatch(text, /harbor|ship\d|account-|@/, 'no addresses, domains or accounts')
+    t.notMatch(text, /harbor|ship\d|account-|people|@/, 'no addresses, domains or accounts')
     for (const [row, { processes }] of Object.entries(METRIC_TABLE) as [string, MetricRow][])
       if (processes && !processes.includes(name)) t.notOk(text.includes(`postrider_${row}`), `${name} has no ${row}`)
   }

@@ -257,7 +257,7 @@ export function createCore({
     readiness,
     oldReads,
     databaseHealth: () => readDatabaseHealth(work),
-    serviceFigures: createServiceFigures(work),
+    serviceFigures: createServiceFigures(work, config.backups),
     clock,
     cleanUp: () =>
       cleanUp(work, [

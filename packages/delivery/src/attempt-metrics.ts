@@ -7,7 +7,9 @@ import {
   observe,
   type Providers,
   partsOfPlace,
+  type TlsLevel,
 } from '@postrider/core'
+import type { SmtpConnection } from './smtp/connection.ts'
 
 export interface FinishedAttempt {
   readonly delivery: ClaimedDelivery
@@ -29,4 +31,19 @@ export function countAttempt({ delivery, outcome, message, place = '' }: Finishe
   // Mail that is delivered by its first attempt may have been scheduled.
   const since = delivery.attempt === 1 ? delivery.dueAt : message.acceptedAt.getTime()
   observe('delivery_seconds', Math.max(Date.now() - since, 0) / 1000, { class: DELIVERY_CLASSES[delivery.class] })
+}
+
+/** Counts a session that was opened, with TLS or without. */
+export function countSession({ tls, level, isVerified }: SmtpConnection): void {
+  const version = tls === 'TLSv1.2' || tls === 'TLSv1.3' ? tls : 'none'
+  count('outgoing_tls_total', {
+    version,
+    level,
+    result: version === 'none' ? 'none' : isVerified ? 'verified' : 'unverified',
+  })
+}
+
+/** Counts a session that was not begun, because TLS was not as demanded. */
+export function countRefusedSession(level: TlsLevel): void {
+  count('outgoing_tls_total', { version: 'none', level, result: 'refused' })
 }

@@ -4,6 +4,7 @@ import {
   type BounceClass,
   bounceClass,
   type Core,
+  count,
   isDatabaseTrouble,
   type Log,
   type NewOverride,
@@ -110,7 +111,9 @@ export class BackOff {
       await this.#try(async () => {
         const counted = { place: place.name, rule: rule.id, accountId: accountId ?? 0, count, within: rule.within }
         if ((await core.deliveries.limits.countHits(counted)) < rule.times) return
-        await core.deliveries.limits.set({ ...(await this.#effectOf(rule, place)), accountId, reason: reply })
+        const effect = await this.#effectOf(rule, place)
+        await core.deliveries.limits.set({ ...effect, accountId, reason: reply })
+        this.#countSet(place, effect.setting)
         if (rule.effect.kind === 'pause' && accountId === null) sources.noteBlocked(place.name)
         log.warn({ place: place.name, rule: rule.id }, 'a provider asks for less mail; a back-off rule applies')
         await limits.read()
@@ -165,6 +168,7 @@ export class BackOff {
       place.recent.clear()
       const half = await halving
       await core.deliveries.limits.set({ ...slowed, ...half, reason: reply.text })
+      this.#countSet(place, slowed.setting)
       this.#options.log.warn({ place: place.name, ...half }, 'most mail is refused for now; slowed down')
       await limits.read()
     })
@@ -178,6 +182,10 @@ export class BackOff {
     const tried = tries * (await this.#options.core.deliveries.limits.workers())
     const perMinute = rate ? Math.min(tried, (rate.messages * 60) / rate.seconds) : tried
     return { value: Math.max(1, Math.floor(perMinute / 2)), seconds: 60 }
+  }
+
+  #countSet(place: Place, setting: NewOverride['setting']): void {
+    count('back_offs_total', { provider: this.#options.providers.named(place.base)?.name ?? 'other', setting })
   }
 
   async #try(act: () => Promise<void>): Promise<void> {

@@ -13,6 +13,7 @@ import {
   type TlsSession,
   Unrenderable,
 } from '@postrider/core'
+import { countRefusedSession, countSession } from './attempt-metrics.ts'
 import type { Route } from './mx.ts'
 import type { Connections } from './place-connections.ts'
 import type { Routes } from './routes.ts'
@@ -85,6 +86,7 @@ export async function converse(options: ConversationOptions): Promise<Conversati
       continue
     }
     noteTested(opened, options.route)
+    countSession(opened)
     options.onSession?.(sessionResult(opened, options.route.policy))
     const end = await offer(opened, options, steps)
     if (end.kind === 'lost' && end.stage === 'mail') {
@@ -150,6 +152,7 @@ async function open(
   try {
     return await openSession(endpoint, { heloName, memory, steps, opened: connections.opened, level: tls.level })
   } catch (error) {
+    if (error instanceof TlsRefused) countRefusedSession(endpoint.dane?.kind === 'usable' ? 'dane' : tls.level)
     const refused = refusedResult(endpoint, route.policy, error)
     if (refused) onSession?.(refused)
     return sessionFailure(error)

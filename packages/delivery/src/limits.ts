@@ -3,6 +3,7 @@ import {
   effectiveLimits,
   isDatabaseTrouble,
   type Log,
+  measure,
   type Override,
   overridesFor,
   type PlaceLimits,
@@ -46,12 +47,14 @@ export class Limits {
   #isRaising = false
   readonly #names: readonly string[]
   readonly #timer: NodeJS.Timeout
+  readonly #forgetGauge: () => void
   #listening: { close(): Promise<void> } | undefined
 
   constructor(options: LimitsOptions) {
     this.#options = options
     this.#names = options.providers.all.map(({ name }) => name)
     this.#timer = setInterval(() => void this.read(), READ_EVERY_MS)
+    this.#forgetGauge = measure(() => ({ pauses: this.#pauses() }))
   }
 
   of(place: string): WorkerLimits {
@@ -85,6 +88,17 @@ export class Limits {
     }
   }
 
+  /** Pauses in force by provider. */
+  #pauses(): Map<string, number> {
+    const pauses = new Map<string, number>([...this.#names, 'other'].map((name) => [name, 0]))
+    for (const [place, overrides] of this.#overrides) {
+      const name = this.#options.providers.named(partsOfPlace(place).base)?.name ?? 'other'
+      const paused = overrides.filter(({ setting }) => setting === 'pause').length
+      pauses.set(name, (pauses.get(name) ?? 0) + paused)
+    }
+    return pauses
+  }
+
   /** Not part of a read, which others wait for. */
   async #raise(): Promise<void> {
     if (this.#isRaising) return
@@ -99,6 +113,7 @@ export class Limits {
 
   async close(): Promise<void> {
     clearInterval(this.#timer)
+    this.#forgetGauge()
     await this.#listening?.close().catch(() => {})
   }
 }

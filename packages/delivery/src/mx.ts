@@ -2,6 +2,7 @@ import { promises as dns } from 'node:dns'
 import {
   type Cache,
   type Config,
+  count,
   createCache,
   type Dane,
   type Dnssec,
@@ -10,6 +11,7 @@ import {
   isListed,
   isPrivateAddress,
   type Outcome,
+  observe,
   type Providers,
   type Reply,
   type StsPolicies,
@@ -76,7 +78,7 @@ export function createMx({ config, providers, tls: { sts, dnssec, dane } }: MxOp
     maxEntries: 50_000,
     load: async (domain) => {
       const [found, policy] = await Promise.all([
-        findRoute({ resolver, lookup, domain, ownName: config.heloName }),
+        counted(findRoute({ resolver, lookup, domain, ownName: config.heloName })),
         sts.policyOf(domain).catch(() => 'unknown' as const),
       ])
       const listed =
@@ -98,6 +100,16 @@ export function createMx({ config, providers, tls: { sts, dnssec, dane } }: MxOp
     route: (domain) => routes.get(domain),
     addresses: async (host) => addresses.get(host),
   }
+}
+
+/** Counts a lookup in the metrics of this process. */
+async function counted(finding: Promise<FoundRoute>): Promise<FoundRoute> {
+  const began = performance.now()
+  const found = await finding
+  const result = found.kind === 'hosts' ? 'found' : found.outcome.kind === 'deferred' ? 'failed' : 'none'
+  count('mx_lookups_total', { result })
+  observe('mx_lookup_seconds', (performance.now() - began) / 1000, {})
+  return found
 }
 
 /** The route under the MTA-STS policy of its domain, which may list only some of the hosts (RFC 8461 5). */

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { writeOnce } from '@postrider/core'
+import { BASE_BACKUPS, writeOnce } from '@postrider/core'
 import { CommandError } from '../command.ts'
 
 /** A backup folder: base backups of one database, and the write-ahead log since the oldest of them. */
@@ -47,7 +47,7 @@ export const UNFINISHED = '.unfinished-'
 const MARKER = 'postrider-backup.json'
 
 export function folderOf(path: string): BackupFolder {
-  return { path, base: join(path, 'base'), wal: join(path, 'wal') }
+  return { path, base: join(path, BASE_BACKUPS), wal: join(path, 'wal') }
 }
 
 /**

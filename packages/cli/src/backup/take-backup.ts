@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { openSession, type Sql, syncFolder, within, writeOnce } from '@postrider/core'
+import { backupName, openSession, type Sql, syncFolder, within, writeOnce } from '@postrider/core'
 import { CommandError } from '../command.ts'
 import { backupIdOf, clusterOf, readPassword } from '../embedded-postgres/index.ts'
 import type { Progress } from '../importing/progress.ts'
@@ -124,7 +124,7 @@ async function finish(
   unfinished: string,
   summary: Omit<BaseBackup, 'name' | 'folder'>,
 ): Promise<BaseBackup> {
-  const name = `${summary.startedAt.slice(0, 19).replaceAll(/[-:]/g, '')}Z`
+  const name = backupName(summary.startedAt)
   const folder = join(base, name)
   await rename(unfinished, folder)
   syncFolder(base)

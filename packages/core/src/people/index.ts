@@ -8,6 +8,7 @@ import type { Log } from '../platform/log.ts'
 import { createPasswordCheck } from '../platform/passwords.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { createBackground } from './background.ts'
+import { counted } from './count-log-in.ts'
 import { type CreditNotices, createCreditNotices } from './credit-notices.ts'
 import { createFirstLink, type FirstLink } from './first-link.ts'
 import { createInvitations, type Invitations } from './invitations.ts'
@@ -111,6 +112,10 @@ export function createPeople(dependencies: PeopleDependencies): People {
   const background = createBackground((err) => log.warn({ err }, 'could not send a link'))
   const common = { sql, clock, passwords, limits, sessions, mail, background }
   const loggingIn = { sql, clock, passwords, limits, sessions, oidcOnly: config.oidc.only }
+  const oidc = createOidc({
+    ...loggingIn,
+    ...{ secrets, log, publicUrl: config.publicUrl, settings: config.oidc, signUp: config.signUp },
+  })
   return {
     firstLink: createFirstLink({ sql, passwords, sessions }),
     sessions,
@@ -126,13 +131,10 @@ export function createPeople(dependencies: PeopleDependencies): People {
     passwordReset: createPasswordReset({ ...common, byHandOnly: config.oidc.only }),
     totp: createTotp({ ...common, secrets, issuer: new URL(config.publicUrl).hostname }),
     passkeys: createPasskeys({ ...loggingIn, secrets, publicUrl: config.publicUrl }),
-    oidc: createOidc({
-      ...loggingIn,
-      ...{ secrets, log, publicUrl: config.publicUrl, settings: config.oidc, signUp: config.signUp },
-    }),
+    oidc: { ...oidc, finish: (request) => counted('openid', oidc.finish(request)) },
     creditNotices: createCreditNotices({ sql, credits, serviceMail, publicUrl: config.publicUrl }),
-    secondFactor: (request) => completeLogIn({ ...loggingIn, secrets }, request),
-    logIn: (request) => logIn(loggingIn, request),
+    secondFactor: (request) => counted('second-factor', completeLogIn({ ...loggingIn, secrets }, request)),
+    logIn: (request) => counted('password', logIn(loggingIn, request)),
     reauthenticate: (session, password, address) => reauthenticate(loggingIn, session, { password, address }),
     isFresh: (session) => isFresh(session, clock),
     lookAs: (session, accountId, address) => lookAs({ sql, sessions }, session, accountId, address),

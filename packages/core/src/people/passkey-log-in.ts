@@ -2,6 +2,7 @@ import type { PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/serv
 import type { Secrets } from '../platform/secrets.ts'
 import { createChallenges } from './challenges.ts'
 import { checkPasskey } from './check-passkey.ts'
+import { counted } from './count-log-in.ts'
 import { peekLink, takeLink } from './links.ts'
 import { loadWebAuthn } from './load-webauthn.ts'
 import { type LogInDependencies, type LogInResult, tooMany } from './log-in.ts'
@@ -75,40 +76,50 @@ export function createPasskeyLogIn(dependencies: PasskeyDependencies): PasskeyLo
         )
   }
 
+  const finishLogIn: PasskeyLogIn['finishLogIn'] = async ({ response, cookie, address, agent, replaces }) => {
+    if (oidcOnly || cookie === '') return { kind: 'refused' }
+    const allowed = await limits.logIn('passkey', address)
+    if (!allowed.allowed) return tooMany(clock, allowed)
+    const userId = await userOf(inBrowser(cookie), response)
+    if (userId === undefined) return { kind: 'refused' }
+    allowed.release()
+    const token = (await sql.begin((transaction) =>
+      sessions.begin(transaction, userId, 'passkey', { address, agent }, replaces),
+    )) as string
+    return { kind: 'session', token, userId }
+  }
+
+  const finishSecondFactor: PasskeyLogIn['finishSecondFactor'] = async ({
+    challenge,
+    response,
+    address,
+    agent,
+    replaces,
+  }) => {
+    const { userId } = (await peekLink(sql, 'second-factor', challenge)) ?? {}
+    if (!userId) return { kind: 'refused' }
+    const allowed = await limits.code(userId)
+    if (!allowed.allowed) return tooMany(clock, allowed)
+    if ((await userOf(inLogIn(challenge), response)) !== userId) return { kind: 'refused' }
+    allowed.release()
+    const token = (await sql.begin(async (transaction) => {
+      await takeLink(transaction, 'second-factor', challenge)
+      return sessions.begin(transaction, userId, 'password', { address, agent }, replaces)
+    })) as string
+    return { kind: 'session', token, userId }
+  }
+
   return {
     async beginLogIn() {
       const cookie = makeToken()
       return { options: await optionsFor(inBrowser(cookie)), cookie }
     },
-    async finishLogIn({ response, cookie, address, agent, replaces }) {
-      if (oidcOnly || cookie === '') return { kind: 'refused' }
-      const allowed = await limits.logIn('passkey', address)
-      if (!allowed.allowed) return tooMany(clock, allowed)
-      const userId = await userOf(inBrowser(cookie), response)
-      if (userId === undefined) return { kind: 'refused' }
-      allowed.release()
-      const token = (await sql.begin((transaction) =>
-        sessions.begin(transaction, userId, 'passkey', { address, agent }, replaces),
-      )) as string
-      return { kind: 'session', token, userId }
-    },
+    finishLogIn: (request) => counted('passkey', finishLogIn(request)),
     async beginSecondFactor(challenge) {
       const link = await peekLink(sql, 'second-factor', challenge)
       return link?.userId ? optionsForUser(inLogIn(challenge), link.userId) : undefined
     },
-    async finishSecondFactor({ challenge, response, address, agent, replaces }) {
-      const { userId } = (await peekLink(sql, 'second-factor', challenge)) ?? {}
-      if (!userId) return { kind: 'refused' }
-      const allowed = await limits.code(userId)
-      if (!allowed.allowed) return tooMany(clock, allowed)
-      if ((await userOf(inLogIn(challenge), response)) !== userId) return { kind: 'refused' }
-      allowed.release()
-      const token = (await sql.begin(async (transaction) => {
-        await takeLink(transaction, 'second-factor', challenge)
-        return sessions.begin(transaction, userId, 'password', { address, agent }, replaces)
-      })) as string
-      return { kind: 'session', token, userId }
-    },
+    finishSecondFactor: (request) => counted('second-factor', finishSecondFactor(request)),
     beginReauthentication: (session) => optionsForUser(inSession(session), session.user.id),
     async reauthenticate(session, response, address) {
       const allowed = await limits.logIn(`user ${session.user.id}`, address)

@@ -1,4 +1,6 @@
 import { flowWalk } from '../delivery/flows.ts'
+import { lastBackupAt } from '../platform/backup-names.ts'
+import type { BackupConfig } from '../platform/config/backups.ts'
 import { onlyRow, type Sql } from '../platform/database/database.ts'
 import { readDatabaseHealth } from '../platform/database/database-health.ts'
 import type { Measured } from '../platform/metrics/metrics.ts'
@@ -12,11 +14,11 @@ const MAX_FLOWS = 5000
  * Returns a function that reads the gauges that are the same for every process: the queue, the lag of events, the database. It reads
  * catalogs and indexes, and no more than a few rows of any table.
  */
-export function createServiceFigures(sql: Sql): () => Promise<Measured> {
+export function createServiceFigures(sql: Sql, backups: BackupConfig | undefined): () => Promise<Measured> {
   let last: { readonly at: number; readonly figures: Promise<Measured> } | undefined
   return () => {
     if (!last || performance.now() - last.at >= REUSE_MS) {
-      const read = { at: performance.now(), figures: readFigures(sql) }
+      const read = { at: performance.now(), figures: readFigures(sql, backups) }
       last = read
       read.figures.catch(() => {
         if (last === read) last = undefined
@@ -26,8 +28,9 @@ export function createServiceFigures(sql: Sql): () => Promise<Measured> {
   }
 }
 
-async function readFigures(sql: Sql): Promise<Measured> {
+async function readFigures(sql: Sql, backups: BackupConfig | undefined): Promise<Measured> {
   const [queue, health] = [await readQueue(sql), await readDatabaseHealth(sql)]
+  const { archiveAge, archiveFailures } = health
   return {
     queue_deliveries: queue.deliveries,
     queue_oldest_due_seconds: queue.oldestDue,
@@ -40,7 +43,17 @@ async function readFigures(sql: Sql): Promise<Measured> {
     database_replica_lag_bytes: health.replicaBehind ?? undefined,
     database_partition_weeks: health.weeksAhead,
     database_transaction_id_ratio: queue.transactionIds,
+    ...(archiveAge === null
+      ? {}
+      : { database_archive_age_seconds: archiveAge, database_archive_failures: archiveFailures }),
+    ...(backups ? await backupFigures(backups) : {}),
   }
+}
+
+async function backupFigures({ folder, everyHours }: BackupConfig): Promise<Measured> {
+  const began = await lastBackupAt(folder)
+  const age = began === undefined ? Number.POSITIVE_INFINITY : (Date.now() - began.getTime()) / 1000
+  return { backup_age_seconds: age, backup_interval_seconds: everyHours * 3600 }
 }
 
 interface QueueFigures {

@@ -16,6 +16,10 @@ export interface DatabaseHealth {
   readonly vacuumedAt: Date | null
   /** The replica that is furthest behind, in octets; null if there is none, or if this role may not see it. */
   readonly replicaBehind: number | null
+  /** Seconds since a segment was archived, or the server's statistics were reset if none was; null without archiving. */
+  readonly archiveAge: number | null
+  /** Failed attempts to archive a segment. */
+  readonly archiveFailures: number
 }
 
 /** Reads the catalogs and the server's own statistics; no table of the service. */
@@ -32,6 +36,10 @@ export async function readDatabaseHealth(sql: Sql): Promise<DatabaseHealth> {
                  and to_date(right(c.relname, 7), 'IYYY"w"IW') > service_now()::date) as "weeksAhead",
              (select greatest(last_vacuum, last_autovacuum) from pg_stat_user_tables where relname = 'delivery_queue') as "vacuumedAt",
              (select max(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn))::float8 from pg_stat_replication
-               where not pg_is_in_recovery()) as "replicaBehind"`,
+               where not pg_is_in_recovery()) as "replicaBehind",
+             case when current_setting('archive_mode') = 'on' then
+               extract(epoch from clock_timestamp() - coalesce(a.last_archived_time, a.stats_reset))::float8 end as "archiveAge",
+             a.failed_count::float8 as "archiveFailures"
+        from pg_stat_archiver a`,
   )
 }

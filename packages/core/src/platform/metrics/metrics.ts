@@ -1,6 +1,6 @@
 import { BroadcastChannel } from 'node:worker_threads'
 import type { Gauge, Metric, Registry } from 'prom-client'
-import { makeSums, type Sums } from './series.ts'
+import { makeSums, OTHER, type Sums } from './series.ts'
 import {
   type CounterName,
   type GaugeName,
@@ -11,8 +11,8 @@ import {
   type MetricRow,
 } from './table.ts'
 
-/** Values of gauges at this moment; one that is undefined is left out of the response. */
-export type Measured = Partial<Record<GaugeName, number | undefined>>
+/** Values of gauges at this moment, of a gauge with a label by its values; one that is undefined is left out of the response. */
+export type Measured = Partial<Record<GaugeName, number | ReadonlyMap<string, number> | undefined>>
 
 /** The metrics of a process, as Prometheus reads them. */
 export interface Metrics {
@@ -103,16 +103,29 @@ export async function startMetrics({ process, version }: MetricsOptions): Promis
     for (const result of results) {
       if (result.status === 'rejected') count('measurement_failures_total', {})
       for (const [name, value] of Object.entries(result.status === 'fulfilled' ? result.value : {}))
-        if (value !== undefined) gauges.get(name)?.set(value)
+        if (value !== undefined) set(name as GaugeName, value)
     }
     const written = await registry.metrics()
     forgetGauges()
     return written
   }
 
+  function set(name: GaugeName, value: number | ReadonlyMap<string, number>): void {
+    const gauge = gauges.get(name)
+    if (typeof value === 'number') {
+      gauge?.set(value)
+      return
+    }
+    const [label, bound] = Object.entries((METRIC_TABLE[name] as MetricRow).labels)[0] ?? []
+    if (label === undefined || typeof bound !== 'number') throw new Error(`${name} has no label of named values`)
+    for (const [named, one] of boundedTo(bound, value)) gauge?.set({ [label]: named }, one)
+  }
+
   /** So that a gauge that could not be read is absent, and neither 0 nor as it was. */
   function forgetGauges(): void {
-    for (const one of gauges.values()) one.remove()
+    for (const one of gauges.values()) one.reset()
+    // A reset leaves 0 where there are no labels.
+    for (const [name, one] of gauges) if (!hasLabels(name as GaugeName)) one.remove()
   }
 
   return {
@@ -128,6 +141,20 @@ export async function startMetrics({ process, version }: MetricsOptions): Promis
       channel.close()
     },
   }
+}
+
+function hasLabels(name: GaugeName): boolean {
+  return Object.keys(METRIC_TABLE[name].labels).length > 0
+}
+
+/** The first values, and the sum of all others as `other`. */
+function boundedTo(bound: number, values: ReadonlyMap<string, number>): Map<string, number> {
+  const kept = new Map<string, number>()
+  for (const [name, value] of values) {
+    const series = name !== OTHER && kept.size < bound ? name : OTHER
+    kept.set(series, (kept.get(series) ?? 0) + value)
+  }
+  return kept
 }
 
 async function inTime(read: () => Measured | Promise<Measured>): Promise<Measured> {

@@ -27,7 +27,8 @@ interface Sum {
 /** From the value of one label to the values of the next, and to the sum at the end. */
 type Level = Map<string, Level | Sum>
 
-const OTHER = 'other'
+/** What is counted together because there are too many values of a label. */
+export const OTHER = 'other'
 
 /**
  * Returns the sums of a counter or a histogram. The library's own make a text of the labels for each value: 0.32 µs, where a look into a map

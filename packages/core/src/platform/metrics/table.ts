@@ -52,6 +52,13 @@ export const METRIC_TABLE = {
       surface: ['v2', 'v3', 'operator', 'dashboard', 'tracking', 'docs', 'health', 'other'],
     }),
     http_connections: gauge('Open HTTP connections of the API process.', {}),
+    logins_total: counter(
+      'Log-ins to the dashboard; limited: refused unread, after too many that failed. A right password with a second factor to come counts when that was given.',
+      {
+        method: ['password', 'second-factor', 'passkey', 'openid'],
+        result: ['accepted', 'refused', 'limited'],
+      },
+    ),
   }),
 
   ...of(['api', 'delivery'], {
@@ -128,6 +135,28 @@ export const METRIC_TABLE = {
     stale_results_total: counter('Results rejected because another worker had taken over the delivery.', {}),
     record_seconds: histogram('Seconds until the results of a batch of attempts are recorded.', STATEMENT, {}),
 
+    mx_lookups_total: counter(
+      "Lookups of the mail hosts of a domain, by result: none if it has none, failed if the DNS did not say. The worker's cache is asked first.",
+      { result: ['found', 'none', 'failed'] },
+    ),
+    mx_lookup_seconds: histogram('Seconds of a lookup of the mail hosts of a domain.', CALL, {}),
+    outgoing_tls_total: counter(
+      "SMTP sessions with recipients' servers, by TLS version, the level that was demanded (docs/tls.md), and what became of it: refused if TLS was not as demanded, none without TLS.",
+      {
+        version: ['TLSv1.2', 'TLSv1.3', 'none'],
+        level: ['opportunistic', 'required', 'verified', 'sts', 'dane'],
+        result: ['verified', 'unverified', 'none', 'refused'],
+      },
+    ),
+    back_offs_total: counter('Limits set or prolonged by back-off rules, because providers refuse mail for now.', {
+      provider: NAMED,
+      setting: ['pause', 'rate', 'connections', 'messagesPerConnection'],
+    }),
+    pauses: gauge('Pauses of mail in force, by mailbox provider; those of other sites are counted as other.', {
+      provider: NAMED,
+    }),
+    exports_total: counter('Exports of events that this worker ended.', { result: ['done', 'failed'] }),
+
     queue_deliveries: gauge('Deliveries in the queue, due or not, as the database estimates.', {}),
     queue_oldest_due_seconds: gauge(
       'Seconds for which the delivery has been due that has waited longest; 0 if none is due.',
@@ -156,6 +185,19 @@ export const METRIC_TABLE = {
       {},
     ),
     database_partition_weeks: gauge('Weeks ahead for which the tables of messages have partitions.', {}),
+    database_archive_age_seconds: gauge(
+      'Seconds since a segment of the write-ahead log was archived; absent without archiving.',
+      {},
+    ),
+    database_archive_failures: gauge(
+      "Failed attempts to archive a segment since the server's statistics were reset; absent without archiving.",
+      {},
+    ),
+    backup_age_seconds: gauge(
+      'Seconds since the last base backup in BACKUP_DIR began, +Inf if it has none; absent without BACKUP_DIR.',
+      {},
+    ),
+    backup_interval_seconds: gauge('Seconds between two base backups (BACKUP_EVERY); absent without BACKUP_DIR.', {}),
     database_transaction_id_ratio: gauge(
       'Age of the oldest transaction id as a part of the age at which Postgres stops (2^31).',
       {},

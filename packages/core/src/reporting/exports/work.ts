@@ -2,6 +2,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { isDatabaseTrouble, type Sql } from '../../platform/database/database.ts'
 import type { ReadNeeds, Reads } from '../../platform/database/reads.ts'
+import { count } from '../../platform/metrics/metrics.ts'
 import { type NumberRange, rangeOf, readRun } from './read-span.ts'
 import { headOf, lineOf } from './row.ts'
 import {
@@ -90,7 +91,7 @@ async function saveRead(
   job: StoredExport,
   { position, last, rows, part }: Step,
 ): Promise<void> {
-  await sql.begin(async (transaction) => {
+  const ended = (await sql.begin(async (transaction) => {
     const saved = await saveStep(transaction, job, {
       position,
       lastNumber: last,
@@ -98,16 +99,19 @@ async function saveRead(
       parts: job.parts + (part ? 1 : 0),
       octets: job.octets + (part?.length ?? 0),
     })
-    if (!saved) return
+    if (!saved) return undefined
     if (part) await insertPart(transaction, job.id, job.parts, part)
     if ((await sumOctets(transaction, job.accountId)) > storage) {
       const megabytes = Math.floor(storage / 1024 / 1024)
       const problem = `export files of the last ${RETENTION_DAYS} days would exceed ${megabytes} MB in total`
       await saveEnd(transaction, job.id, { state: 'failed', problem, keptDays: RETENTION_DAYS })
-    } else if (position >= last) {
-      await saveEnd(transaction, job.id, { state: 'done', problem: null, keptDays: RETENTION_DAYS })
+      return 'failed'
     }
-  })
+    if (position < last) return undefined
+    await saveEnd(transaction, job.id, { state: 'done', problem: null, keptDays: RETENTION_DAYS })
+    return 'done'
+  })) as 'done' | 'failed' | undefined
+  if (ended) count('exports_total', { result: ended })
 }
 
 async function postpone(sql: Sql, { id }: StoredExport, isOutage: boolean): Promise<void> {
@@ -117,4 +121,5 @@ async function postpone(sql: Sql, { id }: StoredExport, isOutage: boolean): Prom
   await sql.begin((transaction) =>
     saveEnd(transaction, id, { state: 'failed', problem: 'internal error', keptDays: RETENTION_DAYS }),
   )
+  count('exports_total', { result: 'failed' })
 }

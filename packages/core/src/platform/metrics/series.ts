@@ -27,7 +27,7 @@ interface Sum {
 /** From the value of one label to the values of the next, and to the sum at the end. */
 type Level = Map<string, Level | Sum>
 
-/** What is counted together because there are too many values of a label. */
+/** The value of a label that has too many values. */
 export const OTHER = 'other'
 
 /**

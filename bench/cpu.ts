@@ -11,7 +11,8 @@ import { startSmtpSink } from './harness/sink.ts'
  * Who uses the processor on a message's way: microseconds a message, end to end, by process and by statement of the database.
  * `node bench/cpu.ts [--messages N] [--profile FOLDER] [--flags="--a --b"] [--waiting] [--one]`: --profile leaves a .cpuprofile of each process in
  * that folder, --flags are for Node. --waiting: with a million deliveries that wait for tomorrow. --one: one message at a time.
- * --operator-dkim: a domain of the operator signs, too. --metrics: METRICS_PORT is set, and read every five seconds.
+ * --operator-dkim: a domain of the operator signs, too. --metrics: METRICS_PORT is set, and read every five seconds. bench/in-turn.ts compares
+ * two such runs.
  */
 const { values: options } = parseArgs({
   options: {
@@ -27,9 +28,17 @@ const { values: options } = parseArgs({
 const MESSAGES = Number(options.messages ?? 6000)
 /** Linux counts processor time in hundredths of a second. */
 const TICK_US = 10_000
+/** Of the processes with metrics. */
+const ports: number[] = []
 
-function processorTime(): Map<string, number> {
-  const times = new Map<string, number>()
+interface Time {
+  readonly user: number
+  readonly system: number
+}
+
+/** The processor time of each part: only of processes of this run, since others may run on the machine. */
+function processorTime(roots: readonly number[]): Map<string, Time> {
+  const times = new Map<string, Time>()
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
       const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
@@ -39,7 +48,12 @@ function processorTime(): Map<string, number> {
       const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
         .replace(/^.*\) /s, '')
         .split(' ')
-      times.set(name, (times.get(name) ?? 0) + (Number(fields[11]) + Number(fields[12])) * TICK_US)
+      if (![Number(pid), Number(fields[1])].some((one) => one === process.pid || roots.includes(one))) continue
+      const { user, system } = times.get(name) ?? { user: 0, system: 0 }
+      times.set(name, {
+        user: user + Number(fields[11]) * TICK_US,
+        system: system + Number(fields[12]) * TICK_US,
+      })
     } catch {
       // It has just ended.
     }
@@ -73,7 +87,8 @@ try {
   if (options.waiting) await fillQueue(service)
   for (const messages of [Math.round(MESSAGES / 3), MESSAGES]) {
     await service.sql`select pg_stat_statements_reset()`
-    const [arrived, before, began] = [sink.count(), processorTime(), performance.now()]
+    const countedBefore = await countsOf(ports)
+    const [arrived, before, began] = [sink.count(), processorTime(service.roots()), performance.now()]
     for (let rest = options.one ? messages : 0; rest > 0; rest--) {
       await smtpSource(load, 1)
       await until('its arrival', () => sink.count() - arrived > messages - rest)
@@ -82,14 +97,19 @@ try {
     if (!options.one) await smtpSource(load, messages)
     await until('the last message', () => sink.count() - arrived >= messages)
     const seconds = (performance.now() - began) / 1000
-    const after = processorTime()
+    const after = processorTime(service.roots())
+    const counted = await countsOf(ports)
     const statements = await slowestStatements(service.sql, messages)
     if (!options.waiting) await service.drained(messages)
     process.stdout.write(`${Math.round(messages / seconds)} messages/s; µs a message:`)
-    for (const [name, time] of after) {
-      process.stdout.write(` ${name} ${Math.round((time - (before.get(name) ?? 0)) / messages)},`)
+    for (const [name, { user, system }] of after) {
+      const [userBefore, systemBefore] = [before.get(name)?.user ?? 0, before.get(name)?.system ?? 0]
+      const [own, all] = [user - userBefore, user + system - userBefore - systemBefore]
+      process.stdout.write(` ${name} ${(all / messages).toFixed(1)} (${(own / messages).toFixed(1)} user),`)
     }
     process.stdout.write(`\n${statements.join('\n')}\n`)
+    if (options.metrics)
+      process.stdout.write(`counts a message: ${((counted - countedBefore) / messages).toFixed(1)}\n`)
   }
   await service.close()
   await sink.stop()
@@ -97,15 +117,30 @@ try {
   await stopAll()
 }
 
+function readMetrics(port: number): Promise<string> {
+  return fetch(`http://127.0.0.1:${port}/metrics`)
+    .then((answer) => answer.text())
+    .catch(() => '')
+}
+
+/**
+ * How often the processes have counted or observed anything, at most: a counter may have been raised by more than one at once. With the time
+ * of a count (bench/metrics.ts) it tells what metrics cost, however busy the machine is.
+ */
+async function countsOf(ports: readonly number[]): Promise<number> {
+  const texts = await Promise.all(ports.map(readMetrics))
+  return texts.reduce((sum, text) => {
+    const samples = text.matchAll(/^postrider_\w+(?:_total|_count)(?:\{[^}]*\})? (\S+)$/gm)
+    return [...samples].reduce((total, [, value]) => total + Number(value), sum)
+  }, 0)
+}
+
 /** The setting of a process with metrics, which are read from now on. */
 async function metricsOf(): Promise<Record<string, string>> {
   if (!options.metrics) return {}
   const port = await freePort()
-  const read = () =>
-    fetch(`http://127.0.0.1:${port}/metrics`)
-      .then((answer) => answer.text())
-      .catch(() => undefined)
-  setInterval(read, 5000).unref()
+  ports.push(port)
+  setInterval(() => void readMetrics(port), 5000).unref()
   return { METRICS_PORT: String(port) }
 }
 

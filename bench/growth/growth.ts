@@ -17,6 +17,7 @@ import { pageVisits, unvisited } from './pages.ts'
 import { watchProcessor } from './processor.ts'
 import { isFine, save, table } from './report.ts'
 import { scaleOf } from './scale.ts'
+import { measureScrape } from './scrape.ts'
 import { createVisitor } from './visit.ts'
 
 const HELP = `npm run bench:growth -- [options]
@@ -30,6 +31,7 @@ command line that reads, and each page of the dashboard. Exit status 1 when one 
   --serve      run the filled database until it is interrupted
   --forget     instead of the reads: has the person of ten thousand messages forgotten, as a client of the API asks for it, and tells
                how long that takes. Once only on a database: the calls that ask for him find nothing afterwards
+  --scrape     instead of the reads: what the gauges of a delivery process cost; exit status 1 when one of them scans a table
 `
 
 process.exitCode = await main()
@@ -43,6 +45,7 @@ async function main(): Promise<number> {
       bound: { type: 'string', default: '200' },
       serve: { type: 'boolean', default: false },
       forget: { type: 'boolean', default: false },
+      scrape: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   })
@@ -58,6 +61,7 @@ async function main(): Promise<number> {
     const bound = Number(values.bound)
     if (values.serve) await serve(folder, filled)
     else if (values.forget) await measureForget(folder, filled, bound)
+    else if (values.scrape) return (await measureScrape(folder, report)) ? 0 : 1
     else return await measureAll(folder, filled, { bound, only: values.only })
     return 0
   } finally {

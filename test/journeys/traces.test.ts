@@ -1,3 +1,4 @@
+import nodemailer from 'nodemailer'
 import t from 'tap'
 import { addWebhook, LOOPBACK } from '../delivery/webhook-worker.ts'
 import { startProcess } from '../helpers/processes.ts'
@@ -47,7 +48,7 @@ t.test("a caller's trace shows a message from the call to the attempts and the w
   const sender = await service.makeSender()
   const receiver = await startReceiver(t)
   await addWebhook(service, sender, receiver.url, { eventIds: false })
-  await Promise.all((['api', 'delivery'] as const).map((name) => startProcess(t, name, service.env)))
+  await Promise.all((['api', 'delivery', 'relay'] as const).map((name) => startProcess(t, name, service.env)))
   const base = `http://127.0.0.1:${service.config.apiPort}`
   const send = (traceparent: string, body: Record<string, unknown>) =>
     sendV2(base, sender.apiKey, v2Body(sender, body), { traceparent })
@@ -91,12 +92,27 @@ t.test("a caller's trace shows a message from the call to the attempts and the w
   const failed = later.filter(({ status: { code } }) => code === 2).map(({ status: { message } }) => message)
   t.same(failed.sort(), ['bounced at rcpt', 'senderInvalid'].sort())
 
+  t.comment('Mail by SMTP names its trace in a header field.')
+  const bySmtp = '4bf92f3577b34da6a3ce929d0e0e4733'
+  const transport = nodemailer.createTransport({
+    ...{ host: '127.0.0.1', port: service.config.relayPort, auth: { user: 'apikey', pass: sender.apiKey } },
+    tls: { rejectUnauthorized: false },
+  })
+  const headers = { 'X-PR-Traceparent': `00-${bySmtp}-${CALLER.spanId}-01` }
+  const mailed = { from: `desk@${sender.domain}`, to: 'sam@harbor.example', subject: 'Pier 6', text: 'Ready.', headers }
+  await transport.sendMail(mailed)
+  const smtpSpans = () => spansOf(collector).filter(({ traceId }) => traceId === bySmtp)
+  await until('its attempt was exported', () => smtpSpans().some(({ name }) => name === 'attempt'))
+  const accepted = smtpSpans().find(({ name }) => name === 'accept')
+  t.equal(accepted?.parentSpanId, CALLER.spanId)
+  t.equal(attribute(accepted, 'postrider.door'), 'smtp')
+
   const written = JSON.stringify(collector.requests)
   for (const kept of [sender.apiKey, sender.domain, 'harbor.example', 'elsewhere.example', 'berth'])
     t.notOk(written.includes(kept), `nothing exported contains ${kept}`)
   const mail = sink.messages.map(({ data }) => String(data)).join('')
   t.ok(mail.includes('berth'))
-  t.notOk(mail.includes(CALLER.traceId), 'the recipient does not get the trace')
+  for (const id of [CALLER.traceId, bySmtp]) t.notOk(mail.includes(id), 'the recipient does not get the trace')
 })
 
 t.test('a receiver of traces that does not answer delays neither mail nor the end of a process', async (t) => {

@@ -24,6 +24,7 @@ t.test('the same message under the same key is one message with one queue id', a
   const first = await submit(t, sender, message)
   t.equal(await submit(t, sender, message), first)
   t.equal(await submit(t, sender, message.replace('Idempotency-Key', 'idempotency-key')), first)
+  t.equal(await submit(t, sender, `X-PR-Traceparent: 00-${'1'.repeat(32)}-${'2'.repeat(16)}-01\r\n${message}`), first)
   t.strictSame(await stored(service, sender), ONCE)
 })
 

@@ -24,6 +24,7 @@ const CONTROL_FIELDS = new Set([
   'x-pr-class',
   'x-pr-deadline',
   'x-pr-tls',
+  'x-pr-traceparent',
   // Read by smtpapi.ts; if there are several, the first one counts.
   'x-smtpapi',
 ])
@@ -44,6 +45,8 @@ export interface Controls {
   readonly templateId: number | undefined
   readonly attributes: Readonly<Record<string, string>>
   readonly idempotencyKey: string | undefined
+  /** `accept` ignores one that is not valid. */
+  readonly traceParent: string | undefined
 }
 
 const NO_CONTROLS: Controls = {
@@ -54,6 +57,7 @@ const NO_CONTROLS: Controls = {
   templateId: undefined,
   attributes: {},
   idempotencyKey: undefined,
+  traceParent: undefined,
 }
 
 export function isRemoved({ name }: Field): boolean {
@@ -103,6 +107,7 @@ export function* readControls(fields: readonly Field[]): Stoppable<Controls> {
     templateId: templateIdOf(yield* text('x-templateid')),
     attributes: yield* attributesOf(yield* jsonObject(yield* decoded('x-attributes'), 'X-ATTRIBUTES')),
     idempotencyKey: last.get('idempotency-key')?.value,
+    traceParent: last.get('x-pr-traceparent')?.value,
   }
 }
 

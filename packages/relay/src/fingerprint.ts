@@ -3,7 +3,7 @@ import { longWork } from '@postrider/core'
 import { FIELDS, type Field } from './header.ts'
 
 /** Fields that a client generates again each time it sends the same message. */
-const REGENERATED = new Set(['date', 'message-id', 'received'])
+const REGENERATED = new Set(['date', 'message-id', 'received', 'x-pr-traceparent'])
 /** RFC 2046 5.1.1: at most 70 characters. */
 const BOUNDARY = /;\s*boundary\s*=\s*(?:"([^"]{1,70})"|([^\s";]{1,70}))/i
 const MAX_DELIMITER_LENGTH = 200

@@ -107,6 +107,7 @@ async function parseReceived(received: ReceivedMessage, head: Head): Promise<Par
     settings: controls.settings,
     scheduledAt: undefined,
     idempotencyKey: controls.idempotencyKey,
+    traceParent: controls.traceParent,
     fingerprint:
       controls.idempotencyKey === undefined ? undefined : await fingerprintOf(recipients, fields, pieces, bodyStart),
     nameOf,

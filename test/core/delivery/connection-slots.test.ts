@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { registerWorker } from '../../helpers/lease.ts'
 import { until } from '../../helpers/until.ts'
 import { makeQueue, openCore } from './queue-of.ts'
 
@@ -72,13 +73,16 @@ t.test('twenty sessions that take at once never get more than the limit, and tog
 })
 
 t.test('a worker that is presumed dead gets none, and those it had are free within ten seconds', async (t) => {
-  const { core, register, take } = await makeSlots(t)
-  const [dead, alive] = [await core.deliveries.register({ host: 'dead.test', pid: 1 }), await register()]
+  const { core, take } = await makeSlots(t)
+  const dead = await core.deliveries.register({ host: 'dead.test', pid: 1 })
+  const own = await registerWorker(t, core)
+  const alive = own.workerId
   await take(dead.workerId, 5)
   await dead.abandon()
   const watch = core.deliveries.watchWorkers(alive)
   const began = performance.now()
   const got = await until('a free slot', async () => {
+    await own.beat()
     await watch.takeOver()
     const slots = await take(alive, 1)
     return slots.length > 0 ? slots : undefined

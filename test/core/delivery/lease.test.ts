@@ -55,7 +55,7 @@ async function makeQueue(t: Test) {
   })
   t.teardown(() => observer.readiness.close())
   const story = async () => (await service.core.messages.show(messageId))?.deliveries ?? []
-  return { service, messageId, clock, watch: observer.deliveries.watchWorkers(), story }
+  return { service, messageId, clock, observer, watch: observer.deliveries.watchWorkers(), story }
 }
 
 /** The worker of each test's own process; a lease keeps a connection of its own. */
@@ -209,6 +209,27 @@ t.test('a worker that was taken over claims nothing more', async (t) => {
   t.equal((await claimDue(service.core, { workerId, limit: 100 })).length, 0)
   for (const { state } of await story()) t.equal(state, 'queued', 'somebody else will get it')
 })
+
+t.test(
+  'a worker judges no other while its own heartbeats do not arrive, nor in the first moments after that',
+  async (t) => {
+    const { service, clock, observer } = await makeQueue(t)
+    const own = await service.core.deliveries.register({ host: 'own.example', pid: 1 })
+    const other = await service.core.deliveries.register({ host: 'other.example', pid: 1 })
+    t.teardown(() => Promise.all([own.release(), other.release()]))
+    t.equal((await claimDue(service.core, { workerId: other.workerId, limit: 100 })).length, 3)
+    const watch = observer.deliveries.watchWorkers(own.workerId)
+    t.equal(await watch.takeOver(), 0)
+    // As in a failover: the database takes reads, and no commits.
+    clock.ahead += 61_000
+    t.equal(await watch.takeOver(), 0)
+    await own.beat()
+    t.equal(await watch.takeOver(), 0)
+    clock.ahead += 61_000
+    await own.beat()
+    t.equal(await watch.takeOver(), 3, 'the other one had its time')
+  },
+)
 
 t.test('two observers of one dead worker take over once', async (t) => {
   const { service, watch, clock, story } = await makeQueue(t)

@@ -20,6 +20,8 @@ export const BEAT_EVERY = 2000
 const DEAD_AFTER = 5000
 /** Milliseconds after which a heartbeat without response is abandoned together with its connection. */
 const BEAT_TIMEOUT = 3000
+/** Milliseconds after which a worker whose own heartbeat has not been seen to advance judges no other one: two heartbeats, and less than DEAD_AFTER. */
+const SILENT_AFTER = 4500
 /** Milliseconds after which a worker whose heartbeat has stopped is presumed hung, even if it holds its lock. */
 const HUNG_AFTER = 60_000
 /** A delivery whose workers died this often may be the cause: from then on it waits before the next attempt. */
@@ -165,7 +167,10 @@ interface Taken {
   readonly aside: boolean
 }
 
-/** Observes all workers except `own`, the observer's own worker, which is evidently alive and is for others to judge. */
+/**
+ * Observes all workers except `own`, the observer's own worker, which is evidently alive and is for others to judge. While its heartbeats do not
+ * arrive either, it judges nobody: the database takes reads, but no commits, and workers that presumed each other dead would all exit.
+ */
 export function watchWorkers(sql: Sql, monotonic: () => number, own?: number, onSetAside?: OnSetAside): LostWorkers {
   let sightings = new Map<number, Sighting>()
 
@@ -187,9 +192,26 @@ export function watchWorkers(sql: Sql, monotonic: () => number, own?: number, on
         sightings = new Map()
         throw error
       }
-      const dead = findDeadWorkers(rows, monotonic()).filter((id) => id !== own)
-      return dead.length === 0 ? 0 : takeOverAndNotify(dead)
+      const now = monotonic()
+      const dead = findDeadWorkers(rows, now).filter((id) => id !== own)
+      if (isSilent(own, now)) forgetSilence(now)
+      else if (dead.length > 0) return takeOverAndNotify(dead)
+      return 0
     },
+  }
+
+  function isSilent(id: number | undefined, now: number): boolean {
+    const sighting = id === undefined ? undefined : sightings.get(id)
+    return sighting !== undefined && now - sighting.since >= SILENT_AFTER
+  }
+
+  /** Each worker has its full time again, from the last moment in which none could commit. */
+  function forgetSilence(now: number): void {
+    for (const [id, sighting] of sightings) {
+      if (id === own) continue
+      sighting.since = now
+      if (sighting.freeSince !== undefined) sighting.freeSince = now
+    }
   }
 
   async function takeOverAndNotify(dead: readonly number[]): Promise<number> {

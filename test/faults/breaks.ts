@@ -18,8 +18,8 @@ export const BREAKS: readonly Break[] = [
   {
     name: "never takes over a lost worker's deliveries",
     file: 'packages/core/src/delivery/lease.ts',
-    find: 'return dead.length === 0 ? 0 :',
-    replace: 'return dead.length >= 0 ? 0 :',
+    find: 'else if (dead.length > 0) return',
+    replace: 'else if (dead.length < 0) return',
     journey: 'test/journeys/crashes.test.ts',
   },
   {

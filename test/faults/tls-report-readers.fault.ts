@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { selfSigned } from '../delivery/authority.ts'
 import { REPORTS_TO, startTlsInternet, TLS_CASES } from '../delivery/tls-cases.ts'
 import { startTlsServer } from '../delivery/tls-server.ts'
@@ -40,31 +40,49 @@ for path in sys.argv[2:]:
         'report': json.loads(gzip.decompress(content)),
     }))
 `
+/** Reads the files that are its arguments as parsedmarc does, with which many domains read the TLS reports they get. Prints them in the names of RFC 8460. */
+const PARSEDMARC = `
+import sys, json, parsedmarc
+for path in sys.argv[1:]:
+    report = parsedmarc.parse_smtp_tls_report_json(open(path).read())
+    print(json.dumps({'report-id': report['report_id'], 'policies': [{
+        'policy': {'policy-type': policy['policy_type'], 'policy-domain': policy['policy_domain']},
+        'summary': {'total-successful-session-count': policy['successful_session_count'], 'total-failure-session-count': policy['failed_session_count']},
+        'failure-details': [{
+            'result-type': one['result_type'], 'sending-mta-ip': one['sending_mta_ip'],
+            'receiving-mx-hostname': one['receiving_mx_hostname'], 'failed-session-count': one['failed_session_count'],
+        } for one in policy['failure_details']],
+    } for policy in report['policies']]}))
+`
 /** Debian's, which has Debian's packages. */
 const PYTHON = '/usr/bin/python3'
-const isReady = (() => {
+const has = (module: string): boolean => {
   try {
-    execFileSync(PYTHON, ['-c', 'import dkim'], { stdio: 'ignore' })
+    execFileSync(PYTHON, ['-c', `import ${module}`], { stdio: 'ignore' })
     return true
   } catch {
     return false
   }
-})()
-const SKIP = !isReady && 'dkimpy not found: apt-get install --no-install-recommends python3-dkim'
+}
+const SKIP = !has('dkim') && 'dkimpy not found: apt-get install --no-install-recommends python3-dkim'
+/** Debian has no package of it. PYTHONPATH may say where it is. */
+const HAS_PARSEDMARC = has('parsedmarc')
 const SERVICE = 'post.example'
+
+interface Report {
+  readonly 'report-id': string
+  readonly policies: readonly {
+    readonly policy: Readonly<Record<string, unknown>>
+    readonly summary: Readonly<Record<string, number>>
+    readonly 'failure-details': readonly Readonly<Record<string, string | number>>[]
+  }[]
+}
 
 interface Read {
   readonly [part: string]: unknown
   readonly domain: string
   readonly covered: readonly string[]
-  readonly report: {
-    readonly 'report-id': string
-    readonly policies: readonly {
-      readonly policy: Readonly<Record<string, unknown>>
-      readonly summary: Readonly<Record<string, number>>
-      readonly 'failure-details': readonly Readonly<Record<string, string | number>>[]
-    }[]
-  }
+  readonly report: Report
 }
 
 interface Count {
@@ -133,17 +151,19 @@ t.test('other programs read TLS reports as the database has them', { skip: SKIP,
     writeFileSync(file, data)
     return file
   })
-  const output = execFileSync(PYTHON, ['-c', READER, join(folder, 'records.json'), ...files], { encoding: 'utf8' })
-  const read = output
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Read)
-  for (const [at, { report }] of read.entries()) writeFileSync(join(folder, `${at}.json`), JSON.stringify(report))
+  const read = run<Read>(READER, [join(folder, 'records.json'), ...files])
+  const reports = read.map(({ report }, at) => {
+    const file = join(folder, `${at}.json`)
+    writeFileSync(file, JSON.stringify(report))
+    return file
+  })
+  const others = HAS_PARSEDMARC ? run<Report>(PARSEDMARC, reports) : []
+  t.equal(others.length, HAS_PARSEDMARC ? reports.length : 0, 'parsedmarc reads each')
   t.strictSame(read.map(({ domain }) => domain).sort(), [...domains].sort())
 
   const day = counts[0]?.day ?? ''
   const begin = Date.parse(`${day}T00:00:00Z`) / 1000
-  for (const { domain, report, covered, subject, date, filename, ...form } of read) {
+  for (const [at, { domain, report, covered, subject, date, filename, ...form }] of read.entries()) {
     t.match(
       { ...form, filename, subject },
       {
@@ -165,17 +185,6 @@ t.test('other programs read TLS reports as the database has them', { skip: SKIP,
     )
     for (const field of ['from', 'to', 'subject', 'content-type']) t.ok(covered.includes(field), `${field} is signed`)
     const own = counts.filter(({ policy_domain }) => policy_domain === domain)
-    const said = report.policies.flatMap(({ policy, summary, 'failure-details': details }) => {
-      const type = policy['policy-type']
-      t.equal(policy['policy-domain'], domain)
-      return [
-        `${type} ${summary['total-successful-session-count']} ${summary['total-failure-session-count']}`,
-        ...details.map((one) => {
-          t.equal(one['sending-mta-ip'], '192.0.2.1', 'the address of HELO_NAME')
-          return `${type} ${one['result-type']} ${one['receiving-mx-hostname']} ${one['failed-session-count']}`
-        }),
-      ]
-    })
     const sum = (rows: readonly Count[]) => rows.reduce((total, { sessions }) => total + sessions, 0)
     const held = [...Map.groupBy(own, ({ policy_type }) => policy_type)].flatMap(([type, rows]) => {
       const failed = rows.filter(({ result }) => result !== '')
@@ -184,8 +193,37 @@ t.test('other programs read TLS reports as the database has them', { skip: SKIP,
         ...failed.map(({ result, mx, sessions }) => `${type} ${result} ${mx} ${sessions}`),
       ]
     })
-    t.strictSame(said.sort(), held.sort(), `the figures of ${domain}`)
+    t.strictSame(figuresOf(t, domain, report), held.sort(), `the figures of ${domain}`)
+    const other = others[at]
+    if (other) t.strictSame(figuresOf(t, domain, other), held, `the figures of ${domain} in parsedmarc`)
   }
   const results = new Set(counts.map(({ result }) => result))
-  t.comment(`figures: ${read.length} reports, ${counts.length} counts, ${results.size - 1} types of failure`)
+  t.comment(
+    `figures: ${read.length} reports, ${others.length} of them read by parsedmarc, ${counts.length} counts, ${results.size - 1} types of failure`,
+  )
 })
+
+/** Runs a program that prints a line of JSON for each of its results. */
+function run<T>(program: string, files: readonly string[]): T[] {
+  const output = execFileSync(PYTHON, ['-c', program, ...files], { encoding: 'utf8' })
+  return output
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as T)
+}
+
+/** The counts of a report, a line for each policy and each failure, sorted. */
+function figuresOf(t: Test, domain: string, { policies }: Report): string[] {
+  const figures = policies.flatMap(({ policy, summary, 'failure-details': details }) => {
+    const type = policy['policy-type']
+    t.equal(policy['policy-domain'], domain)
+    return [
+      `${type} ${summary['total-successful-session-count']} ${summary['total-failure-session-count']}`,
+      ...details.map((one) => {
+        t.equal(one['sending-mta-ip'], '192.0.2.1', 'the address of HELO_NAME')
+        return `${type} ${one['result-type']} ${one['receiving-mx-hostname']} ${one['failed-session-count']}`
+      }),
+    ]
+  })
+  return figures.sort()
+}

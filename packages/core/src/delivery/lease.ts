@@ -169,7 +169,7 @@ interface Taken {
 
 /**
  * Observes all workers except `own`, the observer's own worker, which is evidently alive and is for others to judge. While its heartbeats do not
- * arrive either, it judges nobody: the database takes reads, but no commits, and workers that presumed each other dead would all exit.
+ * arrive either, it judges no other one: the database takes reads, but no commits, and workers that presumed each other dead would all exit.
  */
 export function watchWorkers(sql: Sql, monotonic: () => number, own?: number, onSetAside?: OnSetAside): LostWorkers {
   let sightings = new Map<number, Sighting>()

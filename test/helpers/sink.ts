@@ -93,7 +93,9 @@ export async function startSink(t: Test, options: SinkOptions = {}): Promise<Sin
     #socket: Socket
     readonly #number: number
     #tls = false
-    #buffer = Buffer.alloc(0)
+    /** What has arrived and is not read yet. */
+    #arrived: Buffer[] = []
+    #search = beginSearch()
     #busy = false
     #from = ''
     #to: string[] = []
@@ -115,7 +117,7 @@ export async function startSink(t: Test, options: SinkOptions = {}): Promise<Sin
     #listen(): void {
       this.#socket.on('error', () => {})
       this.#socket.on('data', (chunk: Buffer) => {
-        this.#buffer = Buffer.concat([this.#buffer, chunk])
+        this.#arrived.push(chunk)
         void this.#work()
       })
     }
@@ -128,21 +130,22 @@ export async function startSink(t: Test, options: SinkOptions = {}): Promise<Sin
     }
 
     async #readCommand(): Promise<boolean> {
-      const end = this.#buffer.indexOf('\r\n')
+      const buffer = Buffer.concat(this.#arrived)
+      const end = buffer.indexOf('\r\n')
       if (end === -1) return false
-      const line = this.#buffer.toString('utf8', 0, end)
-      this.#buffer = this.#buffer.subarray(end + 2)
+      const line = buffer.toString('utf8', 0, end)
+      this.#arrived = [buffer.subarray(end + 2)]
       commands.push(line)
       await this.#command(line)
       return true
     }
 
     async #readData(): Promise<boolean> {
-      const whole = Buffer.concat([Buffer.from('\r\n'), this.#buffer])
-      const end = whole.indexOf('\r\n.\r\n')
-      if (end === -1) return false
+      if (!this.#search(this.#arrived)) return false
+      const whole = Buffer.concat([CRLF, ...this.#arrived])
+      const end = whole.indexOf(END_OF_DATA)
       this.#inData = false
-      this.#buffer = Buffer.from(whole.subarray(end + 5))
+      this.#arrived = [Buffer.from(whole.subarray(end + END_OF_DATA.length))]
       const data = unstuffed(whole.subarray(2, end + 2))
       const step = this.#step('.', data)
       const answer = (await options.dot?.(step)) ?? '250 2.0.0 taken'
@@ -179,6 +182,7 @@ export async function startSink(t: Test, options: SinkOptions = {}): Promise<Sin
           if (this.#to.length === 0) return void this.#answer('503 5.5.1 no recipients')
           const reply = await this.#say(line, options.data, '354 go ahead')
           this.#inData = typeof reply === 'string' && reply.startsWith('354')
+          this.#search = beginSearch()
           return
         }
         case 'RSET':
@@ -209,7 +213,7 @@ export async function startSink(t: Test, options: SinkOptions = {}): Promise<Sin
       const secured = new TLSSocket(this.#socket, { isServer: true, secureContext: createSecureContext(options.tls) })
       this.#socket = secured
       this.#tls = true
-      this.#buffer = Buffer.alloc(0)
+      this.#arrived = []
       this.#listen()
     }
 
@@ -256,6 +260,23 @@ export async function startSink(t: Test, options: SinkOptions = {}): Promise<Sin
       return sockets.size
     },
     close,
+  }
+}
+
+const CRLF = Buffer.from('\r\n')
+const END_OF_DATA = Buffer.from('\r\n.\r\n')
+
+/** Tells whether the end of the data is in what has arrived, and looks at each part once: a message of 20 MB comes in hundreds. */
+function beginSearch(): (arrived: readonly Buffer[]) => boolean {
+  let before = CRLF
+  let looked = 0
+  return (arrived) => {
+    for (; looked < arrived.length; looked++) {
+      const part = Buffer.concat([before, arrived[looked] as Buffer])
+      if (part.includes(END_OF_DATA)) return true
+      before = part.subarray(1 - END_OF_DATA.length)
+    }
+    return false
   }
 }
 

@@ -10,6 +10,7 @@ COPY packages/cli/package.json packages/cli/
 COPY packages/core/package.json packages/core/
 COPY packages/dashboard/package.json packages/dashboard/
 COPY packages/delivery/package.json packages/delivery/
+COPY packages/launch/package.json packages/launch/
 COPY packages/relay/package.json packages/relay/
 COPY packages/sandbox/package.json packages/sandbox/
 COPY packages/ui/package.json packages/ui/

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import type { BoundSocket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { COMPILE_CACHE } from '@postrider/launch'
 import type { Test } from 'tap'
-import { COMPILE_CACHE } from '../../packages/cli/src/compile-cache.ts'
 
 export type ProcessName = 'api' | 'relay' | 'delivery' | 'returns' | 'sandbox'
 

@@ -1,40 +1,4 @@
-import { listen, OF_MANY, POOL_SIZES, runProcess, STANDBY_POOL_SIZES, withCore } from '@postrider/core'
-import { buildApp } from './app.ts'
-import { finishConnections } from './http/finish-connections.ts'
+import { launch } from '@postrider/launch'
 
-/**
- * Percent (core/process.ts). About 45 MB are live here, and a response of 10,000 counts or 5,000 rows takes 60 MB until it is
- * sent; with 150 the heap then grew to 150 MB. With 100, accepting a message took some 9 µs more because of garbage collection.
- */
-const HEAP_GROWTH = 120
-
-/** The API process. Any number of them can run, on any number of hosts. */
-await runProcess(
-  { name: 'api', env: process.env, heapGrowth: HEAP_GROWTH },
-  withCore(
-    {
-      name: 'api',
-      connections: POOL_SIZES.api,
-      standbyConnections: STANDBY_POOL_SIZES.api,
-      share: OF_MANY,
-      ownHealth: true,
-    },
-    async ({ config, log, stop, sockets, core }) => {
-      const app = await buildApp({ core, config, log, stop })
-      const fd = sockets.fd('api')
-      if (fd === undefined) {
-        await app.listen({ host: config.apiHost, port: config.apiPort })
-      } else {
-        await app.ready()
-        await listen(app.server, { fd })
-      }
-      return {
-        isServer: true,
-        async close() {
-          if (fd !== undefined) await finishConnections(app.server)
-          await app.close()
-        },
-      }
-    },
-  ),
-)
+/** The API process. */
+await launch(new URL('./api-process.ts', import.meta.url))

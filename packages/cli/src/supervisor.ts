@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { ALIVE_EVERY_MS, EXIT_CONFIG, REPLACED } from '@postrider/core'
-import { COMPILE_CACHE } from './compile-cache.ts'
+import { COMPILE_CACHE } from '@postrider/launch'
 import type { HeldSocket } from './held-sockets.ts'
 import { type Patience, watchLives } from './lives.ts'
 import { MEMORY } from './memory.ts'

@@ -1,12 +1,4 @@
-import { ensureCertificate, POOL_SIZES, runProcess, withCore } from '@postrider/core'
-import { createReturns } from './returns/returns.ts'
+import { launch } from '@postrider/launch'
 
-/** The process that receives bounce reports and complaints. Any number of them can run, on any number of hosts. */
-await runProcess(
-  { name: 'returns', env: process.env },
-  withCore({ name: 'returns', connections: POOL_SIZES.returns }, async ({ config, log, sockets, core }) => {
-    const returns = createReturns({ core, config, log, certificate: await ensureCertificate(config), sockets })
-    await returns.listen()
-    return { isServer: true, close: () => returns.close() }
-  }),
-)
+/** The process that receives bounce reports and complaints. */
+await launch(new URL('./returns-process.ts', import.meta.url))

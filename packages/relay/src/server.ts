@@ -1,12 +1,4 @@
-import { ensureCertificate, POOL_SIZES, runProcess, withCore } from '@postrider/core'
-import { createRelay } from './relay.ts'
+import { launch } from '@postrider/launch'
 
-/** The relay process. Any number of them can run, on any number of hosts. */
-await runProcess(
-  { name: 'relay', env: process.env },
-  withCore({ name: 'relay', connections: POOL_SIZES.relay }, async ({ config, log, sockets, core }) => {
-    const relay = createRelay({ core, config, log, certificate: await ensureCertificate(config), sockets })
-    await relay.listen()
-    return { isServer: true, close: () => relay.close() }
-  }),
-)
+/** The relay process. */
+await launch(new URL('./relay-process.ts', import.meta.url))

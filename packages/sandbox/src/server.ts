@@ -1,5 +1,4 @@
-import { runProcess } from '@postrider/core'
-import { startSandbox } from './sandbox.ts'
+import { launch } from '@postrider/launch'
 
-/** The sandbox process. One is enough; production has none. */
-await runProcess({ name: 'sandbox', env: process.env }, startSandbox)
+/** The sandbox process. */
+await launch(new URL('./sandbox-process.ts', import.meta.url))

@@ -15,7 +15,7 @@ export interface Authority {
   readonly file: string
   issue(
     names: readonly string[],
-    options?: { readonly expired?: boolean; readonly subject?: string },
+    options?: { readonly expired?: boolean; readonly days?: number; readonly subject?: string },
   ): Promise<IssuedCertificate>
 }
 
@@ -44,7 +44,7 @@ export async function makeAuthority(): Promise<Authority> {
   return {
     cert: root.cert,
     file,
-    async issue(names, { expired = false, subject = 'mail' } = {}) {
+    async issue(names, { expired = false, days, subject = 'mail' } = {}) {
       const made = await generate([{ name: 'commonName', value: subject }], {
         ...KEYS,
         ca: { key: root.private, cert: root.cert },
@@ -57,6 +57,7 @@ export async function makeAuthority(): Promise<Authority> {
                 : names.map((value) => ({ type: 2, value })),
           },
         ],
+        ...(days === undefined ? {} : { notAfterDate: new Date(Date.now() + days * 86_400_000 + 60_000) }),
         ...(expired ? { notBeforeDate: new Date('2020-01-01'), notAfterDate: new Date('2021-01-01') } : {}),
       })
       return { cert: made.cert, key: made.private }

@@ -30,7 +30,8 @@ export async function runCommand(args: string[], env: NodeJS.ProcessEnv, streams
     command = parsed.command
     const surplus = words[readUsage(command.usage).words.length]
     if (surplus !== undefined) throw new UsageError(`unexpected argument "${surplus}"`)
-    for (const one of misspeltSettings(env)) streams.stderr.write(`postrider: ${misspeltText(one)}\n`)
+    for (const one of command.checksSettings ? [] : misspeltSettings(env))
+      streams.stderr.write(`postrider: ${misspeltText(one)}\n`)
     const config = readConfig(env)
     const { creates, migrates } = command
     const answer = await command.run({

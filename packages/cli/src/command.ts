@@ -20,6 +20,8 @@ export interface Command {
   readonly creates?: boolean
   /** Whether the command applies missing migrations with MIGRATE=manual, too. */
   readonly migrates?: boolean
+  /** Whether the command itself reports variables that look like misspelt settings. */
+  readonly checksSettings?: boolean
   /** Returns what to print: `data` with --json, `text` otherwise. */
   run(call: Call): Promise<Answer | undefined>
 }

@@ -40,6 +40,7 @@ export const doctorCommands: readonly Command[] = [
       from: 'Sender of these messages (default: postmaster@ the oldest active domain)',
     },
     examples: ['doctor --send you@example.com'],
+    checksSettings: true,
     run: runDoctor,
   },
 ]

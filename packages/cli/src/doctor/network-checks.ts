@@ -1,5 +1,4 @@
-import type { CheckPurpose, RecordCheck } from '@postrider/core'
-import { withDns } from '@postrider/core'
+import { type CheckPurpose, type IncomingPolicy, type RecordCheck, readIncomingPolicy, withDns } from '@postrider/core'
 import { local } from '../commands/operate.ts'
 import { isWrong } from '../commands/source-status.ts'
 import { smtpGreeting } from '../smtp-greeting.ts'
@@ -16,6 +15,7 @@ export const networkChecks: readonly Check[] = [
   records('reverse DNS', ['reverse', 'reverseHelo'], 'bad'),
   records('return path', ['returnPath', 'spf'], 'bad'),
   records('other records', ['tracking', 'reports', 'dkim'], 'warn'),
+  { area: 'network', name: 'MTA-STS', limitMs: 2 * DNS_MS, run: checkPolicies },
   { area: 'network', name: 'outbound SMTP', limitMs: DNS_MS + MAX_HOSTS * RESPONSE_MS, run: checkOutbound },
 ]
 
@@ -75,6 +75,40 @@ function judgeRecords(found: readonly RecordCheck[], status: 'warn' | 'bad'): Fi
     )
   const skipped = found.every(({ state }) => state === 'skipped')
   return ok(skipped ? (found[0]?.problem ?? 'not checked') : firstOf(found.map(({ type, host }) => `${type} ${host}`)))
+}
+
+/** Policies of the domains that this service receives mail for: under a wrong one, bounces and letters do not arrive. */
+async function checkPolicies({ config }: Readings): Promise<Finding | undefined> {
+  const { returnPathHost, serviceDomain, delivery } = config
+  if (delivery.kind === 'sandbox') return undefined
+  const domains = [...new Set([returnPathHost, serviceDomain ?? returnPathHost])]
+  const found = await Promise.all(
+    domains.map(async (domain) => ({
+      domain,
+      policy: await readIncomingPolicy(domain, { config, deadlineMs: DNS_MS }),
+    })),
+  )
+  const wrong = found.flatMap(({ domain, policy }) => problemOf(domain, policy))
+  const [worst] = wrong.toSorted((a, b) => Number(b.isEnforced) - Number(a.isEnforced))
+  if (worst !== undefined) {
+    const text = firstOf(wrong.map(({ problem }) => problem))
+    const fix = `correct https://mta-sts.${worst.domain}/.well-known/mta-sts.txt, then change the id in TXT _mta-sts.${worst.domain}`
+    return worst.isEnforced ? bad(`${text}; senders that follow it do not deliver`, fix) : warn(text, fix)
+  }
+  const unknown = found.filter(({ policy }) => policy.kind === 'unknown').map(({ domain }) => domain)
+  if (unknown.length > 0) throw new NotChecked(`the DNS did not respond for ${firstOf(unknown)}`)
+  const own = found.flatMap(({ domain, policy }) => (policy.kind === 'policy' ? [`${domain} (${policy.mode})`] : []))
+  return ok(
+    own.length === 0 ? `no policy for ${firstOf(domains)}` : `the policies list the mail hosts: ${firstOf(own)}`,
+  )
+}
+
+function problemOf(domain: string, policy: IncomingPolicy) {
+  if (policy.kind === 'broken')
+    return [{ domain, isEnforced: false, problem: `the policy of ${domain}: ${policy.problem}` }]
+  if (policy.kind !== 'policy' || policy.mode === 'none' || policy.unlisted.length === 0) return []
+  const problem = `the policy of ${domain} does not list its mail host ${firstOf(policy.unlisted)}`
+  return [{ domain, isEnforced: policy.mode === 'enforce', problem }]
 }
 
 /** Connects to the server that mail is sent to. The servers of recipients are asked only if a message is sent to one anyway. */

@@ -23,6 +23,7 @@ export type { Dnssec, SecureAnswer, Validation } from '../../platform/dnssec/ind
 export type { Dane, HostDane } from './dane.ts'
 export { daneFor } from './dane.ts'
 export { isListed } from './fetch-policy.ts'
+export { type IncomingPolicy, readIncomingPolicy } from './incoming-policy.ts'
 export * from './levels.ts'
 export type { TlsResult, TlsResults, TlsSession } from './results.ts'
 export type { TlsRule, TlsTarget } from './rules.ts'

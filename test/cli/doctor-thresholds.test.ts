@@ -1,0 +1,171 @@
+import '../helpers/policy-port.ts'
+import type { AddressInfo } from 'node:net'
+import { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { readConfig } from '@postrider/core'
+import t from 'tap'
+import { certificateChecks } from '../../packages/cli/src/doctor/certificate-checks.ts'
+import { databaseChecks } from '../../packages/cli/src/doctor/database-checks.ts'
+import { examine } from '../../packages/cli/src/doctor/examine.ts'
+import { loadChecks } from '../../packages/cli/src/doctor/load-checks.ts'
+import { networkChecks } from '../../packages/cli/src/doctor/network-checks.ts'
+import { createReadings, type Readings } from '../../packages/cli/src/doctor/readings.ts'
+import { replicationChecks } from '../../packages/cli/src/doctor/replication-checks.ts'
+import { makeAuthority } from '../delivery/authority.ts'
+import { startPolicyHost } from '../delivery/policy-host.ts'
+import { startDns } from '../helpers/dns.ts'
+import { freePorts } from '../helpers/ports.ts'
+import { postrider } from './postrider.ts'
+
+const MILLION = 1_000_000
+const CHECKS = [...databaseChecks, ...loadChecks, ...replicationChecks, ...networkChecks, ...certificateChecks]
+const bare = createReadings({ config: readConfig({}), env: {}, recipient: undefined, sql: undefined })
+
+/** What a check says of a state that a test database cannot be brought into; no statement is run. */
+async function judged(name: string, state: object): Promise<string> {
+  const readings = { ...bare, sql: () => undefined, ...state } as unknown as Readings
+  const { checks, notChecked } = await examine(
+    CHECKS.filter((check) => check.name === name),
+    readings,
+  )
+  const [check, unchecked] = [checks[0], notChecked[0]]
+  return check
+    ? `${check.status}: ${check.detail}${check.fix ? `; fix: ${check.fix}` : ''}`
+    : `not checked: ${unchecked?.reason}`
+}
+
+t.test('long transactions and forgotten prepared ones are named with their session', async (t) => {
+  const of = (seconds: number, prepared: object[] = []) =>
+    judged('transactions', {
+      activity: async () => ({ transactions: [{ pid: 99, seconds, program: 'psql', state: 'idle' }], prepared }),
+    })
+  t.match(await of(300), /^ok: the oldest has been open for 5 min$/)
+  t.match(await of(301), /^warn: .*psql, idle.*; fix: end it: SELECT pg_terminate_backend\(99\)$/)
+  t.match(await of(3600), /^warn: /)
+  t.match(await of(3601), /^bad: /)
+  t.match(await of(1, [{ name: 'gid', seconds: 301 }]), /^bad: a prepared transaction .*; fix: COMMIT PREPARED 'gid'/)
+})
+
+t.test('dead rows count from a hundred thousand on, where they are more than the live ones', async (t) => {
+  const of = (dead: number, live = 10) =>
+    judged('dead rows', { tables: async () => ({ dead: [{ table: 'delivery_queue', dead, live }] }) })
+  t.match(await of(100_000), /^ok: /)
+  t.match(await of(100_001), /^warn: .*delivery_queue \(100001\); fix: .*VACUUM \(ANALYZE\) delivery_queue$/)
+  t.match(await of(900_000, 900_001), /^ok: /)
+  t.match(await of(5 * MILLION + 1), /^bad: /)
+})
+
+t.test('transaction ids are judged by the older of both kinds', async (t) => {
+  const of = (transactionAge: number, multixactAge = 0) =>
+    judged('transaction ids', { server: async () => ({ transactionAge, multixactAge }) })
+  t.match(await of(600 * MILLION), /^ok: the oldest transaction id is 600 million transactions old$/)
+  t.match(await of(0, 601 * MILLION), /^warn: .*601 million.*; fix: .*VACUUM \(FREEZE\)/)
+  t.match(await of(1501 * MILLION), /^bad: .*at 2,100 million the server accepts no writes/)
+})
+
+t.test('slots without a reader, and standbys that are far behind', async (t) => {
+  const GB = 2 ** 30
+  const slots = (retained: number, isActive = false, walStatus = 'extended') =>
+    judged('replication slots', {
+      replication: async () => ({ slots: [{ name: 'old', isActive, retained, walStatus }], standbys: [] }),
+    })
+  t.match(await slots(GB), /^ok: /)
+  t.match(
+    await slots(GB + 1),
+    /^warn: without a reader: old \(keeps 1\.0 GB of WAL\); fix: .*pg_drop_replication_slot\('old'\)$/,
+  )
+  t.match(await slots(17 * GB), /^bad: /)
+  t.match(await slots(17 * GB, true), /^ok: /, 'it has a reader')
+  t.match(await slots(0, false, 'lost'), /^bad: /)
+  const lag = (behind: number, lag: number, state = 'streaming') =>
+    judged('replication lag', {
+      replication: async () => ({ slots: [], standbys: [{ name: 's1', behind, lag, state, sync: 'async' }] }),
+    })
+  t.match(await lag(64 * 2 ** 20, 30), /^ok: /)
+  t.match(await lag(65 * 2 ** 20, 0), /^warn: .*lacks 65 MB/)
+  t.match(await lag(0, 31), /^warn: /)
+  t.match(await lag(0, 0, 'catchup'), /^warn: .*not streaming: s1 \(catchup\)/)
+  t.match(await lag(GB + 1, 0), /^bad: /)
+  t.match(await lag(0, 601), /^bad: /)
+})
+
+t.test('free connections and waiting locks', async (t) => {
+  const connections = (connections: number) =>
+    judged('connections', {
+      server: async () => ({ connections, maxConnections: 100, reservedConnections: 3 }),
+      activity: async () => ({ programs: [] }),
+      workers: async () => [],
+    })
+  t.match(await connections(93), /^ok: 93 of 97 are in use/)
+  t.match(await connections(94), /^bad: .*; fix: set max_connections to at least 130/)
+  const locks = (blocked: number) => judged('locks', { activity: async () => ({ blocked }) })
+  t.match(await locks(0), /^ok: /)
+  t.match(await locks(2), /^warn: 2 sessions waited/)
+})
+
+t.test('a certificate is renewed in time: from 21 days on it is a warning, from 3 it is bad', async (t) => {
+  const authority = await makeAuthority()
+  const days = async (count: number) => {
+    const certificate = await authority.issue(['localhost'], { days: count })
+    const server = createServer(certificate)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const publicUrl = `https://localhost:${(server.address() as AddressInfo).port}`
+    const found = await judged('certificate of the public URL', { config: { ...bare.config, publicUrl } })
+    server.close()
+    return found
+  }
+  const trusted = getCACertificates()
+  setDefaultCACertificates([...trusted, authority.cert])
+  t.teardown(() => setDefaultCACertificates(trusted))
+  t.match(await days(30), /^ok: valid for \d+ days$/)
+  t.match(await days(20), /^warn: valid for \d+ days; fix: renew the certificate of localhost/)
+  t.match(await days(2), /^bad: valid for \d days/)
+})
+
+t.test('the MTA-STS policies of the own domains list their mail hosts', async (t) => {
+  const authority = await makeAuthority()
+  const trusted = getCACertificates()
+  setDefaultCACertificates([...trusted, authority.cert])
+  t.teardown(() => setDefaultCACertificates(trusted))
+  const dns = await startDns(t, {
+    'bounce.service.example': { mx: [[10, 'mail.service.example']] },
+    'service.example': { mx: [[10, 'mx.elsewhere.example']] },
+  })
+  const [port = 0] = await freePorts(1)
+  process.env.POLICY_PORT = String(port)
+  const config = readConfig({
+    ...{ DELIVERY: 'mx', DNS_SERVERS: dns.address, MX_PRIVATE_NETWORKS: 'allow' },
+    ...{
+      RETURN_PATH_HOST: 'bounce.service.example',
+      SERVICE_DOMAIN: 'service.example',
+      OPERATOR_MAIL: 'op@example.org',
+    },
+  })
+  const found = () => judged('MTA-STS', { config })
+  t.equal(await found(), 'ok: no policy for bounce.service.example, service.example')
+  const options = { dns, authority, address: '127.9.0.1', port }
+  const policy = { mode: 'enforce', mx: ['mail.service.example'] }
+  const host = await startPolicyHost(t, 'bounce.service.example', { ...options, policy })
+  t.equal(await found(), 'ok: the policies list the mail hosts: bounce.service.example (enforce)')
+  dns.zones['bounce.service.example'] = {
+    mx: [
+      [10, 'mail.service.example'],
+      [20, 'backup.service.example'],
+    ],
+  }
+  t.match(
+    await found(),
+    /^bad: the policy of bounce\.service\.example does not list its mail host backup\.service\.example; senders .*; fix: .*id in TXT _mta-sts\.bounce/,
+  )
+  host.publish({ id: '2', mode: 'testing' })
+  t.match(await found(), /^warn: the policy of bounce\.service\.example does not list/)
+  await host.close()
+  t.match(await found(), /^warn: the policy of bounce\.service\.example: could not fetch the policy/)
+})
+
+t.test('doctor names a misspelt setting once, and other commands at their start', async (t) => {
+  const env = { DATABASE_URL: 'postgres://127.0.0.1:1/none', RELAY_PROT: '2525' }
+  const { stdout, stderr } = await postrider(env, 'doctor')
+  t.match(stdout, /RELAY_PROT/)
+  t.notMatch(stderr, 'RELAY_PROT')
+  t.match((await postrider(env, 'account', 'list')).stderr, 'RELAY_PROT')
+})

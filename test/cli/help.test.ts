@@ -46,6 +46,13 @@ t.test('the examples of the help are valid command lines of their commands', asy
   }
 })
 
+t.test('--version shows the version', async (t) => {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string
+  }
+  t.strictSame(await postrider({}, '--version'), { code: 0, stdout: `${version}\n`, stderr: '' })
+})
+
 t.test('a group has a help of its own, by --help and by help', async (t) => {
   const { stdout } = await postrider({}, 'pool', '--help')
   t.match(

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import { programVersion } from '@postrider/core'
 import { type CommanderError, type Help, Option, Command as Parser } from 'commander'
 import type { Call, Command, Output } from './command.ts'
 import { parameterText } from './parameters.ts'
@@ -31,7 +32,7 @@ export class ParseProblem extends Error {
 }
 
 /**
- * Parses the arguments after `postrider`. Returns undefined if they ask for help, which is then written to `stdout`.
+ * Parses the arguments after `postrider`. Returns undefined if they ask for help or for the version, which is then written to `stdout`.
  *
  * Throws {@link ParseProblem}.
  */
@@ -41,6 +42,11 @@ export function parse(
   stdout: Pick<Output, 'write'>,
   layout: Layout,
 ): Parsed | undefined {
+  // Commander's own option would be found after a command, too, where it is the version of a template.
+  if (given.length === 1 && given[0] === '--version') {
+    stdout.write(`${programVersion()}\n`)
+    return undefined
+  }
   let parsed: Parsed | undefined
   let reached: Parser | undefined
   const root = makeRoot(stdout, layout)
@@ -98,7 +104,7 @@ function makeRoot(stdout: Pick<Output, 'write'>, { columns, hasColours }: Layout
     .helpCommand(false)
     .addHelpText(
       'after',
-      '\n"postrider COMMAND --help" shows the commands of a group, or the options of a command.\n' +
+      '\n"postrider COMMAND --help" shows the commands of a group, or the options of a command; "postrider --version" shows the version.\n' +
         'Settings are environment variables; .env.example lists them.',
     )
     .exitOverride()

@@ -121,6 +121,7 @@ export { METRIC_TABLE, type MetricName, type MetricRow } from './platform/metric
 export { type MisspeltSetting, misspeltSettings, misspeltText } from './platform/misspelt-settings.ts'
 export { isPrivateAddress, NetworkList, networkOf, plainAddress, siteNetworkOf } from './platform/networks.ts'
 export * from './platform/outbound-http.ts'
+export { programVersion } from './platform/program-version.ts'
 export { release } from './platform/release.ts'
 export { createSecrets, findSecretKey, findSecrets, loadSecrets, secretKeyFile } from './platform/secrets.ts'
 export { createSemaphore, type Semaphore } from './platform/semaphore.ts'

@@ -5,7 +5,7 @@ import { build, type Plugin } from 'esbuild'
 import { BUNDLES, INSTALLED, MANIFEST, type Manifest, ROOT, readFreshBundle, type State, stateOf } from './bundle.ts'
 
 /*
- * `npm run setup` runs this. It bundles all programs and threads, unless there is a bundle of the sources as they are. The service also runs without,
+ * `npm run setup` and `npm start` run this. It bundles all programs and threads, unless there is a bundle of the sources as they are. The service also runs without,
  * so whatever goes wrong here is only reported.
  */
 

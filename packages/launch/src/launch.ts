@@ -12,7 +12,7 @@ export const COMPILE_CACHE = join(CACHE, 'node')
 const FROM_SOURCES = /^--(?:inspect|cpu-prof|heap-prof|prof\b)/
 
 /**
- * Runs a program: the file of its module, as a URL. The bundle that `npm run setup` has made of the sources is loaded instead of them, if no
+ * Runs a program: the file of its module, as a URL. The bundle that `npm run setup` or `npm start` has made of the sources is loaded instead of them, if no
  * source has changed since: a process then loads some ten files instead of 760 to 1,630, in a third of the processor time
  * (docs/decisions/0030-bundle.md).
  */

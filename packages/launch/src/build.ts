@@ -11,8 +11,6 @@ import { BUNDLES, INSTALLED, MANIFEST, type Manifest, ROOT, readFreshBundle, typ
 
 /** A module that a program or thread begins with, as sources name it. */
 const MODULE_URL = /new URL\('(\.[^']*\.ts)', import\.meta\.url\)/g
-/** The ways in which a module names its own place. */
-const OF_MODULE = new RegExp(`${MODULE_URL.source}|import\\.meta\\.(?:(url)\\b|(resolve)\\()`, 'g')
 /** Milliseconds within which a file can change twice without a change of its time. */
 const RACY_MS = 2000
 const TIMES = 3
@@ -94,16 +92,19 @@ function urls(folder: string, entries: ReadonlySet<string>): Plugin {
   return {
     name: 'urls',
     setup({ onLoad }) {
-      onLoad({ filter: /\/packages\/[^/]+\/src\/.*\.ts$/ }, ({ path }) => {
+      onLoad({ filter: /\.ts$/ }, ({ path }) => {
         const source = readFileSync(path, 'utf8')
-        if (!source.includes('import.meta')) return undefined
+        if (!path.startsWith(join(ROOT, 'packages/')) || !source.includes('import.meta')) return undefined
         const own = `new URL(${JSON.stringify(relative(folder, path))}, import.meta.url).href`
-        const contents = source.replace(OF_MODULE, (whole, name?: string, url?: string, resolve?: string) => {
-          if (url) return own
-          if (resolve) return `resolveFrom(${own}, `
-          const target = relative(ROOT, join(dirname(path), name as string))
-          return entries.has(target) ? `new URL('./${nameOf(target)}.js', import.meta.url)` : whole
+        const pieces = source.split(MODULE_URL).map((piece, at) => {
+          if (at % 2 === 0)
+            return piece.replaceAll('import.meta.url', own).replaceAll('import.meta.resolve(', `resolveFrom(${own}, `)
+          const target = relative(ROOT, join(dirname(path), piece))
+          return entries.has(target)
+            ? `new URL('./${nameOf(target)}.js', import.meta.url)`
+            : `new URL('${piece}', ${own})`
         })
+        const contents = pieces.join('')
         return { contents: contents.includes('resolveFrom(') ? RESOLVER + contents : contents, loader: 'ts' }
       })
     },

@@ -26,6 +26,7 @@ export const MEETS: Readonly<Record<string, Meets>> = {
   'packages/cli/src/': OPERATOR,
   'packages/core/src/': VALUE,
   'packages/dashboard/src/': HEAD,
+  'packages/launch/src/': { text: 'sources, their paths, and options of Node', longest: 64 * kB },
   'packages/dashboard/src/pages/': { text: 'fields of a form', longest: 2 * MB },
   'packages/core/src/platform/config.ts': OPERATOR,
   'packages/core/src/platform/database/database.ts': OWN,

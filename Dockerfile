@@ -1,4 +1,4 @@
-# One image for every process: the command says which. Small, without build tools, as an ordinary user.
+# One image for every process: the command says which. Node, what it links to, the packages and the sources: no shell, no package manager.
 # The Node that the tests ran on, by digest: a tag can be moved. How to move both: docs/decisions/0015-base-images.md.
 ARG NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:d6aa754f16b3197301076f047b5def2f02ea1dbbc2ca920407d46d7ec7f87b20
 FROM ${NODE_IMAGE} AS packages
@@ -13,29 +13,52 @@ COPY packages/delivery/package.json packages/delivery/
 COPY packages/launch/package.json packages/launch/
 COPY packages/relay/package.json packages/relay/
 COPY packages/sandbox/package.json packages/sandbox/
+COPY packages/telemetry/package.json packages/telemetry/
 COPY packages/ui/package.json packages/ui/
 # Neither the npm-borne Node nor the embedded Postgres: the image has its own Node, and DATABASE_URL names the database.
-RUN npx -y pnpm@12.21.0 install --frozen-lockfile --prod --no-optional --config.minimumReleaseAge=0
+# Then half of what packages bring: types, source maps, their documents, tests and builds for browsers. Licences stay.
+RUN npx -y pnpm@12.21.0 install --frozen-lockfile --prod --no-optional --config.minimumReleaseAge=0 \
+ && rm -r pnpm-lock.yaml patches \
+ && find node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.tsbuildinfo' -o -name '*.umd.*' \
+      -o -name '*.min.js' ! -path '*/htmx.org/*' -o -iname '*.md' ! -iname 'licen[cs]e*' ! -iname 'notice*' \) -delete \
+ && find node_modules/.pnpm -mindepth 4 -maxdepth 6 -type d -path '*/node_modules/*' \
+      \( -name test -o -name tests -o -name __tests__ -o -name bench -o -name benchmark -o -name benchmarks -o -name example -o -name examples \
+      -o -name .github -o -name umd -o -name iife \) -prune -exec rm -r {} +
 
-FROM ${NODE_IMAGE}
-ENV NODE_ENV=production \
+# Of Debian and Node: the program, the libraries it links to (with their entries for scanners, and licences), and the ordinary user.
+FROM ${NODE_IMAGE} AS base
+RUN mkdir -p /base/usr/local/bin /base/usr/share/doc/node /base/var/lib/dpkg/status.d \
+ && install -d -o node -g node /base/data /base/app/node_modules/.cache && install -d -m 1777 /base/tmp \
+ && cp /usr/local/bin/node /base/usr/local/bin/ && cp /usr/local/LICENSE /base/usr/share/doc/node/ \
+ && ldd /usr/local/bin/node | grep -o '/[^ ]*' | xargs cp -L --parents --target-directory=/base \
+ && cp --parents /etc/passwd /etc/group /etc/debian_version /etc/os-release /base \
+ && for package in base-files libc6 libgcc-s1 libstdc++6; do \
+      dpkg-query --status $package > /base/var/lib/dpkg/status.d/$package && cp -rL /usr/share/doc/$package /base/usr/share/doc/ || exit 1; done
+
+FROM scratch
+ENV PATH=/usr/local/bin \
+    NODE_ENV=production \
     NODE_OPTIONS=--max-semi-space-size=4 \
+    NODE_COMPILE_CACHE=/app/node_modules/.cache/node \
     MALLOC_ARENA_MAX=1 \
     MALLOC_MMAP_THRESHOLD_=131072 \
     MALLOC_TRIM_THRESHOLD_=131072 \
     DATA_DIR=/data \
     API_HOST=0.0.0.0 \
     RELAY_HOST=0.0.0.0
+COPY --from=base /base /
 WORKDIR /app
-RUN mkdir /data && chown node:node /data
 COPY --from=packages /app ./
 COPY sql ./sql
 # The guides that the API serves at /docs.
 COPY docs ./docs
-COPY .env.example SECURITY.md ./
+COPY .env.example SECURITY.md LICENSE ./
 COPY packages ./packages
 USER node
+# The sources are compiled now and not at each start.
+COPY deploy/image/fill-compile-cache.ts deploy/image/
+RUN ["node", "deploy/image/fill-compile-cache.ts"]
 VOLUME /data
-EXPOSE 8080 2525 2465 2526 8025
-HEALTHCHECK --interval=10s --timeout=8s --start-period=20s CMD ["node", "packages/cli/src/postrider.ts", "health"]
+EXPOSE 8080 2525 2465 2527 2526 8025
+HEALTHCHECK --interval=10s --timeout=8s --start-period=20s CMD ["node", "packages/cli/src/probe.ts", "http://127.0.0.1:8080/health/ready"]
 CMD ["node", "packages/api/src/server.ts"]

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib'
 import t from 'tap'
 import {
   apiKeyPrefix,
@@ -53,6 +54,31 @@ t.test('looksLikeApiKey refuses what has another length or form', async (t) => {
   }
   t.notOk(looksLikeApiKey('0123456789abcdef0123456789abcdef'), 'the form the original service uses')
 })
+
+t.test('the prefix of cells is reserved: no key begins with it, and none is taken that does', async (t) => {
+  t.strictSame(
+    keys.filter((key) => /^pr_c\d+_/.test(key)),
+    [],
+  )
+  // As long as a key of today, and with a checksum that is right.
+  for (const cell of ['c2_', 'c31_']) {
+    const random = `${cell}${'x'.repeat(27 - cell.length)}`
+    t.notOk(looksLikeApiKey(`pr_${random}${checksumOf(random)}`), cell)
+  }
+  const [key = ''] = keys
+  t.ok(
+    looksLikeApiKey(`pr_${key.slice(3, 30)}${checksumOf(key.slice(3, 30))}`),
+    'the checksum of this test is that of keys',
+  )
+  t.notOk(looksLikeApiKey(key.replace('pr_', 'pr_c2_')), 'nor one that is longer')
+})
+
+function checksumOf(random: string): string {
+  const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+  let text = ''
+  for (let rest = crc32(random); text.length < 6; rest = Math.floor(rest / 62)) text = alphabet[rest % 62] + text
+  return text
+}
 
 t.test('what a list shows of a key is nine characters, and what the database keeps is its SHA-256', async (t) => {
   const [key = '', other = ''] = keys

@@ -4,6 +4,9 @@ import { crc32 } from 'node:zlib'
 /**
  * An API key: `pr_`, 27 random base-62 characters (160 bits), 6 characters of checksum. The prefix lets secret scanners
  * find leaked keys; the checksum detects mistyped keys without a database query.
+ *
+ * Reserved: `pr_c2_`, and the same with other numbers, for keys of accounts in other cells (docs/scaling.md#cells). No key that was ever
+ * valid has this form, since `_` is none of the characters.
  */
 const PREFIX = 'pr_'
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -19,7 +22,9 @@ export function makeApiKey(): string {
 export function looksLikeApiKey(text: string): boolean {
   if (text.length !== PREFIX.length + RANDOM_LENGTH + CHECK_LENGTH || !text.startsWith(PREFIX)) return false
   const random = text.slice(PREFIX.length, PREFIX.length + RANDOM_LENGTH)
-  return checksum(random) === text.slice(-CHECK_LENGTH)
+  return (
+    [...random].every((character) => ALPHABET.includes(character)) && checksum(random) === text.slice(-CHECK_LENGTH)
+  )
 }
 
 /** The hash of a key that the database stores. */

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import nodemailer from 'nodemailer'
 import t from 'tap'
 import { makeEmptyDatabase } from '../helpers/database.ts'
@@ -159,6 +160,28 @@ t.test(
       t.strictSame(await Promise.all(urls.map(ask)), new Array(urls.length).fill({ status: 0, output: '' }))
       t.strictSame(await Promise.all(containers.map((one) => one.stop())), new Array(names.length).fill(0))
       t.equal((await ask(urls[0] as string)).status, 1, 'the health check of a process that has stopped')
+    })
+
+    await t.test('its packages are those of the bill of materials', async (t) => {
+      const root = fileURLToPath(new URL('../..', import.meta.url))
+      execFileSync('npm', ['run', '--silent', 'sbom'], { cwd: root, stdio: 'ignore' })
+      const { components } = JSON.parse(readFileSync(join(root, 'sbom.json'), 'utf8')) as {
+        components: { group?: string; name: string; version: string; licenses?: unknown[] }[]
+      }
+      const named = components.map((one) => `${one.group ? `${one.group}/` : ''}${one.name}@${one.version}`)
+      const installed = files
+        .filter(({ file }) =>
+          /^app\/(packages\/[^/]+|node_modules\/\.pnpm\/[^/]+\/node_modules\/(@[^/]+\/)?[^/]+)\/package\.json$/.test(
+            file,
+          ),
+        )
+        .map(({ file }) => JSON.parse(readFileSync(join(image.root, file), 'utf8')))
+        .map(({ name, version }: { name: string; version: string }) => `${name}@${version}`)
+      t.strictSame([...new Set(installed)].sort(), [...new Set(named)].sort())
+      t.strictSame(
+        components.filter(({ licenses }) => !licenses?.length),
+        [],
+      )
     })
 
     await t.test('the licences of what it contains are in it', async (t) => {

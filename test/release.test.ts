@@ -1,0 +1,16 @@
+import { globSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const read = (file: string): string => readFileSync(`${ROOT}${file}`, 'utf8')
+
+t.test('the version is the same wherever it is written', async (t) => {
+  const { version } = JSON.parse(read('package.json')) as { version: string }
+  t.match(version, /^\d+\.\d+\.\d+$/)
+  for (const file of globSync('packages/*/package.json', { cwd: ROOT }))
+    t.equal((JSON.parse(read(file)) as { version: string }).version, version, file)
+  t.equal(/image: postrider:(\S+)/.exec(read('compose.yaml'))?.[1], version)
+  t.equal(/newTag: (\S+)/.exec(read('deploy/kubernetes/overlays/example/kustomization.yaml'))?.[1], version)
+  t.equal(/^## (\S+)$/m.exec(read('CHANGELOG.md'))?.[1], version, 'the first section of the changelog')
+})

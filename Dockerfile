@@ -25,10 +25,28 @@ RUN npx -y pnpm@12.21.0 install --frozen-lockfile --prod --no-optional --config.
       \( -name test -o -name tests -o -name __tests__ -o -name bench -o -name benchmark -o -name benchmarks -o -name example -o -name examples \
       -o -name .github -o -name umd -o -name iife \) -prune -exec rm -r {} +
 
+# The programs are bundled and compiled by the build, and not at each start (docs/decisions/0031-image.md).
+FROM ${NODE_IMAGE} AS esbuild
+WORKDIR /esbuild
+COPY package.json pnpm-lock.yaml pnpm-workspace.yaml ./
+COPY patches patches/
+COPY packages/launch/package.json packages/launch/
+RUN npx -y pnpm@12.21.0 install --frozen-lockfile --filter @postrider/launch --config.minimumReleaseAge=0
+
+FROM packages AS bundle
+COPY --from=esbuild /esbuild /esbuild
+COPY sql ./sql
+# The guides that the API serves at /docs.
+COPY docs ./docs
+COPY .env.example SECURITY.md LICENSE ./
+COPY packages ./packages
+RUN mkdir -p packages/launch/node_modules && ln -s /esbuild/packages/launch/node_modules/esbuild packages/launch/node_modules/ \
+ && node packages/launch/src/build.ts && rm -r packages/launch/node_modules && chown node:node node_modules/.cache && test -f node_modules/.cache/postrider/bundle.json
+
 # Of Debian and Node: the program, the libraries it links to (with their entries for scanners, and licences), and the ordinary user.
 FROM ${NODE_IMAGE} AS base
 RUN mkdir -p /base/usr/local/bin /base/usr/share/doc/node /base/var/lib/dpkg/status.d \
- && install -d -o node -g node /base/data /base/app/node_modules/.cache && install -d -m 1777 /base/tmp \
+ && install -d -o node -g node /base/data && install -d -m 1777 /base/tmp \
  && cp /usr/local/bin/node /base/usr/local/bin/ && cp /usr/local/LICENSE /base/usr/share/doc/node/ \
  && ldd /usr/local/bin/node | grep -o '/[^ ]*' | xargs cp -L --parents --target-directory=/base \
  && cp --parents /etc/passwd /etc/group /etc/debian_version /etc/os-release /base \
@@ -48,14 +66,8 @@ ENV PATH=/usr/local/bin \
     RELAY_HOST=0.0.0.0
 COPY --from=base /base /
 WORKDIR /app
-COPY --from=packages /app ./
-COPY sql ./sql
-# The guides that the API serves at /docs.
-COPY docs ./docs
-COPY .env.example SECURITY.md LICENSE ./
-COPY packages ./packages
+COPY --from=bundle /app ./
 USER node
-# The sources are compiled now and not at each start.
 COPY deploy/image/fill-compile-cache.ts deploy/image/
 RUN ["node", "deploy/image/fill-compile-cache.ts"]
 VOLUME /data

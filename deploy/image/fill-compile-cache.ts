@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { globSync, readFileSync } from 'node:fs'
+import { readFreshBundle } from '../../packages/launch/src/bundle.ts'
 
 /**
- * Fills NODE_COMPILE_CACHE while the image is built, by loading each program: a start then takes 1.2 s of processor time instead of 2.1.
- * The cache is only used by the user that fills it (uid 1000), and on processors with the features of this one.
+ * Fills Node's compile cache while the image is built, by loading each program and thread of the bundle. The cache is only used by the user
+ * that fills it (uid 1000), and on processors with the features of this one.
  */
 const PROGRAMS = [
   'packages/api/src/server.ts',
@@ -14,20 +14,22 @@ const PROGRAMS = [
 ]
 /** EX_CONFIG: the program was loaded whole, and then found an invalid setting. */
 const EXIT_CONFIG = 78
-const LOAD_ALL = 'await Promise.allSettled(process.argv.slice(1).map((file) => import(file))); process.exit(0)'
+/** A thread ends with an error when no process has started it, but it was loaded. */
+const LOAD = 'await import(process.argv[1]).catch(() => {}); process.exit(0)'
 
-for (const program of PROGRAMS) run(EXIT_CONFIG, [program], { LOG_LEVEL: 'invalid' })
+const bundle = readFreshBundle()
+if (!bundle)
+  throw new Error(
+    'there is no bundle of these sources: are the times of the files those that they had when it was made?',
+  )
+for (const program of PROGRAMS) run(EXIT_CONFIG, [program])
 run(0, ['packages/cli/src/postrider.ts', '--help'])
 run(1, ['packages/cli/src/probe.ts', 'http://127.0.0.1:1/'])
+for (const [source, file] of Object.entries(bundle.modules))
+  if (!source.endsWith('-process.ts')) run(0, ['--input-type=module', '--eval', LOAD, file])
 
-// Threads: without the process that starts them, they end with an error when they are loaded.
-const threads = globSync('packages/*/src/**/*.ts').filter((file) =>
-  /\b(?:parentPort|workerData)\b/.test(readFileSync(file, 'utf8')),
-)
-run(0, ['--input-type=module', '--eval', LOAD_ALL, ...threads.map((file) => `${process.cwd()}/${file}`)])
-
-function run(status: number, args: string[], env: Record<string, string> = {}): void {
-  const ran = spawnSync(process.execPath, args, { env: { ...process.env, ...env }, encoding: 'utf8' })
+function run(status: number, args: string[]): void {
+  const ran = spawnSync(process.execPath, args, { env: { ...process.env, LOG_LEVEL: 'invalid' }, encoding: 'utf8' })
   if (ran.status !== status)
-    throw new Error(`${args[0]} ended with ${ran.status ?? ran.signal}:\n${ran.stdout}${ran.stderr}`)
+    throw new Error(`${args.at(-1)} ended with ${ran.status ?? ran.signal}:\n${ran.stdout}${ran.stderr}`)
 }

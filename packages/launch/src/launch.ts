@@ -4,8 +4,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { CACHE, ROOT, readFreshBundle } from './bundle.ts'
 
 /**
- * Where Node caches what it has compiled. It is not in the folder for temporary files, where other users could plant code. If it is not
- * writable, as in the image, every start compiles again.
+ * Where Node caches what it has compiled. It is not in the folder for temporary files, where other users could plant code. The image's is
+ * filled when it is built.
  */
 export const COMPILE_CACHE = join(CACHE, 'node')
 /** A debugger and a profiler are given the sources. */

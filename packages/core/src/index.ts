@@ -120,6 +120,7 @@ export { count, forwardMetrics, measure, observe } from './platform/metrics/metr
 export { METRIC_TABLE, type MetricName, type MetricRow } from './platform/metrics/table.ts'
 export { type MisspeltSetting, misspeltSettings, misspeltText } from './platform/misspelt-settings.ts'
 export { isPrivateAddress, NetworkList, networkOf, plainAddress, siteNetworkOf } from './platform/networks.ts'
+export * from './platform/object-store.ts'
 export * from './platform/outbound-http.ts'
 export { programVersion } from './platform/program-version.ts'
 export { release } from './platform/release.ts'

@@ -12,6 +12,7 @@ import {
   sandboxNames,
   type TrustedClients,
 } from './config/network-access.ts'
+import { type BodyStoreConfig, bodyStore } from './config/object-storage.ts'
 import { type OidcConfig, oidc } from './config/oidc.ts'
 import { type OperatorDkim, operatorDkim } from './config/operator-dkim.ts'
 import { type SecretKeyConfig, secretKeys } from './config/secret-keys.ts'
@@ -24,6 +25,7 @@ export type { BackupConfig } from './config/backups.ts'
 export { ConfigError } from './config/config-error.ts'
 export { embeddedUrlFile } from './config/database-url.ts'
 export { asksDns, type DeliveryRoute, type RelayHost } from './config/delivery-route.ts'
+export type { BodyStoreConfig, ObjectStoreConfig } from './config/object-storage.ts'
 
 export interface Config extends OutboundAccess, SecretKeyConfig {
   readonly databaseUrl: string | undefined
@@ -32,6 +34,8 @@ export interface Config extends OutboundAccess, SecretKeyConfig {
   /** Milliseconds that such a standby may be behind. */
   readonly databaseReadMaxLag: number
   readonly dataDir: string
+  /** Undefined if all bodies are stored in the database. */
+  readonly bodyStore: BodyStoreConfig | undefined
   /** Undefined if the service takes no backups. */
   readonly backups: BackupConfig | undefined
   readonly apiHost: string
@@ -159,6 +163,7 @@ export function readConfig(env: Environment): Config {
     databaseReadUrl: databaseReadUrl(env),
     databaseReadMaxLag: wholeNumber(env, 'DATABASE_READ_MAX_LAG', 10, 3, 3600) * 1000,
     dataDir,
+    bodyStore: bodyStore(env),
     backups: backups(env),
     apiHost: listenHost(env, 'API_HOST'),
     apiPort,

@@ -41,4 +41,28 @@ export const STORAGE_SETTINGS: readonly { name: string; default: string; meaning
     meaning:
       '1: processes are not ready unless a synchronous standby of the database is connected, so that accepted mail is on two servers.',
   },
+  {
+    name: 'BODY_STORE',
+    default: 'postgres',
+    meaning:
+      'Where the bodies of large messages are stored: postgres, or s3://BUCKET/PREFIX for S3-compatible object storage (docs/object-storage.md). All processes need the same.',
+  },
+  {
+    name: 'BODY_STORE_ABOVE_KB',
+    default: '64',
+    meaning:
+      'Kilobytes (1 to 1000000) above which the body of a message, as it is stored, is in the object storage of BODY_STORE. Smaller ones are in the database.',
+  },
+  {
+    name: 'S3_ENDPOINT',
+    default: 'https://s3.S3_REGION.amazonaws.com',
+    meaning: 'URL of the object storage, without the bucket.',
+  },
+  { name: 'S3_REGION', default: 'us-east-1', meaning: 'Region of the object storage, as requests are signed for it.' },
+  { name: 'S3_ACCESS_KEY_ID', default: '', meaning: 'Id of the access key for the object storage.' },
+  {
+    name: 'S3_SECRET_ACCESS_KEY',
+    default: '',
+    meaning: 'Secret of S3_ACCESS_KEY_ID. It signs requests and is never sent.',
+  },
 ]

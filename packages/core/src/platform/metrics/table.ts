@@ -108,6 +108,19 @@ export const METRIC_TABLE = {
     accept_commit_messages: histogram('Messages stored by one commit.', [1, 2, 4, 8, 16, 32, 64, 128], {}),
   }),
 
+  ...of(['api', 'relay', 'delivery'], {
+    object_store_requests_total: counter(
+      'Requests to object storage (BODY_STORE) with their retries, by result: unavailable if it did not answer or could not do it, refused if the operator has to change something.',
+      {
+        operation: ['put', 'get', 'remove', 'list'],
+        result: ['ok', 'missing', 'unavailable', 'refused', 'answer'],
+      },
+    ),
+    object_store_seconds: histogram('Seconds of a request to object storage with its retries.', CALL, {
+      operation: ['put', 'get', 'remove', 'list'],
+    }),
+  }),
+
   ...of(['delivery'], {
     claimed_deliveries_total: counter('Deliveries that the worker took from the queue.', {}),
     claim_seconds: histogram('Seconds of the statement that claims deliveries.', STATEMENT, {}),

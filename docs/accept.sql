@@ -4,7 +4,7 @@
 --
 -- It is there twice. Most batches are written by the first form. Parts that few messages need, for lists that are bypassed, batches
 -- that can be cancelled, opt-outs kept as hashes, recipients with times of their own or with large data, classes and deadlines, and
--- messages that cannot be composed, are in a statement only if a message of the batch needs them: the second form has all of them.
+-- messages that cannot be composed, and bodies in object storage, are in a statement only if a message of the batch needs them: the second form has all of them.
 
 prepare accept_messages as
 with message as materialized (
@@ -100,7 +100,8 @@ with message as materialized (
       insert into bodies (message_id, part, encoding, content, digest)
       select b.message_id, b.part, b.encoding, substring(whole.octets from b.start for b.length), b.digest
         from unnest($34::uuid[], $35::int[], $36::text[], $37::int[],
-                    $38::int[], $39::int[]) as b(message_id, part, encoding, start, length, digest)
+                    $38::int[], $39::int[])
+             as b(message_id, part, encoding, start, length, digest)
         join stored on stored.id = b.message_id
         cross join (select $40::bytea) as whole(octets)
     )
@@ -237,13 +238,14 @@ with recursive
                when refusal is null and lowered then jsonb_build_object('class', $54::text) end
       from recipient
     ), body as (
-      insert into bodies (message_id, part, encoding, content, digest)
-      select b.message_id, b.part, b.encoding, substring(whole.octets from b.start for b.length), b.digest
+      insert into bodies (message_id, part, encoding, content, digest, object_length)
+      select b.message_id, b.part, b.encoding, substring(whole.octets from b.start for b.length), b.digest, b.object_length
         from unnest($55::uuid[], $56::int[], $57::text[], $58::int[],
-                    $59::int[], $60::int[]) as b(message_id, part, encoding, start, length, digest)
+                    $59::int[], $60::int[], $61::int[])
+             as b(message_id, part, encoding, start, length, digest, object_length)
         join stored on stored.id = b.message_id
         cross join whole
-    ), whole as not materialized (select $61::bytea as octets)
+    ), whole as not materialized (select $62::bytea as octets)
     select id::text as id, id in (select message_id from queued) as queued, false as refused from stored
     union all
     select message_id::text, false, true from charged where verdict = 'refused';

@@ -223,6 +223,7 @@ create table bodies (
   encoding text not null,
   content bytea storage external not null,
   digest integer,
+  object_length integer,
   constraint bodies_pkey primary key (message_id, part),
   constraint bodies_encoding_check check (encoding = any (array['deflate'::text, 'raw'::text]))
 ) partition by range (message_id);
@@ -852,6 +853,24 @@ create table mta_sts_policies (
   constraint mta_sts_policies_mode_check check (mode = any (array['none'::text, 'testing'::text, 'enforce'::text]))
 );
 create index mta_sts_policies_unused on mta_sts_policies (used_at);
+
+create table object_removals (
+  key text not null,
+  noted_at timestamptz not null default service_now(),
+  due_at timestamptz not null default service_now(),
+  constraint object_removals_pkey primary key (key)
+);
+create index object_removals_due on object_removals (due_at);
+
+create table object_sweep (
+  owner uuid not null default gen_random_uuid(),
+  day date not null default (service_now() at time zone 'UTC'::text)::date - 7,
+  after text not null default ''::text,
+  due_at timestamptz not null default service_now(),
+  id boolean not null default true,
+  constraint object_sweep_pkey primary key (id),
+  constraint object_sweep_id_check check (id)
+);
 
 create table one_time_links (
   hash bytea not null,

@@ -15,7 +15,7 @@ const HEADER = `-- The statement that accepts a batch of messages (packages/core
 --
 -- It is there twice. Most batches are written by the first form. Parts that few messages need, for lists that are bypassed, batches
 -- that can be cancelled, opt-outs kept as hashes, recipients with times of their own or with large data, classes and deadlines, and
--- messages that cannot be composed, are in a statement only if a message of the batch needs them: the second form has all of them.
+-- messages that cannot be composed, and bodies in object storage, are in a statement only if a message of the batch needs them: the second form has all of them.
 `
 
 const ID = '01a20468-da36-78e4-ae01-50514402a171'
@@ -72,6 +72,7 @@ export async function acceptFile(url: string): Promise<string> {
       lowered: true,
       batchId: 'morning',
       refusal: 'template',
+      parts: [{ encoding: 'raw', pieces: [Buffer.alloc(32)], length: 32, objectLength: 100_000 }],
       deliveries: delivery ? [{ ...delivery, personal }] : [],
     }
     const ordinary = await statementOf(sql, recorder, MESSAGE, undefined)

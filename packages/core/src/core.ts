@@ -4,6 +4,7 @@ import { type Accounts, createAccounts } from './accounts/index.ts'
 import { type Auth, createAuth } from './accounts/keys/index.ts'
 import { createRateLimits, type RateLimits } from './accounts/rate-limits/index.ts'
 import { createSubaccounts, type Subaccounts } from './accounts/subaccounts/index.ts'
+import { openBodyStore } from './composition/body-objects.ts'
 import { createEditableTemplates, type EditableTemplates } from './content/editable/index.ts'
 import { createDynamicRenderer } from './content/engine/index.ts'
 import { type Attachments, createAttachments } from './content/files/index.ts'
@@ -145,7 +146,9 @@ export function createCore({
   const secrets = loadSecrets(config)
   const clock = databaseClock(hostClock)
   const { allowUnsafeDatabase, requireSyncStandby } = config
-  const readiness = watchReadiness({ sql: pool, log, secrets, clock, allowUnsafeDatabase, requireSyncStandby })
+  const { objects, bodyObjects } = openBodyStore(config, log)
+  const notes = () => bodyObjects?.problems() ?? []
+  const readiness = watchReadiness({ sql: pool, log, secrets, clock, allowUnsafeDatabase, requireSyncStandby, notes })
   // Both share one pool. Statements that mail waits for have the shorter deadline.
   const [sql, work] = [within(pool, 'mail'), within(pool, 'work')]
   const now = () => clock.now()
@@ -178,6 +181,7 @@ export function createCore({
     sources,
     renderer,
     attachments,
+    bodyObjects,
     storedBudget: createByteBudget(config.bodyBudget),
     forgotten,
     heloName: config.heloName,
@@ -241,7 +245,7 @@ export function createCore({
     tracking,
     returns,
     aggregateReports,
-    retention: createRetention(work, config),
+    retention: createRetention(work, config, objects),
     webhooks: createWebhooks({ sql: work, secrets, http }),
     keys: createKeyRotation({
       sql: work,
@@ -281,6 +285,7 @@ export function createCore({
       readiness.close()
       const closed = [auth, people, tracking, renderer, messages, returns, aggregateReports].map((part) => part.close())
       await Promise.all([...closed, closeReads()])
+      objects?.close()
       await pool.end({ timeout: 5 })
     },
   }

@@ -1,4 +1,5 @@
 import {
+  BodyUnavailable,
   type Deferred,
   isAtLeast,
   isListed,
@@ -106,10 +107,10 @@ export async function converse(options: ConversationOptions): Promise<Conversati
   return last ?? deferral({ stage: 'mx', reply: NO_HOST, endpoint: undefined, steps, since, tls: options.tls })
 }
 
-/** The message could not be built, and nothing was sent to the server. */
+/** The message could not be built or read, and nothing was sent to the server. */
 interface Unwritten {
   readonly kind: 'build-failed'
-  readonly error: Unrenderable
+  readonly error: Unrenderable | BodyUnavailable
 }
 
 /** The server's reply, and the sender and recipient it refers to. */
@@ -197,7 +198,7 @@ async function offer(
     if (end.stage === 'dot') outgoing.release()
     return { ...end, parties: { sender: outgoing.from, recipient: outgoing.to } }
   }).catch((error: unknown): Unwritten => {
-    if (error instanceof Unrenderable) return { kind: 'build-failed', error }
+    if (error instanceof Unrenderable || error instanceof BodyUnavailable) return { kind: 'build-failed', error }
     // An internal error; the session must be closed.
     connection.destroy()
     throw error
@@ -229,7 +230,7 @@ function conclude(
     case 'withheld':
       return { kind: 'dropped', reason: end.reason }
     case 'build-failed':
-      if (!end.error.passing || attempt >= MAX_BUILD_ATTEMPTS) {
+      if (end.error instanceof Unrenderable && (!end.error.passing || attempt >= MAX_BUILD_ATTEMPTS)) {
         return { kind: 'dropped', reason: 'rendering', problem: end.error.message }
       }
       return { kind: 'deferred', indeterminate: false, stage: 'mail', reply: buildFailure(end.error), ...tried }
@@ -245,7 +246,7 @@ function conclude(
 /** RFC 4954 and 3207: these replies are about our session, and a later attempt may be accepted. */
 const CONFIGURATION_ERROR_CODES = new Set([530, 534, 535, 538])
 
-function buildFailure({ message }: Unrenderable): Reply {
+function buildFailure({ message }: Error): Reply {
   return { code: 451, enhanced: '4.3.0', text: message, own: true }
 }
 

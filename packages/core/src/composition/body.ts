@@ -12,6 +12,8 @@ export interface EncodedPart {
   readonly pieces: readonly Buffer[]
   /** Total size of the pieces in bytes. */
   readonly length: number
+  /** Set if the pieces are the key of a part in object storage: the bytes that it has there. */
+  readonly objectLength?: number
 }
 
 /** Bytes up to which deflating takes more time than storing: 35 to 60 µs for 10 kB, against 30 µs in the database. */

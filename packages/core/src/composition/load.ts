@@ -5,6 +5,8 @@ import type { Sql } from '../platform/database/database.ts'
 import { release } from '../platform/release.ts'
 import type { AddedContent } from './added-content.ts'
 import { decodePart, type Encoding, PartDigest } from './body.ts'
+import { type BodyObjects, BodyUnavailable } from './body-objects.ts'
+import { DamagedBody } from './damaged-body.ts'
 import type { RecipientData } from './recipient-data.ts'
 
 /** A message as a worker loads it: the data that its deliveries share. */
@@ -46,32 +48,30 @@ interface Row extends Omit<LoadedMessage, 'parts'> {
   readonly part: number | null
   readonly encoding: Encoding
   readonly content: Buffer
+  /** Null if `content` is the part itself. */
+  readonly objectLength: number | null
   /** Null if stored by a version without checksums. */
   readonly digest: number | null
 }
 
-/** Thrown if a stored body is missing, truncated or altered. The message is not sent. */
-export class DamagedBody extends Error {
-  override readonly name = 'DamagedBody'
-}
-
-/** Loads messages by id, with their bodies if these are small. A damaged body is left out. */
+/** Loads messages by id, with their bodies if these are small and in the database. A damaged body is left out. */
 export async function loadMessages(sql: Sql, ids: readonly string[]): Promise<Map<string, LoadedMessage>> {
   // The join reads only the partition of each id; `id = any(...)` would scan all partitions.
   const rows = await sql<Row[]>`
     select m.id, m.domain_id as "domainId", m.account_id as "accountId", m.accepted_at as "acceptedAt",
            greatest(m.accepted_at, m.scheduled_at) as "dueFrom", m.format, m.null_return_path as "nullReturnPath", m.size,
            m.settings, m.tags, ${lossOf(sql, sql`m.domain_id`)} as loss,
-           b.part, b.encoding, b.content, b.digest
+           b.part, b.encoding, b.content, b.digest, b.object_length as "objectLength"
       from unnest(${[...ids]}::uuid[]) as wanted(id)
       join messages m on m.id = wanted.id
       left join bodies b on b.message_id = m.id and m.size <= ${MAX_INLINE}`
   const messages = new Map<string, LoadedMessage>()
   let inflated = 0
   for (const own of Map.groupBy(rows, ({ id }) => id).values()) {
-    const { part, encoding: _encoding, content: _content, digest: _digest, ...message } = own[0] as Row
-    messages.set(message.id, { ...message, parts: part === null ? undefined : decodeParts(own, message.size) })
-    if (part !== null) inflated += message.size
+    const { part, objectLength, encoding: _encoding, content: _content, digest: _digest, ...message } = own[0] as Row
+    const isHere = part !== null && objectLength === null
+    messages.set(message.id, { ...message, parts: isHere ? decodeParts(own, message.size) : undefined })
+    if (isHere) inflated += message.size
     if (inflated < MAX_UNINTERRUPTED) continue
     inflated = 0
     await setImmediate()
@@ -109,11 +109,63 @@ function requireSame(found: PartDigest, stored: number | null): void {
   }
 }
 
-/** Loads the body of a large message in slices. Throws {@link DamagedBody}. */
-export async function loadParts(sql: Sql, message: LoadedMessage): Promise<LoadedMessage> {
-  const heads = await sql<{ part: number; encoding: Encoding; digest: number | null; length: number }[]>`
-    select part, encoding, digest, octet_length(content) as length from bodies where message_id = ${message.id}::uuid order by part`
+/** What bodies are read from. */
+export interface BodySource {
+  readonly sql: Sql
+  /** Undefined without BODY_STORE. */
+  readonly bodyObjects: BodyObjects | undefined
+}
+
+interface Head {
+  readonly part: number
+  readonly encoding: Encoding
+  readonly digest: number | null
+  readonly length: number
+  /** Set if the part is in object storage. */
+  readonly objectLength: number | null
+  readonly key: Buffer | null
+}
+
+/** Loads the body of a large message, in slices or from object storage. Throws {@link DamagedBody} or {@link BodyUnavailable}. */
+export async function loadParts({ sql, bodyObjects }: BodySource, message: LoadedMessage): Promise<LoadedMessage> {
+  const heads = await sql<Head[]>`
+    select part, encoding, digest, octet_length(content) as length, object_length as "objectLength",
+           case when object_length is not null then content end as key
+      from bodies where message_id = ${message.id}::uuid order by part`
   if (heads.length === 0) throw new DamagedBody('the stored body of this message is missing')
+  const parts =
+    heads[0]?.objectLength === null
+      ? await readRows(sql, message, heads)
+      : await readObject(bodyObjects, message, heads)
+  requireWhole(parts, message.size)
+  return { ...message, parts }
+}
+
+async function readObject(
+  bodyObjects: BodyObjects | undefined,
+  message: LoadedMessage,
+  heads: readonly Head[],
+): Promise<Map<number, Buffer>> {
+  // The setting of this process differs from that of the one which accepted the message.
+  if (!bodyObjects)
+    throw new BodyUnavailable({ cause: new Error('BODY_STORE is not set, and the body is in object storage') })
+  const stored = heads.map(({ part, objectLength, key, digest }) => {
+    if (objectLength === null || key === null) throw new DamagedBody('the stored body of this message is damaged')
+    const found = new PartDigest(message.id, part)
+    found.add(key)
+    requireSame(found, digest)
+    return { part, length: objectLength, key }
+  })
+  const contents = await bodyObjects.get(message, stored)
+  return new Map(
+    heads.map(({ part, encoding }, at) => [
+      part,
+      decodeWhole({ encoding, content: contents[at] as Buffer }, message.size),
+    ]),
+  )
+}
+
+async function readRows(sql: Sql, message: LoadedMessage, heads: readonly Head[]): Promise<Map<number, Buffer>> {
   const parts = new Map<number, Buffer>()
   for (const { part, encoding, digest, length } of heads) {
     const found = new PartDigest(message.id, part)
@@ -131,8 +183,7 @@ export async function loadParts(sql: Sql, message: LoadedMessage): Promise<Loade
     requireSame(found, digest)
     parts.set(part, decodeWhole({ encoding, content }, message.size))
   }
-  requireWhole(parts, message.size)
-  return { ...message, parts }
+  return parts
 }
 
 function decodeWhole(part: { readonly encoding: Encoding; readonly content: Buffer }, size: number): Buffer {

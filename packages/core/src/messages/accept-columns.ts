@@ -60,10 +60,11 @@ export function bodyColumns(batch: readonly StoredMessage[]) {
     start: [] as number[],
     length: [] as number[],
     digest: [] as number[],
+    objectLength: [] as (number | null)[],
   }
   let start = 1
   for (const { id, parts } of batch) {
-    for (const [part, { encoding, pieces, length }] of parts.entries()) {
+    for (const [part, { encoding, pieces, length, objectLength = null }] of parts.entries()) {
       const digest = new PartDigest(id, part)
       for (const piece of pieces) digest.add(piece)
       octets.push(...pieces)
@@ -73,6 +74,7 @@ export function bodyColumns(batch: readonly StoredMessage[]) {
       columns.start.push(start)
       columns.length.push(length)
       columns.digest.push(digest.value)
+      columns.objectLength.push(objectLength)
       start += length
     }
   }

@@ -136,6 +136,17 @@ export function urgencyParts(sql: AnySql, messages: readonly StoredMessage[]) {
   }
 }
 
+/** Additional parts of the statement if a body of the group is in object storage. */
+export function objectParts(sql: AnySql, lengths: readonly (number | null)[]) {
+  if (lengths.every((length) => length === null)) return { column: sql``, value: sql``, array: sql``, name: sql`` }
+  return {
+    column: sql`, object_length`,
+    value: sql`, b.object_length`,
+    array: sql`, ${[...lengths]}::int[]`,
+    name: sql`, object_length`,
+  }
+}
+
 /** Additional parts of the statement if an envelope has its own scheduled time. */
 export function ownSchedules(sql: AnySql, batch: readonly StoredMessage[]) {
   const times = batch.flatMap(({ deliveries }) => deliveries.map(({ personal }) => personal?.scheduledAt ?? null))

@@ -1,5 +1,6 @@
 import { NORMAL, URGENT } from '../accounts/mail-class.ts'
 import { MINUTE, type Rate, type RateLimits, type Standing } from '../accounts/rate-limits/index.ts'
+import type { BodyObjects } from '../composition/body-objects.ts'
 import type { Flow } from '../delivery/flows.ts'
 import type { ByteBudget } from '../platform/budget.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -35,6 +36,8 @@ export interface AcceptDependencies {
   readonly storedBudget: ByteBudget
   readonly numbers: TransactionNumbers
   readonly commit: GroupCommit<StoredMessage, Written>
+  /** Undefined if all bodies are stored in the database. */
+  readonly bodyObjects: BodyObjects | undefined
   readonly findRepeat: Parameters<typeof resolveRepeat>[1]
   readonly rateLimits: RateLimits
   readonly ready: () => boolean
@@ -54,7 +57,7 @@ const WAITING_LIMIT = 20_000
  * Validates, prepares and stores a submission; the service is then responsible for its delivery (P1). Returns only after the
  * transaction with the message, its deliveries and their first events has committed.
  *
- * Throws the errors of the rules (rules.ts), rateLimited, creditsExhausted, idempotencyConflict, overloaded or notReady. Throws
+ * Throws the errors of the rules (rules.ts), rateLimited, creditsExhausted, idempotencyConflict, bodyStoreUnavailable, overloaded or notReady. Throws
  * BeyondShare before any other work.
  */
 export async function accept(submission: Submission, dependencies: AcceptDependencies): Promise<Acceptance> {
@@ -92,7 +95,8 @@ async function acceptOnce(
   dependencies: AcceptDependencies,
   trace: Span | undefined,
 ): Promise<Acceptance> {
-  const { lookups, numbers, commit, ready, clock, heloName, announce, findRepeat, storedBudget } = dependencies
+  const { lookups, numbers, commit, ready, clock, heloName, announce, findRepeat, storedBudget, bodyObjects } =
+    dependencies
   if (!ready()) throw new ServiceError('notReady')
   if (commit.size >= WAITING_LIMIT)
     throw new ServiceError('overloaded', { reason: 'too many messages waiting for commit' })
@@ -124,15 +128,17 @@ async function acceptOnce(
         ? await takeOrRepeat(message, [rates.recipients, found.isTrial ? trialRate(account) : null], dependencies)
         : undefined
     if (typeof quota === 'string') return { messageId: messageIdText(quota), repeated: true }
+    const taken = [...(quota ?? []), ...(urgent ? [urgent] : [])]
+    const stored = bodyObjects?.takes(message.parts) ? await putBody(message, taken, dependencies) : message
     for (;;) {
       const span = startSpan({ name: 'commit', kind: 'internal', parent: trace?.traceParent })
-      const written = await commit.add(message).finally(() => span?.end())
+      const written = await commit.add(stored).finally(() => span?.end())
       if (written.stored) {
         if (written.queued) announce(message)
         return { messageId: messageIdText(message.id), repeated: false }
       }
       const first = written.refused ? undefined : await resolveRepeat(message, findRepeat)
-      if (written.refused || first) release(message, [...(quota ?? []), ...(urgent ? [urgent] : [])], dependencies)
+      if (written.refused || first) release(message, taken, dependencies)
       if (written.refused) throw new ServiceError('creditsExhausted')
       if (first) return { messageId: messageIdText(first), repeated: true }
       // The earlier idempotency key has expired meanwhile (24 hours): this request counts as the first one.
@@ -217,6 +223,24 @@ async function takeOrRepeat(
     const first = message.idempotencyKey === undefined ? undefined : await resolveRepeat(message, findRepeat)
     if (first === undefined) throw error
     return first
+  }
+}
+
+/**
+ * Returns a message whose body is durable in object storage. Its object is left there if the message is not stored after all, since a commit
+ * whose answer was lost may have happened: retention/body-objects.ts removes it.
+ */
+async function putBody(
+  message: StoredMessage,
+  taken: readonly Standing[],
+  { bodyObjects, rateLimits }: Pick<AcceptDependencies, 'bodyObjects' | 'rateLimits'>,
+): Promise<StoredMessage> {
+  if (!bodyObjects) return message
+  try {
+    return { ...message, parts: await bodyObjects.put(message, message.parts) }
+  } catch (error) {
+    release(message, taken, { rateLimits })
+    throw error
   }
 }
 

@@ -14,7 +14,7 @@ const CHUNK = 256 * 1024
 /** Streams the body parts of messages into the database by binary COPY in chunks. */
 export async function copyBodies(transaction: SqlTransaction, batch: readonly StoredMessage[]): Promise<void> {
   const copy =
-    await transaction`copy bodies (message_id, part, encoding, content, digest) from stdin (format binary)`.writable()
+    await transaction`copy bodies (message_id, part, encoding, content, digest, object_length) from stdin (format binary)`.writable()
   const done = finished(copy)
   let written = 0
   const write = async (octets: Buffer): Promise<void> => {
@@ -26,7 +26,7 @@ export async function copyBodies(transaction: SqlTransaction, batch: readonly St
   }
   await write(HEADER)
   for (const { id, parts } of batch) {
-    for (const [part, { encoding, pieces, length }] of parts.entries()) {
+    for (const [part, { encoding, pieces, length, objectLength }] of parts.entries()) {
       await write(tupleHead(id, part, encoding, length))
       const digest = new PartDigest(id, part)
       for (const piece of pieces) {
@@ -36,7 +36,7 @@ export async function copyBodies(transaction: SqlTransaction, batch: readonly St
           await write(chunk)
         }
       }
-      await write(tupleTail(digest))
+      await write(tupleTail(digest, objectLength))
     }
   }
   copy.end(TRAILER)
@@ -46,7 +46,7 @@ export async function copyBodies(transaction: SqlTransaction, batch: readonly St
 /** Field count, then length and bytes of each field, up to the length of the content. Content and tail are written separately. */
 function tupleHead(id: string, part: number, encoding: string, length: number): Buffer {
   const head = Buffer.alloc(2 + 4 + 16 + 4 + 4 + 4 + encoding.length + 4)
-  let at = head.writeInt16BE(5, 0)
+  let at = head.writeInt16BE(6, 0)
   at = head.writeInt32BE(16, at)
   at += head.write(id.replaceAll('-', ''), at, 'hex')
   at = head.writeInt32BE(4, at)
@@ -57,8 +57,10 @@ function tupleHead(id: string, part: number, encoding: string, length: number): 
   return head
 }
 
-function tupleTail(digest: PartDigest): Buffer {
-  const tail = Buffer.alloc(4 + 4)
-  tail.writeInt32BE(digest.value, tail.writeInt32BE(4, 0))
+function tupleTail(digest: PartDigest, objectLength: number | undefined): Buffer {
+  const tail = Buffer.alloc(4 + 4 + 4 + (objectLength === undefined ? 0 : 4))
+  const at = tail.writeInt32BE(digest.value, tail.writeInt32BE(4, 0))
+  if (objectLength === undefined) tail.writeInt32BE(-1, at)
+  else tail.writeInt32BE(objectLength, tail.writeInt32BE(4, at))
   return tail
 }

@@ -1,6 +1,7 @@
 import { type Actor, OPERATOR } from '../accounts/audit/index.ts'
 import type { Principal } from '../accounts/keys/api-key.ts'
 import type { RateLimits } from '../accounts/rate-limits/index.ts'
+import type { BodyObjects } from '../composition/body-objects.ts'
 import type { LinkOptions } from '../composition/links-for.ts'
 import { type LoadedMessage, loadMessages, loadParts } from '../composition/load.ts'
 import { createMessageThreads } from '../composition/message-thread.ts'
@@ -28,7 +29,7 @@ import { requireShare, type Share } from '../submission/share.ts'
 import type { Submission } from '../submission/submission.ts'
 import { createTransactionNumbers } from '../submission/transaction-numbers.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
-import { type Acceptance, accept, validateOnly } from './accept.ts'
+import { type Acceptance, type AcceptDependencies, accept, validateOnly } from './accept.ts'
 import type { Batches } from './batches.ts'
 import { type Cancellation, cancelMessage } from './cancel-message.ts'
 import { findFirstAnswer, forgetOldAnswers } from './idempotency.ts'
@@ -51,8 +52,10 @@ import type { StoredMessage } from './stored-message.ts'
 import { type TryNowResult, tryNow } from './try-now.ts'
 import { explainMessage, type MessageWhy, type WhyQuery } from './why/index.ts'
 
+export { BodyUnavailable } from '../composition/body-objects.ts'
+export { DamagedBody } from '../composition/damaged-body.ts'
 export { Unrenderable } from '../composition/fill.ts'
-export { DamagedBody, dueFromOf, isAddedTo, type LoadedMessage } from '../composition/load.ts'
+export { dueFromOf, isAddedTo, type LoadedMessage } from '../composition/load.ts'
 export type { RenderedTemplate, TemplateRendering } from '../composition/render-template.ts'
 export { mailboxField } from '../mime/header.ts'
 export { essenceOf, parseMediaType } from '../mime/media-type.ts'
@@ -134,7 +137,7 @@ export interface Messages {
   requeue(target: RequeueTarget, by?: Actor): Promise<RequeueResult | undefined>
   /** Loads the data that the deliveries of these messages share, including small bodies. See load.ts. */
   load(ids: readonly string[]): Promise<Map<string, LoadedMessage>>
-  /** Loads a body that {@link load} left out. Throws DamagedBody if it is missing or damaged. */
+  /** Loads a body that {@link load} left out. Throws DamagedBody if it is missing or damaged, or BodyUnavailable. */
   loadParts(message: LoadedMessage): Promise<LoadedMessage>
   /**
    * Returns the unsigned MIME message of one delivery: the stored buffer itself if nothing is added to it. Messages that take long
@@ -172,6 +175,8 @@ export interface MessagesDependencies {
   readonly forgotten: Forgotten
   readonly heloName: string
   readonly links: LinkOptions
+  /** Undefined if all bodies are stored in the database. */
+  readonly bodyObjects: BodyObjects | undefined
   /** Budget in bytes for the templates and stored files that this process holds in memory. */
   readonly storedBudget: ByteBudget
   readonly ready: () => boolean
@@ -199,7 +204,6 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
     reads: current,
     clock,
     domains,
-    rateLimits,
     templates,
     editableTemplates,
     batches,
@@ -207,12 +211,11 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
     renderer,
     attachments,
     forgotten,
-    heloName,
     links,
+    bodyObjects,
     storedBudget,
     ready,
     announce,
-    onFull,
   } = dependencies
   const commit = createGroupCommit<StoredMessage, Written>({
     write: (batch, isWanted) => writeMessages({ sql, batch, forgotten, isWanted }),
@@ -235,6 +238,7 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
     inItsTurn(() => renderDelivery(message, delivery, rendering))
   const bodies = {
     sql: within(sql, 'work'),
+    bodyObjects,
     budget: storedBudget,
     render,
     readParts: (message: readonly Buffer[]) => reader.read(message),
@@ -252,26 +256,19 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
     now: clock.now,
   }
 
-  const acceptSubmission: Messages['accept'] = (submission) =>
-    accept(submission, {
-      lookups,
-      storedBudget,
-      numbers,
-      commit,
-      rateLimits,
-      findRepeat: (accountId, key) => findFirstAnswer(sql, accountId, key),
-      ready,
-      share,
-      clock,
-      heloName,
-      announce,
-      onFull,
-    })
+  const accepting: AcceptDependencies = {
+    ...dependencies,
+    lookups,
+    numbers,
+    commit,
+    findRepeat: (accountId, key) => findFirstAnswer(sql, accountId, key),
+  }
+  const acceptSubmission: Messages['accept'] = (submission) => accept(submission, accepting)
 
   return {
     accept: acceptSubmission,
     resend: (order) =>
-      resendMessage({ sql: within(sql, 'work'), budget: storedBudget, accept: acceptSubmission }, order),
+      resendMessage({ sql: within(sql, 'work'), bodyObjects, budget: storedBudget, accept: acceptSubmission }, order),
     validateOnly: (submission) => validateOnly(submission, { lookups, storedBudget, ready, share }),
     requireMaySend: accountMaySend,
     requireRecipients: (count) => requireShare(count, share.recipients),
@@ -286,7 +283,7 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
     list: (query, reads = current) => listDeliveries(query.search.messageId === undefined ? reads : current, query),
     requeue: (target, by = OPERATOR) => requeueMessage({ sql, forgotten, announce }, target, by),
     load: (ids) => loadMessages(sql, ids),
-    loadParts: (message) => loadParts(sql, message),
+    loadParts: (message) => loadParts({ sql, bodyObjects }, message),
     render,
     readParts: (message) => reader.read(message),
     renderTemplate: (rendering) => renderTemplate(templates, rendering, share),

@@ -7,6 +7,7 @@ import {
   bypassParts,
   dataParts,
   hashedOptOuts,
+  objectParts,
   octetsParts,
   ownSchedules,
   refusalParts,
@@ -50,6 +51,7 @@ export async function insertMessages(
   const hashed = hashedOptOuts(sql, hashes, bypass.list)
   const held = batchParts(sql, batch)
   const due = ownSchedules(sql, batch)
+  const object = objectParts(sql, body.objectLength)
   const unusable = refusalParts(sql, batch)
   const urgency = urgencyParts(sql, batch)
   const suppression = matchingSuppression(
@@ -160,10 +162,11 @@ export async function insertMessages(
                     ${urgency.detail} end`,
       })}
     ), body as (
-      insert into bodies (message_id, part, encoding, content, digest)
-      select b.message_id, b.part, b.encoding, substring(whole.octets from b.start for b.length), b.digest
+      insert into bodies (message_id, part, encoding, content, digest${object.column})
+      select b.message_id, b.part, b.encoding, substring(whole.octets from b.start for b.length), b.digest${object.value}
         from unnest(${body.message}::uuid[], ${body.part}::int[], ${body.encoding}::text[], ${body.start}::int[],
-                    ${body.length}::int[], ${body.digest}::int[]) as b(message_id, part, encoding, start, length, digest)
+                    ${body.length}::int[], ${body.digest}::int[]${object.array})
+             as b(message_id, part, encoding, start, length, digest${object.name})
         join stored on stored.id = b.message_id
         cross join ${whole.from}
     )${whole.part}

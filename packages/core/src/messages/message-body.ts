@@ -1,4 +1,6 @@
-import { type LoadedMessage, loadMessages, loadParts } from '../composition/load.ts'
+import { BodyUnavailable } from '../composition/body-objects.ts'
+import { DamagedBody } from '../composition/damaged-body.ts'
+import { type BodySource, type LoadedMessage, loadMessages, loadParts } from '../composition/load.ts'
 import type { MessageParts } from '../mime/message-parts.ts'
 import type { ByteBudget } from '../platform/budget.ts'
 import type { Sql } from '../platform/database/database.ts'
@@ -25,8 +27,7 @@ export interface MessageCopy {
   readonly source: Buffer
 }
 
-export interface BodyDependencies {
-  readonly sql: Sql
+export interface BodyDependencies extends BodySource {
   /** Memory that bodies which are shown may take of this process. */
   readonly budget: ByteBudget
   readonly render: (
@@ -44,10 +45,10 @@ const COPIES = 3
  * counted until `fn` has ended, and that of its result until `held` settles. An account does not take all of it.
  *
  * Throws messageNotFound, also for a recipient that the message does not have and for a message of another account; messageBodyGone after the
- * retention period, for a body that is damaged and for a copy that cannot be built; overloaded.
+ * retention period, for a body that is damaged and for a copy that cannot be built; bodyStoreUnavailable; overloaded.
  */
 export async function withCopy<T>(
-  { sql, budget, render }: Omit<BodyDependencies, 'readParts'>,
+  { sql, bodyObjects, budget, render }: Omit<BodyDependencies, 'readParts'>,
   query: BodyQuery,
   fn: (copy: MessageCopy) => Promise<T> | T,
 ): Promise<T> {
@@ -59,7 +60,7 @@ export async function withCopy<T>(
     throw new ServiceError('overloaded', { reason: 'no capacity to show more bodies' })
   let result = 0
   try {
-    const message = await loadBody(sql, id)
+    const message = await loadBody({ sql, bodyObjects }, id)
     const { openTracking: _open, clickTracking: _click, ...settings } = message.settings
     const source = await built(() => render({ ...message, settings }, { recipient, recipientNo, personal }))
     const made = await fn({ id: id.replaceAll('-', ''), recipientNo, recipient, source })
@@ -79,15 +80,19 @@ async function built(fn: () => Buffer | Promise<Buffer>): Promise<Buffer> {
   }
 }
 
-/** Loads a message with its body; `id` is a UUID. Throws messageNotFound, or messageBodyGone if it is missing or damaged. */
-export async function loadBody(sql: Sql, id: string): Promise<LoadedMessage> {
-  const message = (await loadMessages(sql, [id])).get(id)
+/**
+ * Loads a message with its body; `id` is a UUID. Throws messageNotFound, messageBodyGone if it is missing or damaged, or
+ * bodyStoreUnavailable.
+ */
+export async function loadBody(source: BodySource, id: string): Promise<LoadedMessage> {
+  const message = (await loadMessages(source.sql, [id])).get(id)
   if (!message) throw new ServiceError('messageNotFound')
   try {
-    return message.parts ? message : await loadParts(sql, message)
+    return message.parts ? message : await loadParts(source, message)
   } catch (error) {
-    if (error instanceof Error && error.name === 'DamagedBody')
-      throw new ServiceError('messageBodyGone', { cause: error })
+    if (error instanceof DamagedBody) throw new ServiceError('messageBodyGone', { cause: error })
+    if (error instanceof BodyUnavailable)
+      throw new ServiceError('bodyStoreUnavailable', { reason: error.message, cause: error.cause })
     throw error
   }
 }

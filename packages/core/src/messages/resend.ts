@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Principal } from '../accounts/keys/api-key.ts'
 import type { AddedContent } from '../composition/added-content.ts'
+import type { BodySource } from '../composition/load.ts'
 import type { RecipientData } from '../composition/recipient-data.ts'
 import { endOfField } from '../mime/end-of-field.ts'
 import type { ByteBudget } from '../platform/budget.ts'
@@ -28,8 +29,7 @@ export interface ResendOrder {
   readonly idempotencyKey?: string | undefined
 }
 
-interface Dependencies {
-  readonly sql: Sql
+interface Dependencies extends BodySource {
   readonly budget: ByteBudget
   readonly accept: (submission: Submission) => Promise<Acceptance>
 }
@@ -42,10 +42,13 @@ const COPIES = 2
  * accepted by the rules that apply now: those of account, key, sender, suppressions, limits and credits. Its Date and Message-ID are new. Each of the two
  * messages names the other. With the same idempotency key, the call is carried out once within 24 hours.
  *
- * Throws messageNotFound, messageBodyGone, parameterInvalid (`recipients`, `messageId`), overloaded, notReady while recipients of the account are being
+ * Throws messageNotFound, messageBodyGone, bodyStoreUnavailable, parameterInvalid (`recipients`, `messageId`), overloaded, notReady while recipients of the account are being
  * erased, and the errors of accept.
  */
-export async function resendMessage({ sql, budget, accept }: Dependencies, order: ResendOrder): Promise<Acceptance> {
+export async function resendMessage(
+  { sql, bodyObjects, budget, accept }: Dependencies,
+  order: ResendOrder,
+): Promise<Acceptance> {
   const message = await findMessage(sql, order)
   if (!message) throw new ServiceError('messageNotFound')
   if (message.erasing) throw new ServiceError('notReady', { reason: 'recipients of the account are being erased' })
@@ -54,7 +57,7 @@ export async function resendMessage({ sql, budget, accept }: Dependencies, order
   if (!budget.take(reserved))
     throw new ServiceError('overloaded', { reason: 'no capacity to send more messages again' })
   try {
-    const { parts = new Map() } = await loadBody(sql, message.id)
+    const { parts = new Map() } = await loadBody({ sql, bodyObjects }, message.id)
     return await accept(submissionOf(order, message, deliveries, parts))
   } finally {
     budget.give(reserved)

@@ -232,6 +232,14 @@ export const ERRORS = {
   ...PEOPLE_ERRORS,
 
   overloaded: row(503, 'Service', 503, 'Service temporarily overloaded, try again later', 452, '4.3.1'),
+  bodyStoreUnavailable: row(
+    503,
+    'Service',
+    503,
+    'Messages of this size cannot be stored or read at the moment, try again later',
+    451,
+    '4.3.0',
+  ),
   notReady: row(503, 'Service', 503, 'Service temporarily unavailable, try again later', 451, '4.3.0'),
   internal: row(500, 'Service', 500, 'Internal error', 451, '4.3.0'),
 } as const satisfies Record<string, ErrorRow>

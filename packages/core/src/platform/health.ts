@@ -4,7 +4,7 @@ import type { Readiness } from './readiness.ts'
 /** The answer to a health check over HTTP, as JSON. */
 export interface HealthAnswer {
   readonly status: 200 | 503
-  readonly body: { readonly status: string; readonly reasons?: readonly string[] }
+  readonly body: { readonly status: string; readonly reasons?: readonly string[]; readonly notes?: readonly string[] }
 }
 
 export interface HealthState {
@@ -19,8 +19,8 @@ export const LIVE: HealthAnswer = { status: 200, body: { status: 'live' } }
 
 /** GET /health/ready: the process does its work; otherwise the reasons, for the operator. */
 export function readyAnswer({ readiness, isStopping }: HealthState): HealthAnswer {
-  const { ready, reasons } = readiness()
-  if (ready && !isStopping()) return { status: 200, body: { status: 'ready' } }
+  const { ready, reasons, notes } = readiness()
+  if (ready && !isStopping()) return { status: 200, body: { status: 'ready', ...(notes ? { notes } : {}) } }
   return { status: 503, body: { status: 'not ready', reasons: isStopping() ? ['the process is stopping'] : reasons } }
 }
 

@@ -28,6 +28,8 @@ export interface Readiness {
   readonly ready: boolean
   /** Reasons for not being ready, for the operator. */
   readonly reasons: readonly string[]
+  /** What part of the work is not done although the process is ready, for the operator. */
+  readonly notes?: readonly string[]
 }
 
 export interface ReadinessWatch {
@@ -49,6 +51,8 @@ export interface ReadinessOptions {
   readonly clock: DatabaseClock
   readonly allowUnsafeDatabase: boolean
   readonly requireSyncStandby?: boolean
+  /** Returns {@link Readiness.notes}. */
+  readonly notes?: () => readonly string[]
   /** Milliseconds between two checks; default 1000. */
   readonly every?: number
 }
@@ -59,7 +63,7 @@ export interface ReadinessOptions {
  * responding.
  */
 export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
-  const { log, secrets, clock, allowUnsafeDatabase, requireSyncStandby = false, every = 1000 } = options
+  const { log, secrets, clock, allowUnsafeDatabase, requireSyncStandby = false, notes, every = 1000 } = options
   const sql = within(options.sql, 'mail')
   const disk = diskProbe(sql, clock.monotonic)
   let state: Readiness = { ready: false, reasons: ['the database has not been checked yet'] }
@@ -114,7 +118,10 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
   }
 
   return {
-    current: () => state,
+    current() {
+      const noted = notes?.() ?? []
+      return noted.length === 0 ? state : { ...state, notes: noted }
+    },
     check,
     noteFull() {
       disk.suspect()

@@ -19,7 +19,7 @@ export interface Repeated {
  * machines that answer each other. Equal are those with the same content and the same data of the recipient. Workers do not report the first two.
  */
 const LOOP = { equal: 18, sameSubject: 98, minutes: 10, heldSeconds: 3600 } as const
-/** Bytes of each part that are compared. */
+/** Bytes of each part that are compared; of one in object storage, only its length. */
 const READ = 8192
 /** Rows deleted at once. */
 const CHUNK = 5000
@@ -41,7 +41,8 @@ export async function noteRepeats(
       with delivery as (
         select d.account_id, d.recipient, m.subject, coalesce(q.personal::text, '') as personal,
                coalesce((
-                 select string_agg(octet_length(b.content) || ' ' || md5(substring(b.content for ${READ})), ',' order by b.part)
+                 select string_agg(case when b.object_length is null then octet_length(b.content) || ' ' || md5(substring(b.content for ${READ}))
+                                   else b.object_length::text end, ',' order by b.part)
                    from bodies b where b.message_id = m.id), '') as content
           from unnest(${repeated.map(({ accountId }) => accountId)}::int[], ${repeated.map(({ recipient }) => recipient)}::text[]::bigint[],
                       ${repeated.map(({ messageId }) => messageId)}::uuid[], ${repeated.map(({ recipientNo }) => recipientNo)}::int[])

@@ -1,10 +1,12 @@
 import type { MostDays } from '../accounts/index.ts'
 import type { Sql } from '../platform/database/database.ts'
+import type { ObjectStore } from '../platform/object-store.ts'
+import { type BodyObjectRemoval, createBodyObjectRemoval, noteStorage } from './body-objects.ts'
 import { dropPartitions } from './drop-partitions.ts'
 import { noteShortKeepers, shortenSome } from './shorten.ts'
 
 /** Deletes expired data. Delivery workers may call it concurrently. */
-export interface Retention {
+export interface Retention extends BodyObjectRemoval {
   /**
    * Drops expired partitions, unless another process did in the last minute. Returns their names.
    *
@@ -15,7 +17,8 @@ export interface Retention {
   shortenSome(): Promise<boolean>
 }
 
-export function createRetention(sql: Sql, most: MostDays): Retention {
+/** `objects`: the storage of large bodies; undefined without BODY_STORE. */
+export function createRetention(sql: Sql, most: MostDays, objects?: ObjectStore): Retention {
   /** Returns true once a minute, for one of all processes. */
   async function claimRun(name: 'partitions' | 'accounts'): Promise<boolean> {
     const { count } = await sql`
@@ -23,7 +26,12 @@ export function createRetention(sql: Sql, most: MostDays): Retention {
     return count > 0
   }
   return {
-    dropPartitions: async () => ((await claimRun('partitions')) ? dropPartitions(sql, most) : []),
+    ...createBodyObjectRemoval(sql, objects),
+    async dropPartitions() {
+      if (!(await claimRun('partitions'))) return []
+      if (objects) await noteStorage(sql)
+      return dropPartitions(sql, most)
+    },
     async shortenSome() {
       if (await claimRun('accounts')) await noteShortKeepers(sql)
       return shortenSome(sql, most)

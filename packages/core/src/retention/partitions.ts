@@ -1,3 +1,4 @@
+import { dayPrefix } from '../composition/body-key.ts'
 import { eventTypesWhere } from '../events/event-types.ts'
 import type { AnySql } from '../platform/database/database.ts'
 
@@ -13,6 +14,7 @@ export interface Partition {
   readonly state: 'kept' | 'going' | 'out'
 }
 
+const DAY_MS = 86_400_000
 /** Table comment of a partition to be dropped. Partitions that the operator detached have no such comment and are kept. */
 const MARK = 'postrider: past its retention'
 
@@ -47,7 +49,7 @@ export async function selectPartitions(sql: AnySql): Promise<Partition[]> {
  * Must be called outside a transaction. Throws the database's error, for example if a long reader (a dump) does not finish within
  * the statement timeout; the call can then be repeated.
  */
-export async function dropPartition(sql: AnySql, { name, parent, state }: Partition): Promise<void> {
+export async function dropPartition(sql: AnySql, { name, parent, week, state }: Partition): Promise<void> {
   const table = quoted(name)
   if (state !== 'out') {
     await sql.unsafe(`comment on table ${table} is '${MARK}'`)
@@ -56,7 +58,14 @@ export async function dropPartition(sql: AnySql, { name, parent, state }: Partit
     const detach = `alter table ${quoted(parent)} detach partition ${table}`
     if (pending !== undefined) await sql.unsafe(`${detach} ${pending ? 'finalize' : 'concurrently'}`)
   }
-  await sql.unsafe(`drop table if exists ${table}`)
+  // Several statements without parameters are one transaction.
+  await sql.unsafe(`${parent === 'bodies' ? notingDays(week) : ''}drop table if exists ${table}`)
+}
+
+/** Notes that the objects of the week's days are to be removed, if bodies were ever stored in object storage (body-objects.ts). */
+function notingDays(week: Date): string {
+  const days = Array.from({ length: 7 }, (_, day) => `('${dayPrefix(new Date(week.getTime() + day * DAY_MS))}')`)
+  return `insert into object_removals (key) select prefix from (values ${days.join(', ')}) as week(prefix), object_sweep on conflict do nothing; `
 }
 
 function quoted(name: string): string {

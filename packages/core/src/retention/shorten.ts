@@ -2,6 +2,7 @@ import type { MostDays } from '../accounts/index.ts'
 import { lockBodies } from '../delivery/deletion-locks.ts'
 import type { AnySql, Sql } from '../platform/database/database.ts'
 import { readEvents } from '../reporting/events/read.ts'
+import { deleteBodies } from './delete-bodies.ts'
 
 /** Maximum number of messages whose bodies are deleted in one statement. */
 const MESSAGES = 500
@@ -37,7 +38,7 @@ export async function noteShortKeepers(sql: Sql): Promise<void> {
 export async function shortenSome(sql: Sql, most: MostDays): Promise<boolean> {
   const run = await takeRun(sql, most)
   if (!run) return false
-  const bodiesLeft = run.bodyDays < Math.min(most.bodyDays, most.eventDays) && (await deleteBodies(sql, run))
+  const bodiesLeft = run.bodyDays < Math.min(most.bodyDays, most.eventDays) && (await shortenBodies(sql, run))
   // Bodies are found by the events of their messages, so events are deleted later.
   const eventsLeft = !bodiesLeft && run.eventDays < most.eventDays && (await deletePage(sql, run))
   if (bodiesLeft || eventsLeft) {
@@ -62,7 +63,7 @@ async function takeRun(sql: Sql, most: MostDays): Promise<Run | undefined> {
 }
 
 /** Deletes bodies, except those of queued mail, which are dropped with their partition. Returns whether more may be due. */
-async function deleteBodies(sql: Sql, { accountId, bodies: after, bodyDays, now }: Run): Promise<boolean> {
+async function shortenBodies(sql: Sql, { accountId, bodies: after, bodyDays, now }: Run): Promise<boolean> {
   const { events, next } = await readEvents(sql, { accountId, after, limit: MESSAGES, types: ['processed'] })
   const until = now.getTime() - bodyDays * 86_400_000
   const young = events.findIndex(({ occurredAt }) => occurredAt.getTime() > until)
@@ -72,9 +73,7 @@ async function deleteBodies(sql: Sql, { accountId, bodies: after, bodyDays, now 
   const ids = [...new Set(old.flatMap(({ delivery }) => (delivery ? [delivery.messageId] : [])))]
   await sql.begin(async (transaction) => {
     await lockBodies(transaction, accountId)
-    await transaction`
-      delete from bodies b using unnest(${ids}::uuid[]) as w(id)
-       where b.message_id = w.id and not exists (select from delivery_queue q where q.message_id = w.id)`
+    await deleteBodies(transaction, accountId, ids, { evenQueued: false })
     await transaction`update retention_cursors set bodies = ${position} where account_id = ${accountId}`
   })
   return young === -1

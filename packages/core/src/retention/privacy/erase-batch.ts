@@ -1,8 +1,8 @@
 import { lockBodies } from '../../delivery/deletion-locks.ts'
 import type { AnySql } from '../../platform/database/database.ts'
+import { deleteBodies } from '../delete-bodies.ts'
 import {
   cancelQueued,
-  deleteBodies,
   deleteKeys,
   discardHits,
   discardReturns,
@@ -53,7 +53,7 @@ export async function eraseBatch(sql: AnySql, { accountId, subject, messages }: 
   await discardReturns(sql, recipient)
   await deleteKeys(sql, recipient)
   const changed = await eraseMessages(sql, recipient, quiet)
-  const bodies = await deleteBodies(sql, quiet)
+  const bodies = await deleteBodies(sql, accountId, quiet, { evenQueued: true })
   return {
     touched: { cancelled, deliveries: deliveries + cancelled, attempts, events, messages: changed, bodies },
     quiet,

@@ -185,14 +185,6 @@ export async function discardReturns(sql: AnySql, { ids }: ErasedRecipient): Pro
      where r.message_id = w.id and (r.content is not null or r.reporter <> '' or r.mail_from is not null)`
 }
 
-/** Deletes the bodies of messages. Returns the number of parts. */
-export async function deleteBodies(sql: AnySql, ids: readonly string[]): Promise<number> {
-  return countOf(sql`
-    with deleted as (
-      delete from bodies b using unnest(${[...ids]}::uuid[]) as w(id) where b.message_id = w.id returning 1)
-    select count(*)::int as count from deleted`)
-}
-
 /** The address as the text of json and jsonb contains it, and as JSON within JSON, which template data are. */
 function escaped(key: string): { quoted: string; inData: string } {
   const quoted = JSON.stringify(key).slice(1, -1)

@@ -1,0 +1,4 @@
+/** Thrown if a stored body is missing, truncated or altered. The message is not sent. */
+export class DamagedBody extends Error {
+  override readonly name = 'DamagedBody'
+}

@@ -12,6 +12,7 @@ create table object_removals (
 );
 
 create index object_removals_due on object_removals (due_at);
+create index object_removals_noted on object_removals (noted_at);
 
 -- How far the storage was searched for objects without a row: up to `after` in the objects of `day`. One row, and none if there is no storage.
 create table object_sweep (

@@ -861,6 +861,7 @@ create table object_removals (
   constraint object_removals_pkey primary key (key)
 );
 create index object_removals_due on object_removals (due_at);
+create index object_removals_noted on object_removals (noted_at);
 
 create table object_sweep (
   owner uuid not null default gen_random_uuid(),

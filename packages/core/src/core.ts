@@ -261,7 +261,7 @@ export function createCore({
     readiness,
     oldReads,
     databaseHealth: () => readDatabaseHealth(work),
-    serviceFigures: createServiceFigures(work, config.backups),
+    serviceFigures: createServiceFigures(work, config),
     clock,
     cleanUp: () =>
       cleanUp(work, [

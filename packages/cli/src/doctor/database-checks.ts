@@ -1,5 +1,6 @@
 import { statfsSync } from 'node:fs'
 import { readRestore } from '@postrider/core'
+import { bodyStoreCheck } from './body-store-check.ts'
 import type { Check } from './check.ts'
 import { bad, bytesText, counted, type Finding, firstOf, ok, spanText, warn } from './finding.ts'
 import type { Readings } from './readings.ts'
@@ -24,6 +25,7 @@ export const databaseChecks: readonly Check[] = [
   { area: 'database', name: 'partitions', database: true, run: checkPartitions },
   { area: 'database', name: 'transaction ids', database: true, run: checkTransactionIds },
   { area: 'database', name: 'disk', database: true, run: checkDisk },
+  bodyStoreCheck,
 ]
 
 async function checkVersion({ server }: Readings): Promise<Finding> {

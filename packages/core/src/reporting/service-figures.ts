@@ -1,6 +1,8 @@
+import { oldestRemoval } from '../composition/oldest-removal.ts'
 import { flowWalk } from '../delivery/flows.ts'
 import { lastBackupAt } from '../platform/backup-names.ts'
 import type { BackupConfig } from '../platform/config/backups.ts'
+import type { Config } from '../platform/config.ts'
 import { onlyRow, type Sql } from '../platform/database/database.ts'
 import { readDatabaseHealth } from '../platform/database/database-health.ts'
 import type { Measured } from '../platform/metrics/metrics.ts'
@@ -14,11 +16,11 @@ const MAX_FLOWS = 5000
  * Returns a function that reads the gauges that are the same for every process: the queue, the lag of events, the database. It reads
  * catalogs and indexes, and no more than a few rows of any table.
  */
-export function createServiceFigures(sql: Sql, backups: BackupConfig | undefined): () => Promise<Measured> {
+export function createServiceFigures(sql: Sql, config: Pick<Config, 'backups' | 'bodyStore'>): () => Promise<Measured> {
   let last: { readonly at: number; readonly figures: Promise<Measured> } | undefined
   return () => {
     if (!last || performance.now() - last.at >= REUSE_MS) {
-      const read = { at: performance.now(), figures: readFigures(sql, backups) }
+      const read = { at: performance.now(), figures: readFigures(sql, config) }
       last = read
       read.figures.catch(() => {
         if (last === read) last = undefined
@@ -28,7 +30,7 @@ export function createServiceFigures(sql: Sql, backups: BackupConfig | undefined
   }
 }
 
-async function readFigures(sql: Sql, backups: BackupConfig | undefined): Promise<Measured> {
+async function readFigures(sql: Sql, { backups, bodyStore }: Pick<Config, 'backups' | 'bodyStore'>): Promise<Measured> {
   const [queue, health] = [await readQueue(sql), await readDatabaseHealth(sql)]
   const { archiveAge, archiveFailures } = health
   return {
@@ -46,6 +48,7 @@ async function readFigures(sql: Sql, backups: BackupConfig | undefined): Promise
     ...(archiveAge === null
       ? {}
       : { database_archive_age_seconds: archiveAge, database_archive_failures: archiveFailures }),
+    ...(bodyStore ? { object_removals_seconds: await oldestRemoval(sql) } : {}),
     ...(backups ? await backupFigures(backups) : {}),
   }
 }

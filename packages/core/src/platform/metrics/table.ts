@@ -206,6 +206,10 @@ export const METRIC_TABLE = {
       "Failed attempts to archive a segment since the server's statistics were reset; absent without archiving.",
       {},
     ),
+    object_removals_seconds: gauge(
+      'Seconds for which the object has been waiting that is to be removed from object storage first; 0 if there is none, absent without BODY_STORE.',
+      {},
+    ),
     backup_age_seconds: gauge(
       'Seconds since the last base backup in BACKUP_DIR began, +Inf if it has none; absent without BACKUP_DIR.',
       {},

@@ -14,6 +14,9 @@ const KNOWN = new Map([
   ['starkbank-ecdsa', 'MIT License'],
   // Its file LICENSE has the text of MIT.
   ['jsonc-simple-parser', undefined],
+  // So has the page of these two, which s3rver brings.
+  ['only', undefined],
+  ['humanize-number', undefined],
   ['axe-core', 'MPL-2.0'],
 ])
 
@@ -21,11 +24,17 @@ interface Manifest {
   readonly name: string
   readonly version: string
   readonly license?: string
+  /** The older form. */
+  readonly licenses?: readonly { readonly type: string }[]
   readonly private?: boolean
 }
 
 const read = (pattern: string): Manifest[] =>
-  globSync(pattern, { cwd: ROOT }).map((file) => JSON.parse(readFileSync(`${ROOT}${file}`, 'utf8')) as Manifest)
+  globSync(pattern, { cwd: ROOT }).map((file) => {
+    const manifest = JSON.parse(readFileSync(`${ROOT}${file}`, 'utf8')) as Manifest
+    const license = manifest.license ?? manifest.licenses?.map(({ type }) => type).join(' OR ')
+    return license === undefined ? manifest : { ...manifest, license }
+  })
 
 t.test('no installed package has a copyleft licence', async (t) => {
   const installed = ['*', '@*/*'].flatMap((name) => read(`node_modules/.pnpm/*/node_modules/${name}/package.json`))

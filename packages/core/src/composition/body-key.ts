@@ -7,12 +7,12 @@ export function bodyKey({ id, accountId }: { readonly id: string; readonly accou
   return `${dayPrefix(new Date(Number.parseInt(hex.slice(0, 12), 16)))}${accountId}/${hex}`
 }
 
-/** What the keys of a day in UTC begin with. */
+/** Returns the beginning of the keys of a day in UTC. */
 export function dayPrefix(day: Date): string {
   return `${day.toISOString().slice(0, 10)}/`
 }
 
-/** The message of an object; undefined for an object that is no body. */
+/** The message of an object; undefined if the object contains no body. */
 export function messageOfKey(key: string): { readonly id: string; readonly accountId: number } | undefined {
   const [, account, hex] = /^\d{4}-\d\d-\d\d\/(\d{1,10})\/([0-9a-f]{32})$/.exec(key) ?? []
   if (account === undefined || hex === undefined) return undefined

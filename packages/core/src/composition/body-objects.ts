@@ -188,7 +188,7 @@ async function decrypt({ id }: ObjectOwner, parts: readonly ObjectPart[], object
   return contents
 }
 
-/** What is authenticated besides the content: the place where it belongs. */
+/** Returns the data that is authenticated with the content: the place where it belongs. */
 function boundTo(id: string, part: number): Buffer {
   return Buffer.from(`${id} ${part}`)
 }

@@ -109,7 +109,7 @@ function requireSame(found: PartDigest, stored: number | null): void {
   }
 }
 
-/** What bodies are read from. */
+/** The places that bodies are read from. */
 export interface BodySource {
   readonly sql: Sql
   /** Undefined without BODY_STORE. */

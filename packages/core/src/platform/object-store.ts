@@ -10,7 +10,7 @@ import { count, observe } from './metrics/metrics.ts'
 export interface ObjectStore {
   /** Where the objects are, for people: `s3://BUCKET/PREFIX`. */
   readonly name: string
-  /** Resolves after the storage has answered 200, so that the object is durable. An object of that key is replaced. */
+  /** Resolves after the response 200, when the object is durable. An object of that key is replaced. */
   put(key: string, body: Buffer, options: ObjectLimits): Promise<void>
   /** Throws an {@link ObjectStoreError} of kind "missing" if there is no such object, and "answer" if it is larger than `maxBytes`. */
   get(key: string, options: ObjectLimits & { readonly maxBytes: number }): Promise<Buffer>

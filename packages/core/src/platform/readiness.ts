@@ -28,7 +28,7 @@ export interface Readiness {
   readonly ready: boolean
   /** Reasons for not being ready, for the operator. */
   readonly reasons: readonly string[]
-  /** What part of the work is not done although the process is ready, for the operator. */
+  /** Work that is not done although the process is ready, for the operator. */
   readonly notes?: readonly string[]
 }
 

@@ -60,7 +60,7 @@ async function removeSome(sql: Sql, store: ObjectStore): Promise<boolean> {
       else later.push(day)
     }
   } finally {
-    // What was removed is not tried again, whatever failed.
+    // Objects that were removed are not tried a second time, whatever failed.
     await sql`delete from object_removals where key = any(${removed}::text[])`
     if (later.length > 0) await sql`update object_removals set due_at = service_now() where key = any(${later}::text[])`
   }
@@ -143,7 +143,7 @@ async function requireOwner(sql: Sql, store: ObjectStore): Promise<void> {
   if (found === false) throw new ObjectStoreError('refused', notOwned(store))
 }
 
-/** What the operator has to do if the prefix belongs to another installation. */
+/** Returns the sentence that tells the operator what to do if the prefix belongs to another installation. */
 export function notOwned({ name }: ObjectStore): string {
   return `${name} has the bodies of another installation, so none is removed: give each its own prefix in BODY_STORE, or remove the object ${OWNER_KEY} if the other one is gone`
 }

@@ -23,7 +23,7 @@ export interface BodyStoreConfig extends ObjectStoreConfig {
 export function bodyStore(env: Environment): BodyStoreConfig | undefined {
   const url = env.BODY_STORE || 'postgres'
   const above = wholeNumber(env, 'BODY_STORE_ABOVE_KB', 64, 1, 1_000_000) * 1024
-  // Wrong values are refused while nothing uses them, too.
+  // Invalid values are refused while nothing uses them, too.
   const where = addressOf(env)
   if (url === 'postgres') return undefined
   if (!url.startsWith('s3://')) throw new ConfigError('BODY_STORE', 'must be postgres or s3://BUCKET/PREFIX')

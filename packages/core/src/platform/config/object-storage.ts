@@ -32,7 +32,8 @@ export function bodyStore(env: Environment): BodyStoreConfig | undefined {
 
 /** Reads `s3://BUCKET/PREFIX`, the value of the setting `name`, with the settings that all such values share. Throws ConfigError. */
 export function objectStore(env: Environment, name: string, url: string): ObjectStoreConfig {
-  const [, bucket = '', path = ''] = /^s3:\/\/([^/]*)\/?(.*)$/.exec(url) ?? []
+  const [bucket = '', ...parts] = url.slice('s3://'.length).split('/')
+  const path = parts.join('/')
   if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket) || bucket.includes('..'))
     throw new ConfigError(name, 'must be s3://BUCKET or s3://BUCKET/PREFIX, with the name of a bucket')
   const prefix = path.replace(/\/+$/, '')

@@ -11,8 +11,9 @@ export const BREAKS: readonly Break[] = [
   {
     name: 'acknowledges before the commit',
     file: 'packages/core/src/messages/accept.ts',
-    find: 'const written = await commit.add(message)',
-    replace: 'void commit.add(message).catch(() => {})\n      const written = { stored: true, queued: true }',
+    find: 'const written = await commit.add(stored).finally(() => span?.end())',
+    replace:
+      'void commit.add(stored).catch(() => {}).finally(() => span?.end())\n      const written = { stored: true, queued: true, refused: false }',
     journey: 'test/journeys/commit.test.ts',
   },
   {

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { OPERATIONS, V3_OPERATIONS } from '@postrider/api'
+import { OPERATIONS, OPERATOR_OPERATIONS, V3_OPERATIONS } from '@postrider/api'
 import t from 'tap'
 import { recordAnswers } from './recorded-answers.ts'
 
@@ -34,6 +34,11 @@ const ROUTES: readonly Route[] = [
     routes.flatMap(([path, ...methods]) => methods.map((method) => ({ name, method, path: `/v2${path}` }))),
   ),
   ...V3_OPERATIONS.map(({ name, path, method }) => ({ name: `v3 ${name}`, method, path: `/v3${path}` })),
+  ...OPERATOR_OPERATIONS.map(({ name, path, method }) => ({
+    name: `operator ${name}`,
+    method,
+    path: `/operator/v1${path}`,
+  })),
 ].sort((a, b) => a.path.split(':').length - b.path.split(':').length)
 
 function nameOf({ method, path }: { readonly method: string; readonly path: string }): string | undefined {
@@ -46,7 +51,7 @@ function nameOf({ method, path }: { readonly method: string; readonly path: stri
 /** Never successful, since their lists are always empty. */
 const NEVER = ['v3 deleteBlocksOf', 'v3 deleteInvalidEmailsOf']
 
-t.test('every operation of v2 and v3 is called, and succeeds at least once', async (t) => {
+t.test('every operation of v2, v3 and the operator is called, and succeeds at least once', async (t) => {
   const called = new Set(calls.map(nameOf))
   const good = new Set(calls.filter(({ status }) => status < 300).map(nameOf))
   const names = new Set(ROUTES.map(({ name }) => name))

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { withPostgres } from '../helpers/postgres-server.ts'
 import { recordOpen } from './recorded/open-calls.ts'
+import { recordOperator } from './recorded/operator-calls.ts'
 import { createRecorder, type Recorded, type Recorder } from './recorded/recorder.ts'
 import { recordV2 } from './recorded/v2-calls.ts'
 import { recordV2Mail } from './recorded/v2-mail.ts'
@@ -44,6 +45,7 @@ const PARTS: readonly PartMaker[] = [
   { name: 'v3-mail', usual: { ...CALL, ...OWN }, act: recordV3Mail },
   { name: 'v3', usual: { ...LIMITED, ...SHARED }, act: recordV3 },
   { name: 'open', usual: { connection: 'close' }, act: recordOpen },
+  { name: 'operator', usual: { ...LIMITED, 'x-ratelimit-limit': '600' }, act: recordOperator },
 ]
 
 /** Makes all calls to a new service and returns its answers, without values that differ from run to run. */

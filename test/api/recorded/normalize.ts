@@ -15,12 +15,15 @@ const VOLATILE = new RegExp(
     String.raw`(?<batch>(?<="batch_id":"|/mail/batch/|/scheduled_sends/)[\w-]{24}(?![\w-]))`,
     // Each connection takes 32 of these ids at once.
     String.raw`(?<event>(?<="number":\d+,"id":")\d+|(?<=\{"id":")\d+(?=","type":)|(?<=\bevt_)\d+)`,
-    String.raw`(?<token>(?<![\w+-])(?=[\w+/-]*[0-9])(?=[\w+/-]*[a-z])(?=[\w+/-]*[A-Z])[\w+-][\w+/-]{39,}={0,2})`,
+    String.raw`(?<token>(?<![\w+-]|\/v3\/[\w+/-]*)(?!v3\/)(?=[\w+/-]*[0-9])(?=[\w+/-]*[a-z])(?=[\w+/-]*[A-Z])[\w+-][\w+/-]{39,}={0,2})`,
     String.raw`(?<tag>(?<=\bpr\d+-)[a-z0-9]{6}\b)`,
     String.raw`(?<number>(?<![\w.])\d{14,20}(?![\w.]))`,
   ].join('|'),
   'gs',
 )
+/** Of credits. Their month is that of the process, whose clock is not moved. */
+const LAST_RESET = /(?<="last_reset":")\d{4}-\d\d-\d\d/g
+const NEXT_RESET = /(?<="next_reset":")\d{4}-\d\d-\d\d/g
 const HOUR = 3_600_000
 const MOST_HOURS = 9000
 /** Maximum duration of a run, in milliseconds. */
@@ -59,7 +62,9 @@ export function createNormalizer(known: Readonly<Record<string, string>>): (text
         named(Date.parse(time), ' in a header', time),
       )
       .replace(/(?<=retry-after: |Retry after )\d{3,4}\b/g, '<seconds>')
-      .replace(/(?<="milliseconds":)\d+/g, '<milliseconds>')
+      .replace(/(?<="milliseconds":)\d+|(?<="left":)\d{6,}(?:\.\d+)?/g, '<milliseconds>')
+      .replace(LAST_RESET, '<first of this month>')
+      .replace(NEXT_RESET, '<first of the next month>')
       .replace(/\b\d\d:\d\d UTC\b/g, '<minute>')
       .replace(/<style>[^<]*<\/style>/g, '<style>…</style>')
       .replace(/(?<=style-src 'sha256-)[^']+/g, '…')
@@ -73,10 +78,14 @@ export function createNormalizer(known: Readonly<Record<string, string>>): (text
   }
 }
 
-/** Returns `<now>` for a time during the run, `<now + 24 h>` for one that many full hours later, and `text` for any other. */
+/**
+ * Returns `<now>` for a time during the run, `<now + 24 h>` for one that many full hours later, `<now - 1 h>` and `<now + 10 min>` for these two,
+ * and `text` for any other.
+ */
 function named(time: number, form: string, text: string): string {
   const since = time - NOW.getTime()
   const hours = Math.floor(since / HOUR)
-  if (since < 0 || hours > MOST_HOURS || since - hours * HOUR > RUN) return text
-  return `<now${hours === 0 ? '' : ` + ${hours} h`}${form}>`
+  if (since > RUN && since <= 2 * RUN) return `<now + 10 min${form}>`
+  if (hours < -1 || hours > MOST_HOURS || since - hours * HOUR > RUN) return text
+  return `<now${hours === 0 ? '' : ` ${hours < 0 ? '-' : '+'} ${Math.abs(hours)} h`}${form}>`
 }

@@ -1,8 +1,9 @@
 import { JSON_TYPE } from '../call.ts'
+import { addPast, type PastDelivery } from '../v2/history.ts'
 import { mistakesIn, mistakesInPath, mistakesInQuery, pathOf } from './mistakes.ts'
 import type { Recorder } from './recorder.ts'
 import { v3MessageFrom } from './v3-mail.ts'
-import type { World } from './world.ts'
+import type { Owner, World } from './world.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 interface Input {
@@ -28,7 +29,7 @@ export async function recordV3(recorder: Recorder, world: World): Promise<void> 
     await world.deliver()
   }
   await recordStats(row)
-  await recordSuppressions(row, world, owner.accountId)
+  await recordSuppressions(row, world, owner)
   await recordBatches(row)
   await recordKeys(row)
   await recordWebhooks(row, world)
@@ -104,10 +105,26 @@ async function recordTemplates(row: Row): Promise<unknown> {
   }
   const version = await row('addTemplateVersion', 'POST /templates/:template_id/versions', { params, body })
   const both = { ...params, version_id: version.id }
+  // One version, since the order of copies that were made at once is not determined.
+  const { id: other } = await row('createTemplate', 'POST /templates', {
+    body: { name: 'pier', generation: 'dynamic' },
+  })
+  const ofOther = { params: { template_id: other } }
+  await row('addTemplateVersion', 'POST /templates/:template_id/versions', { ...ofOther, body })
+  await row('renameTemplate', 'PATCH /templates/:template_id', { ...ofOther, body: { name: 'quay' } })
+  await row('duplicateTemplate', 'POST /templates/:template_id', { ...ofOther, body: { name: 'copy' } })
+  await row('listTemplates', 'GET /templates', { query: { generations: 'dynamic', page_size: 2 } })
   const path = '/templates/:template_id/versions/:version_id'
   await row('viewTemplateVersion', `GET ${path}`, { params: both })
-  await row('editTemplateVersion', `PATCH ${path}`, { params: both, body: { ...body, html_content: '{{#if}}' } })
-  await row('editTemplateVersion', `PATCH ${path}`, { params: both, body: { name: 'second', subject: 'S' } })
+  await row('editTemplateVersion', `PATCH ${path}`, {
+    params: both,
+    body: { ...body, html_content: '<p>Dear {{name}}</p>' },
+  })
+  await row('editTemplateVersion', `PATCH ${path}`, { params: both, body: { html_content: '{{#if}}' } })
+  await row('editTemplateVersion', `PATCH ${path}`, {
+    params: both,
+    body: { name: 'second', subject: 'S', html_content: body.html_content },
+  })
   await row('activateTemplateVersion', `POST ${path}/activate`, { params: both })
   await row('viewTemplate', 'GET /templates/:template_id', { params })
   await row('deleteTemplateVersion', `DELETE ${path}`, { params: both })
@@ -158,7 +175,22 @@ const LISTS: Readonly<Record<string, 'hardbounce' | 'abuse' | 'unsubscribe' | un
   invalid_emails: undefined,
 }
 
-async function recordSuppressions(row: Row, { service }: World, accountId: number): Promise<void> {
+const BOUNCED = (
+  [
+    ['bad-mailbox', '5.1.1', 'No such mailbox'],
+    ['spam', '5.7.1', 'Message looks like spam'],
+    ['bad-domain', '5.1.2', 'No such domain'],
+  ] as const
+).map(
+  ([name, enhanced, reply]): PastDelivery => ({
+    state: 'bounced',
+    recipient: `${name}@quay.example`,
+    events: [{ type: 'bounced', at: '2026-03-02T10:00:00Z', detail: { class: name, code: 550, enhanced, reply } }],
+  }),
+)
+
+async function recordSuppressions(row: Row, { service }: World, owner: Owner): Promise<void> {
+  const { accountId } = owner
   for (const [list, reason] of Object.entries(LISTS)) {
     const email = `${list}@quay.example`
     for (const value of [email, `other-${email}`]) {
@@ -178,6 +210,14 @@ async function recordSuppressions(row: Row, { service }: World, accountId: numbe
     await row(`delete ${list}`, `DELETE /suppression/${list}`, { body })
     await row(`delete ${list}`, `DELETE /suppression/${list}`, { body: { ...body, delete_all: true } })
     await row(`delete ${list}`, `DELETE /suppression/${list}`, { body: { delete_all: true } })
+  }
+  await addPast(service, owner, { acceptedAt: '2026-03-02T09:00:00Z', deliveries: BOUNCED })
+  for (const [list, name, email] of [
+    ['blocks', 'Blocks', 'spam@quay.example'],
+    ['invalid_emails', 'InvalidEmails', 'bad-domain@quay.example'],
+  ]) {
+    await row(`list${name}`, `GET /suppression/${list}`)
+    await row(`view${name}`, `GET /suppression/${list}/:email`, { params: { email } })
   }
   const query = { start_date: '2026-03-01', end_date: '2026-03-04' }
   for (const path of ['/suppression/bounces/classifications', '/suppressions/bounces/classifications']) {
@@ -226,6 +266,7 @@ async function recordWebhooks(row: Row, { receiverUrl: url }: World): Promise<vo
   await row('editWebhook', `PATCH ${path}/settings/:id`, { params, body: { enabled: false, bounce: true } })
   await row('viewOldestWebhookSigning', `GET ${path}/settings/signed`)
   await row('signOldestWebhook', `PATCH ${path}/settings/signed`, { body: { enabled: true } })
+  await row('viewOldestWebhookSigning', `GET ${path}/settings/signed`)
   await row('viewWebhookSigning', `GET ${path}/settings/signed/:id`, { params })
   await row('signWebhook', `PATCH ${path}/settings/signed/:id`, { params, body: { enabled: true } })
   await row('testWebhook', `POST ${path}/test`, { body: { url, id } })

@@ -36,7 +36,11 @@ export interface PastEvent {
 let numbers = 0
 
 /** Answers the message's id, a UUID. */
-export async function addPast({ sql }: TestService, { accountId, domain }: Sender, past: Past): Promise<string> {
+export async function addPast(
+  { sql }: TestService,
+  { accountId, domain }: Pick<Sender, 'accountId' | 'domain'>,
+  past: Past,
+): Promise<string> {
   const { acceptedAt, subject = 'Berth 4', from = `desk@${domain}`, tags = [], size = 1834 } = past
   const { deliveries = [{}], transactionBase = String(17_676_078_000_000_000n + 4n * BigInt(numbers)) } = past
   const id = idAt(new Date(acceptedAt))

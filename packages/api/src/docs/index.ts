@@ -40,7 +40,7 @@ export async function docs(app: FastifyInstance, { publicUrl }: { readonly publi
     return building
   }
 
-  /** Starts over when there are too many: all pages together are smaller, unless the documentation grows. */
+  /** Starts over when there are too many: all pages together have some 5 MB, of which visitors ask for a part. */
   function keep({ plain }: Built): void {
     octets += plain.length
     if (octets <= MAX_KEPT_OCTETS) return

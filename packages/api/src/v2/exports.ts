@@ -82,7 +82,7 @@ export const EXPORTS: readonly Operation[] = [
     answer: Job,
     errors: [...span, 'exportTargetMissing', 'exportEmailInvalid', 'exportNotCreated', 'exportUnreachable'],
     example: {
-      input: { startdate: '2026-01-01', enddate: '2026-01-05', callbackUrl: 'http://localhost:9000/dump' },
+      input: { startdate: '2026-01-01', enddate: '2026-01-05', callbackUrl: 'https://shop.example/dump' },
       data: { jobId: 'exp_0b0f1c6f8f2a4c7c9d3f5a1e2b4c6d8e', status: 'queued' },
     },
     async act({ callbackUrl, email, format, ...range }, call) {

@@ -156,6 +156,9 @@ t.test('the MTA-STS policies of the own domains list their mail hosts', async (t
     await found(),
     /^bad: the policy of bounce\.service\.example does not list its mail host backup\.service\.example; senders .*; fix: .*id in TXT _mta-sts\.bounce/,
   )
+  dns.zones['bounce.service.example'] = { mx: [[0, '.']] }
+  t.equal(await found(), 'ok: the policies list the mail hosts: bounce.service.example (enforce)', 'no mail host')
+  dns.zones['bounce.service.example'] = { mx: [[10, 'backup.service.example']] }
   host.publish({ id: '2', mode: 'testing' })
   t.match(await found(), /^warn: the policy of bounce\.service\.example does not list/)
   await host.close()

@@ -93,8 +93,9 @@ function urls(folder: string, entries: ReadonlySet<string>): Plugin {
     name: 'urls',
     setup({ onLoad }) {
       onLoad({ filter: /\.ts$/ }, ({ path }) => {
+        if (!path.startsWith(join(ROOT, 'packages/'))) return undefined
         const source = readFileSync(path, 'utf8')
-        if (!path.startsWith(join(ROOT, 'packages/')) || !source.includes('import.meta')) return undefined
+        if (!source.includes('import.meta')) return undefined
         const own = `new URL(${JSON.stringify(relative(folder, path))}, import.meta.url).href`
         const pieces = source.split(MODULE_URL).map((piece, at) => {
           if (at % 2 === 0)

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { type LoadedMessage, parseMessageId, ServiceError } from '@postrider/core'
 import t from 'tap'
+import { moveClock, stopClock } from '../../helpers/database.ts'
 import { startObjectStorage } from '../../helpers/object-storage.ts'
-import { makeService, type TestService } from '../../helpers/service.ts'
+import { makeService, makeServiceOn, type TestService } from '../../helpers/service.ts'
 import { until } from '../../helpers/until.ts'
 import { acceptMessage, submissionOf } from '../submission.ts'
 
@@ -126,6 +127,28 @@ t.test(
   },
 )
 
+t.test('a message that could not be stored takes nothing of the limit of its key', async (t) => {
+  await stopClock(service.sql)
+  const { secret: apiKey } = await service.core.auth.createKey({
+    accountId: sender.accountId,
+    restrictions: { recipientsPerHour: 3 },
+  })
+  const limited = { ...sender, apiKey }
+  const refusalOf = async (): Promise<string | undefined> => {
+    const error = await acceptMessage(service, limited, LARGE).then(
+      () => undefined,
+      (error: ServiceError) => error,
+    )
+    return error?.errorName
+  }
+  storage.react = () => ({ status: 503, code: 'ServiceUnavailable' })
+  for (let call = 1; call <= 5; call++) t.equal(await refusalOf(), 'bodyStoreUnavailable')
+  storage.react = () => undefined
+  await until('the storage to be used again', async () => (await refusalOf()) === undefined)
+  t.strictSame([await refusalOf(), await refusalOf(), await refusalOf()], [undefined, undefined, 'rateLimited'])
+  await moveClock(service.sql, '0 hours')
+})
+
 t.test('storage that has just failed is not waited for by each call', async (t) => {
   storage.react = () => 'reset'
   while (!(service.core.readiness.current().notes ?? []).length) await failure(acceptMessage(service, sender, LARGE))
@@ -178,6 +201,19 @@ t.test('while a body cannot be read, it is said so: to delivery, and to whoever 
   })
   storage.react = () => undefined
   t.ok((await load(messageId)).parts)
+})
+
+t.test('a process without BODY_STORE does not take a body in the storage for a damaged one', async (t) => {
+  const { messageId } = await acceptMessage(service, sender, LARGE)
+  const other = await makeServiceOn(t, {
+    url: service.config.databaseUrl ?? '',
+    sql: service.sql,
+    drop: async () => {},
+  })
+  t.match(await failure(load(messageId, other)), {
+    name: 'BodyUnavailable',
+    cause: { message: /BODY_STORE is not set/ },
+  })
 })
 
 t.test('a message that is sent again has an object of its own', async (t) => {

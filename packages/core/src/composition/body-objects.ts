@@ -1,9 +1,9 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { createByteTurns } from '../platform/byte-turns.ts'
 import { createCircuit } from '../platform/circuit.ts'
 import type { BodyStoreConfig, Config } from '../platform/config.ts'
 import { ServiceError } from '../platform/errors.ts'
+import { createFairTurns } from '../platform/fair-turns.ts'
 import type { Log } from '../platform/log.ts'
 import { createObjectStore, type ObjectStore, ObjectStoreError } from '../platform/object-store.ts'
 import { release } from '../platform/release.ts'
@@ -56,8 +56,11 @@ const TAG_BYTES = 16
 const CHUNK = 256 * 1024
 /** Bytes above which a part is read into memory shared by threads: copying 28 MB to one blocked the main loop for 50 ms. */
 const SHARED = 1024 * 1024
-/** Bytes of encrypted copies that a process stores at once; one body may always be stored. */
-const IN_FLIGHT = 32 * 1024 * 1024
+/**
+ * Bytes of encrypted copies that a process stores at once; one body may always be stored. Accounts take turns. What waits is bounded by the budget
+ * of bodies, and by its patience.
+ */
+const TURNS = { capacity: 32 * 1024 * 1024, waiting: Number.POSITIVE_INFINITY, each: Number.POSITIVE_INFINITY } as const
 /** Milliseconds for a request, and for each megabyte more. A client of SMTP or HTTP waits longer. */
 const PATIENCE = { request: 8000, perMegabyte: 400 } as const
 
@@ -71,7 +74,7 @@ export function openBodyStore(
 }
 
 function createBodyObjects(store: ObjectStore, { above }: Pick<BodyStoreConfig, 'above'>, log: Log): BodyObjects {
-  const turns = createByteTurns(IN_FLIGHT)
+  const turns = createFairTurns(TURNS)
   const storing = createCircuit((state, error) => noteChange('stored', state, error))
   const reading = createCircuit((state, error) => noteChange('read', state, error), isUnavailable)
 
@@ -80,21 +83,26 @@ function createBodyObjects(store: ObjectStore, { above }: Pick<BodyStoreConfig, 
     else log.error({ reason: reasonOf(error) }, `bodies cannot be ${what} in object storage`)
   }
 
+  async function putObject(
+    message: ObjectOwner,
+    parts: readonly EncodedPart[],
+    length: number,
+  ): Promise<EncodedPart[]> {
+    const { object, keys } = await encrypt(message, parts, length)
+    await store.put(bodyKey(message), object, { timeoutMs: patienceFor(length) })
+    return parts.map(({ encoding, length }, part) => {
+      const key = keys[part] as Buffer
+      return { encoding, pieces: [key], length: key.length, objectLength: length + TAG_BYTES }
+    })
+  }
+
   return {
     takes: (parts) => lengthOf(parts) > above,
     async put(message, parts) {
       const length = lengthOf(parts) + parts.length * TAG_BYTES
       try {
-        return await turns.take(length, PATIENCE.request, () =>
-          storing.run(async () => {
-            const { object, keys } = await encrypt(message, parts, length)
-            await store.put(bodyKey(message), object, { timeoutMs: patienceFor(length) })
-            return parts.map(({ encoding, length }, part) => {
-              const key = keys[part] as Buffer
-              return { encoding, pieces: [key], length: key.length, objectLength: length + TAG_BYTES }
-            })
-          }),
-        )
+        const act = () => storing.run(() => putObject(message, parts, length))
+        return await turns.take(String(message.accountId), act, { size: length, patienceMs: PATIENCE.request })
       } catch (error) {
         if (error instanceof ServiceError) throw error
         throw new ServiceError('bodyStoreUnavailable', { reason: reasonOf(error), cause: error })

@@ -19,6 +19,18 @@ export function createCircuit(
   let probeAt = 0
   let last: unknown
   const isOpen = () => failures >= FAILURES
+
+  function noteResponse(): void {
+    if (isOpen()) onChange('closed', undefined)
+    failures = 0
+  }
+
+  function noteFault(error: unknown): void {
+    last = error
+    probeAt = performance.now() + PROBE_MS
+    if (++failures === FAILURES) onChange('open', error)
+  }
+
   return {
     isOpen,
     lastError: () => last,
@@ -29,18 +41,11 @@ export function createCircuit(
       }
       try {
         const result = await fn()
-        if (isOpen()) onChange('closed', undefined)
-        failures = 0
+        noteResponse()
         return result
       } catch (error) {
-        if (!isFault(error)) {
-          if (isOpen()) onChange('closed', undefined)
-          failures = 0
-          throw error
-        }
-        last = error
-        probeAt = performance.now() + PROBE_MS
-        if (++failures === FAILURES) onChange('open', error)
+        if (isFault(error)) noteFault(error)
+        else noteResponse()
         throw error
       }
     },

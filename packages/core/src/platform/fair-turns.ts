@@ -2,56 +2,93 @@ import { ServiceError } from './errors.ts'
 
 /** Turns at scarce work. Those who wait are served in rotation, so that many requests of one delay those of others by one turn. */
 export interface FairTurns {
-  /** Runs `fn` in a turn of `who`. Throws overloaded if too many are waiting, in all or of this one, and whatever `fn` throws. */
-  take<T>(who: string, fn: () => Promise<T>): Promise<T>
+  /**
+   * Runs `fn` in a turn of `who`. Throws overloaded if too many are waiting, in all or of this one, or if its turn does not come in time, and
+   * whatever `fn` throws.
+   */
+  take<T>(who: string, fn: () => Promise<T>, options?: TurnOptions): Promise<T>
 }
 
-/** `atOnce`: turns at a time; `waiting`, `each`: requests that wait, in all and of one. */
+export interface TurnOptions {
+  /** Part of the capacity that the turn takes; default 1. One larger than the capacity runs alone. */
+  readonly size?: number
+  /** Milliseconds to wait for the turn; by default without limit. */
+  readonly patienceMs?: number
+}
+
+interface Waiting {
+  readonly size: number
+  readonly enter: () => void
+}
+
+/** `capacity`: the sizes of all turns at a time; `waiting`, `each`: requests that wait, in all and of one. */
 export function createFairTurns({
-  atOnce,
-  waiting,
+  capacity,
+  waiting: most,
   each,
 }: {
-  readonly atOnce: number
+  readonly capacity: number
   readonly waiting: number
   readonly each: number
 }): FairTurns {
   /** By who waits; the first has the next turn. */
-  const queues = new Map<string, (() => void)[]>()
+  const queues = new Map<string, Waiting[]>()
   let count = 0
-  let running = 0
+  let used = 0
+  const fits = (size: number) => used === 0 || used + size <= capacity
 
-  function wait(who: string): Promise<void> {
+  function wait(who: string, size: number, patienceMs: number | undefined): Promise<void> {
     const own = queues.get(who) ?? []
-    if (count >= waiting || own.length >= each) throw new ServiceError('overloaded', { reason: 'too many are waiting' })
+    if (count >= most || own.length >= each) throw overloaded()
     queues.set(who, own)
     count++
-    return new Promise((resolve) => own.push(resolve))
+    return new Promise((resolve, reject) => {
+      const turn: Waiting = {
+        size,
+        enter: () => {
+          clearTimeout(timer)
+          resolve()
+        },
+      }
+      const giveUp = (): void => {
+        own.splice(own.indexOf(turn), 1)
+        if (own.length === 0) queues.delete(who)
+        count--
+        reject(overloaded())
+        enterNext()
+      }
+      const timer = patienceMs === undefined ? undefined : setTimeout(giveUp, patienceMs)
+      own.push(turn)
+    })
   }
 
-  function next(): (() => void) | undefined {
-    const [first] = queues
-    if (!first) return undefined
-    const [who, own] = first
-    queues.delete(who)
-    count--
-    const turn = own.shift()
-    if (own.length > 0) queues.set(who, own)
-    return turn
+  /** The next turn is not passed over, however large it is. */
+  function enterNext(): void {
+    for (let [first] = queues; first && fits((first[1][0] as Waiting).size); [first] = queues) {
+      const [who, own] = first
+      const turn = own.shift() as Waiting
+      queues.delete(who)
+      if (own.length > 0) queues.set(who, own)
+      count--
+      used += turn.size
+      turn.enter()
+    }
   }
 
   return {
-    async take(who, fn) {
-      // The finishing one passes its turn on, so `running` is unchanged.
-      if (running >= atOnce) await wait(who)
-      else running++
+    async take(who, fn, { size = 1, patienceMs } = {}) {
+      if (count === 0 && fits(size)) used += size
+      else await wait(who, size, patienceMs)
       try {
         return await fn()
       } finally {
-        const turn = next()
-        if (turn) turn()
-        else running--
+        used -= size
+        enterNext()
       }
     },
   }
+}
+
+function overloaded(): ServiceError {
+  return new ServiceError('overloaded', { reason: 'too many are waiting' })
 }

@@ -67,7 +67,7 @@ export interface PasswordCheck {
 }
 
 export function createPasswordCheck(): PasswordCheck {
-  const turns = createFairTurns({ atOnce: 1, waiting: MAX_WAITING, each: MAX_WAITING_EACH })
+  const turns = createFairTurns({ capacity: 1, waiting: MAX_WAITING, each: MAX_WAITING_EACH })
   return {
     hash: (password, who) => turns.take(who, () => hashPassword(password)),
     matches: (password, stored, who) => turns.take(who, () => isSame(password, stored)),

@@ -1,5 +1,6 @@
 import type { Config } from '../../platform/config.ts'
 import { withDns } from '../../platform/dns-lookup.ts'
+import { plainName } from '../sources/checks/record-check.ts'
 import { createPolicySource, isListed } from './fetch-policy.ts'
 import type { StsMode } from './sts-store.ts'
 
@@ -30,7 +31,8 @@ export async function readIncomingPolicy(
   if ('error' in policy) return { kind: 'broken', problem: policy.error }
   const answer = await withDns({ servers: config.dnsServers, deadlineMs }, (query) => query('MX', domain))
   if (answer.kind === 'unanswered') return { kind: 'unknown' }
-  const named = answer.values.map((value) => (value.split(' ')[1] ?? '').toLowerCase().replace(/\.$/, ''))
-  const hosts = named.length === 0 ? [domain] : named
+  // A null MX (RFC 7505) names no host.
+  const named = answer.values.map((value) => plainName(value.split(' ')[1] ?? '')).filter(Boolean)
+  const hosts = answer.values.length === 0 ? [domain] : named
   return { kind: 'policy', mode: policy.mode, unlisted: hosts.filter((host) => !isListed(host, policy.mx)) }
 }

@@ -3,7 +3,7 @@ import t from 'tap'
 import { Conversations } from '../../packages/delivery/src/conversations.ts'
 
 /** Conversations that a new worker has at once; no time passes here in which it could adapt. */
-const LIMIT = 64
+const LIMIT = 32
 
 function flow(accountId: number) {
   return { accountId, class: NORMAL } as const

@@ -10,6 +10,7 @@ import {
   UNDEMANDING,
 } from '@postrider/core'
 import { addedFields } from './added-fields.ts'
+import type { BuildTurns } from './build-turns.ts'
 import { type ConversationEnd, type ConversationOptions, converse, type OutgoingMessage } from './conversation.ts'
 import type { LargeBodies } from './large-bodies.ts'
 import { signMessage } from './sign-message.ts'
@@ -32,6 +33,7 @@ export interface DeliverOptions
   readonly core: Core
   readonly bodies: LargeBodies
   readonly suspects: Suspects
+  readonly turns: BuildTurns
   readonly site: string
   readonly workerId: number
   readonly returnPathHost: string
@@ -91,9 +93,10 @@ async function withMessage<T>(
       message,
       options.site,
       async (loaded) => {
-        const outgoing = await options.suspects.write(delivery, () =>
-          buildMessage({ delivery, message: loaded }, options),
-        )
+        const outgoing = await options.suspects.write(delivery, async () => {
+          await options.turns.take(delivery)
+          return buildMessage({ delivery, message: loaded }, options)
+        })
         const { length } = outgoing.message
         return length > most ? { octets: Math.ceil(length * MEMORY_FACTOR) } : { done: await act(outgoing) }
       },

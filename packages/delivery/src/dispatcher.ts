@@ -11,6 +11,7 @@ import {
 } from '@postrider/core'
 import { AccountHolds } from './account-holds.ts'
 import type { Backlogged } from './backlog.ts'
+import { BuildTurns } from './build-turns.ts'
 import { Conversations } from './conversations.ts'
 import { deliver, type InFlightDelivery } from './deliver.ts'
 import { GiveBack } from './give-back.ts'
@@ -53,6 +54,7 @@ export class Dispatcher {
   readonly #memory = new HostMemory()
   readonly #bodies: LargeBodies
   readonly #suspects: Suspects
+  readonly #turns = new BuildTurns()
   readonly #inFlight: InFlightDeliveries
   readonly #outcomes: Outcomes
   readonly #giveBack: GiveBack
@@ -236,6 +238,7 @@ export class Dispatcher {
         core,
         bodies: this.#bodies,
         suspects: this.#suspects,
+        turns: this.#turns,
         site,
         workerId,
         route: way.route,

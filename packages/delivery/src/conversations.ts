@@ -3,7 +3,7 @@ import type { Flow } from '@postrider/core'
 import { flowKey } from './fair-queue.ts'
 
 /** Conversations at once in the beginning, and within which the limit moves. */
-const LIMIT = { first: 32, least: 16, most: 10_000 } as const
+const LIMIT = { first: 32, least: 32, most: 10_000 } as const
 /** Conversations up to which a flow starts another although the limit is reached: few of them are what others wait for. */
 const FEW = 4
 /** How much of its time the event loop works when more conversations at once would only make each longer; and when there is room. */

@@ -10,11 +10,9 @@ import {
   UNDEMANDING,
 } from '@postrider/core'
 import { addedFields } from './added-fields.ts'
-import type { BuildTurns } from './build-turns.ts'
+import type { Building } from './building.ts'
 import { type ConversationEnd, type ConversationOptions, converse, type OutgoingMessage } from './conversation.ts'
-import type { LargeBodies } from './large-bodies.ts'
 import { signMessage } from './sign-message.ts'
-import type { Suspects } from './suspects.ts'
 import { addressSeenAt } from './worker-sources.ts'
 
 /** A claimed delivery with its message. */
@@ -31,9 +29,7 @@ export interface InFlightDelivery extends LoadedDelivery {
 export interface DeliverOptions
   extends Omit<ConversationOptions, 'withMessage' | 'onSession' | 'onlyHost' | 'attempt'> {
   readonly core: Core
-  readonly bodies: LargeBodies
-  readonly suspects: Suspects
-  readonly turns: BuildTurns
+  readonly building: Building
   readonly site: string
   readonly workerId: number
   readonly returnPathHost: string
@@ -88,13 +84,14 @@ async function withMessage<T>(
   act: (outgoing: OutgoingMessage) => Promise<T>,
 ): Promise<T> {
   const { delivery, message } = inFlight
+  const { bodies, suspects, turns } = options.building
   const build = (most: number, octets?: number): Promise<{ readonly done: T } | { readonly octets: number }> =>
-    options.bodies.with(
+    bodies.with(
       message,
       options.site,
       async (loaded) => {
-        const outgoing = await options.suspects.write(delivery, async () => {
-          await options.turns.take(delivery)
+        const outgoing = await suspects.write(delivery, async () => {
+          await turns.take(delivery)
           return buildMessage({ delivery, message: loaded }, options)
         })
         const { length } = outgoing.message

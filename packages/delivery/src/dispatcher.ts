@@ -11,12 +11,11 @@ import {
 } from '@postrider/core'
 import { AccountHolds } from './account-holds.ts'
 import type { Backlogged } from './backlog.ts'
-import { BuildTurns } from './build-turns.ts'
+import { type Building, createBuilding } from './building.ts'
 import { Conversations } from './conversations.ts'
 import { deliver, type InFlightDelivery } from './deliver.ts'
 import { GiveBack } from './give-back.ts'
 import { InFlightDeliveries } from './in-flight.ts'
-import { LargeBodies } from './large-bodies.ts'
 import { hasEnded, isTooLate } from './lifetime.ts'
 import { Outcomes } from './outcomes.ts'
 import { beginningOf, endedWaiting, isWithoutAddress, siteDown, TOO_LATE } from './own-outcomes.ts'
@@ -27,7 +26,6 @@ import type { Recorder } from './recorder.ts'
 import type { Routes } from './routes.ts'
 import { SmartHosts } from './smart-hosts.ts'
 import { HostMemory } from './smtp/session.ts'
-import { Suspects } from './suspects.ts'
 import { Ways } from './ways.ts'
 import { WorkerSources } from './worker-sources.ts'
 
@@ -52,9 +50,7 @@ export class Dispatcher {
   readonly #places: Places
   readonly #conversations = new Conversations()
   readonly #memory = new HostMemory()
-  readonly #bodies: LargeBodies
-  readonly #suspects: Suspects
-  readonly #turns = new BuildTurns()
+  readonly #building: Building
   readonly #inFlight: InFlightDeliveries
   readonly #outcomes: Outcomes
   readonly #giveBack: GiveBack
@@ -67,8 +63,7 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options
-    this.#bodies = new LargeBodies(options.core, { single: options.routes.mainPlace !== undefined })
-    this.#suspects = new Suspects(options)
+    this.#building = createBuilding(options)
     this.#inFlight = new InFlightDeliveries(options.onCapacity)
     this.#outcomes = new Outcomes({ ...options, inFlight: this.#inFlight })
     this.#giveBack = new GiveBack({ ...options, inFlight: this.#inFlight })
@@ -236,9 +231,7 @@ export class Dispatcher {
       const sender = { accountId: delivery.accountId, domainId: message.domainId, recipient: delivery.recipient }
       const outcome = await deliver(inFlight, {
         core,
-        bodies: this.#bodies,
-        suspects: this.#suspects,
-        turns: this.#turns,
+        building: this.#building,
         site,
         workerId,
         route: way.route,

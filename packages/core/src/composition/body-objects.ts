@@ -105,7 +105,9 @@ function createBodyObjects(store: ObjectStore, { above }: Pick<BodyStoreConfig, 
         return await turns.take(String(message.accountId), act, { size: length, patienceMs: PATIENCE.request })
       } catch (error) {
         if (error instanceof ServiceError) throw error
-        throw new ServiceError('bodyStoreUnavailable', { reason: reasonOf(error), cause: error })
+        // What the storage answered says all: its stack in the log of each refused call would only fill that.
+        const cause = error instanceof ObjectStoreError ? undefined : error
+        throw new ServiceError('bodyStoreUnavailable', { reason: reasonOf(error), cause })
       }
     },
     async get(message, parts) {

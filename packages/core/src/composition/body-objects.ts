@@ -105,7 +105,7 @@ function createBodyObjects(store: ObjectStore, { above }: Pick<BodyStoreConfig, 
         return await turns.take(String(message.accountId), act, { size: length, patienceMs: PATIENCE.request })
       } catch (error) {
         if (error instanceof ServiceError) throw error
-        // What the storage answered says all: its stack in the log of each refused call would only fill that.
+        // The reason says all. A stack for each refused call would fill the log.
         const cause = error instanceof ObjectStoreError ? undefined : error
         throw new ServiceError('bodyStoreUnavailable', { reason: reasonOf(error), cause })
       }

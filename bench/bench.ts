@@ -67,8 +67,9 @@ const MOST_RSS_MIB = 256
 
 process.exitCode = await main()
 
-async function main(): Promise<number> {
-  const { values } = parseArgs({
+/** Throws a TypeError that names the argument. */
+function readArguments() {
+  return parseArgs({
     options: {
       quick: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
@@ -76,7 +77,17 @@ async function main(): Promise<number> {
       rounds: { type: 'string', default: '3' },
       only: { type: 'string' },
     },
-  })
+  }).values
+}
+
+async function main(): Promise<number> {
+  let values: ReturnType<typeof readArguments>
+  try {
+    values = readArguments()
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\nnpm run bench -- --help lists the options.\n`)
+    return 64
+  }
   if (values.help) {
     process.stdout.write(`${HELP}${CASES.map(({ name }) => name).join(', ')}\n`)
     return 0

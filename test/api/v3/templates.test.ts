@@ -207,6 +207,7 @@ t.test('a template is renamed, duplicated and deleted', async (t) => {
   const id = await make({ name: 'Receipt', generation: 'dynamic' })
   await addVersion(id, { name: 'one', html_content: '<p>1</p>' })
   await addVersion(id, { name: 'two', html_content: '<p>2</p>', active: 1 })
+  for (const name of ['three', 'four', 'five']) await addVersion(id, { name, active: 0 })
   t.match((await call('PATCH', `/templates/${id}`, { name: 'Bill' })).json, { id, name: 'Bill', versions: [{}, {}] })
   const copied = await call('POST', `/templates/${id}`, { name: 'Copy' })
   t.equal(copied.status, 201)
@@ -215,6 +216,9 @@ t.test('a template is renamed, duplicated and deleted', async (t) => {
     name: 'Copy',
     versions: [
       { name: 'two', active: 1 },
+      { name: 'five', active: 0 },
+      { name: 'four', active: 0 },
+      { name: 'three', active: 0 },
       { name: 'one', active: 0 },
     ],
   })

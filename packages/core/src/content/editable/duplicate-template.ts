@@ -13,11 +13,13 @@ export async function duplicateTemplate(sql: Sql, act: EditableAct, name: string
   const { accountId, by } = act
   const source = await showTemplate(sql, accountId, act.id)
   const id = newTemplateId(source.generation)
+  // The copies are created at the same time, and are listed in the order of their ids.
+  const ids = source.versions.map(() => randomUUID()).sort()
   await sql.begin(async (transaction) => {
     await requireCapacity(transaction, accountId)
     await insertTemplate(transaction, { accountId, id, generation: source.generation, name })
-    for (const version of source.versions.toReversed()) {
-      await insertVersion(transaction, accountId, { ...version, id: randomUUID(), templateId: id })
+    for (const [at, version] of source.versions.entries()) {
+      await insertVersion(transaction, accountId, { ...version, id: ids[at] as string, templateId: id })
     }
     await noteTemplateChange(transaction, { accountId, id, by }, 'create', { after: { name, copyOf: act.id } })
   })

@@ -31,14 +31,15 @@ const ROOT_FILES = ['core.ts', 'index.ts', 'process.ts']
 /** Texts in, texts out: no database, no clock, no settings. Of the platform they import errors, threads and what bounds their time. */
 const PURE = /^packages\/core\/src\/(mime|content\/(engine|substitution))\//
 const FOR_THE_PURE = /^packages\/core\/src\/platform\/(errors\.ts|never\.ts|release\.ts|html-to-text\.d\.ts|threads\/)/
-/** Nothing but a process file reads the environment; the embedded Postgres hands it down to initdb and the server. */
-const READ_THE_ENVIRONMENT = /^packages\/(\w+\/src\/\w+-process\.ts|cli\/src\/embedded-postgres\/binaries\.ts)$/
+/** Nothing but a process file reads the environment; the embedded Postgres hands it down to initdb and the server, which starts programs for its write-ahead log. */
+const READ_THE_ENVIRONMENT =
+  /^packages\/(\w+\/src\/\w+-process\.ts|cli\/src\/embedded-postgres\/binaries\.ts|cli\/src\/backup\/(archive|fetch)-wal\.ts)$/
 const MOST_LINES = 300
 /**
  * The body of a thread imports no more than it needs: all of core takes 0.5 s of computing and 80 MB, this 0.06 s. What begins a program knows
  * neither.
  */
-const DOORS = ['@postrider/core', '@postrider/core/thread-orders', '@postrider/launch']
+const DOORS = ['@postrider/core', '@postrider/core/backup-store', '@postrider/core/thread-orders', '@postrider/launch']
 /** Packages that are no program: the export of traces, the parts of pages, which know nothing of mail, and the pages for people, which the API serves. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   core: ['@postrider/telemetry'],

@@ -1,5 +1,6 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { openDatabase } from '@postrider/core'
 import t from 'tap'
 import { startEmbeddedPostgres } from '../../packages/cli/src/embedded-postgres/index.ts'
@@ -17,7 +18,7 @@ async function onDatabase<T>(
   of: typeof env | { DATA_DIR: string },
   act: (sql: ReturnType<typeof openDatabase>) => Promise<T>,
 ): Promise<T> {
-  const backups = 'BACKUP_DIR' in of ? of.BACKUP_DIR : undefined
+  const backups = 'BACKUP_DIR' in of ? { folder: of.BACKUP_DIR } : undefined
   const server = await startEmbeddedPostgres({ dataDir: of.DATA_DIR, backups })
   const sql = openDatabase({ url: server.url, name: 'test', connections: 1 })
   try {
@@ -30,8 +31,8 @@ async function onDatabase<T>(
 
 t.test('a backup is whole, and what follows it is archived', async (t) => {
   await postrider(env, 'migrate')
-  const backup = await answered<{ folder: string; bytes: number }>(env, 'backup', env.BACKUP_DIR, '--with-secret')
-  t.ok(readdirSync(backup.folder).includes('backup.json'))
+  const { name } = await answered<{ name: string }>(env, 'backup', env.BACKUP_DIR, '--with-secret')
+  t.strictSame(readdirSync(join(env.BACKUP_DIR, 'base')), [`${name}.json`])
   await answered(env, 'account', 'create', '--name', 'before')
   between = await onDatabase(env, async (sql) => {
     const { archiveAge } = await readDatabaseHealth(sql)
@@ -79,7 +80,7 @@ t.test('the latest state is restored if no moment is named', async (t) => {
   )
   const { code, stderr } = await postrider({ ...latest, BACKUP_DIR: env.BACKUP_DIR }, 'account', 'list')
   t.equal(code, 1)
-  t.match(stderr, 'is the backup folder of another database', 'the copy does not write to the backups of the original')
+  t.match(stderr, 'has the backups of another database', 'the copy does not write to the backups of the original')
 })
 
 t.test('a database that other tools restored to a moment is not used until its queue is held', async (t) => {
@@ -113,9 +114,9 @@ t.test('neither a folder with files nor a moment outside of the backups is accep
     (await postrider(env, 'restore', env.BACKUP_DIR, '--into', join(folder, into), ...more)).stderr
   t.match(await refused('data'), 'is not empty')
   t.match(await refused('new', '--to-time', '2020-01-01'), 'the earliest moment that can be restored is')
-  t.match(await refused('new', '--to-time', '2999-01-01'), 'the backup folder has changes only up to')
+  t.match(await refused('new', '--to-time', '2999-01-01'), 'the backups have changes only up to')
   t.notOk(readdirSync(folder).includes('new'), 'nothing is left')
-  t.match((await postrider(env, 'backup', folder)).stderr, 'is not empty and is not a backup folder')
+  t.match((await postrider(env, 'backup', folder)).stderr, 'is not empty and has no backups')
 })
 
 t.test('verify restores and reads everything, and finds missing changes and damaged files', async (t) => {
@@ -127,12 +128,12 @@ t.test('verify restores and reads everything, and finds missing changes and dama
   )
   t.match(counts, { accounts: 2, queued: 1 })
   t.strictSame(problems, [])
-  const base = join(env.BACKUP_DIR, 'base')
-  const [name = ''] = readdirSync(base)
-  writeFileSync(join(base, name, 'postgres', 'PG_VERSION'), '19\n')
+  const pieces = join(env.BACKUP_DIR, 'pieces')
+  const [name = ''] = readdirSync(pieces)
+  writeFileSync(join(pieces, name, '00000002.gz'), gzipSync('exchanged'))
   const { code, stderr } = await postrider(env, 'backup', 'verify', env.BACKUP_DIR)
   t.equal(code, 1)
-  t.match(stderr, 'PG_VERSION is damaged')
+  t.match(stderr, /is damaged in the base backup .*: this base backup cannot be restored\. Take a new one/)
 })
 
 t.teardown(() => rmSync(folder, { recursive: true, force: true }))

@@ -81,9 +81,10 @@ t.test('the age of the last base backup is shown, and without one it is infinite
   t.strictSame(await ages(), { '': 86_400 }, 'both have no labels')
   t.match(await metrics.text(), /^postrider_backup_age_seconds \+Inf$/m)
   const began = new Date(Date.now() - 3 * 3_600_000).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')
-  for (const name of [`${began}Z`, '.unfinished-1', 'notes'])
-    mkdirSync(join(BACKUP_DIR, 'base', name), { recursive: true })
-  // The figures of the worker are used for ten seconds; these are read now.
+  mkdirSync(join(BACKUP_DIR, 'base'), { recursive: true })
+  for (const name of [`${began}Z.json`, '30001231T000000Z.json.0a1b2c3d.new', 'notes'])
+    writeFileSync(join(BACKUP_DIR, 'base', name), '')
+  // The figures of the worker are used for a minute; these are read now.
   const age = Number((await service.core.serviceFigures()).backup_age_seconds)
   t.ok(age >= 3 * 3600 && age < 3 * 3600 + 60, String(age))
   t.strictSame(await samples('database_archive_age_seconds'), {}, 'without archiving there is no age of the archive')

@@ -40,7 +40,7 @@ t.test(
     const SECRET_KEY = 'a secret key that only tests may know'
     const env = { DATA_DIR: join(folder, 'data'), BACKUP_DIR: join(folder, 'backups'), SECRET_KEY }
     t.equal((await postrider(env, 'migrate')).code, 0)
-    const server = await startEmbeddedPostgres({ dataDir: env.DATA_DIR, backups: env.BACKUP_DIR })
+    const server = await startEmbeddedPostgres({ dataDir: env.DATA_DIR, backups: { folder: env.BACKUP_DIR } })
     t.teardown(() => server.stop())
     const sink = await startSink(t)
     const service = await serviceOn(t, server.url, { DELIVERY: `smtp://127.0.0.1:${sink.port}` })

@@ -1,4 +1,12 @@
-import { ConfigError, EXIT_CONFIG, misspeltSettings, misspeltText, readConfig, ServiceError } from '@postrider/core'
+import {
+  BackupError,
+  ConfigError,
+  EXIT_CONFIG,
+  misspeltSettings,
+  misspeltText,
+  readConfig,
+  ServiceError,
+} from '@postrider/core'
 import { type Answer, type Command, CommandError, type Output, TemporaryError, UsageError } from './command.ts'
 import { COMMANDS } from './commands/index.ts'
 import { requireInstallation, withInstallation } from './installation.ts'
@@ -80,7 +88,7 @@ function complain(message: string, { json, streams }: Printing): void {
 
 function fail(error: unknown, command: Command | undefined, printing: Printing & { readonly debug: boolean }): number {
   if (error instanceof ParseProblem) return failToParse(error, printing)
-  const known = [UsageError, CommandError, ServiceError, ConfigError].some((kind) => error instanceof kind)
+  const known = [UsageError, CommandError, ServiceError, ConfigError, BackupError].some((kind) => error instanceof kind)
   const message = error instanceof Error && command ? problemOf(error, command) : String(error)
   complain(error instanceof UsageError && command ? `${message}\n${usageOf(command)}` : message, printing)
   if (!known && printing.debug) printing.streams.stderr.write(`${(error as Error).stack}\n`)

@@ -33,7 +33,7 @@ async function atDatabase<T>(
 ): Promise<T> {
   if (external) return act(external)
   ensureDataDir(config)
-  const embedded = await startEmbeddedPostgres({ dataDir: config.dataDir, backups: config.backups?.folder })
+  const embedded = await startEmbeddedPostgres({ dataDir: config.dataDir, backups: config.backups?.address })
   try {
     return await act(embedded.url)
   } finally {

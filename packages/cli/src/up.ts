@@ -86,7 +86,7 @@ async function startDatabase(
   const stop = new AbortController()
   void stopAsked.then(() => stop.abort())
   try {
-    return await startEmbeddedPostgres({ dataDir, role: 'up', backups: backups?.folder, report, signal: stop.signal })
+    return await startEmbeddedPostgres({ dataDir, role: 'up', backups: backups?.address, report, signal: stop.signal })
   } catch (error) {
     if ((error as Error).name !== 'AbortError') throw error
     return 'stopped'

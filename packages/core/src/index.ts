@@ -68,14 +68,25 @@ export * from './messages/index.ts'
 export { type Address, parseAddress, parseDomain } from './mime/address.ts'
 export { endOfField } from './mime/end-of-field.ts'
 export * from './people/index.ts'
-export { BASE_BACKUPS, backupName } from './platform/backup-names.ts'
+export { backupAccess } from './platform/backups/backup-access.ts'
+export {
+  type BackupAccess,
+  BackupError,
+  type BackupStore,
+  openBackupStore,
+  PATIENCE,
+  type Patience,
+} from './platform/backups/backup-store.ts'
+export { backupName, backupNames, summaryPath } from './platform/backups/base-backups.ts'
 export { type ByteBudget, createByteBudget } from './platform/budget.ts'
 export { type Cache, createCache } from './platform/cache.ts'
 export { type Certificate, certificateFile, ensureCertificate } from './platform/certificate.ts'
 export { type Clock, systemClock } from './platform/clock.ts'
 export {
   asksDns,
+  type BackupAddress,
   type BackupConfig,
+  backupAddress,
   type Config,
   ConfigError,
   type DeliveryRoute,
@@ -129,12 +140,13 @@ export { createSecrets, findSecretKey, findSecrets, loadSecrets, secretKeyFile }
 export { createSemaphore, type Semaphore } from './platform/semaphore.ts'
 export { SETTINGS } from './platform/settings.ts'
 export { REPLACED, type StopState } from './platform/stop-signals.ts'
+export { syncFolder } from './platform/sync-folder.ts'
 export { bareThread } from './platform/threads/bare-thread.ts'
 export { garbageCollector, RELEASE_FROM_BYTES } from './platform/threads/garbage.ts'
 export { createThreadPool, type ThreadPool, ThreadStopped } from './platform/threads/guarded-thread.ts'
 export { atOnce, inTurns, type LongWork, longWork, type Stoppable } from './platform/threads/turns.ts'
 export { forwardSpans, type SpanAttributes, startSpan, traceTime } from './platform/tracing/tracing.ts'
-export { readKept, syncFolder, writeOnce } from './platform/write-once.ts'
+export { readKept, writeOnce } from './platform/write-once.ts'
 export { written } from './platform/written.ts'
 export {
   ALIVE_EVERY_MS,

@@ -170,7 +170,11 @@ const GOOD: readonly (readonly [setting: string, value: string, config: Partial<
     { databaseReadUrl: 'postgres://one,two/db?target_session_attrs=prefer-standby' },
   ],
   ['DATABASE_URL', 'postgres://user:pass@one:5432,two:5433/db', {}],
-  ['BACKUP_DIR', '/mnt/backup', { backups: { folder: '/mnt/backup', everyHours: 24, keep: 7 } }],
+  [
+    'BACKUP_DIR',
+    '/mnt/backup',
+    { backups: { location: '/mnt/backup', address: { folder: '/mnt/backup' }, everyHours: 24, keep: 7 } },
+  ],
   ['DATA_DIR', '/var/lib/postrider', { dataDir: '/var/lib/postrider' }],
   ['SECRET_KEY', 'x'.repeat(32), { secretKey: 'x'.repeat(32) }],
   [

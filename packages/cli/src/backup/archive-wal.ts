@@ -1,43 +1,28 @@
-import { randomBytes } from 'node:crypto'
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { gunzipSync, gzipSync } from 'node:zlib'
+import { openForServer } from './wal-program.ts'
+import { archivePath } from './wal-segments.ts'
 
 /**
- * The archive_command of the embedded database: `archive-wal.ts SEGMENT TARGET` compresses a file of the write-ahead log to TARGET. It
- * ends with 0 only if the target is on the disk, whole, with its name. Then the server may reuse the segment; otherwise it tries again.
+ * The archive_command of the embedded database: `archive-wal.ts FILE NAME` stores a file of the write-ahead log, compressed. It ends with 0
+ * only if it is durable, whole, with its name. Then the server may reuse the segment; otherwise it keeps it and tries again.
  *
- * A target that exists is not replaced: the command succeeds if its content is the same (the server died before it noted the success),
- * and fails if not. A program of its own that imports nothing of the service, since the server starts it for each segment.
+ * A file that is stored is not replaced: the command succeeds if its content is the same (the server died before it noted the success),
+ * and fails if not.
  */
-const [segment = '', target = ''] = process.argv.slice(2)
-const content = readFileSync(segment)
-if (existsSync(target)) requireSame()
-else store()
-sync(dirname(target))
-
-function store(): void {
-  const temporary = `${target}.${randomBytes(4).toString('hex')}.new`
-  try {
-    writeFileSync(temporary, gzipSync(content, { level: 1 }), { mode: 0o600, flag: 'wx', flush: true })
-    // link, not rename: it fails if the target exists.
-    linkSync(temporary, target)
-  } finally {
-    rmSync(temporary, { force: true })
-  }
-}
-
-/** Also synced: an earlier run may have been killed before it did so. */
-function requireSame(): void {
-  if (!gunzipSync(readFileSync(target)).equals(content)) {
-    process.stderr.write(`${target} exists with another content; the backup folder may be used by another database\n`)
-    process.exit(1)
-  }
-  sync(target)
-}
-
-function sync(path: string): void {
-  const descriptor = openSync(path, 'r')
-  fsyncSync(descriptor)
-  closeSync(descriptor)
+const [file = '', name = ''] = process.argv.slice(2)
+const path = archivePath(name)
+try {
+  const store = await openForServer(process.env)
+  const content = readFileSync(file)
+  const stored = await store.read(path)
+  if (stored === undefined) await store.write(path, gzipSync(content, { level: 1 }))
+  else if (!gunzipSync(stored).equals(content))
+    throw new Error(`${store.name}/${path} exists with another content; another database may use these backups`)
+  // Also written again if it is the same: an earlier run may have been killed before it was durable.
+  else await store.write(path, stored)
+  store.close()
+} catch (error) {
+  process.stderr.write(`cannot archive ${name}: ${(error as Error).message}\n`)
+  process.exitCode = 1
 }

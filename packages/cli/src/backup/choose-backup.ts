@@ -1,17 +1,20 @@
+import type { BackupStore } from '@postrider/core'
 import { CommandError } from '../command.ts'
-import { type BackupFolder, type BaseBackup, listBackups } from './folder.ts'
+import { type BaseBackup, findBackup } from './base-backup.ts'
 
 /**
  * Returns the latest base backup from which the state at `to` can be recovered, or the latest state if `to` is undefined.
  *
  * Throws {@link CommandError} if there is none.
  */
-export function chooseBackup(folder: BackupFolder, to: Date | undefined): BaseBackup {
-  const backups = listBackups(folder)
-  const [first] = backups
-  if (!first) throw new CommandError(`${folder.path} has no complete base backup`)
-  const found = backups.findLast(({ finishedAt }) => to === undefined || new Date(finishedAt) <= to)
+export async function chooseBackup(store: BackupStore, to: Date | undefined): Promise<BaseBackup> {
+  let first: BaseBackup | undefined
+  const found = await findBackup(store, (backup) => {
+    first = backup
+    return to === undefined || new Date(backup.finishedAt) <= to
+  })
   if (found) return found
+  if (!first) throw new CommandError(`${store.name} has no complete base backup`)
   throw new CommandError(
     `the earliest moment that can be restored is ${first.finishedAt}, when the oldest base backup was complete`,
   )

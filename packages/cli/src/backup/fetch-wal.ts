@@ -1,16 +1,30 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
+import { openForServer } from './wal-program.ts'
+import { archivePath, SEGMENT_BYTES } from './wal-segments.ts'
 
 /**
- * The restore_command of a database that is restored: `fetch-wal.ts ARCHIVED TARGET` decompresses a file of the archive. It ends with 1 if
- * the archive does not have the file, at which recovery goes on with what the base backup contains, and with 255 if the file is
- * damaged, at which recovery stops with an error instead of an earlier state.
+ * The restore_command of a database that is restored: `fetch-wal.ts NAME TARGET` decompresses a file of the archive. It ends with 1 if the
+ * archive does not have the file, at which recovery goes on with what the base backup contains, and with 255 if the file is damaged or
+ * cannot be read, at which recovery stops with an error instead of an earlier state.
  */
-const [archived = '', target = ''] = process.argv.slice(2)
-if (!existsSync(archived)) process.exit(1)
+const [name = '', target = ''] = process.argv.slice(2)
+const path = archivePath(name)
 try {
-  writeFileSync(target, gunzipSync(readFileSync(archived)), { mode: 0o600 })
+  const store = await openForServer(process.env)
+  const content = await store.read(path)
+  if (content === undefined) process.exitCode = 1
+  else writeFileSync(target, decompress(content, `${store.name}/${path}`), { mode: 0o600 })
+  store.close()
 } catch (error) {
-  process.stderr.write(`${archived} is damaged (${(error as NodeJS.ErrnoException).code})\n`)
-  process.exit(255)
+  process.stderr.write(`cannot restore ${name}: ${(error as Error).message}\n`)
+  process.exitCode = 255
+}
+
+function decompress(content: Buffer, from: string): Buffer {
+  try {
+    return gunzipSync(content, { maxOutputLength: SEGMENT_BYTES })
+  } catch (error) {
+    throw new Error(`${from} is damaged (${(error as NodeJS.ErrnoException).code})`)
+  }
 }

@@ -1,7 +1,7 @@
-import { readdirSync, renameSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
-import { type BackupFolder, listBackups, UNFINISHED } from './folder.ts'
-import { listArchived, segmentNamed } from './wal-segments.ts'
+import { type BackupStore, backupNames, summaryPath } from '@postrider/core'
+import { readBackup } from './base-backup.ts'
+import { PIECES, piecesOf } from './pack.ts'
+import { listArchived, segmentNamed, WAL } from './wal-segments.ts'
 
 /** Number of base backups and of segments of the write-ahead log that were deleted. */
 export interface Pruned {
@@ -9,24 +9,49 @@ export interface Pruned {
   readonly segments: number
 }
 
+/** Files that are deleted at the same time. */
+const AT_ONCE = 8
+
 /** Deletes all but the latest `keep` base backups, and the write-ahead log that none of those needs. Histories of timelines stay. */
-export function prune(folder: BackupFolder, keep: number): Pruned {
-  const backups = listBackups(folder)
-  const old = backups.slice(0, Math.max(0, backups.length - keep))
-  for (const { name, folder: path } of old) {
-    // Renamed first, so that one that is deleted in part is not taken for a backup.
-    const aside = join(folder.base, `${UNFINISHED}${name}`)
-    renameSync(path, aside)
-    rmSync(aside, { recursive: true, force: true })
+export async function prune(store: BackupStore, keep: number): Promise<Pruned> {
+  const names = await backupNames(store)
+  const old = names.slice(0, Math.max(0, names.length - keep))
+  for (const name of old) {
+    // The summary first, so that one that is deleted in part is not taken for a backup.
+    await store.remove(summaryPath(name))
+    await removeAll(store, await store.list(piecesOf(name)))
   }
-  const kept = backups.slice(old.length).flatMap(({ firstSegment }) => segmentNamed(firstSegment)?.number ?? [])
-  if (old.length === 0 || kept.length === 0) return { backups: old.length, segments: 0 }
+  if (old.length === 0) return { backups: 0, segments: 0 }
+  const kept: number[] = []
+  for (const name of names.slice(old.length)) {
+    const segment = segmentNamed((await readBackup(store, name))?.firstSegment ?? '')
+    if (segment) kept.push(segment.number)
+  }
+  if (kept.length === 0) return { backups: old.length, segments: 0 }
   const from = Math.min(...kept)
-  const needless = listArchived(folder.wal).filter(({ number }) => number < from)
-  const names = new Set(needless.map(({ file }) => file.slice(0, 24)))
-  for (const file of readdirSync(folder.wal)) {
-    // With the server's notes of backups, whose names begin with that of a segment.
-    if (names.has(file.slice(0, 24))) rmSync(join(folder.wal, file), { force: true })
-  }
+  const needless = (await listArchived(store)).filter(({ number }) => number < from)
+  const beginnings = new Set(needless.map(({ path }) => path.slice(0, BEGINNING)))
+  // With the server's notes of backups, whose names begin with that of a segment.
+  await removeAll(
+    store,
+    (await store.list(WAL)).filter((path) => beginnings.has(path.slice(0, BEGINNING))),
+  )
   return { backups: old.length, segments: needless.length }
+}
+
+const BEGINNING = WAL.length + 1 + 24
+
+/** Deletes what backups left that were interrupted, or whose deletion was. No backup of this database may be in progress. */
+export async function removeUnfinished(store: BackupStore): Promise<void> {
+  const complete = new Set((await backupNames(store)).map(piecesOf))
+  const left = (await store.list(PIECES)).filter((path) => !complete.has(path.slice(0, path.lastIndexOf('/'))))
+  await removeAll(store, left)
+}
+
+export async function removeAll(store: BackupStore, paths: readonly string[]): Promise<void> {
+  const left = paths.values()
+  const remove = async (): Promise<void> => {
+    for (const path of left) await store.remove(path)
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, remove))
 }

@@ -1,17 +1,26 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { markRestored, migrate, type Restored, syncFolder } from '@postrider/core'
+import {
+  type BackupAddress,
+  type BackupStore,
+  backupAccess,
+  markRestored,
+  migrate,
+  PATIENCE,
+  type Restored,
+  syncFolder,
+} from '@postrider/core'
 import { CommandError } from '../command.ts'
 import { UNFINISHED_RESTORE } from '../embedded-postgres/index.ts'
 import type { Progress } from '../importing/progress.ts'
+import { type BaseBackup, PARTS, requireBackups } from './base-backup.ts'
 import { chooseBackup } from './choose-backup.ts'
-import { type BaseBackup, PARTS, requireBackupFolder } from './folder.ts'
 import { missingSegment } from './missing-segment.ts'
+import { withBackups } from './open-backups.ts'
 import { recover } from './recover.ts'
 
 export interface RestoreOptions {
-  /** The backup folder. */
-  readonly from: string
+  readonly from: BackupAddress
   /** The DATA_DIR of the restored installation: a folder that does not exist or is empty. */
   readonly into: string
   /** The moment; the latest state if undefined. */
@@ -24,7 +33,6 @@ export interface RestoreResult extends Restored {
   readonly backup: BaseBackup
   /** The time of the last transaction that was restored. */
   readonly restoredTo: Date
-  readonly hasSecretKey: boolean
   /** The segment of the write-ahead log at which the changes end although there are later ones; undefined if none is missing. */
   readonly missing: string | undefined
 }
@@ -33,17 +41,22 @@ export interface RestoreResult extends Restored {
  * Restores the database, and the secret key if the backup has it, to a new DATA_DIR. Mail that is in the queue is held, and a new epoch of
  * event numbers begins. The database is in its place only when all of that is complete.
  *
- * Throws {@link CommandError} if the folder has files, the backup is damaged, or the moment cannot be restored; then it leaves no files.
+ * Throws {@link CommandError} if `into` has files, the backup is damaged, or the moment cannot be restored; then it leaves no files.
  */
-export async function restore(options: RestoreOptions): Promise<RestoreResult> {
+export function restore(options: RestoreOptions): Promise<RestoreResult> {
+  return withBackups(options.from, PATIENCE.long, (store) => restoreFrom(store, options))
+}
+
+async function restoreFrom(store: BackupStore, options: RestoreOptions): Promise<RestoreResult> {
   const { from, into, to, progress, report } = options
-  const folder = requireBackupFolder(from)
-  const backup = chooseBackup(folder, to)
+  await requireBackups(store)
+  const backup = await chooseBackup(store, to)
   requireEmpty(into)
   const unfinished = join(into, UNFINISHED_RESTORE)
   const created = mkdirSync(unfinished, { recursive: true, mode: 0o700 }) ?? unfinished
   try {
-    const { sql, reached, stop } = await recover({ folder, backup, dataDir: unfinished, to, progress, report })
+    const access = backupAccess(from)
+    const { sql, reached, stop } = await recover({ store, access, backup, dataDir: unfinished, to, progress, report })
     const restoredTo = reached ?? new Date(backup.finishedAt)
     let restored: Restored
     try {
@@ -53,10 +66,8 @@ export async function restore(options: RestoreOptions): Promise<RestoreResult> {
     } finally {
       await stop()
     }
-    const hasSecretKey = existsSync(join(backup.folder, PARTS.secretKey))
-    if (hasSecretKey) copyFileSync(join(backup.folder, PARTS.secretKey), join(unfinished, PARTS.secretKey))
     moveIntoPlace(unfinished, into)
-    return { ...restored, backup, restoredTo, hasSecretKey, missing: missingSegment(folder, backup) }
+    return { ...restored, backup, restoredTo, missing: await missingSegment(store, backup) }
   } catch (error) {
     rmSync(created, { recursive: true, force: true })
     throw error

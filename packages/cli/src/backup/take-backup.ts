@@ -1,20 +1,19 @@
-import { createHash } from 'node:crypto'
-import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { backupName, openSession, type Sql, syncFolder, within, writeOnce } from '@postrider/core'
+import { type BackupStore, backupName, openSession, type Sql, summaryPath, within } from '@postrider/core'
 import { CommandError } from '../command.ts'
 import { backupIdOf, clusterOf, readPassword } from '../embedded-postgres/index.ts'
 import type { Progress } from '../importing/progress.ts'
-import { type CopiedFile, copyFile, listTree, makeFolders, type Tree } from './copy-tree.ts'
-import { type BackupFolder, type BaseBackup, PARTS, prepareFolder, UNFINISHED } from './folder.ts'
+import { type BaseBackup, mark, PARTS, prepareStore } from './base-backup.ts'
+import { listTree } from './list-tree.ts'
+import { Packer, piecesOf } from './pack.ts'
+import { removeAll, removeUnfinished } from './prune.ts'
 import { segmentName, segmentNamed } from './wal-segments.ts'
 
 export interface TakeBackupOptions {
   /** A pool on the embedded database, which must run. */
   readonly sql: Sql
   readonly dataDir: string
-  /** The backup folder. */
-  readonly to: string
+  readonly store: BackupStore
   /** Stored in the backup if given. */
   readonly secretKey?: string | undefined
   readonly progress: Progress
@@ -50,10 +49,10 @@ const NEEDED = ['pg_wal/archive_status', 'pg_wal/summaries']
 const CONTROL_FILE = 'global/pg_control'
 
 /**
- * Copies the files of the running database, and the write-ahead log that makes the copy consistent, to a new folder of the backup
- * folder. When it returns, everything is synced. A backup that does not succeed leaves no folder that could be taken for one.
+ * Stores the files of the running database, and the write-ahead log that makes them consistent. When it returns, everything is durable. A
+ * backup that does not succeed leaves nothing that could be taken for one.
  *
- * Throws {@link CommandError} if another backup is running, or if the folder belongs to another database.
+ * Throws {@link CommandError} if another backup is running, or if the store belongs to another database.
  */
 export async function takeBackup(options: TakeBackupOptions): Promise<BaseBackup> {
   const session = within(openSession(options.sql), 'long')
@@ -65,76 +64,64 @@ export async function takeBackup(options: TakeBackupOptions): Promise<BaseBackup
     if (!state.locked) throw new CommandError('another backup of this database is running')
     if (state.spaces > 0)
       throw new CommandError('the database has tablespaces of its own, which a backup would not contain')
-    const folder = prepareFolder(options.to, backupIdOf(options.dataDir))
-    await removeUnfinished(folder)
-    return await writeBackup(session, folder, options)
+    const database = backupIdOf(options.dataDir)
+    await prepareStore(options.store, database)
+    await mark(options.store, database)
+    await removeUnfinished(options.store)
+    return await writeBackup(session, options)
   } finally {
     // Ends a backup that has failed on the server, too.
     await session.end({ timeout: 5 })
   }
 }
 
-async function writeBackup(session: Sql, folder: BackupFolder, options: TakeBackupOptions): Promise<BaseBackup> {
-  const { dataDir, secretKey, progress } = options
+async function writeBackup(session: Sql, options: TakeBackupOptions): Promise<BaseBackup> {
+  const { store, dataDir, secretKey, progress } = options
   const cluster = clusterOf(dataDir)
-  const unfinished = join(folder.base, `${UNFINISHED}${process.pid}`)
-  const target = join(unfinished, PARTS.cluster)
+  const from = await startOnServer(session)
+  const name = backupName(from.at.toISOString())
+  if (await store.read(summaryPath(name))) throw new CommandError(`there already is a base backup ${name}; repeat this`)
+  let done = 0
+  const packer = new Packer(store, name, (count) => {
+    done += count
+    progress.show('MB stored', Math.round(done / MB))
+  })
   try {
-    await mkdir(target, { recursive: true, mode: 0o700 })
-    const from = await startOnServer(session)
     const tree = await listTree(cluster, isLeftOut)
-    await makeFolders(target, [...tree.folders, ...NEEDED])
-    const order = [...tree.files.filter((path) => path !== CONTROL_FILE), CONTROL_FILE]
-    const files = await copyAll({ from: cluster, to: target, paths: order, progress })
+    // Files of tables that were dropped meanwhile are not missing.
+    for (const path of [...tree.files.filter((path) => path !== CONTROL_FILE), CONTROL_FILE])
+      await packer.addFile(join(PARTS.cluster, path), join(cluster, path))
     const stopped = await stopOnServer(session)
-    writeOnce(join(target, 'backup_label'), stopped.label)
-    const segments = segmentsBetween(from.segment, stopped.segment)
-    const wal = await copyAll({ from: cluster, to: target, paths: segments, progress, required: true })
-    writeOnce(join(unfinished, PARTS.password), `${readPassword(dataDir)}\n`)
-    if (secretKey !== undefined) writeOnce(join(unfinished, PARTS.secretKey), `${secretKey}\n`)
-    const all = [...files, ...wal, digestOfText('backup_label', stopped.label)]
-    const list = `${JSON.stringify(all)}\n`
-    writeOnce(join(unfinished, PARTS.files), list)
-    const summary: Omit<BaseBackup, 'name' | 'folder'> = {
+    await packer.addText(join(PARTS.cluster, 'backup_label'), stopped.label)
+    for (const path of segmentsBetween(from.segment, stopped.segment)) {
+      if (!(await packer.addFile(join(PARTS.cluster, path), join(cluster, path))))
+        throw new CommandError(`the write-ahead log of the backup is incomplete: ${path} is missing`)
+    }
+    await packer.addText(PARTS.password, `${readPassword(dataDir)}\n`)
+    if (secretKey !== undefined) await packer.addText(PARTS.secretKey, `${secretKey}\n`)
+    const folders = ['', ...tree.folders, ...NEEDED].map((path) => join(PARTS.cluster, path))
+    const summary: Omit<BaseBackup, 'name'> = {
       serverVersion: from.serverVersion,
       startedAt: from.at.toISOString(),
       finishedAt: stopped.at.toISOString(),
       firstSegment: from.segment,
       lastSegment: stopped.segment,
       endsAt: stopped.position,
-      files: all.length,
-      bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
-      filesDigest: createHash('sha256').update(list).digest('hex'),
+      ...(await packer.end(folders)),
       hasSecretKey: secretKey !== undefined,
     }
-    writeOnce(join(unfinished, PARTS.summary), `${JSON.stringify(summary, undefined, 2)}\n`)
-    syncFolders(unfinished, { folders: [...tree.folders, ...NEEDED], files: [] })
-    return await finish(folder, unfinished, summary)
+    await store.write(summaryPath(name), Buffer.from(`${JSON.stringify(summary, undefined, 2)}\n`))
+    return { ...summary, name }
   } catch (error) {
-    await rm(unfinished, { recursive: true, force: true })
+    await packer.abandon()
+    // If this fails, the next backup does it.
+    await store
+      .list(piecesOf(name))
+      .then((paths) => removeAll(store, paths))
+      .catch(() => {})
     throw error
   } finally {
     progress.end()
-  }
-}
-
-/** Gives the backup its name. Throws if there is a backup with that name: a folder with files is not replaced. */
-async function finish(
-  { base }: BackupFolder,
-  unfinished: string,
-  summary: Omit<BaseBackup, 'name' | 'folder'>,
-): Promise<BaseBackup> {
-  const name = backupName(summary.startedAt)
-  const folder = join(base, name)
-  await rename(unfinished, folder)
-  syncFolder(base)
-  return { ...summary, name, folder }
-}
-
-/** A backup that was interrupted, or one whose deletion was. The caller holds the lock, so none of them is in progress. */
-async function removeUnfinished({ base }: BackupFolder): Promise<void> {
-  for (const name of await readdir(base)) {
-    if (name.startsWith(UNFINISHED)) await rm(join(base, name), { recursive: true, force: true })
   }
 }
 
@@ -169,29 +156,6 @@ function segmentsBetween(first: string, last: string): string[] {
   )
 }
 
-interface CopyAllOptions {
-  readonly from: string
-  readonly to: string
-  readonly paths: readonly string[]
-  readonly progress: Progress
-  /** Whether a file that does not exist is an error. Files of tables that were dropped meanwhile are not missing. */
-  readonly required?: boolean
-}
-
-async function copyAll({ from, to, paths, progress, required = false }: CopyAllOptions): Promise<CopiedFile[]> {
-  const copied: CopiedFile[] = []
-  let bytes = 0
-  for (const path of paths) {
-    const file = await copyFile(join(from, path), join(to, path), (count) => {
-      bytes += count
-      progress.show('MB copied', Math.round(bytes / MB))
-    })
-    if (file) copied.push({ path, ...file })
-    else if (required) throw new CommandError(`the write-ahead log of the backup is incomplete: ${path} is missing`)
-  }
-  return copied
-}
-
 function isLeftOut(path: string): boolean {
   const name = path.slice(path.lastIndexOf('/') + 1)
   return (
@@ -200,14 +164,4 @@ function isLeftOut(path: string): boolean {
     name.startsWith('pgsql_tmp') ||
     name.startsWith('pg_internal.init')
   )
-}
-
-function digestOfText(path: string, text: string): CopiedFile {
-  return { path, bytes: Buffer.byteLength(text), digest: createHash('sha256').update(text).digest('hex') }
-}
-
-function syncFolders(unfinished: string, { folders }: Tree): void {
-  for (const path of folders.toReversed()) syncFolder(join(unfinished, PARTS.cluster, path))
-  syncFolder(join(unfinished, PARTS.cluster))
-  syncFolder(unfinished)
 }

@@ -1,16 +1,24 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openSession, type VerifiedData, verifyData } from '@postrider/core'
+import {
+  type BackupAddress,
+  type BackupStore,
+  backupAccess,
+  openSession,
+  PATIENCE,
+  type VerifiedData,
+  verifyData,
+} from '@postrider/core'
 import type { Progress } from '../importing/progress.ts'
+import { type BaseBackup, requireBackups } from './base-backup.ts'
 import { chooseBackup } from './choose-backup.ts'
-import { type BaseBackup, requireBackupFolder } from './folder.ts'
 import { missingSegment } from './missing-segment.ts'
+import { withBackups } from './open-backups.ts'
 import { recover } from './recover.ts'
 
 export interface VerifyOptions {
-  /** The backup folder. */
-  readonly from: string
+  readonly from: BackupAddress
   /** The moment that is restored; the latest state if undefined. */
   readonly to: Date | undefined
   readonly progress: Progress
@@ -28,18 +36,23 @@ export interface Verified extends VerifiedData {
  *
  * Throws CommandError if it cannot be restored. What is wrong in the restored database is in `problems`.
  */
-export async function verifyBackup({ from, to, progress, report }: VerifyOptions): Promise<Verified> {
-  const folder = requireBackupFolder(from)
-  const backup = chooseBackup(folder, to)
+export function verifyBackup(options: VerifyOptions): Promise<Verified> {
+  return withBackups(options.from, PATIENCE.long, (store) => verifyIn(store, options))
+}
+
+async function verifyIn(store: BackupStore, { from, to, progress, report }: VerifyOptions): Promise<Verified> {
+  await requireBackups(store)
+  const backup = await chooseBackup(store, to)
   const dataDir = mkdtempSync(join(tmpdir(), 'postrider-verify-'))
   try {
-    const { sql, reached, stop } = await recover({ folder, backup, dataDir, to, progress, report })
+    const access = backupAccess(from)
+    const { sql, reached, stop } = await recover({ store, access, backup, dataDir, to, progress, report })
     const session = openSession(sql)
     try {
       report('reading all pages and indexes')
       await session`select set_config('statement_timeout', '0', false)`
       const verified = await verifyData(session)
-      const missing = missingSegment(folder, backup)
+      const missing = await missingSegment(store, backup)
       const gap =
         missing === undefined ? [] : [`the write-ahead log has a gap at ${missing}: later changes cannot be restored`]
       return {

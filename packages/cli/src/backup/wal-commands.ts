@@ -1,21 +1,27 @@
 import { fileURLToPath } from 'node:url'
-import { ARCHIVED } from './wal-segments.ts'
+import type { BackupAccess } from '@postrider/core'
+import { ACCESS_VARIABLE } from './wal-program.ts'
 
 /** Seconds after which a segment of the write-ahead log is archived although it is not full: less than the 60 that are promised, since the copy takes time, too. */
 const ARCHIVE_SECONDS = 50
 
-/** Settings of a server that archives its write-ahead log in this folder. */
-export function archiveSettings(walFolder: string): string[] {
+/** Settings of a server that archives its write-ahead log. Its environment needs {@link accessEnvironment}. */
+export function archiveSettings(): string[] {
   return [
     'archive_mode=on',
     `archive_timeout=${ARCHIVE_SECONDS}s`,
-    `archive_command=${commandLine('archive-wal.ts')} %p ${quoted(walFolder)}/%f${ARCHIVED}`,
+    `archive_command=${commandLine('archive-wal.ts')} %p %f`,
   ]
 }
 
-/** The setting of a server that recovers with the write-ahead log in this folder. */
-export function restoreSetting(walFolder: string): string {
-  return `restore_command=${commandLine('fetch-wal.ts')} ${quoted(walFolder)}/%f${ARCHIVED} %p`
+/** The setting of a server that recovers with the archived write-ahead log. Its environment needs {@link accessEnvironment}. */
+export function restoreSetting(): string {
+  return `restore_command=${commandLine('fetch-wal.ts')} %f %p`
+}
+
+/** In the environment, since command lines can be read by every user of the host. */
+export function accessEnvironment(access: BackupAccess): NodeJS.ProcessEnv {
+  return { [ACCESS_VARIABLE]: JSON.stringify(access) }
 }
 
 /** The libraries of the embedded Postgres are not for Node. */

@@ -1,10 +1,12 @@
-import { readdirSync } from 'node:fs'
+import type { BackupStore } from '@postrider/core'
 
 /** Bytes of a segment of the write-ahead log; initdb's default, which the embedded database has. */
 export const SEGMENT_BYTES = 16 * 2 ** 20
 const SEGMENTS_PER_ID = 2 ** 32 / SEGMENT_BYTES
+/** The folder of the archived write-ahead log, which has one compressed file for each segment. */
+export const WAL = 'wal'
 /** The ending of an archived file. */
-export const ARCHIVED = '.gz'
+const ARCHIVED = '.gz'
 const NAME_LENGTH = 24
 const TIMELINE_LENGTH = 8
 
@@ -29,16 +31,21 @@ export function segmentName({ timeline, number }: Segment): string {
 
 /** A file of the archive that is a segment. */
 export interface ArchivedSegment extends Segment {
-  readonly file: string
+  readonly path: string
 }
 
-/** Returns the whole segments in the archive, in the order of the log. An archive that does not exist has none. */
-export function listArchived(walFolder: string): ArchivedSegment[] {
-  return filesOf(walFolder)
-    .flatMap((file) => {
-      const segment =
-        file.length === NAME_LENGTH + ARCHIVED.length ? segmentNamed(file.slice(0, NAME_LENGTH)) : undefined
-      return segment && file.endsWith(ARCHIVED) ? [{ ...segment, file }] : []
+/** The path of a file of the write-ahead log in the archive. */
+export function archivePath(name: string): string {
+  return `${WAL}/${name}${ARCHIVED}`
+}
+
+/** Returns the whole segments in the archive whose paths follow `after`, in the order of the log. */
+export async function listArchived(store: BackupStore, after?: string): Promise<ArchivedSegment[]> {
+  return (await store.list(WAL, after))
+    .flatMap((path) => {
+      const name = path.slice(WAL.length + 1, WAL.length + 1 + NAME_LENGTH)
+      const segment = path === archivePath(name) ? segmentNamed(name) : undefined
+      return segment ? [{ ...segment, path }] : []
     })
     .toSorted((a, b) => a.number - b.number || a.timeline - b.timeline)
 }
@@ -52,13 +59,4 @@ export function firstGap(archived: readonly Segment[], from: number): number | u
     expected = number + 1
   }
   return undefined
-}
-
-function filesOf(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    return []
-  }
 }

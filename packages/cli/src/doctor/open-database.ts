@@ -29,7 +29,7 @@ export async function openExamined(config: Config, env: NodeJS.ProcessEnv): Prom
   try {
     const embedded = env.DATABASE_URL
       ? undefined
-      : await startEmbeddedPostgres({ dataDir: config.dataDir, backups: config.backups?.folder })
+      : await startEmbeddedPostgres({ dataDir: config.dataDir, backups: config.backups?.address })
     if (embedded) stop = embedded.stop
     const sql = openDatabase({
       url: embedded?.url ?? (env.DATABASE_URL as string),

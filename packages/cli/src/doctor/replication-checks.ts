@@ -1,6 +1,7 @@
-import type { Standby } from '@postrider/core'
-import { folderOf, listBackups } from '../backup/folder.ts'
+import { BackupError, PATIENCE, type Standby } from '@postrider/core'
+import { type BaseBackup, findBackup } from '../backup/base-backup.ts'
 import { missingSegment } from '../backup/missing-segment.ts'
+import { withBackups } from '../backup/open-backups.ts'
 import type { Check } from './check.ts'
 import { bad, bytesText, counted, type Finding, firstOf, NotChecked, ok, spanText, warn } from './finding.ts'
 import { readReplicaCheck } from './read-replica-check.ts'
@@ -48,17 +49,26 @@ async function checkArchive({ server, config, env }: Readings): Promise<Finding>
 async function checkBaseBackup({ config, env }: Readings): Promise<Finding | undefined> {
   const { backups } = config
   if (backups === undefined || env.DATABASE_URL) return undefined
-  const folder = folderOf(backups.folder)
-  const last = listBackups(folder).at(-1)
-  const fix = `postrider backup ${backups.folder}; look at the output of npm start, which takes one every ${counted(backups.everyHours, 'hour')}`
-  if (!last) return bad(`${backups.folder} has no base backup: nothing can be restored`, fix)
-  const missing = missingSegment(folder, last)
+  const { location, address, everyHours } = backups
+  const fix = `postrider backup ${location}; look at the output of npm start, which takes one every ${counted(everyHours, 'hour')}`
+  let found: { last: BaseBackup; missing: string | undefined } | undefined
+  try {
+    found = await withBackups(address, PATIENCE.short, async (store) => {
+      const last = await findBackup(store)
+      return last && { last, missing: await missingSegment(store, last) }
+    })
+  } catch (error) {
+    if (error instanceof BackupError) return bad(`the backups cannot be read: ${error.message}`, fix)
+    throw error
+  }
+  if (!found) return bad(`${location} has no base backup: nothing can be restored`, fix)
+  const { last, missing } = found
   if (missing !== undefined)
     return bad(`changes after the last base backup are missing from segment ${missing} on, and cannot be restored`, fix)
   const hours = (Date.now() - new Date(last.finishedAt).getTime()) / 3_600_000
   const text = `the last one was complete at ${last.finishedAt}`
-  if (hours > 7 * backups.everyHours) return bad(text, fix)
-  return hours > 2 * backups.everyHours ? warn(text, fix) : ok(text)
+  if (hours > 7 * everyHours) return bad(text, fix)
+  return hours > 2 * everyHours ? warn(text, fix) : ok(text)
 }
 
 async function checkStandbys({ server, replication }: Readings): Promise<Finding> {

@@ -1,9 +1,10 @@
 import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { embeddedUrlFile } from '@postrider/core'
-import { type BackupFolder, prepareFolder } from '../backup/folder.ts'
-import { archiveSettings } from '../backup/wal-commands.ts'
+import { type BackupAddress, BackupError, backupAccess, embeddedUrlFile, PATIENCE } from '@postrider/core'
+import { prepareStore } from '../backup/base-backup.ts'
+import { withBackups } from '../backup/open-backups.ts'
+import { accessEnvironment, archiveSettings } from '../backup/wal-commands.ts'
 import { CommandError } from '../command.ts'
 import { asOrdinaryUser, findBinaries } from './binaries.ts'
 import { backupIdOf, clusterOf, ensureCluster, readPassword } from './cluster.ts'
@@ -38,8 +39,8 @@ export interface EmbeddedPostgresOptions {
   readonly report?: (line: string) => void
   /** Further `name=value` settings; used by tests. */
   readonly settings?: readonly string[]
-  /** The backup folder in which every start of the server archives its changes: a start without it leaves a gap. */
-  readonly backups?: string | undefined
+  /** The backups in which every start of the server archives its changes: a start without them leaves a gap. */
+  readonly backups?: BackupAddress | undefined
   /** Aborts the wait, which then throws the signal's reason. */
   readonly signal?: AbortSignal
 }
@@ -114,12 +115,12 @@ async function startOwn(options: EmbeddedPostgresOptions, release: () => void): 
   rmSync(embeddedUrlFile(dataDir), { force: true })
   await endLeftOver(cluster, report, signal)
   ensureCluster(binaries, dataDir, report)
-  const archive = backups === undefined ? [] : archiveIn(prepareFolder(backups, backupIdOf(dataDir)))
-  const settings = [...SERVER_SETTINGS, ...archive, ...(options.settings ?? [])]
+  const env = backups && (await prepareArchive(backups, backupIdOf(dataDir), report))
+  const settings = [...SERVER_SETTINGS, ...(env ? archiveSettings() : []), ...(options.settings ?? [])]
   const password = readPassword(dataDir)
   const port = await freePort()
   const logFile = join(dataDir, 'postgres.log')
-  const server = new Server({ binaries, cluster, port, settings, logFile, report, signal })
+  const server = new Server({ binaries, env, cluster, port, settings, logFile, report, signal })
   const url = `postgres://postrider:${password}@127.0.0.1:${port}/postgres`
   try {
     await server.start()
@@ -139,10 +140,27 @@ async function startOwn(options: EmbeddedPostgresOptions, release: () => void): 
   }
 }
 
-/** The server's user writes into the folder. */
-function archiveIn({ path, wal }: BackupFolder): string[] {
-  asOrdinaryUser(path, wal)
-  return archiveSettings(wal)
+/**
+ * Returns what the environment of a server that archives needs. While object storage does not respond, the server starts nevertheless: its
+ * segments stay on the disk until they can be stored.
+ */
+function prepareArchive(
+  backups: BackupAddress,
+  database: string,
+  report: (line: string) => void,
+): Promise<NodeJS.ProcessEnv> {
+  return withBackups(backups, PATIENCE.short, async (store) => {
+    try {
+      await prepareStore(store, database)
+    } catch (error) {
+      if (!(error instanceof BackupError && error.kind === 'unavailable')) throw error
+      report(`${error.message}: changes stay on the disk of DATA_DIR until it does`)
+    }
+    for (const folder of store.serverFolders) mkdirSync(folder, { recursive: true, mode: 0o700 })
+    // The server's user writes into them.
+    asOrdinaryUser(...store.serverFolders)
+    return accessEnvironment(backupAccess(backups))
+  })
 }
 
 /** Postgres itself cannot report a full disk: its log is on the same disk. */

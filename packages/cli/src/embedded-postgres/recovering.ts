@@ -16,6 +16,8 @@ export interface RecoveringOptions {
   readonly logFile: string
   /** Further `name=value` settings: what is recovered. */
   readonly settings: readonly string[]
+  /** Further variables of its environment. */
+  readonly env: NodeJS.ProcessEnv
   readonly report: (line: string) => void
 }
 
@@ -24,6 +26,7 @@ export async function startRecovered({
   dataDir,
   logFile,
   settings,
+  env,
   report,
 }: RecoveringOptions): Promise<RecoveredServer> {
   const cluster = clusterOf(dataDir)
@@ -31,6 +34,7 @@ export async function startRecovered({
   giveTo(asOrdinaryUser(cluster), cluster)
   const server = new Server({
     binaries: findBinaries(),
+    env,
     cluster,
     port,
     // Without hot_standby the server is ready when recovery has ended.

@@ -8,6 +8,8 @@ import { readText } from './read-text.ts'
 
 export interface ServerOptions {
   readonly binaries: Binaries
+  /** Further variables of its environment. */
+  readonly env?: NodeJS.ProcessEnv | undefined
   readonly cluster: string
   readonly port: number
   /** `name=value` */
@@ -82,7 +84,7 @@ export class Server {
   }
 
   #spawn(): ChildProcess {
-    const { binaries, cluster, port, settings, logFile } = this.#options
+    const { binaries, env, cluster, port, settings, logFile } = this.#options
     const flags = [`port=${port}`, ...settings].flatMap((setting) => ['-c', setting])
     const [program = '', ...args] = [
       ...asOrdinaryUser(cluster),
@@ -93,7 +95,11 @@ export class Server {
     const log = openSync(logFile, 'a', 0o600)
     try {
       // In its own process group, so that Ctrl-C in a terminal reaches the application first and the database last.
-      const child = spawn(program, args, { env: binaries.env, detached: true, stdio: ['ignore', log, log] })
+      const child = spawn(program, args, {
+        env: { ...binaries.env, ...env },
+        detached: true,
+        stdio: ['ignore', log, log],
+      })
       // A program that cannot be run has no pid and counts as ended.
       child.on('error', () => {})
       return child

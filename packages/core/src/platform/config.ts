@@ -21,7 +21,7 @@ import { type TracingConfig, tracing } from './config/tracing.ts'
 import { file, hostName, listenHost, networks, oneOf, port, wholeNumber } from './config/values.ts'
 import type { LogFormat } from './log.ts'
 
-export type { BackupConfig } from './config/backups.ts'
+export { type BackupAddress, type BackupConfig, backupAddress } from './config/backups.ts'
 export { ConfigError } from './config/config-error.ts'
 export { embeddedUrlFile } from './config/database-url.ts'
 export { asksDns, type DeliveryRoute, type RelayHost } from './config/delivery-route.ts'

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { ConfigError } from './config.ts'
+import { syncFolder } from './sync-folder.ts'
 
 /**
  * Writes a private file (0600) unless it exists, and returns whether it did. Of two concurrent writers the first wins,
@@ -39,19 +40,6 @@ export function readKept(path: string, remedy: string): string {
   const text = readFileSync(path, 'utf8').trim()
   if (text === '') throw new ConfigError(path, `is empty: ${remedy}`)
   return text
-}
-
-/** Syncs a directory, so that the names in it are as durable as the files. */
-export function syncFolder(folder: string): void {
-  const descriptor = openSync(folder, 'r')
-  try {
-    fsyncSync(descriptor)
-  } catch (error) {
-    // A directory that cannot be synced (read-only, or on a network file system) is as durable as it gets.
-    if (!['EINVAL', 'EROFS', 'ENOTSUP'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
-  } finally {
-    closeSync(descriptor)
-  }
 }
 
 function makeFolder(folder: string): void {

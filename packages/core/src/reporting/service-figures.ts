@@ -1,6 +1,8 @@
 import { oldestRemoval } from '../composition/oldest-removal.ts'
 import { flowWalk } from '../delivery/flows.ts'
-import { lastBackupAt } from '../platform/backup-names.ts'
+import { backupAccess } from '../platform/backups/backup-access.ts'
+import { openBackupStore, PATIENCE } from '../platform/backups/backup-store.ts'
+import { lastBackupAt } from '../platform/backups/base-backups.ts'
 import type { BackupConfig } from '../platform/config/backups.ts'
 import type { Config } from '../platform/config.ts'
 import { onlyRow, type Sql } from '../platform/database/database.ts'
@@ -9,6 +11,8 @@ import type { Measured } from '../platform/metrics/metrics.ts'
 
 /** Milliseconds for which figures are used again, however often the metrics are read. */
 const REUSE_MS = 10_000
+/** The same for the list of base backups, which in object storage is a request that is paid for. */
+const REUSE_BACKUPS_MS = 60_000
 /** Flows that are looked at; each costs one or two index probes. */
 const MAX_FLOWS = 5000
 
@@ -18,9 +22,10 @@ const MAX_FLOWS = 5000
  */
 export function createServiceFigures(sql: Sql, config: Pick<Config, 'backups' | 'bodyStore'>): () => Promise<Measured> {
   let last: { readonly at: number; readonly figures: Promise<Measured> } | undefined
+  const backupFigures = config.backups ? createBackupFigures(config.backups) : async () => ({})
   return () => {
     if (!last || performance.now() - last.at >= REUSE_MS) {
-      const read = { at: performance.now(), figures: readFigures(sql, config) }
+      const read = { at: performance.now(), figures: readFigures(sql, config, backupFigures) }
       last = read
       read.figures.catch(() => {
         if (last === read) last = undefined
@@ -30,7 +35,11 @@ export function createServiceFigures(sql: Sql, config: Pick<Config, 'backups' | 
   }
 }
 
-async function readFigures(sql: Sql, { backups, bodyStore }: Pick<Config, 'backups' | 'bodyStore'>): Promise<Measured> {
+async function readFigures(
+  sql: Sql,
+  { bodyStore }: Pick<Config, 'bodyStore'>,
+  backupFigures: () => Promise<Measured>,
+): Promise<Measured> {
   const [queue, health] = [await readQueue(sql), await readDatabaseHealth(sql)]
   const { archiveAge, archiveFailures } = health
   return {
@@ -49,14 +58,29 @@ async function readFigures(sql: Sql, { backups, bodyStore }: Pick<Config, 'backu
       ? {}
       : { database_archive_age_seconds: archiveAge, database_archive_failures: archiveFailures }),
     ...(bodyStore ? { object_removals_seconds: await oldestRemoval(sql) } : {}),
-    ...(backups ? await backupFigures(backups) : {}),
+    ...(await backupFigures()),
   }
 }
 
-async function backupFigures({ folder, everyHours }: BackupConfig): Promise<Measured> {
-  const began = await lastBackupAt(folder)
-  const age = began === undefined ? Number.POSITIVE_INFINITY : (Date.now() - began.getTime()) / 1000
-  return { backup_age_seconds: age, backup_interval_seconds: everyHours * 3600 }
+/** While the storage does not respond, the age of the last backup that was seen grows. Before it has responded once, there is no age. */
+function createBackupFigures({ address, everyHours }: BackupConfig): () => Promise<Measured> {
+  let began: number | undefined
+  let readAt = Number.NEGATIVE_INFINITY
+  return async () => {
+    if (performance.now() - readAt >= REUSE_BACKUPS_MS) {
+      readAt = performance.now()
+      const store = await openBackupStore(backupAccess(address), PATIENCE.short)
+      try {
+        began = (await lastBackupAt(store))?.getTime() ?? Number.NEGATIVE_INFINITY
+      } catch {
+        // "postrider doctor" says why.
+      } finally {
+        store.close()
+      }
+    }
+    const age = began === undefined ? undefined : (Date.now() - began) / 1000
+    return { backup_age_seconds: age, backup_interval_seconds: everyHours * 3600 }
+  }
 }
 
 interface QueueFigures {

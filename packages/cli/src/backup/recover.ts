@@ -78,11 +78,20 @@ function reachedBy(logFile: string): Date | null {
 }
 
 const LAST_TRANSACTION = 'last completed transaction was at log time '
+const NOT_FETCHED = 'could not restore file'
+/** What fetch-wal.ts says. */
+const FETCH_FAILURE = /^cannot restore .*/gm
 const TOO_SHORT = 'recovery ended before configured recovery target was reached'
 
 function explained(error: unknown, logFile: string): unknown {
   if (!(error instanceof CommandError)) return error
   // The log that the message refers to is deleted with the rest of the restore.
+  const notFetched = error.message.includes(NOT_FETCHED) && readFileSync(logFile, 'utf8').match(FETCH_FAILURE)?.at(-1)
+  if (notFetched) {
+    return new CommandError(
+      `${notFetched}: repeat this when it can be read, or restore to a moment before that segment with --to-time`,
+    )
+  }
   if (!error.message.includes(TOO_SHORT)) return new CommandError(error.message.replace(`; see ${logFile}`, ''))
   const reached = reachedBy(logFile)
   return new CommandError(

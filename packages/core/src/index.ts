@@ -73,11 +73,11 @@ export {
   type BackupAccess,
   BackupError,
   type BackupStore,
-  openBackupStore,
   PATIENCE,
   type Patience,
 } from './platform/backups/backup-store.ts'
 export { backupName, backupNames, summaryPath } from './platform/backups/base-backups.ts'
+export { openBackupStore } from './platform/backups/open-backup-store.ts'
 export { type ByteBudget, createByteBudget } from './platform/budget.ts'
 export { type Cache, createCache } from './platform/cache.ts'
 export { type Certificate, certificateFile, ensureCertificate } from './platform/certificate.ts'

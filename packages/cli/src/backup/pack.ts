@@ -13,7 +13,7 @@ export interface PackedFile {
   readonly digest: string
 }
 
-/** What a base backup consists of. The contents of the files follow each other in the pieces. */
+/** The folders and files of a base backup. The contents of the files follow each other in the pieces. */
 export interface PackList {
   readonly folders: readonly string[]
   readonly files: readonly PackedFile[]
@@ -129,7 +129,7 @@ export class Packer {
   }
 }
 
-/** What is wrong with a backup, and what can be done. */
+/** The error for a backup that cannot be restored. */
 export function damage(what: string, finishedAt: string): CommandError {
   return new CommandError(
     `${what}: this base backup cannot be restored. Take a new one with "postrider backup"; an older one is used for --to-time before ${finishedAt}`,

@@ -55,9 +55,3 @@ export const PATIENCE = {
   /** For what somebody waits for, and what is not large. */
   short: { requestMs: 6000, repeatMs: 0 },
 } as const satisfies Readonly<Record<string, Patience>>
-
-export async function openBackupStore(access: BackupAccess, patience: Patience): Promise<BackupStore> {
-  if ('folder' in access) return (await import('./folder-backups.ts')).folderBackups(access.folder)
-  // Loaded only when it is needed: the database server starts a program for each segment of its log.
-  return (await import('./object-backups.ts')).objectBackups(access, patience)
-}

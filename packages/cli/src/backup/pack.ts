@@ -98,7 +98,7 @@ export class Packer {
     }
   }
 
-  /** Resolves when nothing is being written any more. */
+  /** Resolves when no write is in progress. */
   async abandon(): Promise<void> {
     await Promise.allSettled(this.#writing)
   }

@@ -79,7 +79,7 @@ function reachedBy(logFile: string): Date | null {
 
 const LAST_TRANSACTION = 'last completed transaction was at log time '
 const NOT_FETCHED = 'could not restore file'
-/** What fetch-wal.ts says. */
+/** The errors of fetch-wal.ts. */
 const FETCH_FAILURE = /^cannot restore .*/gm
 const TOO_SHORT = 'recovery ended before configured recovery target was reached'
 

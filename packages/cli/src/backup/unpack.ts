@@ -16,7 +16,7 @@ export interface UnpackOptions {
 }
 
 /** Bytes of the list of files: a million files. */
-const MOST_LISTED = 256 * 2 ** 20
+const MAX_LIST_BYTES = 256 * 2 ** 20
 const decompress = promisify(gunzip)
 
 /**
@@ -54,7 +54,7 @@ export async function unpack({ store, backup, into, onBytes }: UnpackOptions): P
 
 async function readList(store: BackupStore, backup: BaseBackup): Promise<PackList> {
   const path = listPath(backup.name)
-  const list = await readWhole(store, backup, path, MOST_LISTED)
+  const list = await readWhole(store, backup, path, MAX_LIST_BYTES)
   if (createHash('sha256').update(list).digest('hex') !== backup.filesDigest)
     throw damage(`${store.name}/${path} is damaged`, backup.finishedAt)
   const found = JSON.parse(list.toString('utf8')) as PackList

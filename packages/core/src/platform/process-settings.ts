@@ -31,7 +31,7 @@ export const PROCESS_SETTINGS: readonly { name: string; default: string; meaning
     name: 'BACKUP_DIR',
     default: '',
     meaning:
-      'Folder of backups of the embedded database, on another disk or a network file system. Every change is copied to it within 60 seconds, and npm start takes a base backup every BACKUP_EVERY hours. Set it for every command of the installation. If empty, no backups are made.',
+      'Folder of backups of the embedded database, on another disk or a network file system, or s3://BUCKET/PREFIX with the settings S3_… and SECRET_KEY. Every change is copied there within 60 seconds, and npm start takes a base backup every BACKUP_EVERY hours. Set it for every command of the installation. If empty, no backups are made.',
   },
   {
     name: 'BACKUP_EVERY',

@@ -52,6 +52,6 @@ export const PATIENCE = {
   long: { requestMs: 60_000, repeatMs: 180_000 },
   /** The database server repeats its commands itself. */
   once: { requestMs: 40_000, repeatMs: 0 },
-  /** For what somebody waits for, and what is not large. */
+  /** For small files, and where a command or a start waits. */
   short: { requestMs: 6000, repeatMs: 0 },
 } as const satisfies Readonly<Record<string, Patience>>

@@ -12,8 +12,8 @@ import {
 /** Milliseconds before a request is repeated: twice as many each time. */
 const PAUSE = { first: 1000, longest: 15_000 } as const
 const PAGE = 1000
-/** A list that goes on after so many objects makes no sense. */
-const MOST_OBJECTS = 2_000_000
+/** A longer list makes no sense: two million objects of 8 MB are 16 TB. */
+const MAX_OBJECTS = 2_000_000
 
 /**
  * Backups in object storage, each file one encrypted object. The storage cannot read them, nor alter them or exchange one for another unnoticed.
@@ -47,7 +47,7 @@ export function objectBackups({ keys: hexKeys, ...config }: ObjectBackupAccess, 
     isEmpty: async () => (await patiently(() => store.list('', { ...limits, limit: 1 }))).keys.length === 0,
     async list(folder, after) {
       const found: string[] = []
-      for (let last = after; found.length < MOST_OBJECTS; last = found.at(-1)) {
+      for (let last = after; found.length < MAX_OBJECTS; last = found.at(-1)) {
         const { keys, isComplete } = await patiently(() =>
           store.list(`${folder}/`, { ...limits, limit: PAGE, after: last }),
         )

@@ -20,7 +20,7 @@ COPY packages/ui/package.json packages/ui/
 RUN npx -y pnpm@12.21.0 install --frozen-lockfile --prod --no-optional --config.minimumReleaseAge=0 \
  && rm -r pnpm-lock.yaml patches \
  && find node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.tsbuildinfo' -o -name '*.umd.*' \
-      -o -name '*.min.js' ! -path '*/htmx.org/*' -o -path '*/handlebars/dist/*' ! -path '*/dist/cjs/*' -o -iname '*.md' ! -iname 'licen[cs]e*' ! -iname 'notice*' \) -delete \
+      -o -name '*.min.js' ! -path '*/htmx.org/*' -o -path '*/semantic-conventions/dist/experimental_*' -o -iname '*.md' ! -iname 'licen[cs]e*' ! -iname 'notice*' \) -delete \
  && find node_modules/.pnpm -mindepth 4 -maxdepth 6 -type d -path '*/node_modules/*' \
       \( -name test -o -name tests -o -name __tests__ -o -name bench -o -name benchmark -o -name benchmarks -o -name example -o -name examples \
       -o -name .github -o -name umd -o -name iife \) -prune -exec rm -r {} +

@@ -122,6 +122,7 @@ t.test('blocked addresses are listed and removed', async (t) => {
 t.test('batches are created, paused, cancelled and resumed', async (t) => {
   const run = (...args: string[]) => answered<Answered>(env, 'batch', ...args, ...account)
   const id = String((await run('create')).id)
+  t.match(id, /^[\da-f]{24}$/, 'it never begins with a hyphen, as options do')
   t.match(await run('show', id), { isOpen: true, state: null })
   await run('pause', id)
   t.match(await run('list'), [{ id, state: 'pause' }])

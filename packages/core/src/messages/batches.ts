@@ -85,7 +85,8 @@ export function createBatches(sql: Sql): Batches {
 
   return {
     async create(accountId) {
-      const id = randomBytes(18).toString('base64url')
+      // Hexadecimal: one that began with a hyphen would be an option of the command line.
+      const id = randomBytes(12).toString('hex')
       await sql`insert into batches (account_id, id) values (${accountId}, ${id})`
       return id
     },

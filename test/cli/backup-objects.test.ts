@@ -1,11 +1,10 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { openDatabase, readConfig } from '@postrider/core'
 import t from 'tap'
-import { startEmbeddedPostgres } from '../../packages/cli/src/embedded-postgres/index.ts'
 import { BUCKET, startObjectStorage } from '../helpers/object-storage.ts'
 import { until } from '../helpers/until.ts'
 import { examined, foundBy } from './doctor.ts'
+import { onDatabase } from './embedded-database.ts'
 import { answered, postrider } from './postrider.ts'
 
 const folder = mkdtempSync(join(process.env.TEST_FOLDER ?? '/tmp', 'backup-objects-'))
@@ -22,22 +21,6 @@ const fails = (status: number, code: string, isConcerned: (method: string, path:
 }
 const works = () => (storage.react = () => undefined)
 let between = ''
-
-/** Statements on the database while it archives. */
-async function onDatabase<T>(
-  settings: Record<string, string>,
-  act: (sql: ReturnType<typeof openDatabase>) => Promise<T>,
-): Promise<T> {
-  const { backups, dataDir } = readConfig(settings)
-  const server = await startEmbeddedPostgres({ dataDir, backups: backups?.address })
-  const sql = openDatabase({ url: server.url, name: 'test', connections: 1 })
-  try {
-    return await act(sql)
-  } finally {
-    await sql.end()
-    await server.stop()
-  }
-}
 
 t.test('a base backup is stored in encrypted pieces, and its summary last', async (t) => {
   await postrider(env, 'migrate')
@@ -168,6 +151,16 @@ t.test('older backups and their changes are deleted, and what interrupted backup
   t.ok(stored('pieces/').every((path) => path.startsWith(`${prefix}pieces/${name}/`)))
   const verified = await answered(env, 'backup', 'verify', BACKUP_DIR)
   t.match(verified, { counts: { accounts: 2, queued: 1 }, problems: [] })
+})
+
+t.test('a backup that only a former key can read keeps its changes, and fails no later one', async (t) => {
+  const [former = ''] = stored('base/')
+  const changes = stored('wal/')
+  const now = { ...env, SECRET_KEY: 'a secret key that came after the rotation of the first' }
+  await answered({ ...now, SECRET_KEY_PREVIOUS: SECRET_KEY }, 'backup', BACKUP_DIR)
+  storage.objects.set(`${prefix}base/20200101T000000Z.json`, storage.objects.get(former) as Buffer)
+  t.match(await answered(now, 'backup', BACKUP_DIR, '--keep', '3'), { pruned: { backups: 1, segments: 0 } })
+  t.ok([former, ...changes].every((path) => storage.objects.has(path)))
 })
 
 t.teardown(() => rmSync(folder, { recursive: true, force: true }))

@@ -6,28 +6,13 @@ import t from 'tap'
 import { startEmbeddedPostgres } from '../../packages/cli/src/embedded-postgres/index.ts'
 import { readDatabaseHealth } from '../../packages/core/src/platform/database/database-health.ts'
 import { examined, foundBy } from './doctor.ts'
+import { onDatabase } from './embedded-database.ts'
 import { answered, postrider } from './postrider.ts'
 
 const folder = mkdtempSync(join(process.env.TEST_FOLDER ?? '/tmp', 'backup-'))
 const env = { DATA_DIR: join(folder, 'data'), BACKUP_DIR: join(folder, 'backups') }
 const restored = (name: string) => ({ DATA_DIR: join(folder, name) })
 let between = ''
-
-/** Statements on the database of a DATA_DIR, whose time is later afterwards. */
-async function onDatabase<T>(
-  of: typeof env | { DATA_DIR: string },
-  act: (sql: ReturnType<typeof openDatabase>) => Promise<T>,
-): Promise<T> {
-  const backups = 'BACKUP_DIR' in of ? { folder: of.BACKUP_DIR } : undefined
-  const server = await startEmbeddedPostgres({ dataDir: of.DATA_DIR, backups })
-  const sql = openDatabase({ url: server.url, name: 'test', connections: 1 })
-  try {
-    return await act(sql)
-  } finally {
-    await sql.end()
-    await server.stop()
-  }
-}
 
 t.test('a backup is whole, and what follows it is archived', async (t) => {
   await postrider(env, 'migrate')

@@ -135,7 +135,7 @@ function replacementOf(kind: string, name: string, number: number): string | und
     case 'prefix':
       return `pr_${letters.slice(0, 6)}`
     case 'batch':
-      return letters.slice(0, 24)
+      return hex.slice(0, 24)
     case 'token':
       return `MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE${letters.repeat(2).slice(0, 86)}==`
     case 'hex':

@@ -105,7 +105,6 @@ async function recordTemplates(row: Row): Promise<unknown> {
   }
   const version = await row('addTemplateVersion', 'POST /templates/:template_id/versions', { params, body })
   const both = { ...params, version_id: version.id }
-  // One version, since the order of copies that were made at once is not determined.
   const { id: other } = await row('createTemplate', 'POST /templates', {
     body: { name: 'pier', generation: 'dynamic' },
   })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { gunzipSync, gzipSync } from 'node:zlib'
-import { openForServer } from './wal-program.ts'
+import { gzipSync } from 'node:zlib'
+import { decompressed, openForServer } from './wal-program.ts'
 import { archivePath } from './wal-segments.ts'
 
 /**
@@ -15,10 +15,11 @@ const path = archivePath(name)
 try {
   const store = await openForServer(process.env)
   const content = readFileSync(file)
+  const where = `${store.name}/${path}`
   const stored = await store.read(path)
   if (stored === undefined) await store.write(path, gzipSync(content, { level: 1 }))
-  else if (!gunzipSync(stored).equals(content))
-    throw new Error(`${store.name}/${path} exists with another content; another database may use these backups`)
+  else if (!decompressed(stored, where).equals(content))
+    throw new Error(`${where} exists with another content; another database may use these backups`)
   // Also written again if it is the same: an earlier run may have been killed before it was durable.
   else await store.write(path, stored)
   store.close()

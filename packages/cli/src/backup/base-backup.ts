@@ -29,6 +29,12 @@ export const PARTS = { cluster: 'postgres', password: 'postgres-password', secre
 const MARKER = 'postrider-backup.json'
 const FORMAT = 2
 
+/** To whom the backups belong. */
+interface Marker {
+  readonly format: number
+  readonly database: string
+}
+
 /**
  * Makes sure that the store is for the backups of this database.
  *
@@ -36,7 +42,8 @@ const FORMAT = 2
  * same names. `database` is its backupIdOf.
  */
 export async function prepareStore(store: BackupStore, database: string): Promise<void> {
-  if (await readMarker(store)) await requireBackups(store, database)
+  const marker = await readMarker(store)
+  if (marker) requireOwn(store, marker, database)
   else if (await store.isEmpty()) await mark(store, database)
   else throw new CommandError(`${store.name} is not empty and has no backups; name a new or empty folder`)
 }
@@ -46,21 +53,29 @@ export async function mark(store: BackupStore, database: string): Promise<void> 
   await store.write(MARKER, Buffer.from(`${JSON.stringify({ format: FORMAT, database })}\n`))
 }
 
-/** Throws {@link CommandError} if there are no backups, or not those of this database. */
-export async function requireBackups(store: BackupStore, database?: string): Promise<void> {
+/** Throws {@link CommandError} if there are no backups that this version can read. */
+export async function requireBackups(store: BackupStore): Promise<void> {
   const marker = await readMarker(store)
   if (!marker) throw new CommandError(`${store.name} has no backups`)
-  if (marker.format !== FORMAT)
-    throw new CommandError(
-      `the backups in ${store.name} were written by another version; name a new folder, and restore them with that version`,
-    )
-  if (database !== undefined && marker.database !== database)
+  requireReadable(store, marker)
+}
+
+function requireOwn(store: BackupStore, marker: Marker, database: string): void {
+  requireReadable(store, marker)
+  if (marker.database !== database)
     throw new CommandError(
       `${store.name} has the backups of another database, which may be the one that this was restored from; name a new folder`,
     )
 }
 
-function readMarker(store: BackupStore): Promise<{ format: number; database: string } | undefined> {
+function requireReadable(store: BackupStore, marker: Marker): void {
+  if (marker.format !== FORMAT)
+    throw new CommandError(
+      `the backups in ${store.name} were written by another version; name a new folder, and restore them with that version`,
+    )
+}
+
+function readMarker(store: BackupStore): Promise<Marker | undefined> {
   return readJson(store, MARKER)
 }
 

@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs'
-import { gunzipSync } from 'node:zlib'
-import { openForServer } from './wal-program.ts'
-import { archivePath, SEGMENT_BYTES } from './wal-segments.ts'
+import { decompressed, openForServer } from './wal-program.ts'
+import { archivePath } from './wal-segments.ts'
 
 /**
  * The restore_command of a database that is restored: `fetch-wal.ts NAME TARGET` decompresses a file of the archive. It ends with 1 if the
@@ -14,17 +13,9 @@ try {
   const store = await openForServer(process.env)
   const content = await store.read(path)
   if (content === undefined) process.exitCode = 1
-  else writeFileSync(target, decompress(content, `${store.name}/${path}`), { mode: 0o600 })
+  else writeFileSync(target, decompressed(content, `${store.name}/${path}`), { mode: 0o600 })
   store.close()
 } catch (error) {
   process.stderr.write(`cannot restore ${name}: ${(error as Error).message}\n`)
   process.exitCode = 255
-}
-
-function decompress(content: Buffer, from: string): Buffer {
-  try {
-    return gunzipSync(content, { maxOutputLength: SEGMENT_BYTES })
-  } catch (error) {
-    throw new Error(`${from} is damaged (${(error as NodeJS.ErrnoException).code})`)
-  }
 }

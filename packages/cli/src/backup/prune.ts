@@ -1,7 +1,7 @@
-import { type BackupStore, backupNames, summaryPath } from '@postrider/core'
+import { BackupError, type BackupStore, backupNames, summaryPath } from '@postrider/core'
 import { readBackup } from './base-backup.ts'
 import { PIECES, piecesOf } from './pack.ts'
-import { listArchived, segmentNamed, WAL } from './wal-segments.ts'
+import { isWhole, segmentNamed, segmentOf, WAL } from './wal-segments.ts'
 
 /** Number of base backups and of segments of the write-ahead log that were deleted. */
 export interface Pruned {
@@ -21,25 +21,25 @@ export async function prune(store: BackupStore, keep: number): Promise<Pruned> {
     await store.remove(summaryPath(name))
     await removeAll(store, await store.list(piecesOf(name)))
   }
-  if (old.length === 0) return { backups: 0, segments: 0 }
-  const kept: number[] = []
-  for (const name of names.slice(old.length)) {
-    const segment = segmentNamed((await readBackup(store, name))?.firstSegment ?? '')
-    if (segment) kept.push(segment.number)
-  }
-  if (kept.length === 0) return { backups: old.length, segments: 0 }
-  const from = Math.min(...kept)
-  const needless = (await listArchived(store)).filter(({ number }) => number < from)
-  const beginnings = new Set(needless.map(({ path }) => path.slice(0, BEGINNING)))
+  const from = old.length > 0 ? await firstNeeded(store, names[old.length]) : undefined
+  if (from === undefined) return { backups: old.length, segments: 0 }
   // With the server's notes of backups, whose names begin with that of a segment.
-  await removeAll(
-    store,
-    (await store.list(WAL)).filter((path) => beginnings.has(path.slice(0, BEGINNING))),
-  )
-  return { backups: old.length, segments: needless.length }
+  const needless = (await store.list(WAL)).filter((path) => (segmentOf(path)?.number ?? from) < from)
+  await removeAll(store, needless)
+  return { backups: old.length, segments: needless.filter(isWhole).length }
 }
 
-const BEGINNING = WAL.length + 1 + 24
+/** The number of the first segment that a base backup needs, and all later ones; undefined if it cannot be told: then all are kept. */
+async function firstNeeded(store: BackupStore, name: string | undefined): Promise<number | undefined> {
+  try {
+    const backup = name === undefined ? undefined : await readBackup(store, name)
+    return backup && segmentNamed(backup.firstSegment)?.number
+  } catch (error) {
+    // After a rotation of SECRET_KEY, a former key may be the only one that can read it.
+    if (error instanceof BackupError && error.kind !== 'unavailable') return undefined
+    throw error
+  }
+}
 
 /** Deletes what backups left that were interrupted, or whose deletion was. No backup of this database may be in progress. */
 export async function removeUnfinished(store: BackupStore): Promise<void> {

@@ -29,24 +29,30 @@ export function segmentName({ timeline, number }: Segment): string {
   return parts.map((part) => part.toString(16).toUpperCase().padStart(TIMELINE_LENGTH, '0')).join('')
 }
 
-/** A file of the archive that is a segment. */
-export interface ArchivedSegment extends Segment {
-  readonly path: string
-}
-
 /** The path of a file of the write-ahead log in the archive. */
 export function archivePath(name: string): string {
   return `${WAL}/${name}${ARCHIVED}`
 }
 
+/** The segment that a file of the archive belongs to: it is that, or a note of a backup that began there; undefined for others. */
+export function segmentOf(path: string): Segment | undefined {
+  return segmentNamed(nameIn(path))
+}
+
+/** Whether a file of the archive is a segment, and not a note. */
+export function isWhole(path: string): boolean {
+  return path === archivePath(nameIn(path)) && segmentOf(path) !== undefined
+}
+
+function nameIn(path: string): string {
+  return path.slice(WAL.length + 1, WAL.length + 1 + NAME_LENGTH)
+}
+
 /** Returns the whole segments in the archive whose paths follow `after`, in the order of the log. */
-export async function listArchived(store: BackupStore, after?: string): Promise<ArchivedSegment[]> {
+export async function listArchived(store: BackupStore, after?: string): Promise<Segment[]> {
   return (await store.list(WAL, after))
-    .flatMap((path) => {
-      const name = path.slice(WAL.length + 1, WAL.length + 1 + NAME_LENGTH)
-      const segment = path === archivePath(name) ? segmentNamed(name) : undefined
-      return segment ? [{ ...segment, path }] : []
-    })
+    .filter(isWhole)
+    .flatMap((path) => segmentOf(path) ?? [])
     .toSorted((a, b) => a.number - b.number || a.timeline - b.timeline)
 }
 

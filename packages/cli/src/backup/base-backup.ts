@@ -45,7 +45,7 @@ export async function prepareStore(store: BackupStore, database: string): Promis
   const marker = await readMarker(store)
   if (marker) requireOwn(store, marker, database)
   else if (await store.isEmpty()) await mark(store, database)
-  else throw new CommandError(`${store.name} is not empty and has no backups; name a new or empty folder`)
+  else throw new CommandError(`${store.name} is not empty and has no backups; name a new or empty folder or prefix`)
 }
 
 /** Writes again to whom the backups belong: with SECRET_KEY, if it was encrypted with SECRET_KEY_PREVIOUS. */
@@ -64,14 +64,14 @@ function requireOwn(store: BackupStore, marker: Marker, database: string): void 
   requireReadable(store, marker)
   if (marker.database !== database)
     throw new CommandError(
-      `${store.name} has the backups of another database, which may be the one that this was restored from; name a new folder`,
+      `${store.name} has the backups of another database, which may be the one that this was restored from; name a new folder or prefix`,
     )
 }
 
 function requireReadable(store: BackupStore, marker: Marker): void {
   if (marker.format !== FORMAT)
     throw new CommandError(
-      `the backups in ${store.name} were written by another version; name a new folder, and restore them with that version`,
+      `the backups in ${store.name} were written by another version; name a new folder or prefix, and restore them with that version`,
     )
 }
 

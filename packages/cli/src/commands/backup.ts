@@ -135,7 +135,7 @@ function restoredText(into: string, { backup, restoredTo, held, epoch, missing }
       ? 'the secret key was restored, too'
       : 'the backup does not contain the secret key: set SECRET_KEY, or copy DATA_DIR/secret-key, of the installation. With another one ' +
         'the service does not start; DKIM keys, secrets of webhooks and second factors of users cannot be read without it',
-    `next: set DATA_DIR=${into}, and BACKUP_DIR to a new folder if it was set; then npm start`,
+    `next: set DATA_DIR=${into}, and BACKUP_DIR to a new folder or prefix if it was set; then npm start`,
   ].join('\n')
 }
 

@@ -30,7 +30,7 @@ export function readPassword(dataDir: string): string {
 export function backupIdOf(dataDir: string): string {
   const path = join(dataDir, 'backup-id')
   if (!existsSync(path)) writeOnce(path, `${randomUUID()}\n`)
-  return readKept(path, 'delete it, and set BACKUP_DIR to a new folder')
+  return readKept(path, 'delete it, and set BACKUP_DIR to a new folder or prefix')
 }
 
 /** Creates the database cluster if it does not exist. Throws {@link CommandError}. */

@@ -66,10 +66,6 @@ export const BOUNDED: Readonly<Record<string, Bound>> = {
     longest: 8192,
     why: 'a field of a composed message; texts for one have at most LIMITS.headerText characters',
   },
-  '/<%((?:[^%]|%(?!>)){0,256})%>/g': {
-    longest: 65_536,
-    why: 'LIMITS.settingText; 256 characters are looked at for each mark',
-  },
   '/.{72}(?=.)/g': { longest: 1024, why: 'a signature in base64' },
   "new RegExp(`(?:${one.source})+`, 'gi')": {
     longest: 16_384,

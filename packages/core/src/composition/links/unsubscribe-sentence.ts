@@ -1,5 +1,8 @@
-/** Matches the mark for the link in a sentence, with or without a label. */
-const MARK = /<%((?:[^%]|%(?!>)){0,256})%>/g
+/** Begin and end of the mark for the link in a sentence. Between them is its label, which may be empty. */
+const BEGIN = '<%'
+const END = '%>'
+/** Maximum length of a label. What is longer is text. */
+const MAX_LABEL = 256
 /** Maximum number of links in a sentence; further marks are not replaced. */
 const MAX_MARKS = 10
 
@@ -13,10 +16,20 @@ export type Sentence = readonly (string | { readonly label: string })[]
 export function cutSentence(text: string): Sentence {
   const pieces: (string | { label: string })[] = []
   let at = 0
-  for (const { 0: mark, 1: label = '', index } of text.matchAll(MARK)) {
-    if (pieces.length >= 2 * MAX_MARKS) break
-    pieces.push(text.slice(at, index), { label: label.trim() })
-    at = index + mark.length
+  let begin = text.indexOf(BEGIN)
+  let end = 0
+  // Each end is looked for once, whatever number of beginnings comes before it (V24).
+  while (begin !== -1 && pieces.length < 2 * MAX_MARKS) {
+    const label = begin + BEGIN.length
+    if (end < label) end = text.indexOf(END, label)
+    if (end === -1) break
+    if (end - label > MAX_LABEL) {
+      begin = text.indexOf(BEGIN, begin + 1)
+      continue
+    }
+    pieces.push(text.slice(at, begin), { label: text.slice(label, end).trim() })
+    at = end + END.length
+    begin = text.indexOf(BEGIN, at)
   }
   return at === 0 ? [text, ' ', { label: '' }] : [...pieces, text.slice(at)]
 }

@@ -5,7 +5,7 @@ import { v2Body } from '../helpers/send.ts'
 import { makeService } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
 import { type CallAnswer, call, FORM, messageIdOf, refused } from './call.ts'
-import { openRaw, sayAndWait } from './raw.ts'
+import { openRaw, type RawConnection, sayAndWait } from './raw.ts'
 
 // The smallest budget there is: a body takes three times its size of it.
 const service = await makeService(t, { BODY_BUDGET_MB: '32' })
@@ -82,14 +82,28 @@ const HOLDERS: readonly (readonly [what: string, start: string, end: string])[] 
     '0\r\n\r\n',
   ],
 ]
+/**
+ * Opens a client whose body takes all the room, and waits until it has it. If it comes while one of the calls that look whether
+ * there is room has some, it is refused, and another one takes its place.
+ */
+async function takeAllRoom(t: Test, start: string): Promise<RawConnection> {
+  let holder = await openRaw(t, base)
+  await holder.send(start)
+  await until('no room', async () => {
+    if ((await send(json)).status === 503) return true
+    if (holder.statuses.length === 0) return false
+    holder = await openRaw(t, base)
+    await holder.send(start)
+    return false
+  })
+  return holder
+}
 for (const [what, start, end] of HOLDERS) {
   t.test(
     `while a body ${what} takes all the room, others are refused with 503 and told when to come again`,
     async (t) => {
       const before = await stored()
-      const holder = await openRaw(t, base)
-      await holder.send(start)
-      await until('no room', async () => (await send(json)).status === 503)
+      const holder = await takeAllRoom(t, start)
       const afterHeld = await stored()
       busy(t, await send(json))
       busy(t, await send(json, CHUNKED))
@@ -106,9 +120,7 @@ for (const [what, start, end] of HOLDERS) {
   )
 
   t.test(`a client that goes away in the middle of a body ${what} gives its room back`, async (t) => {
-    const holder = await openRaw(t, base)
-    await holder.send(start)
-    await until('no room', async () => (await send(json)).status === 503)
+    const holder = await takeAllRoom(t, start)
     holder.socket.destroy()
     await until('room', async () => (await send(json)).status === 200)
   })

@@ -71,6 +71,42 @@ t.test('a change of role is seen within 5 seconds, and replaces the token', asyn
   t.ok(await anotherProcess(t, service).people.sessions.find(next))
 })
 
+t.test('sessions that are asked for together take one statement, and each is its own', async (t) => {
+  const members = await Promise.all(
+    ['viewer', 'support', 'developer'].map((role) => makeMember(service, owner.accountId, role)),
+  )
+  const tokens = await Promise.all(members.map(({ email }) => logIn(email)))
+  const [first, , last] = members as [(typeof members)[0], unknown, (typeof members)[0]]
+  const another = await core.accounts.create('Another account')
+  await core.people.members.add(another.id, last.userId, 'viewer', BY)
+  await core.people.sessions.end(first.userId, (await sessionOf(core, tokens[0] as string)).sessionId)
+  const { sessions } = anotherProcess(t, service).people
+  const found = await sql.begin(async (sql) => {
+    await sql`lock table sessions in access exclusive mode`
+    const finding = Promise.all(tokens.map((token) => sessions.find(token)))
+    const waiting = async () =>
+      (
+        await sql`
+          select count(*)::int as count from pg_locks where not granted and relation = 'sessions'::regclass
+             and database = (select oid from pg_database where datname = current_database())`
+      )[0]?.count
+    await until('a statement to wait', async () => (await waiting()) > 0)
+    t.equal(await waiting(), 1)
+    return { finding }
+  })
+  t.match(await found.finding, [
+    undefined,
+    { user: { id: members[1]?.userId }, accounts: [{ id: owner.accountId, role: 'support' }] },
+    {
+      user: { id: last.userId },
+      accounts: [
+        { id: another.id, role: 'viewer' },
+        { id: owner.accountId, role: 'developer' },
+      ],
+    },
+  ])
+})
+
 t.test('a session ends 12 hours after its last request, and 30 days after log-in', async (t) => {
   const service = await makeService(t)
   const { token } = await firstUser(service)

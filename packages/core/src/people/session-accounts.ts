@@ -4,19 +4,35 @@ import type { AccountOfUser } from './person.ts'
 /** Accounts of one user. */
 const MAX_ACCOUNTS = 200
 
+export interface AccountsQuery {
+  readonly userId: number
+  /** The account that the user looks at as an operator; otherwise null. */
+  readonly looksAt: number | null
+}
+
 /**
- * The accounts of a user by name, and the one that an operator looks at. A subaccount that its parent has disabled is left out.
+ * For each query, the accounts of the user by name, and the one that an operator looks at. A subaccount that its parent has disabled is left
+ * out.
  */
-export async function selectAccountsOf(sql: AnySql, userId: number, looksAt: number | null): Promise<AccountOfUser[]> {
-  return sql<AccountOfUser[]>`
-    select a.id, a.name, m.role, case when p.state <> 'active' then p.state else a.state end as state
-      from (
-        select account_id, role from memberships where user_id = ${userId}
-        union all
-        select ${looksAt}::int, 'observer' where ${looksAt}::int is not null
-           and not exists (select from memberships where user_id = ${userId} and account_id = ${looksAt}::int)
-      ) m join accounts a on a.id = m.account_id left join accounts p on p.id = a.parent_id
-     where a.deleted_at is null and a.state <> 'deleted' and p.state is distinct from 'deleted'
-       and not (a.parent_id is not null and a.state = 'suspended')
-     order by lower(a.name), a.id limit ${MAX_ACCOUNTS}`
+export async function selectAccountsOf(sql: AnySql, queries: readonly AccountsQuery[]): Promise<AccountOfUser[][]> {
+  const found = queries.map((): AccountOfUser[] => [])
+  if (queries.length === 0) return found
+  const rows = await sql<(AccountOfUser & { at: number })[]>`
+    select asked.at::int as at, one.*
+      from unnest(${queries.map(({ userId }) => userId)}::int[], ${queries.map(({ looksAt }) => looksAt)}::int[])
+             with ordinality as asked(user_id, looks_at, at)
+     cross join lateral (
+       select a.id, a.name, m.role, case when p.state <> 'active' then p.state else a.state end as state
+         from (
+           select account_id, role from memberships where user_id = asked.user_id
+           union all
+           select asked.looks_at, 'observer' where asked.looks_at is not null
+              and not exists (select from memberships where user_id = asked.user_id and account_id = asked.looks_at)
+         ) m join accounts a on a.id = m.account_id left join accounts p on p.id = a.parent_id
+        where a.deleted_at is null and a.state <> 'deleted' and p.state is distinct from 'deleted'
+          and not (a.parent_id is not null and a.state = 'suspended')
+        order by lower(a.name), a.id limit ${MAX_ACCOUNTS}) one
+     order by asked.at, lower(one.name), one.id`
+  for (const { at, ...account } of rows) found[at - 1]?.push(account)
+  return found
 }

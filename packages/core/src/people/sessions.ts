@@ -1,5 +1,6 @@
 import { createCache } from '../platform/cache.ts'
 import { type AnySql, onlyRow, type Sql } from '../platform/database/database.ts'
+import { gather } from '../platform/gather.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { AccountOfUser, Client, LogInMethod, User } from './person.ts'
 import { selectAccountsOf } from './session-accounts.ts'
@@ -68,6 +69,8 @@ export interface SessionKeeper extends Sessions {
 /** Ended sessions are gone within 5 s in every process, as revoked keys are. */
 const MAX_AGE_MS = 3000
 const MAX_CACHED = 10_000
+/** Sessions that are loaded by one statement. */
+const MAX_LOADED = 100
 const MAX_PER_USER = 50
 const MAX_AGENT = 300
 
@@ -92,10 +95,12 @@ export interface SessionsDependencies {
 
 export function createSessions({ sql, secrets, require2fa }: SessionsDependencies): SessionKeeper {
   const tokens = createSessionTokens(secrets)
+  // Open pages ask for theirs together (dashboard/live).
+  const load = gather((hashes: readonly string[]) => loadSessions(sql, hashes, require2fa), MAX_LOADED)
   const found = createCache<Kept | null>({
     maxAge: MAX_AGE_MS,
     maxEntries: MAX_CACHED,
-    load: (hash) => loadSession(sql, Buffer.from(hash, 'hex'), require2fa),
+    load,
   })
 
   return {
@@ -170,34 +175,42 @@ export async function rotateSessions(sql: AnySql, userId: number): Promise<void>
   await sql`update sessions set rotate = true where user_id = ${userId}`
 }
 
-async function loadSession(sql: Sql, hash: Buffer, require2fa: boolean): Promise<Kept | null> {
-  const [row] = await sql<Found[]>`
-    select s.id::float8 as "sessionId", s.looks_at as "looksAt", s.reauthenticated_at as "reauthenticatedAt", s.method,
-           s.rotate and s.hash = ${hash} as rotate, s.seen_at < service_now() - interval '1 minute' as stale,
+/** For each hash (hexadecimal), the session, or null if there is none that is valid. */
+async function loadSessions(sql: Sql, hashes: readonly string[], require2fa: boolean): Promise<(Kept | null)[]> {
+  const rows = await sql<(Found & { at: number })[]>`
+    select asked.at::int as at, s.id::float8 as "sessionId", s.looks_at as "looksAt", s.reauthenticated_at as "reauthenticatedAt",
+           s.method, s.rotate and s.hash = asked.hash as rotate, s.seen_at < service_now() - interval '1 minute' as stale,
            u.id as "userId", u.name, u.email, u.verified_at is not null as verified,
            exists (select from operators o where o.user_id = u.id) as operator,
            u.totp_confirmed_at is not null or exists (select from passkeys k where k.user_id = u.id) as "secondFactor"
-      from sessions s join users u on u.id = s.user_id
-     where s.id = (
-             select id from sessions where hash = ${hash}
+      from (select decode(hex, 'hex') as hash, at from unnest(${hashes}::text[]) with ordinality as given(hex, at)) asked
+     cross join lateral (
+             select id from sessions where hash = asked.hash
              union all
-             select id from sessions where previous_hash = ${hash} and rotated_at > service_now() - interval '30 seconds'
-             limit 1)
-       and ${isLive(sql)} and u.disabled_at is null`
-  if (!row) return null
-  const { userId, name, email, operator, verified, secondFactor, sessionId, reauthenticatedAt, method, rotate } = row
-  const looksAt = operator ? row.looksAt : null
-  const session = {
-    sessionId,
-    user: { id: userId, name, email, operator, verified, secondFactor },
-    accounts: await selectAccountsOf(sql, userId, looksAt),
-    looksAt,
-    reauthenticatedAt,
-    method,
-    mustEnrol: require2fa && method === 'password' && !secondFactor,
-    mustRotate: rotate,
+             select id from sessions where previous_hash = asked.hash and rotated_at > service_now() - interval '30 seconds'
+             limit 1) found
+      join sessions s on s.id = found.id join users u on u.id = s.user_id
+     where ${isLive(sql)} and u.disabled_at is null`
+  const accounts = await selectAccountsOf(
+    sql,
+    rows.map(({ userId, operator, looksAt }) => ({ userId, looksAt: operator ? looksAt : null })),
+  )
+  const kept = hashes.map((): Kept | null => null)
+  for (const [n, row] of rows.entries()) {
+    const { userId, name, email, operator, verified, secondFactor, sessionId, reauthenticatedAt, method, rotate } = row
+    const session = {
+      sessionId,
+      user: { id: userId, name, email, operator, verified, secondFactor },
+      accounts: accounts[n] as AccountOfUser[],
+      looksAt: operator ? row.looksAt : null,
+      reauthenticatedAt,
+      method,
+      mustEnrol: require2fa && method === 'password' && !secondFactor,
+      mustRotate: rotate,
+    }
+    kept[row.at - 1] = { session, isStale: row.stale }
   }
-  return { session, isStale: row.stale }
+  return kept
 }
 
 /** Once a minute at most; several processes may do so at once. */

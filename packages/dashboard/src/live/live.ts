@@ -1,6 +1,7 @@
 import type { Core } from '@postrider/core'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { findVisitor, type SessionCookie } from '../frame/visitor.ts'
+import { createBeats } from './beats.ts'
 import { createRefreshPace } from './refresh-pace.ts'
 
 export interface LiveOptions {
@@ -13,8 +14,6 @@ export interface LiveOptions {
 const MAX_STREAMS = 500
 /** Maximum number of streams of a visitor, who may have several tabs. */
 const MAX_PER_VISITOR = 12
-/** Proxies close connections that are silent for longer, and pages count the seconds since the last one. */
-const BEAT_MS = 4000
 /** A browser that does not read what it is sent has this much of it waiting before the stream is closed. */
 const MAX_WAITING_BYTES = 64 * 1024
 
@@ -25,6 +24,7 @@ const MAX_WAITING_BYTES = 64 * 1024
 export function openLive(app: FastifyInstance, { core, sessionCookie, draining }: LiveOptions): void {
   const streams = new Map<string, number>()
   const pace = createRefreshPace()
+  const beats = createBeats()
   let count = 0
 
   async function open(request: FastifyRequest, reply: FastifyReply, accountId: number | undefined): Promise<unknown> {
@@ -62,11 +62,11 @@ export function openLive(app: FastifyInstance, { core, sessionCookie, draining }
       accountId === undefined
         ? undefined
         : core.events.subscribe({ accountId, after: afterOf(request), onEvents: () => pace.tellSoon(refresh) })
-    const timer = setInterval(() => void beat(), BEAT_MS)
+    const endBeats = beats.follow(visitor.user.id, () => void beat())
     const end = () => raw.end()
     draining.addEventListener('abort', end)
     raw.on('close', () => {
-      clearInterval(timer)
+      endBeats()
       leave?.()
       pace.forget(refresh)
       draining.removeEventListener('abort', end)

@@ -14,6 +14,7 @@ const HOUR = 60
 /** Of the plan gentle, which allows an eighth of a day's messages per hour. */
 const FIRST_DAY = 100
 const FIRST_HOUR = Math.ceil(FIRST_DAY / 8)
+const SECOND_HOUR = Math.ceil((FIRST_DAY * 1.25) / 8)
 
 async function sendMany(count: number, domain: string): Promise<void> {
   const personalizations = Array.from({ length: count }, (_, at) => ({ recipient: `r${at}@${domain}` }))
@@ -93,5 +94,7 @@ t.test('without another source its mail waits, and says so; the next day there i
   await atMidnight()
   const day = async () => (await sources.read()).sources.find(({ name }) => name === 'only')?.warmUps[0]?.day
   await until('the second day', async () => (await day()) === 1, 20_000)
-  await until('more', () => host.messages.length >= FIRST_DAY + Math.ceil(125 / 8), 30_000)
+  // If the first mail of the day was sent before the plan went on, one of the hour may have been taken and not sent when it did.
+  const isMore = () => host.messages.length >= FIRST_DAY + SECOND_HOUR - 1
+  await until(`more than ${FIRST_HOUR} in an hour`, isMore, 30_000)
 })

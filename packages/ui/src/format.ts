@@ -33,25 +33,38 @@ export interface Format {
   dayOfKey(day: string): string
 }
 
+const DAY_OF_YEAR = { day: 'numeric', month: 'short' } as const
+/** What is shown of a time. */
+const STYLES = {
+  /** Swedish dates are `yyyy-mm-dd`. */
+  key: { dateStyle: 'short' },
+  time: { timeStyle: 'medium' },
+  dayOfYear: DAY_OF_YEAR,
+  dayAndTime: { ...DAY_OF_YEAR, hour: '2-digit', minute: '2-digit' },
+  day: { ...DAY_OF_YEAR, year: 'numeric' },
+  full: { dateStyle: 'full', timeStyle: 'long' },
+} as const satisfies Readonly<Record<string, Intl.DateTimeFormatOptions>>
+type Style = keyof typeof STYLES
+
 /** `now` is the time of the request, by the database's clock. */
 export function createFormat(language: Language, timeZone: string, now: Date): Format {
   const locale = language === 'en' ? 'en-GB' : 'de-DE'
   const exact = numberFormat(locale, 0)
   const one = numberFormat(locale, 1)
   const two = numberFormat(locale, 2)
-  const show = (at: Date, options: Intl.DateTimeFormatOptions) =>
-    dateFormat(locale, { ...options, timeZone }).format(at)
-  const dayOf = (at: Date) => show(at, { dateStyle: 'short' })
+  const show = (at: Date, style: Style) => dateFormat(locale, timeZone, style).format(at)
+  const dayKey = (at: Date) => dateFormat('sv-SE', timeZone, 'key').format(at)
+  const today = dayKey(now)
+  const yearOf = (key: string) => key.slice(0, key.indexOf('-'))
 
   function clock(at: Date): string {
-    if (dayOf(at) === dayOf(now)) return show(at, { timeStyle: 'medium' })
-    const sameYear = show(at, { year: 'numeric' }) === show(now, { year: 'numeric' })
-    const day: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short', ...(sameYear ? {} : { year: 'numeric' }) }
-    return show(at, sameYear ? { ...day, hour: '2-digit', minute: '2-digit' } : day)
+    const key = dayKey(at)
+    if (key === today) return show(at, 'time')
+    return show(at, yearOf(key) === yearOf(today) ? 'dayAndTime' : 'day')
   }
 
   function element(at: Date, text: string, counts: boolean): Html {
-    const full = show(at, { dateStyle: 'full', timeStyle: 'long' })
+    const full = show(at, 'full')
     return counts
       ? html`<time datetime="${at.toISOString()}" data-since="${at.getTime()}" title="${full}">${text}</time>`
       : html`<time datetime="${at.toISOString()}" title="${full}">${text}</time>`
@@ -88,12 +101,11 @@ export function createFormat(language: Language, timeZone: string, now: Date): F
       return element(at, agoText(language, seconds), true)
     },
     plainTime: clock,
-    day: (at) => show(at, { day: 'numeric', month: 'short', year: 'numeric' }),
-    dayKey: (at) => dateFormat('sv-SE', { dateStyle: 'short', timeZone }).format(at),
+    day: (at) => show(at, 'day'),
+    dayKey,
     dayOfKey(day) {
-      const year = day.startsWith(show(now, { year: 'numeric' })) ? {} : ({ year: 'numeric' } as const)
-      const options = { day: 'numeric', month: 'short', ...year, timeZone: 'UTC' } as const
-      return dateFormat(locale, options).format(new Date(`${day}T00:00:00Z`))
+      const style = yearOf(day) === yearOf(today) ? 'dayOfYear' : 'day'
+      return dateFormat(locale, 'UTC', style).format(new Date(`${day}T00:00:00Z`))
     },
   }
 }
@@ -129,6 +141,6 @@ function numberFormat(locale: string, digits: number): Intl.NumberFormat {
   return cached(`${locale} ${digits}`, () => new Intl.NumberFormat(locale, options))
 }
 
-function dateFormat(locale: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  return cached(`${locale} ${JSON.stringify(options)}`, () => new Intl.DateTimeFormat(locale, options))
+function dateFormat(locale: string, timeZone: string, style: Style): Intl.DateTimeFormat {
+  return cached(`${locale} ${timeZone} ${style}`, () => new Intl.DateTimeFormat(locale, { ...STYLES[style], timeZone }))
 }

@@ -34,7 +34,7 @@ export interface Format {
 }
 
 const DAY_OF_YEAR = { day: 'numeric', month: 'short' } as const
-/** What is shown of a time. */
+/** Styles of a time. */
 const STYLES = {
   /** Swedish dates are `yyyy-mm-dd`. */
   key: { dateStyle: 'short' },

@@ -35,7 +35,7 @@ try {
       process.execPath,
       [
         ...['bench/load/dashboards.ts', service.apiUrl, `/app/${service.accountId}/messages`],
-        ...[`/app/${service.accountId}/live?after=0`, String(count), ...cookies],
+        ...[await liveUrl(), String(count), ...cookies],
       ],
       {
         output(text) {
@@ -46,6 +46,15 @@ try {
     )
     while (!said.join('').includes('started')) await sleep(50)
     return pages
+  }
+
+  /** The stream of the page as it is now; one of an older page would be told at once that something changed. */
+  async function liveUrl(): Promise<string> {
+    const response = await fetch(`${service.apiUrl}/app/${service.accountId}/messages`, {
+      headers: { cookie: cookies[0] as string },
+    })
+    const [, url = ''] = /data-live="([^"]+)"/.exec(await response.text()) ?? []
+    return url.replaceAll('&amp;', '&')
   }
 
   const accept = async () => {

@@ -20,6 +20,12 @@ export function readsMessage({ from, domain, subject, tag, door, hasAttachment }
   return [from, domain, subject, tag, door, hasAttachment].some((value) => value !== undefined)
 }
 
+/** Whether there are conditions that deliveries of the account and the time may not meet. */
+export function hasConditions(search: MessageSearch): boolean {
+  const { states, recipientKey, recipientDomain } = search
+  return readsMessage(search) || [states, recipientKey, recipientDomain].some((value) => value !== undefined)
+}
+
 /** The conditions that do not determine how deliveries are found, and those that do so only in part. */
 export function conditionsOf(sql: AnySql, search: MessageSearch): Fragment {
   const { states, recipientKey, recipientDomain, from, domain, subject, tag, door, hasAttachment: attached } = search

@@ -7,7 +7,7 @@ import { invalidParameter } from '../platform/errors.ts'
 import { NEVER } from '../platform/never.ts'
 import { messageIdText, parseMessageId, timeOfId } from '../submission/message-id.ts'
 import type { EntryPoint } from '../submission/submission.ts'
-import { fromOf, hasAttachment, subjectOf } from './list-conditions.ts'
+import { fromOf, hasAttachment, hasConditions, subjectOf } from './list-conditions.ts'
 import {
   driverOf,
   floorOf,
@@ -165,7 +165,8 @@ async function findPlaces(sql: AnySql, filter: ListFilter, whole: Window, limit:
   await readInOrder(sql, true)
   const places: Position[] = []
   let { after } = whole
-  for (const size of STEPS) {
+  // Without conditions, the first deliveries are those of the page, unless some were erased.
+  for (const size of hasConditions(filter) ? STEPS : [limit, ...STEPS]) {
     const floor = await floorOf(sql, driver, filter, { ...whole, after }, size)
     const window = { from: floor ?? whole.from, after }
     places.push(...(await selectPlaces(sql, driver, filter, window, limit - places.length)))

@@ -37,6 +37,7 @@ import { createKeyRotation, type KeyRotation } from './platform/key-rotation.ts'
 import type { Log } from './platform/log.ts'
 import type { Measured } from './platform/metrics/metrics.ts'
 import { createOutboundHttp } from './platform/outbound-http.ts'
+import { PASSWORD_COST, type PasswordCost } from './platform/passwords.ts'
 import { type ReadinessWatch, watchReadiness } from './platform/readiness.ts'
 import { loadSecrets } from './platform/secrets.ts'
 import { createEventLog, type EventLog } from './reporting/event-log/index.ts'
@@ -131,6 +132,8 @@ export interface CoreDependencies {
   readonly share?: Share
   /** Used by tests, since generating a DKIM key takes a fifth of a second. */
   readonly givenKey?: GivenKey
+  /** Likewise given by tests: hashing a password takes as long. */
+  readonly passwordCost?: PasswordCost
 }
 
 // One function, since it only wires: each domain is built from those above it.
@@ -142,6 +145,7 @@ export function createCore({
   clock: hostClock = systemClock,
   share = EVERYTHING,
   givenKey,
+  passwordCost = PASSWORD_COST,
 }: CoreDependencies): Core {
   const secrets = loadSecrets(config)
   const clock = databaseClock(hostClock)
@@ -200,7 +204,10 @@ export function createCore({
   const queue = createQueueControl({ sql: work, config, finished: createFinishedSource(forgotten) })
   const reputation = createReputation({ sql: work, config, serviceMail })
   const [credits, providerFigures] = [createCredits(work), createProviderFigures(work)]
-  const people = createPeople({ sql: work, secrets, rateLimits, auth, credits, clock, serviceMail, log, config })
+  const people = createPeople(
+    { sql: work, secrets, rateLimits, auth, credits, clock, serviceMail, log, config },
+    passwordCost,
+  )
   const deliveries = createDeliveries({ sql, log, config, secrets, clock: hostClock, forgotten })
 
   return {
@@ -208,7 +215,7 @@ export function createCore({
     audit: createAudit(work),
     schema: createSchema(sql),
     credits,
-    subaccounts: createSubaccounts(work),
+    subaccounts: createSubaccounts(work, passwordCost),
     auth,
     rateLimits,
     domains,

@@ -5,7 +5,7 @@ import type { ServiceMail } from '../messages/service-mail.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Sql } from '../platform/database/database.ts'
 import type { Log } from '../platform/log.ts'
-import { createPasswordCheck } from '../platform/passwords.ts'
+import { createPasswordCheck, type PasswordCost } from '../platform/passwords.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { createBackground } from './background.ts'
 import { counted } from './count-log-in.ts'
@@ -103,9 +103,9 @@ export interface PeopleSettings {
   readonly oidc: OidcSettings
 }
 
-export function createPeople(dependencies: PeopleDependencies): People {
+export function createPeople(dependencies: PeopleDependencies, passwordCost: PasswordCost): People {
   const { sql, secrets, rateLimits, auth, credits, clock, config, serviceMail, log } = dependencies
-  const passwords = createPasswordCheck()
+  const passwords = createPasswordCheck(passwordCost)
   const limits = createLogInLimits(rateLimits)
   const sessions = createSessions({ sql, secrets, require2fa: config.require2fa })
   const mail = createPeopleMail({ serviceMail, publicUrl: config.publicUrl, log })

@@ -5,11 +5,19 @@ import { createFairTurns } from './fair-turns.ts'
 import { sameSecret } from './secrets.ts'
 
 const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt)
+/** The parameters of scrypt (RFC 7914 2), which a stored password names. */
+export interface PasswordCost {
+  readonly N: number
+  readonly r: number
+  readonly p: number
+}
+
 /**
  * One of the equivalent settings of OWASP's password storage cheat sheet. It needs 16 MB, which is safe for many hashes
  * at once.
  */
-const COST = { N: 16_384, r: 8, p: 5 }
+export const PASSWORD_COST: PasswordCost = { N: 16_384, r: 8, p: 5 }
+const HASH_LENGTH = 32
 const MIN_LENGTH = 8
 const MAX_LENGTH = 200
 /** Passwords that wait for their turn: at a fifth of a second each, the last one waits for some five seconds. */
@@ -43,10 +51,10 @@ export function weak(problem: string): ServiceError {
 export type HashPassword = (password: string) => Promise<string>
 
 /** Hashes one password at a time: concurrent hashes would occupy the threads that compress message bodies. */
-export function passwordHasher(): HashPassword {
+export function passwordHasher(cost: PasswordCost): HashPassword {
   let last: Promise<unknown> = Promise.resolve()
   return (password) => {
-    const hashed = last.then(() => hashPassword(password))
+    const hashed = last.then(() => hashPassword(password, cost))
     last = hashed.catch(() => {})
     return hashed
   }
@@ -66,31 +74,36 @@ export interface PasswordCheck {
   matches(password: string, stored: string | null, who: string): Promise<boolean>
 }
 
-export function createPasswordCheck(): PasswordCheck {
+export function createPasswordCheck(cost: PasswordCost): PasswordCheck {
+  /** Takes the place of the stored password of an unknown user. */
+  const none: Stored = { salt: randomBytes(16), hash: randomBytes(HASH_LENGTH), cost }
   const turns = createFairTurns({ capacity: 1, waiting: MAX_WAITING, each: MAX_WAITING_EACH })
   return {
-    hash: (password, who) => turns.take(who, () => hashPassword(password)),
-    matches: (password, stored, who) => turns.take(who, () => isSame(password, stored)),
+    hash: (password, who) => turns.take(who, () => hashPassword(password, cost)),
+    matches: (password, stored, who) => turns.take(who, () => isSame(password, stored, none)),
   }
 }
 
-async function hashPassword(password: string): Promise<string> {
+async function hashPassword(password: string, { N, r, p }: PasswordCost): Promise<string> {
   const salt = randomBytes(16)
-  const hash = await derive(normal(password), salt, 32, COST)
-  return ['scrypt', COST.N, COST.r, COST.p, salt.toString('base64'), hash.toString('base64')].join('$')
+  const hash = await derive(normal(password), salt, HASH_LENGTH, { N, r, p })
+  return ['scrypt', N, r, p, salt.toString('base64'), hash.toString('base64')].join('$')
 }
 
-/** Takes the place of the stored password of an unknown user. */
-const NONE = { salt: randomBytes(16), hash: randomBytes(32), cost: COST }
+interface Stored {
+  readonly salt: Buffer
+  readonly hash: Buffer
+  readonly cost: PasswordCost
+}
 
-async function isSame(password: string, stored: string | null): Promise<boolean> {
-  const { salt, hash, cost } = (stored === null ? undefined : read(stored)) ?? NONE
+async function isSame(password: string, stored: string | null, none: Stored): Promise<boolean> {
+  const { salt, hash, cost } = (stored === null ? undefined : read(stored)) ?? none
   // An overlong text is never a password, and is not worth the time to hash it.
   const derived = await derive(normal(password.slice(0, MAX_LENGTH + 1)), salt, hash.length, cost)
   return sameSecret(derived, hash) && stored !== null && password.length <= MAX_LENGTH
 }
 
-function read(stored: string): typeof NONE | undefined {
+function read(stored: string): Stored | undefined {
   const [algorithm, N, r, p, salt = '', hash = ''] = stored.split('$')
   if (algorithm !== 'scrypt') return undefined
   const cost = { N: Number(N), r: Number(r), p: Number(p) }

@@ -1,5 +1,5 @@
 import type { Sql } from '../../platform/database/database.ts'
-import { passwordHasher } from '../../platform/passwords.ts'
+import { type PasswordCost, passwordHasher } from '../../platform/passwords.ts'
 import type { Account } from '../account.ts'
 import { type Actor, OPERATOR } from '../audit/index.ts'
 import type { RecurringCredit } from '../credits/credit.ts'
@@ -49,8 +49,8 @@ export interface Subaccounts {
   setRecurring(parentId: number, username: string, credit: RecurringCredit, by?: Actor): Promise<SubaccountCredit>
 }
 
-export function createSubaccounts(sql: Sql): Subaccounts {
-  const hashPassword = passwordHasher()
+export function createSubaccounts(sql: Sql, passwordCost: PasswordCost): Subaccounts {
+  const hashPassword = passwordHasher(passwordCost)
   return {
     create: (parent, subaccount, by = OPERATOR) => createSubaccount(sql, parent, subaccount, { by, hashPassword }),
     list: (parentId, page) => listSubaccounts(sql, parentId, page),

@@ -31,6 +31,8 @@ export interface Format {
   dayKey(at: Date): string
   /** A day that is given as `yyyy-mm-dd`: this year "24 Nov", else with the year. */
   dayOfKey(day: string): string
+  /** Two days that are given so: the year is left out only if both are of this year. */
+  period(first: string, last: string): string
 }
 
 const DAY_OF_YEAR = { day: 'numeric', month: 'short' } as const
@@ -56,6 +58,9 @@ export function createFormat(language: Language, timeZone: string, now: Date): F
   const dayKey = (at: Date) => dateFormat('sv-SE', timeZone, 'key').format(at)
   const today = dayKey(now)
   const yearOf = (key: string) => key.slice(0, key.indexOf('-'))
+
+  const dayOfKey = (day: string, isThisYear: boolean) =>
+    dateFormat(locale, 'UTC', isThisYear ? 'dayOfYear' : 'day').format(new Date(`${day}T00:00:00Z`))
 
   function clock(at: Date): string {
     const key = dayKey(at)
@@ -103,9 +108,10 @@ export function createFormat(language: Language, timeZone: string, now: Date): F
     plainTime: clock,
     day: (at) => show(at, 'day'),
     dayKey,
-    dayOfKey(day) {
-      const style = yearOf(day) === yearOf(today) ? 'dayOfYear' : 'day'
-      return dateFormat(locale, 'UTC', style).format(new Date(`${day}T00:00:00Z`))
+    dayOfKey: (day) => dayOfKey(day, yearOf(day) === yearOf(today)),
+    period(first, last) {
+      const isThisYear = [first, last].every((day) => yearOf(day) === yearOf(today))
+      return `${dayOfKey(first, isThisYear)} – ${dayOfKey(last, isThisYear)}`
     },
   }
 }

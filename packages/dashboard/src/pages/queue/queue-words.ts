@@ -12,9 +12,9 @@ export const queueWords = catalogue({
     slowed: 'Slowed or paused',
     inFlight: (count: string) => `${count} more being sent`,
     at: (place: string) => `at ${place}`,
-    ofWorkers: (count: string) => `of ${count} workers`,
+    ofWorkers: (count: string) => (count === '1' ? 'of one worker' : `of ${count} workers`),
     lastMinutes: 'over two minutes',
-    ofPlaces: (count: string) => `of ${count} places`,
+    ofPlaces: (count: string) => (count === '1' ? 'of one place' : `of ${count} places`),
     by: 'By',
     groupings: { provider: 'Provider', account: 'Account', class: 'Class', domain: 'Domain', source: 'Source' },
     groups: {
@@ -107,9 +107,9 @@ export const queueWords = catalogue({
     slowed: 'Gebremst, angehalten',
     inFlight: (count) => `${count} weitere werden gesendet`,
     at: (place) => `bei ${place}`,
-    ofWorkers: (count) => `von ${count} Workern`,
+    ofWorkers: (count) => (count === '1' ? 'von einem Worker' : `von ${count} Workern`),
     lastMinutes: 'über zwei Minuten',
-    ofPlaces: (count) => `von ${count} Zielen`,
+    ofPlaces: (count) => (count === '1' ? 'von einem Ziel' : `von ${count} Zielen`),
     by: 'Nach',
     groupings: { provider: 'Provider', account: 'Konto', class: 'Klasse', domain: 'Domain', source: 'Absender-IP' },
     groups: {

@@ -53,7 +53,8 @@ try {
     const response = await fetch(`${service.apiUrl}/app/${service.accountId}/messages`, {
       headers: { cookie: cookies[0] as string },
     })
-    const [, url = ''] = /data-live="([^"]+)"/.exec(await response.text()) ?? []
+    const [, url] = /data-live="([^"]+)"/.exec(await response.text()) ?? []
+    if (!url) throw new Error(`the page names no stream, status ${response.status}`)
     return url.replaceAll('&amp;', '&')
   }
 

@@ -94,7 +94,7 @@ t.test('without another source its mail waits, and says so; the next day there i
   await atMidnight()
   const day = async () => (await sources.read()).sources.find(({ name }) => name === 'only')?.warmUps[0]?.day
   await until('the second day', async () => (await day()) === 1, 20_000)
-  // If the first mail of the day was sent before the plan went on, one of the hour may have been taken and not sent when it did.
+  // If mail of the day was sent before the plan went on, one message of the hour may have been taken at that moment, and not been sent.
   const isMore = () => host.messages.length >= FIRST_DAY + SECOND_HOUR - 1
   await until(`more than ${FIRST_HOUR} in an hour`, isMore, 30_000)
 })

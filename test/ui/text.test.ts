@@ -33,6 +33,8 @@ t.test('numbers, shares, durations and times are written in both languages', asy
     '3 h',
     '19 days',
   ])
+  t.strictSame(en.period('2026-10-01', '2026-11-22'), ['1 Oct', '22 Nov'])
+  t.strictSame(en.period('2026-11-01', '2027-01-01'), ['1 Nov 2026', '1 Jan 2027'], 'both with the year, or none')
   t.match(await render(en.time(new Date('2026-11-22T23:31:46Z'))), '>23:31:46</time>')
   t.match(await render(de.time(new Date('2026-11-22T22:31:46Z'))), '>22. Nov', 'it is tomorrow there')
   t.match(await render(en.ago(new Date('2026-11-22T23:31:46Z'))), '>12 s ago</time>')

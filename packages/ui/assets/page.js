@@ -144,8 +144,9 @@
     stream.addEventListener('error', () => {
       connected = false
     })
+    // Not while a change is to be fetched: the page is as of the time before it. Nor does the server send a beat then.
     stream.addEventListener('beat', () => {
-      seen = now()
+      if (waiting === undefined) seen = now()
     })
     stream.addEventListener('changed', () => later(0))
     stream.addEventListener('ended', () => location.reload())

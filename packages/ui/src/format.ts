@@ -32,7 +32,7 @@ export interface Format {
   /** A day that is given as `yyyy-mm-dd`: this year "24 Nov", else with the year. */
   dayOfKey(day: string): string
   /** Two days that are given so: the year is left out only if both are of this year. */
-  period(first: string, last: string): string
+  period(first: string, last: string): readonly [first: string, last: string]
 }
 
 const DAY_OF_YEAR = { day: 'numeric', month: 'short' } as const
@@ -111,7 +111,7 @@ export function createFormat(language: Language, timeZone: string, now: Date): F
     dayOfKey: (day) => dayOfKey(day, yearOf(day) === yearOf(today)),
     period(first, last) {
       const isThisYear = [first, last].every((day) => yearOf(day) === yearOf(today))
-      return `${dayOfKey(first, isThisYear)} – ${dayOfKey(last, isThisYear)}`
+      return [dayOfKey(first, isThisYear), dayOfKey(last, isThisYear)]
     },
   }
 }

@@ -54,11 +54,19 @@ t.test('the time does not show whether a user exists', async (t) => {
   t.ok(ratio > 0.67 && ratio < 1.5, `processor time of a known user by that of an unknown one: ${ratio}`)
 })
 
-t.test('a password is stored as scrypt, at the cost that OWASP recommends', async (t) => {
+t.test('passwords are stored as scrypt, at the cost that OWASP recommends', async (t) => {
+  const { people, subaccounts } = anotherProcess(t, service)
   const { userId } = await makeMember(service, owner.accountId, 'viewer')
-  await anotherProcess(t, service).people.users.changePassword(userId, PASSWORD, { sessionId: 0, address: '192.0.2.1' })
-  const [row] = await service.sql`select password from users where id = ${userId}`
-  t.match(row?.password, /^scrypt\$16384\$8\$5\$[A-Za-z0-9+/=]{24}\$[A-Za-z0-9+/=]{44}$/)
+  await people.users.changePassword(userId, PASSWORD, { sessionId: 0, address: '192.0.2.1' })
+  const [account] = (await core.accounts.list()).filter(({ id }) => id === owner.accountId)
+  if (!account) throw new Error('no account')
+  const holder = { username: 'quay', email: 'quay@people.example', password: 'Quay2026' }
+  await subaccounts.create(account, { ...holder, creditType: 'unlimited' })
+  const stored = await service.sql<{ password: string }[]>`
+    select password from users where id = ${userId}
+    union all select password from accounts where username = 'quay'`
+  t.equal(stored.length, 2)
+  for (const { password } of stored) t.match(password, /^scrypt\$16384\$8\$5\$[A-Za-z0-9+/=]{24}\$[A-Za-z0-9+/=]{44}$/)
 })
 
 t.test('a log-in ends the session that the browser had, and its token is never one that a client chose', async (t) => {

@@ -165,8 +165,9 @@ async function findPlaces(sql: AnySql, filter: ListFilter, whole: Window, limit:
   await readInOrder(sql, true)
   const places: Position[] = []
   let { after } = whole
+  const [first, ...further] = STEPS
   // Without conditions, the first deliveries are those of the page, unless some were erased.
-  for (const size of hasConditions(filter) ? STEPS : [limit, ...STEPS]) {
+  for (const size of hasConditions(filter) ? STEPS : [limit, first - limit, ...further]) {
     const floor = await floorOf(sql, driver, filter, { ...whole, after }, size)
     const window = { from: floor ?? whole.from, after }
     places.push(...(await selectPlaces(sql, driver, filter, window, limit - places.length)))

@@ -5,6 +5,7 @@ import { createFairTurns } from './fair-turns.ts'
 import { sameSecret } from './secrets.ts'
 
 const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt)
+
 /** The parameters of scrypt (RFC 7914 2), which a stored password names. */
 export interface PasswordCost {
   readonly N: number

@@ -84,7 +84,8 @@ export function openLive(app: FastifyInstance, { core, sessionCookie, draining }
           tell('ended')
           return void raw.end()
         }
-        tell('beat')
+        // A page that waits for its turn to refresh is not as of now.
+        tell(pace.isWaiting(refresh) ? 'behind' : 'beat')
         if (followsClock) pace.tellSoon(refresh)
       } catch {
         // The database does not respond. The page sees no beat, and says that it is not live.

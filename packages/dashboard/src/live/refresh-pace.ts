@@ -7,6 +7,8 @@ type Page = () => void
 export interface RefreshPace {
   /** Tells the page soon, once for all changes until then. */
   tellSoon(page: Page): void
+  /** Whether something changed that the page has not been told. */
+  isWaiting(page: Page): boolean
   forget(page: Page): void
 }
 
@@ -35,7 +37,7 @@ export function createRefreshPace(): RefreshPace {
     const latest = performance.eventLoopUtilization()
     const { utilization } = performance.eventLoopUtilization(latest, usage)
     usage = latest
-    // Cubed, because the database has to be as idle, and the processors that both use: a full machine has loops that are idle for a quarter.
+    // Cubed, because a refresh also needs the database and a processor, which are busy when the loop still looks idle for a quarter.
     const perSecond = Math.max(MIN_PER_SECOND, MAX_PER_SECOND * (1 - utilization) ** 3)
     // At most what one second allows has been saved up when a first change concerns many pages.
     allowance = Math.min(perSecond, allowance + (perSecond * Math.min(now - lastTick, 1000)) / 1000)
@@ -60,6 +62,7 @@ export function createRefreshPace(): RefreshPace {
         timer.unref()
       }
     },
+    isWaiting: (page) => waiting.has(page),
     forget: (page) => void waiting.delete(page),
   }
 }

@@ -18,7 +18,7 @@ export function cutSentence(text: string): Sentence {
   let at = 0
   let begin = text.indexOf(BEGIN)
   let end = 0
-  // Each end is looked for once, whatever number of beginnings comes before it (V24).
+  // Each end is looked for once, however many beginnings come before it (V24).
   while (begin !== -1 && pieces.length < 2 * MAX_MARKS) {
     const label = begin + BEGIN.length
     if (end < label) end = text.indexOf(END, label)

@@ -51,7 +51,7 @@ function table(call: AccountCall, jobs: readonly ExportJob[]): Html {
   const words = exportsWords(language)
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table><thead><tr><th>${words.span}</th><th class="wide-only">${words.events}</th><th>${words.state}</th><th class="n wide-only">${words.rows}</th><th class="n wide-only">${words.asked}</th><th class="n wide-only">${words.expires}</th><th><span class="sr">${words.actions}</span></th></tr></thead><tbody>${jobs.map(
     (job) =>
-      html`<tr><td>${format.period(job.firstDay, job.lastDay)}<small>${job.format.toUpperCase()}</small></td><td class="wide-only dim">${job.kinds.length === 0 ? words.allButDeferred : job.kinds.map((kind) => kindName(call, kind)).join(', ')}</td><td>${state(call, job)}</td><td class="n wide-only">${job.state === 'done' && format.number(job.rows)}</td><td class="n wide-only faint">${format.ago(job.createdAt)}</td><td class="n wide-only faint">${job.state === 'done' && job.expiresAt && format.time(job.expiresAt)}</td><td class="n">${action(call, job)}</td></tr>`,
+      html`<tr><td>${format.period(job.firstDay, job.lastDay).join(' – ')}<small>${job.format.toUpperCase()}</small></td><td class="wide-only dim">${job.kinds.length === 0 ? words.allButDeferred : job.kinds.map((kind) => kindName(call, kind)).join(', ')}</td><td>${state(call, job)}</td><td class="n wide-only">${job.state === 'done' && format.number(job.rows)}</td><td class="n wide-only faint">${format.ago(job.createdAt)}</td><td class="n wide-only faint">${job.state === 'done' && job.expiresAt && format.time(job.expiresAt)}</td><td class="n">${action(call, job)}</td></tr>`,
   )}</tbody></table></div>`
 }
 

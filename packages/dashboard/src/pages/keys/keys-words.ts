@@ -37,7 +37,7 @@ export const keysWords = catalogue({
     showRevoked: 'Show revoked keys',
     hideRevoked: 'Hide revoked keys',
     endsAt: (when: string) => `ends ${when}`,
-    perHour: (count: string) => `${count} recipients per hour`,
+    perHour: (count: string) => `${count} ${count === '1' ? 'recipient' : 'recipients'} per hour`,
     from: (domains: string) => `from ${domains}`,
     to: (domains: string) => `to ${domains}`,
   },

@@ -68,8 +68,9 @@ export const queueWords = catalogue({
     limits: {
       pause: 'no mail is offered',
       rate: (limit: string) => `at most ${limit}`,
-      connections: (limit: string) => `at most ${limit} connections`,
-      messagesPerConnection: (limit: string) => `at most ${limit} messages per connection`,
+      connections: (limit: string) => `at most ${limit} ${limit === '1' ? 'connection' : 'connections'}`,
+      messagesPerConnection: (limit: string) =>
+        `at most ${limit} ${limit === '1' ? 'message' : 'messages'} per connection`,
     },
     ofAccount: (name: string) => `for account ${name}`,
     pause: 'Pause',
@@ -80,7 +81,10 @@ export const queueWords = catalogue({
     noWorkerText: 'Mail is accepted and waits. Start a delivery worker, or look at its log.',
     partial:
       'The queue is long and was read in part: numbers marked “>” are lower bounds, and small groups may be missing.',
-    more: (count: string) => `${count} more groups; “postrider queue --limit” prints them.`,
+    more: (count: string) =>
+      count === '1'
+        ? 'One more group; “postrider queue --limit” prints it.'
+        : `${count} more groups; “postrider queue --limit” prints them.`,
     readAt: 'Read at',
     empty: 'The queue is empty',
     emptyText: 'Everything that was accepted has been delivered, has bounced or was dropped.',
@@ -105,7 +109,7 @@ export const queueWords = catalogue({
     tried: 'Versuche je Minute',
     connections: 'Verbindungen',
     slowed: 'Gebremst, angehalten',
-    inFlight: (count) => `${count} weitere werden gesendet`,
+    inFlight: (count) => (count === '1' ? 'eine weitere wird gesendet' : `${count} weitere werden gesendet`),
     at: (place) => `bei ${place}`,
     ofWorkers: (count) => (count === '1' ? 'von einem Worker' : `von ${count} Workern`),
     lastMinutes: 'über zwei Minuten',
@@ -163,8 +167,9 @@ export const queueWords = catalogue({
     limits: {
       pause: 'nichts wird angeboten',
       rate: (limit) => `höchstens ${limit}`,
-      connections: (limit) => `höchstens ${limit} Verbindungen`,
-      messagesPerConnection: (limit) => `höchstens ${limit} Nachrichten je Verbindung`,
+      connections: (limit) => `höchstens ${limit} ${limit === '1' ? 'Verbindung' : 'Verbindungen'}`,
+      messagesPerConnection: (limit) =>
+        `höchstens ${limit} ${limit === '1' ? 'Nachricht' : 'Nachrichten'} je Verbindung`,
     },
     ofAccount: (name) => `für Konto ${name}`,
     pause: 'Anhalten',
@@ -175,7 +180,8 @@ export const queueWords = catalogue({
     noWorkerText: 'Nachrichten werden angenommen und warten. Starten Sie einen, oder lesen Sie sein Log.',
     partial:
       'Die Warteschlange ist lang und wurde teilweise gelesen: Zahlen mit „>“ sind Untergrenzen, kleine Gruppen können fehlen.',
-    more: (count) => `${count} weitere Gruppen; „postrider queue --limit“ zeigt sie.`,
+    more: (count) =>
+      `${count === '1' ? 'Eine weitere Gruppe' : `${count} weitere Gruppen`}; „postrider queue --limit“ zeigt sie.`,
     readAt: 'Gelesen um',
     empty: 'Die Warteschlange ist leer',
     emptyText: 'Alles Angenommene ist zugestellt, unzustellbar oder verworfen.',

@@ -44,7 +44,7 @@ function chart(
   const drawn = lineChart({
     series,
     labels,
-    sentence: words.sentence(format.dayOfKey(first), format.dayOfKey(last), totals.join(', ')),
+    sentence: words.sentence(...format.period(first, last), totals.join(', ')),
     number: format.number,
     table: { summary: words.asTable, first: words.periods[period] },
   })

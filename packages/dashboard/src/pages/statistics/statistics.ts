@@ -66,7 +66,7 @@ function controls(call: AccountCall, span: ShownSpan): Html {
     (one) =>
       html`<a href="${path('statistics')}?from=${first}&amp;to=${last}&amp;period=${one}&amp;by=${by}"${one === period && html` aria-current="true"`}>${words.periods[one]}</a>`,
   )}</nav>`
-  return html`${seg}<button class="btn" type="button" popovertarget="days">${icon('calendar')}${format.period(first, last)}</button><div class="menu pad" id="days" popover><form class="stack s" method="get" action="${path('statistics')}">
+  return html`${seg}<button class="btn" type="button" popovertarget="days">${icon('calendar')}${format.period(first, last).join(' – ')}</button><div class="menu pad" id="days" popover><form class="stack s" method="get" action="${path('statistics')}">
 <input type="hidden" name="by" value="${by}">${inputField({ name: 'from', label: words.from, type: 'date', value: first, required: true })}${inputField({ name: 'to', label: words.to, type: 'date', value: last, required: true })}<button class="btn main" type="submit">${words.show}</button></form></div>
 <a class="btn" href="${path('statistics.csv')}?from=${first}&amp;to=${last}&amp;by=${by}">${icon('download')}${words.csv}</a>${exportLink(call, { from: first, to: last })}`
 }

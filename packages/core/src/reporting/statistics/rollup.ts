@@ -84,7 +84,8 @@ export async function addEvents(sql: SqlTransaction, condition: ReturnType<SqlTr
         from grouped g
         left join lateral (
           select place from roll_ups
-           where account_id = g.account_id and subject = g.subject and name = g.name and day = g.day
+           -- Rows are compared, since with name and day the planner considers the index of days as good as the key.
+           where account_id = g.account_id and subject = g.subject and (name, day) >= (g.name, g.day) and (name, day) <= (g.name, g.day)
              and g.subject in ('tag', 'recipient_domain') limit 1) earlier on true
         left join lateral (
           select place from roll_ups

@@ -1,0 +1,32 @@
+import { createCore, createLog, openDatabase } from '@postrider/core'
+import t from 'tap'
+import { makeService } from '../../helpers/service.ts'
+import { nodesOf, planOf, recordStatements } from '../../helpers/statements.ts'
+
+const service = await makeService(t)
+const recorder = await recordStatements(t, service.env.DATABASE_URL as string)
+const sql = openDatabase({ url: recorder.url, name: 'test', connections: 1 })
+const core = createCore({ sql, config: service.config, log: createLog('test', 'silent') })
+t.teardown(async () => {
+  core.readiness.close()
+  await sql.end({ timeout: 1 })
+})
+
+t.test('old counts are found by their hours, not among those of all accounts and days', async (t) => {
+  await service.sql`
+    insert into delivery_counts (account_id, hour, domain_id, class, provider, source, accepted, attempts, delivered, deferred, hard, soft, blocked,
+           late, complained, unsubscribed)
+    select account, date_trunc('day', now(), 'UTC') - day * interval '1 day', 1, 1, 'google', 'mta-1', 1, 1, 1, 0, 0, 0, 0, 0, 0, 0
+      from generate_series(1, 200) account, generate_series(1, 390) day`
+  await service.sql`vacuum analyze delivery_counts`
+  recorder.clear()
+  t.equal(await core.reputation.forgetOld(), 0)
+  const statements = recorder.statements().filter(({ text }) => text.includes('delete from delivery_counts'))
+  t.equal(statements.length, 2)
+  for (const statement of statements) {
+    const found = nodesOf(await planOf(service.sql, statement)).find(({ node }) =>
+      node['Index Cond']?.includes('hour <'),
+    )
+    t.match(found?.node['Index Name'], /^delivery_counts_hour/)
+  }
+})

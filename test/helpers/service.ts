@@ -42,7 +42,7 @@ export interface TestService {
   openReturns(): Promise<void>
 }
 
-/** Of a hash of a password. At an installation's cost, which takes a fifth of a second, hashes took 7 % of the tests' processor time. */
+/** The cost of hashing a password. At that of an installation, a fifth of a second each, it was 7 % of the tests' processor time. */
 const QUICK = { N: 16, r: 8, p: 1 }
 
 let senders = 0

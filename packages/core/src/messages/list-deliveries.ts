@@ -165,9 +165,7 @@ async function findPlaces(sql: AnySql, filter: ListFilter, whole: Window, limit:
   await readInOrder(sql, true)
   const places: Position[] = []
   let { after } = whole
-  const [first, ...further] = STEPS
-  // Without conditions, the first deliveries are those of the page, unless some were erased.
-  for (const size of hasConditions(filter) ? STEPS : [limit, first - limit, ...further]) {
+  for (const size of stepsOf(filter, limit)) {
     const floor = await floorOf(sql, driver, filter, { ...whole, after }, size)
     const window = { from: floor ?? whole.from, after }
     places.push(...(await selectPlaces(sql, driver, filter, window, limit - places.length)))
@@ -175,6 +173,12 @@ async function findPlaces(sql: AnySql, filter: ListFilter, whole: Window, limit:
     after = { messageId: floor, recipientNo: 0 }
   }
   return { places, searchedTo: after }
+}
+
+/** Without conditions, the first deliveries are those of the page, unless some were erased. */
+function stepsOf(filter: ListFilter, limit: number): readonly number[] {
+  const [first, ...further] = STEPS
+  return hasConditions(filter) || limit >= first ? STEPS : [limit, first - limit, ...further]
 }
 
 async function selectRows(sql: AnySql, places: readonly Position[]): Promise<ListedDelivery[]> {

@@ -14,7 +14,7 @@ export interface RefreshPace {
 
 /** Refreshes per second of all pages of a process whose main loop is idle. */
 const MAX_PER_SECOND = 40
-/** And of one whose main loop is busy: half a per cent of it, and as much of the database's processor time. */
+/** And of one whose main loop is busy: 7 ms of processor time per second, and up to 20 of the database. */
 const MIN_PER_SECOND = 1
 /** A page is told no more often, since it would not fetch itself more often (packages/ui/assets/page.js). */
 const PAGE_INTERVAL_MS = 700

@@ -3,6 +3,7 @@ import { createCore, createLog, openDatabase, readConfig } from '@postrider/core
 import t from 'tap'
 import { makeGrownService } from '../../../helpers/grown.ts'
 import { nodesOf, planOf, recordStatements, wholeScans } from '../../../helpers/statements.ts'
+import { countAll, happen } from './happen.ts'
 
 const {
   service,
@@ -40,6 +41,20 @@ t.test("one name's statistics are read by its key, not among those of all names"
       t.equal(node['Index Name'], 'roll_ups_pkey')
       t.match(node['Index Cond'], /ROW\(name, day\) >= .*ROW\(name, day\) <= /)
     }
+  }
+})
+
+t.test('a name is looked up by its key while events are counted', async (t) => {
+  recorder.clear()
+  await happen(service, accountId, { type: 'unsubscribed' })
+  await countAll({ core })
+  const counting = recorder.statements().filter(({ text }) => text.includes('earlier_place'))
+  t.equal(counting.length, 1)
+  for (const statement of counting) {
+    const lookups = nodesOf(await planOf(service.sql, statement)).filter(
+      ({ node }) => node['Index Name'] === 'roll_ups_pkey' && node['Index Cond']?.includes('ROW(name, day) <='),
+    )
+    t.equal(lookups.length, 1)
   }
 })
 

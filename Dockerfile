@@ -72,5 +72,5 @@ COPY deploy/image/fill-compile-cache.ts deploy/image/
 RUN ["node", "deploy/image/fill-compile-cache.ts"]
 VOLUME /data
 EXPOSE 8080 2525 2465 2527 2526 8025
-HEALTHCHECK --interval=10s --timeout=8s --start-period=20s CMD ["node", "packages/cli/src/probe.ts", "http://127.0.0.1:8080/health/ready"]
+HEALTHCHECK --interval=10s --timeout=8s --start-period=20s CMD ["node", "packages/cli/src/probe.ts"]
 CMD ["node", "packages/api/src/server.ts"]

@@ -156,7 +156,7 @@ t.test(
         t.equal((await fetch(`${base}${path}`)).status, 200, path)
 
       const [, ...probe] = image.config.Healthcheck.Test
-      const ask = (url: string) => image.run(probe.with(-1, url))
+      const ask = (url: string) => image.run([...probe, url])
       t.strictSame(await Promise.all(urls.map(ask)), new Array(urls.length).fill({ status: 0, output: '' }))
       t.strictSame(await Promise.all(containers.map((one) => one.stop())), new Array(names.length).fill(0))
       t.equal((await ask(urls[0] as string)).status, 1, 'the health check of a process that has stopped')

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { oldestRemoval } from '../composition/oldest-removal.ts'
 import { flowWalk } from '../delivery/flows.ts'
 import { backupAccess } from '../platform/backups/backup-access.ts'
@@ -14,6 +15,8 @@ import type { Measured } from '../platform/metrics/metrics.ts'
 const REUSE_MS = 10_000
 /** The same for the list of base backups, which in object storage is a request that is paid for. */
 const REUSE_BACKUPS_MS = 60_000
+/** Milliseconds for which a read of the metrics waits for that list: Prometheus gives up after ten seconds, by default. */
+const WAIT_FOR_BACKUPS_MS = 1000
 /** Flows that are looked at; each costs one or two index probes. */
 const MAX_FLOWS = 5000
 
@@ -63,21 +66,27 @@ async function readFigures(
   }
 }
 
-/** While the storage does not respond, the age of the last backup that was seen grows. Before it has responded once, there is no age. */
+/**
+ * While the storage does not respond, the age of the last backup that was seen grows. Before it has responded once, there is no age. One
+ * that is slow is waited for briefly, and its response is in the figures after these.
+ */
 function createBackupFigures({ address, everyHours }: BackupConfig): () => Promise<Measured> {
   let began: number | undefined
   let readAt = Number.NEGATIVE_INFINITY
+  const read = async () => {
+    const store = await openBackupStore(backupAccess(address), PATIENCE.short)
+    try {
+      began = (await lastBackupAt(store))?.getTime() ?? Number.NEGATIVE_INFINITY
+    } finally {
+      store.close()
+    }
+  }
   return async () => {
     if (performance.now() - readAt >= REUSE_BACKUPS_MS) {
       readAt = performance.now()
-      const store = await openBackupStore(backupAccess(address), PATIENCE.short)
-      try {
-        began = (await lastBackupAt(store))?.getTime() ?? Number.NEGATIVE_INFINITY
-      } catch {
-        // "postrider doctor" says why.
-      } finally {
-        store.close()
-      }
+      // "postrider doctor" says why it failed.
+      const ended = read().catch(() => {})
+      await Promise.race([ended, wait(WAIT_FOR_BACKUPS_MS, undefined, { ref: false })])
     }
     const age = began === undefined ? undefined : (Date.now() - began) / 1000
     return { backup_age_seconds: age, backup_interval_seconds: everyHours * 3600 }

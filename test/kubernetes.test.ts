@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readConfig, SETTINGS } from '@postrider/core'
 import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment'
+import type { INetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy'
 import type { IConfigMap } from 'kubernetes-models/v1/ConfigMap'
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec'
 import type { ISecret } from 'kubernetes-models/v1/Secret'
@@ -104,6 +105,37 @@ for (const folder of OVERLAYS)
           )
       }
     })
+
+    await t.test(
+      'where connections are restricted, all may use the services, and the namespace of Prometheus the metrics',
+      async (t) => {
+        const policies = all<INetworkPolicy>('NetworkPolicy')
+        if (policies.length === 0) return
+        const rules = (component: string | undefined) =>
+          policies
+            .filter(({ spec: { podSelector = {} } = {} }) =>
+              Object.entries(podSelector.matchLabels ?? {}).every(
+                ([label, value]) => label === 'app.kubernetes.io/component' && value === component,
+              ),
+            )
+            .flatMap(({ spec }) => spec?.ingress ?? [])
+        const open = (component: string | undefined) =>
+          rules(component)
+            .filter(({ from }) => from === undefined)
+            .flatMap(({ ports = [] }) => ports.map(({ port }) => port))
+        for (const { spec } of all<IService>('Service'))
+          t.strictSame(
+            open(spec?.selector?.['app.kubernetes.io/component']).sort(),
+            (spec?.ports ?? []).map(({ targetPort }) => targetPort).sort(),
+          )
+        t.strictSame(open('delivery'), [])
+        for (const { spec } of deployments) {
+          const component = spec?.template.metadata?.labels?.['app.kubernetes.io/component']
+          const [scrape, ...others] = rules(component).filter(({ from }) => from !== undefined)
+          t.strictSame([scrape?.ports, others], [[{ port: 'metrics' }], []], String(component))
+        }
+      },
+    )
 
     await t.test('its pods have no rights, and time to finish their work', async (t) => {
       for (const { name, spec } of pods) {

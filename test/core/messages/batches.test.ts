@@ -4,6 +4,7 @@ import { claimDue } from '../../helpers/claim.ts'
 import { moveClock } from '../../helpers/database.ts'
 import { registerWorker } from '../../helpers/lease.ts'
 import { makeService, type Sender, type TestService } from '../../helpers/service.ts'
+import { until } from '../../helpers/until.ts'
 import { refused } from '../refused.ts'
 import { acceptMessage } from '../submission.ts'
 
@@ -73,6 +74,31 @@ t.test('what was paused can be cancelled', async (t) => {
   await service.core.batches.hold(act, 'pause')
   t.equal(await refused(service.core.batches.hold(act, 'cancel')), 'batchHasState')
   await service.core.batches.hold(act, 'cancel', { again: true })
+  t.match(await standing(service, messageId), { state: 'dropped', reason: 'cancelled' })
+})
+
+t.test('a delivery that another transaction has in hand when its batch is cancelled is dropped as well', async (t) => {
+  const service = await makeService(t)
+  const sender = await service.makeSender()
+  const act = await makeBatch(service, sender)
+  const { messageId } = await acceptMessage(service, sender, { batchId: act.id, scheduledAt: inHours(2) })
+  const { promise: isLocked, resolve: locked } = Promise.withResolvers<void>()
+  const { promise: isCancelling, resolve: cancelling } = Promise.withResolvers<void>()
+  const other = service.sql.begin(async (sql) => {
+    await sql`update delivery_queue set waiting_for = waiting_for where message_id = ${messageId}::uuid`
+    locked()
+    await isCancelling
+  })
+  await isLocked
+  const cancelled = service.core.batches.hold(act, 'cancel')
+  await until('the batch to wait, or to be cancelled', async () => {
+    const [row] = await service.sql<{ waits: boolean; done: boolean }[]>`
+      select exists (select from pg_locks where not granted) as waits,
+             exists (select from batches where id = ${act.id} and state is not null) as done`
+    return row?.waits || row?.done
+  })
+  cancelling()
+  await Promise.all([other, cancelled])
   t.match(await standing(service, messageId), { state: 'dropped', reason: 'cancelled' })
 })
 

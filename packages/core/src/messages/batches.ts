@@ -143,13 +143,16 @@ async function requireCapacity(sql: SqlTransaction, accountId: number): Promise<
   if ((held?.count ?? 0) >= MAX_HELD) throw new ServiceError('batchesTooMany', { values: { limit: MAX_HELD } })
 }
 
-/** Selects and locks the batch's scheduled deliveries. */
+/**
+ * Selects and locks the batch's scheduled deliveries. It waits for a transaction that has one in hand, such as a job of the operator: one
+ * that was passed over would be sent in spite of the batch. In the order of the key, as jobs lock theirs, so that the two never deadlock.
+ */
 function waiting(sql: AnySql, { accountId, id }: BatchAct) {
   return sql`
     select q.message_id, q.recipient_no
       from batch_messages b join delivery_queue q on q.message_id = b.message_id
      where b.account_id = ${accountId} and b.batch_id = ${id} and q.state = 'scheduled' and q.worker_id is null
-     for update of q skip locked`
+     order by q.message_id, q.recipient_no for update of q`
 }
 
 /** Whether the operator holds it (delivery/control): until it is released it is due at the end of its lifetime. */

@@ -103,9 +103,15 @@ async function changeChunk(
   { action, filter }: WaitingJob,
   keys: readonly Key[],
 ): Promise<{ accountId: number }[]> {
+  // Locked first, in the order of the key, as a change of a batch locks them (messages/batches.ts): an update takes them in any order.
+  const found = await sql<Key[]>`
+    select q.message_id::text as "messageId", q.recipient_no as "recipientNo" from delivery_queue q
+     where (q.message_id, q.recipient_no) in (
+       select * from unnest(${keys.map(({ messageId }) => messageId)}::uuid[], ${keys.map(({ recipientNo }) => recipientNo)}::int[]))
+     order by q.message_id, q.recipient_no for update of q`
   const chosen = sql`
     (q.message_id, q.recipient_no) in (
-      select * from unnest(${keys.map(({ messageId }) => messageId)}::uuid[], ${keys.map(({ recipientNo }) => recipientNo)}::int[]))`
+      select * from unnest(${found.map(({ messageId }) => messageId)}::uuid[], ${found.map(({ recipientNo }) => recipientNo)}::int[]))`
   const where: ReturnType<AnySql> = sql`${chosen} and ${filterOf(sql, action, filter)}`
   if (action === 'fail') return dropQueued(sql, where) as unknown as Promise<{ accountId: number }[]>
   const change = {

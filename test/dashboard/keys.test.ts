@@ -1,5 +1,5 @@
 import t from 'tap'
-import { openDashboard } from './dashboard.ts'
+import { openDashboard, PASSWORD } from './dashboard.ts'
 
 const SUSPENDED = 'Account is suspended'
 
@@ -22,6 +22,23 @@ t.test('a developer neither revokes nor rotates a key with more rights than the 
   const other = await service.core.accounts.create('souq')
   const foreign = (await auth.createKey({ accountId: other.id, scopes: ['send'] })).key
   t.equal((await developer.post(`${keys}/${foreign.id}/revoke`)).status, 404)
+})
+
+t.test('a secret is shown only to a user who gave the password within ten minutes', async (t) => {
+  const { service, owner } = await openDashboard(t)
+  const visitor = await owner()
+  const { key } = await service.core.auth.createKey({ accountId: visitor.accountId, scopes: ['all'] })
+  const keys = `/app/${visitor.accountId}/keys`
+  const shown = async (path: string, form: Record<string, string>) =>
+    /id="secret">pr_/.test(await (await visitor.post(path, form)).text())
+  const made = { name: 'shop-backend', scopes: 'send' }
+  t.equal(await shown(keys, made), true, 'just after the log-in')
+  await service.sql`update sessions set reauthenticated_at = reauthenticated_at - interval '11 minutes'`
+  await service.core.people.sessions.endAll(0)
+  t.equal(await shown(keys, made), false)
+  t.equal(await shown(`${keys}/${key.id}/rotate`, {}), false)
+  t.equal(await shown(`${keys}/${key.id}/rotate`, { proof: PASSWORD }), true)
+  t.equal((await service.core.auth.listKeys(visitor.accountId)).length, 3, 'what was not proved made no key')
 })
 
 t.test('a suspended account makes and rotates no key and adds no webhook, here or by the API', async (t) => {

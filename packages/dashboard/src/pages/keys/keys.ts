@@ -15,11 +15,9 @@ import { keysWords } from './keys-words.ts'
 export const KEYS: readonly DashboardRoute[] = [
   account('GET', '/keys', 'keys.read', (call) => keyList(call)),
   account('GET', '/keys/new', 'keys', async (call) => keyForm(call)),
-  account('POST', '/keys', 'keys', (call) =>
-    // A key that may do everything is worth a session.
-    fields(call.form, 'scopes').includes('all') ? proved(call, createKey) : createKey(call),
-  ),
-  account('POST', '/keys/:id/rotate', 'keys', rotateKey),
+  // A key outlives the session, and does what its role can do.
+  account('POST', '/keys', 'keys', (call) => proved(call, createKey)),
+  account('POST', '/keys/:id/rotate', 'keys', (call) => proved(call, rotateKey)),
   account('POST', '/keys/:id/revoke', 'keys', revokeKey),
 ]
 

@@ -197,6 +197,21 @@ t.test('X154: a name is taken whatever its case, but not by another account', as
   t.ok(await stranger.data('POST', '/template', body))
 })
 
+t.test('157: an account has at most 1,000 templates', async (t) => {
+  const full = await service.makeSender()
+  await service.sql`
+    insert into templates (account_id, name, content, variables)
+    select ${full.accountId}, 'template ' || n, '<p>Hi</p>', '[]' from generate_series(1, 999) n`
+  const calls = accountCalls(base, full.apiKey)
+  const body = (templateName: string) => ({ templateName, content: '<p>Hi</p>' })
+  const answers = await Promise.all(['one more', 'and one'].map((one) => calls.ask('POST', '/template', body(one))))
+  const [made, over] = answers.toSorted((one, other) => one.status - other.status) as [CallAnswer, CallAnswer]
+  t.equal(made.status, 200)
+  refused(t, over, [157])
+  await calls.data('DELETE', `/template/${dataOf<{ templateId: number }>(made).templateId}`)
+  t.ok(await calls.data('POST', '/template', body('another')))
+})
+
 t.test('of many who create a template of one name at once one succeeds', async (t) => {
   const body = { templateName: name(), content: 'x' }
   const answers = await Promise.all(Array.from({ length: 20 }, () => ask('POST', '/template', body)))

@@ -18,6 +18,17 @@ async function makeCaller() {
   return { ...sender, call: callWith(sender.apiKey) }
 }
 
+t.test('valid keys are listed however many older ones were revoked', async (t) => {
+  proves(t, 'operation.listKeys')
+  const { accountId, call } = await makeCaller()
+  await service.sql`
+    insert into api_keys (account_id, name, prefix, hash, revoked_at)
+    select ${accountId}, 'old-' || n, 'pr_' || n, sha256(('v3' || n)::bytea), service_now() from generate_series(1, 1000) n`
+  const made = await call('POST', '/api_keys', { name: 'Reports' })
+  t.match((await call('GET', '/api_keys')).json, { result: [{}, { api_key_id: made.json?.api_key_id }] })
+  t.match((await call('GET', '/api_keys?limit=1')).json, { result: { length: 1 } })
+})
+
 t.test('a key is created, shown, changed and revoked', async (t) => {
   proves(t, 'operation.createKey', 'operation.listKeys', 'operation.viewKey', 'operation.renameKey')
   proves(t, 'operation.replaceKey', 'operation.deleteKey')

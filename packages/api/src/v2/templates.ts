@@ -37,7 +37,7 @@ export const TEMPLATES: readonly Operation[] = [
     routes: under('', 'POST'),
     input: Type.Object(NamedContent),
     answer: Type.Object({ templateId: Type.Integer() }),
-    errors: ['templateNameInvalid', 'templateBlank', 'templateTooLarge', 'templateNameTaken'],
+    errors: ['templateNameInvalid', 'templateBlank', 'templateTooLarge', 'templateNameTaken', 'templatesTooMany'],
     example: {
       input: { templateName: 'berth_ready', content: '%3Cp%3EHi%20%5B%25NAME%25%5D%3C%2Fp%3E' },
       data: { templateId: 21172 },

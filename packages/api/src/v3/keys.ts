@@ -43,8 +43,11 @@ export const KEYS: readonly Operation[] = [
     status: 200,
     query: Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1 })) }),
     act: async ({ query: { limit = MAX_KEYS } }, { core, principal }) => {
-      const all = await core.auth.listKeys(principal.account.id)
-      return { result: all.filter(isGood).slice(0, limit).map(shown) }
+      const valid = await core.auth.listKeys(principal.account.id, {
+        limit: Math.min(limit, MAX_KEYS),
+        onlyValid: true,
+      })
+      return { result: valid.map(shown) }
     },
   }),
   operation({

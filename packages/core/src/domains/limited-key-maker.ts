@@ -1,4 +1,4 @@
-import type { Actor } from '../accounts/audit/index.ts'
+import { type Actor, isKnown } from '../accounts/audit/index.ts'
 import { HOUR, type Rate, type RateLimits, requireAllowed } from '../accounts/rate-limits/index.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { createKeyMaker, type GivenKey, type KeyMaker } from './dkim-key.ts'
@@ -13,11 +13,10 @@ export function createLimitedKeyMaker(
   givenKey?: GivenKey,
 ): (by: Actor) => KeyMaker {
   const keyMaker = createKeyMaker(secrets, givenKey)
-  return ({ keyId }) =>
-    async (accountId, name) => {
-      if (keyId !== null) requireAllowed(await rateLimits.take([newKeys(accountId)]))
-      return keyMaker(accountId, name)
-    }
+  return (by) => async (accountId, name) => {
+    if (isKnown(by)) requireAllowed(await rateLimits.take([newKeys(accountId)]))
+    return keyMaker(accountId, name)
+  }
 }
 
 function newKeys(accountId: number): Rate {

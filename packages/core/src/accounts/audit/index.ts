@@ -16,6 +16,11 @@ export interface Actor {
 
 export const OPERATOR: Actor = { keyId: null, address: null }
 
+/** Whether it is a key or a user, and not the operator on the command line. */
+export function isKnown({ keyId, userId = null }: Actor): boolean {
+  return keyId !== null || userId !== null
+}
+
 /** The audit log of changes that concern all accounts. */
 export const ALL_ACCOUNTS = 0
 

@@ -1,5 +1,5 @@
 import type { AnySql } from '../../platform/database/database.ts'
-import { type Actor, ALL_ACCOUNTS, type Change, noteChange, OPERATOR } from './index.ts'
+import { ALL_ACCOUNTS, type Change, isKnown, noteChange, OPERATOR } from './index.ts'
 
 /**
  * Appends a change to the log of the account that it concerns; null: to that of the installation. A change that was made with an operator key or
@@ -13,9 +13,4 @@ export async function noteOperatorChange(
   // The lower number first, as lockLogs does.
   if (accountId === null || isKnown(by)) await noteChange(sql, { ...change, accountId: ALL_ACCOUNTS, by })
   if (accountId !== null) await noteChange(sql, { ...change, accountId, by: OPERATOR })
-}
-
-/** Whether the change was made with an operator key or by a user, and not on the command line. */
-export function isKnown({ keyId, userId = null }: Actor): boolean {
-  return keyId !== null || userId !== null
 }

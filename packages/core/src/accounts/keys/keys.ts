@@ -11,6 +11,7 @@ import { quotaOf, type Rights, requireSameQuota, requireWithin } from './rights.
 import {
   countApiKeys,
   insertApiKey,
+  type KeyPage,
   replaceApiKey,
   revokeApiKey,
   selectApiKey,
@@ -54,9 +55,8 @@ export interface KeySecret {
 export interface Keys {
   /** Throws parameterInvalid (account, name, scopes, networks, restrictions), keysTooMany, keyRestricted, accountSuspended. */
   createKey(key: NewKey, by?: Actor): Promise<KeySecret>
-  /** Keys with an id above `after`, oldest first, including revoked ones. */
-  /** By id, or `newestFirst`: the newest, and revoked ones after all others. */
-  listKeys(accountId: number, page?: { after?: number; limit?: number; newestFirst?: boolean }): Promise<ApiKey[]>
+  /** By id, including revoked ones, if the page does not say otherwise. */
+  listKeys(accountId: number, page?: Partial<KeyPage>): Promise<ApiKey[]>
   countKeys(accountId: number): Promise<number>
   /** Takes effect in every process within 5 s. Throws keyUnknown, parameterInvalid, keyRestricted. */
   updateKey(id: number, change: KeyChange, caller?: KeyCaller): Promise<ApiKey>
@@ -86,8 +86,8 @@ export function createKeys(sql: Sql): Keys {
       }
     },
 
-    listKeys: (accountId, { after = 0, limit = MAX_KEYS, newestFirst = false } = {}) =>
-      selectApiKeys(sql, accountId, { after, limit, newestFirst }),
+    listKeys: (accountId, { after = 0, limit = MAX_KEYS, newestFirst = false, onlyValid = false } = {}) =>
+      selectApiKeys(sql, accountId, { after, limit, newestFirst, onlyValid }),
     countKeys: async (accountId) => (await countApiKeys(sql, accountId)).all,
 
     async updateKey(id, { name, scopes, networks, restrictions = {}, v3Rights }, { accountId, by = OPERATOR } = {}) {

@@ -76,24 +76,37 @@ function list<T>(entries: readonly T[] | null): T[] | null {
   return entries && [...entries]
 }
 
-/** Returns keys with an id above `after`, oldest first, at most `limit`. */
+/** Keys with an id above `after`, at most `limit` of them. */
+export interface KeyPage {
+  readonly after: number
+  readonly limit: number
+  /** Revoked ones after all others. Otherwise the oldest first. */
+  readonly newestFirst: boolean
+  /** Neither revoked nor expired ones. */
+  readonly onlyValid: boolean
+}
+
 export async function selectApiKeys(
   sql: AnySql,
   accountId: number,
-  { after, limit, newestFirst }: { after: number; limit: number; newestFirst: boolean },
+  { after, limit, newestFirst, onlyValid }: KeyPage,
 ): Promise<ApiKey[]> {
   const order = newestFirst ? sql`revoked_at is not null, id desc` : sql`id`
   const rows = await sql<KeyRow[]>`
-    select ${columns(sql)} from api_keys k where account_id = ${accountId} and id > ${after} order by ${order} limit ${limit}`
+    select ${columns(sql)} from api_keys k
+     where account_id = ${accountId} and id > ${after} ${onlyValid ? sql`and ${isValid(sql)}` : sql``} order by ${order} limit ${limit}`
   return rows.map(keyOf)
 }
+
+/** Neither revoked nor expired. */
+const isValid = (sql: AnySql) => sql`revoked_at is null and (expires_at is null or expires_at > service_now())`
 
 /** Counts an account's keys, and those of them that are valid. */
 export async function countApiKeys(sql: AnySql, accountId: number): Promise<{ all: number; live: number }> {
   return onlyRow(
     await sql<{ all: number; live: number }[]>`
       select count(*)::int as all,
-             (count(*) filter (where revoked_at is null and (expires_at is null or expires_at > service_now())))::int as live
+             (count(*) filter (where ${isValid(sql)}))::int as live
         from api_keys where account_id = ${accountId}`,
   )
 }
@@ -232,7 +245,7 @@ export async function selectLiveHashes(sql: AnySql, hashes: readonly string[]): 
   const rows = await sql<{ hash: string }[]>`
     select encode(hash, 'hex') as hash from api_keys
      where hash = any(array(select decode(one, 'hex') from unnest(${[...hashes]}::text[]) one))
-       and revoked_at is null and (expires_at is null or expires_at > service_now())`
+       and ${isValid(sql)}`
   return new Set(rows.map(({ hash }) => hash))
 }
 

@@ -4,6 +4,8 @@ import { checkVariables } from './variables.ts'
 
 /** v2 contract section 7: 10 MB (in octets) or more is too large. */
 const TEMPLATE_LIMIT = 10 * 1024 * 1024
+/** Maximum number of templates of an account. */
+export const MAX_TEMPLATES = 1000
 /** The limit for subjects in sends. */
 const MAX_SUBJECT_LENGTH = 4096
 /** Number of versions kept per template, in addition to the active one. */

@@ -1,5 +1,5 @@
-import { type Actor, lockLogs, noteChange, OPERATOR } from '../../accounts/audit/index.ts'
-import { isKnown, noteOperatorChange } from '../../accounts/audit/note-operator-change.ts'
+import { type Actor, isKnown, lockLogs, noteChange, OPERATOR } from '../../accounts/audit/index.ts'
+import { noteOperatorChange } from '../../accounts/audit/note-operator-change.ts'
 import type { AnySql, Sql, SqlTransaction } from '../../platform/database/database.ts'
 import type { JobFilter, QueueAction } from './job-filter.ts'
 

@@ -209,6 +209,23 @@ t.test('P45: bounces are listed, looked up and removed', async (t) => {
   t.strictSame((await call('GET', '/suppression/bounces')).json, [])
 })
 
+t.test('an address of an internationalized domain is found and removed as it was written', async (t) => {
+  const { accountId, call, makeGroup } = await makeCaller()
+  const id = await makeGroup()
+  const [written, stored] = ['ada@bücher.example', 'ada@xn--bcher-kva.example']
+  const path = encodeURIComponent(written)
+  await call('POST', `/asm/groups/${id}/suppressions`, { recipient_emails: [written] })
+  const search = await call('POST', `/asm/groups/${id}/suppressions/search`, { recipient_emails: [written, BOB] })
+  t.strictSame(search.json, [written])
+  await service.core.suppressions.addAll({ accountId, emails: [written], reason: 'hardbounce' })
+  t.match((await call('GET', `/suppression/bounces/${path}`)).json, [{ email: stored }])
+  t.match((await call('GET', `/suppression/bounces?email=${path}`)).json, [{ email: stored }])
+  t.equal((await call('DELETE', `/suppression/bounces/${path}`)).status, 204)
+  await service.core.suppressions.addAll({ accountId, emails: [written], reason: 'hardbounce' })
+  t.equal((await call('DELETE', '/suppression/bounces', { emails: [written] })).status, 204)
+  t.strictSame((await call('GET', '/suppression/bounces')).json, [])
+})
+
 t.test('a bounce tells what the server said', async (t) => {
   const { call, accountId } = await makeCaller()
   const email = 'said@example.org'

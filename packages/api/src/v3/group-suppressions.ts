@@ -1,4 +1,4 @@
-import { ServiceError } from '@postrider/core'
+import { addressKey, ServiceError } from '@postrider/core'
 import Type from 'typebox'
 import { type Call, type Operation, operation } from './operation.ts'
 import { sendPageLinks, totalOf } from './page-links.ts'
@@ -78,7 +78,7 @@ export const GROUP_SUPPRESSIONS: readonly Operation[] = [
         offset: 0,
       })
       const left = new Set(found.suppressions.map(({ value }) => value))
-      return [...emails.keys()].filter((key) => left.has(key))
+      return [...emails].filter(([key]) => left.has(key)).map(([, email]) => email.trim().toLowerCase())
     },
   }),
   operation({
@@ -211,7 +211,7 @@ export function unixSeconds(at: Date): number {
 
 /** Maps each address in its stored form to its first spelling in the request. */
 function asWritten(emails: readonly string[]): Map<string, string> {
-  return new Map(emails.map((email) => [email.trim().toLowerCase(), email]))
+  return new Map(emails.map((email) => [addressKey(email), email]))
 }
 
 async function suppress(

@@ -1,4 +1,4 @@
-import { type FailedAddress, replyLine } from '@postrider/core'
+import { addressKey, type FailedAddress, replyLine } from '@postrider/core'
 import Type from 'typebox'
 import { type AddressList, failedWith, suppressedFor } from './address-lists.ts'
 import { GLOBAL_REASONS, OfAddress, unixSeconds } from './group-suppressions.ts'
@@ -119,7 +119,7 @@ export const SUPPRESSIONS: readonly Operation[] = LISTS.flatMap((list): Operatio
       const filter = {
         limit,
         offset,
-        prefix: email?.toLowerCase(),
+        prefix: email === undefined ? undefined : addressKey(email),
         from: start_time === undefined ? undefined : new Date(start_time * 1000),
         to: end_time === undefined ? undefined : new Date(end_time * 1000),
       }
@@ -148,7 +148,7 @@ export const SUPPRESSIONS: readonly Operation[] = LISTS.flatMap((list): Operatio
       body: Removed,
       act: async ({ body: { delete_all: all = false, emails = [] } }, call) => {
         if (all === emails.length > 0) throw badRequest()
-        await addresses.remove(call, all ? undefined : emails.map((email) => email.toLowerCase()))
+        await addresses.remove(call, all ? undefined : emails.map(addressKey))
       },
     }),
     deleteOne(list, { path, noun: `${noun}Of` }),
@@ -170,7 +170,7 @@ function viewOne({ summary, right, addresses, shown }: List, { path, noun }: Nam
     status: 200,
     params: OfAddress,
     act: async ({ params: { email } }, call) =>
-      (await addresses.browse(call, { emails: [email.toLowerCase()], limit: 1, offset: 0 })).map(shown),
+      (await addresses.browse(call, { emails: [addressKey(email)], limit: 1, offset: 0 })).map(shown),
   })
 }
 
@@ -186,7 +186,7 @@ function deleteOne({ summary, right, addresses }: List, { path, noun }: Named): 
     status: 204,
     params: OfAddress,
     act: async ({ params }, call) => {
-      if ((await addresses.remove(call, [params.email.toLowerCase()])) === 0) throw notFound()
+      if ((await addresses.remove(call, [addressKey(params.email)])) === 0) throw notFound()
     },
   })
 }

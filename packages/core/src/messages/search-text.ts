@@ -1,5 +1,5 @@
 import { DELIVERY_STATES, type DeliveryState } from '../delivery/states.ts'
-import { parseAddress, parseDomain } from '../mime/address.ts'
+import { addressKey, parseDomain } from '../mime/address.ts'
 import { invalidParameter } from '../platform/errors.ts'
 import { parseMessageId } from '../submission/message-id.ts'
 import type { EntryPoint } from '../submission/submission.ts'
@@ -174,12 +174,9 @@ function meaningOf({ key, value, isPrefix }: Term, wrong: Wrong): MessageSearch 
     case 'to':
       return value.startsWith('@')
         ? { recipientDomain: domainOf(value.slice(1), wrong) }
-        : // An invalid recipient is stored in lower case.
-          { recipientKey: parseAddress(value)?.key ?? value.trim().toLowerCase() }
+        : { recipientKey: addressKey(value) }
     case 'from':
-      return value.startsWith('@')
-        ? { domain: domainOf(value.slice(1), wrong) }
-        : { from: parseAddress(value)?.key ?? value.trim().toLowerCase() }
+      return value.startsWith('@') ? { domain: domainOf(value.slice(1), wrong) } : { from: addressKey(value) }
     case 'domain':
       return { domain: domainOf(value, wrong) }
     case 'state':

@@ -46,6 +46,11 @@ export function parseAddress(input: string): Address | undefined {
   return { text: full, local, domain, key: full.toLowerCase(), utf8: /[^\x00-\x7f]/.test(local) }
 }
 
+/** Returns the form in which an address is stored and compared. What is no valid address is stored in lower case. */
+export function addressKey(text: string): string {
+  return parseAddress(text)?.key ?? text.trim().toLowerCase()
+}
+
 /**
  * Parses a domain name: LDH labels, or an internationalised name, which is converted to A-labels. Returns the
  * lower-case A-label form, or undefined if it is invalid.

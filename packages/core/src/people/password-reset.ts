@@ -1,5 +1,5 @@
 import { ALL_ACCOUNTS, noteChange } from '../accounts/audit/index.ts'
-import { parseAddress } from '../mime/address.ts'
+import { addressKey } from '../mime/address.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Sql } from '../platform/database/database.ts'
 import { ServiceError } from '../platform/errors.ts'
@@ -64,7 +64,7 @@ export function createPasswordReset(dependencies: PasswordResetDependencies): Pa
 
   return {
     async request(email, { address }) {
-      const key = parseAddress(email)?.key ?? email.trim().toLowerCase()
+      const key = addressKey(email)
       const allowed = await limits.mail(key, address)
       if (!allowed.allowed) return tooMany(clock, allowed)
       background.run(() => sendLink(key))

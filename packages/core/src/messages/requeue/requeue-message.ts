@@ -1,7 +1,7 @@
 import { type Actor, noteChange } from '../../accounts/audit/index.ts'
 import { keepPartitions, lockBodies } from '../../delivery/deletion-locks.ts'
 import type { Flow } from '../../delivery/flows.ts'
-import { parseAddress } from '../../mime/address.ts'
+import { addressKey } from '../../mime/address.ts'
 import type { AnySql, Sql, SqlTransaction } from '../../platform/database/database.ts'
 import { messageIdText, parseMessageId } from '../../submission/message-id.ts'
 import type { Forgotten } from '../../suppressions/forgotten.ts'
@@ -64,7 +64,7 @@ export async function requeueMessage(
     await lockBodies(transaction, accountId)
     const [message] = await selectMessages(transaction, [id])
     if (!message) return undefined
-    const key = recipient === undefined ? null : (parseAddress(recipient)?.key ?? recipient.toLowerCase())
+    const key = recipient === undefined ? null : addressKey(recipient)
     const chosen: ReturnType<AnySql> = transaction`
       (select * from deliveries where message_id = ${id}::uuid and (${key}::text is null or recipient_key = ${key}::text))`
     const judged = await judgeDeliveries(transaction, forgotten, [message], chosen)

@@ -6,7 +6,7 @@ import { pausesOf } from '../../delivery/overrides.ts'
 import { partsOfPlace } from '../../delivery/place-names.ts'
 import { readEgress } from '../../delivery/sources/egress.ts'
 import type { DeliveryState } from '../../delivery/states.ts'
-import { parseAddress } from '../../mime/address.ts'
+import { addressKey } from '../../mime/address.ts'
 import type { AnySql, Sql } from '../../platform/database/database.ts'
 import { readInOrder } from '../../platform/database/read-in-order.ts'
 import { messageIdText } from '../../submission/message-id.ts'
@@ -84,7 +84,7 @@ export async function explainIn(snapshot: AnySql, query: WhyQuery): Promise<Mess
 async function explain(sql: AnySql, message: MessageRow, query: WhyQuery): Promise<MessageWhy | undefined> {
   const recipientNo = recipientNoOf(message, query.transactionNumber)
   if (recipientNo === null) return undefined
-  const recipientKey = query.recipient === undefined ? undefined : keyOf(query.recipient)
+  const recipientKey = query.recipient === undefined ? undefined : addressKey(query.recipient)
   const rows = await readDeliveries(sql, message.id, {
     recipientNo,
     recipientKey,
@@ -125,10 +125,6 @@ function recipientNoOf({ transactionBase }: MessageRow, given: string | undefine
   if (!/^\d{1,18}$/.test(given)) return null
   const distance = BigInt(given) - BigInt(transactionBase)
   return distance >= 0n && distance % 4n === 0n && distance < 40_000n ? Number(distance / 4n) : null
-}
-
-function keyOf(recipient: string): string {
-  return parseAddress(recipient)?.key ?? recipient.toLowerCase()
 }
 
 /** Reads what the reasons of these deliveries depend on, only as far as they do. */

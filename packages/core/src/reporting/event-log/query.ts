@@ -1,6 +1,6 @@
 import { parseDay } from '../../accounts/credits/days.ts'
 import { EVENT_TYPES, type EventType, eventType, eventTypesWhere } from '../../events/event-types.ts'
-import { parseAddress } from '../../mime/address.ts'
+import { addressKey } from '../../mime/address.ts'
 import { invalidParameter, ServiceError } from '../../platform/errors.ts'
 
 /** A query of the event log, in the terms of a client. */
@@ -105,7 +105,7 @@ export function parseFilter(question: LogQuery): Filter {
   return {
     events: wantedEvents(question.events ?? []),
     // An invalid recipient is stored in lower case.
-    recipientKey: email === undefined ? undefined : (parseAddress(email)?.key ?? email.toLowerCase()),
+    recipientKey: email === undefined ? undefined : addressKey(email),
     from: from?.trim().toLowerCase(),
     subject,
     reference,

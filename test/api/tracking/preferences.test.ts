@@ -176,6 +176,25 @@ t.test('an unsubscribe is taken back on its confirmation page; what others enter
   }
 })
 
+t.test('an entry that the sender made is back when the unsubscribe that replaced it is taken back', async (t) => {
+  const person = `kept${++people}@harbor.example`
+  const message = await readers.deliver([person])
+  const entry = async () => {
+    const [row] = await service.sql<{ reason: string; rule: string | null; since: Date }[]>`
+      select reason, rule, since from suppressions where account_id = ${sender.accountId} and value = ${person}`
+    return row
+  }
+  await service.core.suppressions.addAll({ accountId: sender.accountId, emails: [person], reason: 'manual' })
+  const made = await entry()
+  t.match(made, { reason: 'manual', rule: null })
+  for (const time of ['first', 'second']) {
+    await post(leave(message), 'List-Unsubscribe=One-Click')
+    t.match(await entry(), { reason: 'unsubscribe', rule: 'unsubscribe' }, time)
+    await post(leave(message), 'do=again-all')
+    t.strictSame(await entry(), made)
+  }
+})
+
 t.test('without groups, and without a message, it is the page of an unsubscribe link', async (t) => {
   const other = await service.makeSender()
   const chooser = await makeChooser(undefined, other)

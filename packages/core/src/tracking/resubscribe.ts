@@ -14,7 +14,7 @@ export interface GroupChoice {
 
 /**
  * Lets mail arrive again: all of it (group 0), or that of the link's group. An entry of all mail is removed only if it is an unsubscribe, and no
- * complaint is ever removed: those are for the sender. Repeated requests have no effect.
+ * complaint is ever removed: those are for the sender. So is an entry that an unsubscribe replaced: it is back. Repeated requests have no effect.
  */
 export async function resubscribe(sql: Sql, request: ReaderChoice, group: number): Promise<Unsubscribed> {
   return sql.begin(async (transaction) => {
@@ -54,12 +54,22 @@ async function keyOf(sql: SqlTransaction, { target }: ReaderChoice): Promise<str
 }
 
 async function lift(sql: SqlTransaction, request: ReaderChoice, key: string, groups: readonly number[]): Promise<void> {
+  const lifted = sql`
+    s.account_id = ${request.target.accountId} and s.value = ${key} and s.group_id = any(${[...groups]}::int[])`
   await sql`
-    with entry as (
-      delete from suppressions s
-       where s.account_id = ${request.target.accountId} and s.value = ${key} and s.group_id = any(${[...groups]}::int[])
-         and s.reason <> 'abuse' and (s.group_id > 0 or s.reason = 'unsubscribe')
+    with restored as (
+      update suppressions s
+         set reason = 'manual', since = manual_since, manual_since = null, rule = null, class = null, message_id = null, recipient_no = null,
+             return_id = null
+       where ${lifted} and s.reason = 'unsubscribe' and s.manual_since is not null
       returning account_id, group_id
+    ), removed as (
+      delete from suppressions s
+       where ${lifted} and s.reason <> 'abuse' and (s.group_id > 0 or s.reason = 'unsubscribe')
+         and not (s.reason = 'unsubscribe' and s.manual_since is not null)
+      returning account_id, group_id
+    ), entry as (
+      select * from restored union all select * from removed
     )
     ${insertChoiceEvents(sql, 'resubscribed', request)}`
 }

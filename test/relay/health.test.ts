@@ -29,6 +29,24 @@ t.test('relay, returns and delivery processes answer health checks on HEALTH_POR
   }
 })
 
+t.test('a process that waits for migrations says so to health checks and in its metrics', async (t) => {
+  const service = await makeService(t)
+  const [port, metricsPort] = await freePorts(2)
+  const [last] = await service.sql`
+    delete from schema_migrations where name = (select max(name) from schema_migrations) returning *`
+  const env = { ...service.env, HEALTH_PORT: String(port), METRICS_PORT: String(metricsPort), MIGRATE: 'manual' }
+  const starting = startProcess(t, 'relay', env)
+  const ready = () => fetch(`http://127.0.0.1:${port}/health/ready`).catch(() => undefined)
+  await until('a reason', async () => /migrations not applied/.test((await (await ready())?.text()) ?? ''))
+  t.equal((await ready())?.status, 503)
+  t.equal((await fetch(`http://127.0.0.1:${port}/health/live`)).status, 200)
+  t.match(await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text(), /^postrider_ready 0$/m)
+  await service.sql`insert into schema_migrations ${service.sql(last as object)}`
+  const process = await starting
+  t.equal((await ready())?.status, 200)
+  t.equal(await process.stop(), 0)
+})
+
 t.test('a process whose HEALTH_PORT is in use does not start', async (t) => {
   const service = await makeService(t)
   const env = { ...service.env, HEALTH_PORT: service.env.RELAY_PORT as string }

@@ -4,7 +4,7 @@ import type { Share } from './messages/index.ts'
 import { type Config, ConfigError, readConfig } from './platform/config.ts'
 import { databaseErrorCode, isDatabaseAway, openDatabase, type Sql } from './platform/database/database.ts'
 import { migrate, pendingMigrations } from './platform/database/migrate.ts'
-import { healthAnswer } from './platform/health.ts'
+import { type HealthState, healthAnswer } from './platform/health.ts'
 import { keyMark } from './platform/key-rotation.ts'
 import { listenProblem } from './platform/listen-problem.ts'
 import { type InheritedSockets, inheritedSockets } from './platform/listening-sockets.ts'
@@ -13,6 +13,7 @@ import { serveMetrics } from './platform/metrics/serve-metrics.ts'
 import { misspeltSettings, misspeltText } from './platform/misspelt-settings.ts'
 import { notifyReady } from './platform/notify-ready.ts'
 import { servePlainHttp } from './platform/plain-http.ts'
+import { migrationsMissing } from './platform/readiness.ts'
 import { loadSecrets } from './platform/secrets.ts'
 import { type StopState, stopRequests } from './platform/stop-signals.ts'
 import { startTracing } from './platform/tracing/tracing.ts'
@@ -99,8 +100,8 @@ export interface DatabaseProcess {
 }
 
 /**
- * Wraps `start` for a process that uses the database: opens it, migrates the schema, runs the periodic cleanup, and answers health checks on
- * HEALTH_PORT and reads of its metrics on METRICS_PORT, if those are set.
+ * Wraps `start` for a process that uses the database: answers health checks on HEALTH_PORT and reads of its metrics on METRICS_PORT, if those
+ * are set, opens the database, migrates the schema, and runs the periodic cleanup.
  */
 export function withCore(
   { name, connections, standbyConnections, share, ownHealth = false }: DatabaseProcess,
@@ -108,36 +109,34 @@ export function withCore(
 ): (context: ProcessContext) => Promise<RunningProcess> {
   return async ({ config, log, stop, sockets }) => {
     const sql = openDatabase({ url: requireDatabase(config), name, connections, keyMark: keyMark(loadSecrets(config)) })
-    await prepareSchema({ sql, config, log })
+    let core: Core | undefined
+    /** What the start waits for; undefined when the process has started. */
+    let startWaitsFor: string | undefined = STARTING
+    // First of all, since they say what the start waits for.
+    await serveState(ownHealth ? { ...config, healthPort: undefined } : config, {
+      process: name,
+      sockets,
+      readiness: () =>
+        core && startWaitsFor === undefined
+          ? core.readiness.current()
+          : { ready: false, reasons: [startWaitsFor ?? STARTING] },
+      isStopping: () => stop.isStopping() && !stop.isReplaced(),
+    })
+    await prepareSchema({ sql, config, log, onWait: (reason) => void (startWaitsFor = reason) })
+    startWaitsFor = STARTING
     const standby =
       config.databaseReadUrl !== undefined && standbyConnections !== undefined
         ? openDatabase({ url: config.databaseReadUrl, name, connections: standbyConnections })
         : undefined
-    const core = createCore({ sql, standby, config, log, ...(share ? { share } : {}) })
-    if (await core.events.continueAfterRestore()) log.warn('database restored from a dump; event numbering continues')
-    await core.readiness.check()
-    let isStarting = true
-    const state = {
-      readiness: () => (isStarting ? { ready: false, reasons: ['the process is starting'] } : core.readiness.current()),
-      isStopping: () => stop.isStopping() && !stop.isReplaced(),
-    }
-    if (config.healthPort !== undefined && !ownHealth) {
-      await servePlainHttp({
-        target: { host: config.healthHost, port: config.healthPort },
-        answer: (path) => healthAnswer(path, state),
-      })
-    }
-    if (config.metricsPort !== undefined)
-      await serveMetrics({
-        process: name,
-        target: sockets.target('metrics', config.metricsHost, config.metricsPort),
-        ...state,
-      })
+    const opened = createCore({ sql, standby, config, log, ...(share ? { share } : {}) })
+    core = opened
+    if (await opened.events.continueAfterRestore()) log.warn('database restored from a dump; event numbering continues')
+    await opened.readiness.check()
     const endTracing = config.tracing && (await startTracing({ name, log }, config.tracing))
-    const running = await start({ config, log, stop, sockets, core })
-    isStarting = false
+    const running = await start({ config, log, stop, sockets, core: opened })
+    startWaitsFor = undefined
     const cleanup = setInterval(
-      () => void core.cleanUp().catch((err) => log.warn({ err }, 'cleanup failed')),
+      () => void opened.cleanUp().catch((err) => log.warn({ err }, 'cleanup failed')),
       CLEANUP_INTERVAL_MS,
     )
     return {
@@ -145,7 +144,7 @@ export function withCore(
       async close() {
         clearInterval(cleanup)
         await running.close()
-        await core.close()
+        await opened.close()
         await endTracing?.()
       },
     }
@@ -174,25 +173,55 @@ function settings({ name, env }: ProcessOptions): Pick<ProcessContext, 'config' 
   }
 }
 
-/** Waits for a database that is still starting, with up to 60 retries every 500 ms; any other error is thrown. */
+const STARTING = 'the process is starting'
+
+/** Serves the health checks and the metrics of a process, where it has ports for them. */
+async function serveState(
+  { healthHost, healthPort, metricsHost, metricsPort }: Config,
+  { process, sockets, ...state }: HealthState & { readonly process: string; readonly sockets: InheritedSockets },
+): Promise<void> {
+  if (healthPort !== undefined) {
+    await servePlainHttp({
+      target: { host: healthHost, port: healthPort },
+      answer: (path) => healthAnswer(path, state),
+    })
+  }
+  if (metricsPort !== undefined)
+    await serveMetrics({ process, target: sockets.target('metrics', metricsHost, metricsPort), ...state })
+}
+
+interface Preparation {
+  readonly sql: Sql
+  readonly config: Config
+  readonly log: Log
+  /** Called with what it waits for. */
+  readonly onWait: (reason: string) => void
+}
+
 /** Applies the missing migrations; with MIGRATE=manual, waits until an operator has applied them. */
-async function prepareSchema({ sql, config, log }: { sql: Sql; config: Config; log: Log }): Promise<void> {
-  if (config.migrate === 'auto') return void (await retryWhileAway(log, () => migrate(sql)))
+async function prepareSchema({ sql, config, log, onWait }: Preparation): Promise<void> {
+  const waiting = (code: string | undefined) => {
+    onWait('waiting for the database')
+    log.warn({ code }, 'waiting for the database')
+  }
+  if (config.migrate === 'auto') return void (await retryWhileAway(waiting, () => migrate(sql)))
   for (let waits = 0; ; waits++) {
-    const pending = await retryWhileAway(log, () => pendingMigrations(sql))
+    const pending = await retryWhileAway(waiting, () => pendingMigrations(sql))
     if (pending.length === 0) return
+    onWait(migrationsMissing(pending))
     if (waits % 30 === 0) log.warn({ pending }, 'waiting for migrations; run "npm run postrider -- migrate"')
     await new Promise((resolve) => setTimeout(resolve, 1000))
   }
 }
 
-async function retryWhileAway<T>(log: Log, fn: () => Promise<T>): Promise<T> {
+/** Waits for a database that is still starting, with up to 60 retries every 500 ms; any other error is thrown. */
+async function retryWhileAway<T>(onWait: (code: string | undefined) => void, fn: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await fn()
     } catch (error) {
       if (!isDatabaseAway(error) || attempt > 60) throw error
-      if (attempt === 1) log.warn({ code: databaseErrorCode(error) }, 'waiting for the database')
+      if (attempt === 1) onWait(databaseErrorCode(error))
       await new Promise((resolve) => setTimeout(resolve, 500))
     }
   }

@@ -70,6 +70,7 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
   let checking: Promise<Readiness> | undefined
   let answeredAt = clock.monotonic()
   let everReady = false
+  let wasChecked = false
   const compareClocks = clockComparison(log)
   const timer = setInterval(() => void (checking ?? check()), every)
   timer.unref()
@@ -94,7 +95,9 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
     const changed = reasons.join() !== state.reasons.join()
     state = { ready: reasons.length === 0, reasons }
     if (changed && !state.ready) log.error({ reasons }, 'not ready')
-    if (changed && state.ready) log.info('ready')
+    // At its start, the process says "started" when it listens.
+    if (changed && state.ready && wasChecked) log.info('ready')
+    wasChecked = true
     return state
   }
 
@@ -174,9 +177,14 @@ async function standbyProblems(sql: Sql): Promise<string[]> {
   return [found.hidden ? HIDDEN_STANDBY : NO_STANDBY]
 }
 
+/** The reason why a process cannot work with a schema that lacks these migrations. */
+export function migrationsMissing(pending: readonly string[]): string {
+  return `migrations not applied: ${pending.join(', ')}; run "npm run postrider -- migrate"`
+}
+
 async function schemaProblems(sql: Sql, secrets: Secrets, target: string): Promise<string[]> {
   const pending = await pendingMigrations(sql)
-  if (pending.length > 0) return [`migrations not applied: ${pending.join(', ')}; run "npm run postrider -- migrate"`]
+  if (pending.length > 0) return [migrationsMissing(pending)]
   const outdated = await outdatedBy(sql)
   if (outdated) return [tooOld(outdated)]
   if (!(await isMarked(sql, target))) return [restoredBefore(target)]

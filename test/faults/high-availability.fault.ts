@@ -113,6 +113,7 @@ t.test(
     const judged = await ledger.judge(sink)
     waits.sort((a, b) => a - b)
     t.comment(`figures: ${SWITCHOVERS} switchovers, ${KILLS} kills, ${HANGS} hangs; ${figures(judged)}`)
+    t.comment(`figures: Patroni of the primary had to be restarted ${cluster.restarts} times`)
     t.comment(`figures: mail after ${waits.map(Math.round).join(', ')} ms of a new primary`)
     t.strictSame(judged.lost, [], 'nothing acknowledged is lost')
     t.strictSame(judged.unmarked, [], 'each extra copy is marked indeterminate')

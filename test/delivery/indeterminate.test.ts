@@ -65,6 +65,38 @@ for (const [what, atDot, kept] of [
   )
 }
 
+for (const [what, answer] of [
+  ['refuses the session', { greeting: () => '421 4.3.2 restarting' }],
+  ['closes at MAIL', { mail: () => '421 4.3.2 closing' }],
+  ['closes the connection', { rcpt: () => HANG_UP }],
+  ['is away', undefined],
+] as const) {
+  t.test(`a host that may have the message and ${what} when it is asked again is still the only one`, async (t) => {
+    let isDown = false
+    let away = true
+    const better = await internet.host(t, { greeting: () => (away ? '421 4.3.2 not now' : undefined) })
+    const down = Object.fromEntries(
+      Object.entries(answer ?? {}).map(([stage, say]) => [stage, () => (isDown ? say() : undefined)]),
+    )
+    const other = await internet.host(t, { ...down, dot: () => (away ? HANG_UP : undefined), keep: () => true })
+    const id = await internet.send(`a@${internet.domain([better, other])}`)
+    await internet.inState(id, 'deferred')
+    away = false
+    isDown = true
+    if (!answer) await other.close()
+    await internet.advance(6)
+    const second = await internet.attempted(id, 2)
+    t.match(second.attempts[1], { host: other.name, outcome: 'deferred', indeterminate: false })
+    const [row] = await internet.service.sql`select only_host from delivery_queue where message_id = ${id}::uuid`
+    t.equal(row?.only_host, other.name)
+    if (!answer) return
+    isDown = false
+    await internet.advance(20)
+    t.match((await internet.inState(id, 'delivered')).attempts[2], { host: other.name })
+    t.equal(better.messages.length, 0, 'no second copy at another host')
+  })
+}
+
 t.test('421 at the final dot is a plain deferral: the server says that it does not have the message', async (t) => {
   const host = await internet.host(t, { dot: () => '421 4.3.2 going down' })
   const delivery = await internet.inState(await internet.send(`a@${internet.domain([host])}`), 'deferred')

@@ -35,6 +35,9 @@ export type Stage =
   | 'dot'
   | 'rset'
 
+/** The stages before mail is offered. */
+export const SESSION_STAGES: readonly Stage[] = ['mx', 'connect', 'greeting', 'ehlo', 'starttls', 'tls', 'auth', 'rset']
+
 /** One step of a conversation, as stored with the attempt. */
 export interface Step {
   readonly step: string

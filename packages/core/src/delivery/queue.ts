@@ -3,7 +3,7 @@ import { lossOf } from '../domains/loss.ts'
 import { type AnySql, onlyRow } from '../platform/database/database.ts'
 import { type LookedUp, matchingSuppression } from '../suppressions/store.ts'
 import type { FlowShare } from './flows.ts'
-import type { Stage } from './outcome.ts'
+import { SESSION_STAGES } from './outcome.ts'
 
 /** A claimed delivery. This worker holds its lease, and the result must carry the number `attempt`. */
 export interface ClaimedDelivery {
@@ -198,9 +198,6 @@ function queued(sql: AnySql): LookedUp {
     bypass: sql`q.bypass`,
   }
 }
-
-/** The stages before mail is offered. */
-const SESSION_STAGES: readonly Stage[] = ['mx', 'connect', 'greeting', 'ehlo', 'starttls', 'tls', 'auth']
 
 /** The attempts of a delivery, as far as the next one depends on them. */
 export interface AttemptsSoFar {

@@ -5,7 +5,7 @@ import type { Log } from '../platform/log.ts'
 import { BLOCKED_CLASSES, type BounceClass, bounceClass } from './bounce-rules.ts'
 import { finishDeliveries } from './finish-deliveries.ts'
 import { SUPPRESSED, suppressHardBounces } from './hard-bounces.ts'
-import type { Bounced, Deferred, Outcome, Stage } from './outcome.ts'
+import { type Bounced, type Deferred, type Outcome, SESSION_STAGES, type Stage } from './outcome.ts'
 import type { DeliveryKey } from './queue.ts'
 import { INDETERMINATE_WAIT_SECONDS, retryDelay } from './schedule.ts'
 import { isSoftBounce, suppressRepeatedSoftBounces } from './soft-bounces.ts'
@@ -56,8 +56,10 @@ with result as materialized (
          set state = 'deferred', worker_id = null, dot_at = null, dot_host = null,
              next_at = case when r.indeterminate then service_now() + make_interval(secs => r.delay)
                             else least(service_now() + make_interval(secs => r.delay), q.expires_at) end,
-             -- An attempt that reached no host does not change which host may have the message.
-             only_host = case when r.indeterminate then r.host when r.address is null then q.only_host end
+             -- Which host may have the message changes only with what a host says of mail that it is offered: not if it is away, closes (421)
+             -- or says nothing.
+             only_host = case when r.indeterminate then r.host
+                              when r.code is null or r.code = 421 or r.stage = any(${[...SESSION_STAGES]}::text[]) then q.only_host end
         from result r
        where q.message_id = r.message_id and q.recipient_no = r.recipient_no and q.attempt = r.attempt
          and q.worker_id is not distinct from r.worker_id

@@ -59,6 +59,8 @@ const RELAYED: Readonly<Record<string, string>> = {
   'with empty lines at the end': `${head}\r\nx\r\n\r\n\r\n\r\n`,
   'with two To fields': `To: b@harbor.example\r\n${head}\r\nx\r\n`,
   'with raw UTF-8 in its header': `${head}X-Note: Grüße\r\n\r\nGrüße\r\n`,
+  // à is C3 A0, and A0 is a blank of latin1.
+  'with à at the end of its header': `From: Desk <desk@${domain}>\r\nTo: a@harbor.example\r\nSubject: Voilà\r\n\r\nx\r\n`,
   'with a signature of somebody else': `DKIM-Signature: v=1; a=rsa-sha256; d=other.example; s=x; h=from; bh=; b=\r\n${head}\r\nx\r\n`,
   'with all there is': [
     `${head}Cc: c@harbor.example\r\nReply-To: r@harbor.example\r\nDate: Fri, 20 Nov 2026 10:00:00 +0000\r\n`,

@@ -31,6 +31,13 @@ for (const field of ONE_SENDER) {
   })
 }
 
+t.test('a field in UTF-8 keeps its last letter', async (t) => {
+  const client = await openSession(t, service, sender)
+  const header = `From: ${desk}\r\nX-TAGS: voilà\r\nSubject:  Voilà \r\n`
+  const reply = await client.submit(desk, 'lena@harbor.example', `${header}\r\nhello\r\n`)
+  t.match(await shown(service, reply), { subject: 'Voilà', tags: ['voilà'] })
+})
+
 /** Names that want quotes and have none, and the field as it is sent. */
 const UNQUOTED: readonly [field: string, sent: string][] = [
   [`From: John Doe, Inc. <${desk}>`, `From: "John Doe, Inc." <${desk}>`],

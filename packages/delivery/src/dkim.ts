@@ -93,7 +93,8 @@ function signRsa(signer: DkimSigner, text: string): Promise<string> {
 
 /** Header fields with their continuation lines, without the last CRLF. */
 function fieldsOf(head: string): string[] {
-  return head.trimEnd().split(/\r\n(?![ \t])/)
+  // Not trimmed: the last octet of a field in UTF-8 may be A0, which is a blank of latin1.
+  return (head.endsWith('\r\n') ? head.slice(0, -2) : head).split(/\r\n(?![ \t])/)
 }
 
 function groupFields(fields: readonly string[]): Map<string, string[]> {

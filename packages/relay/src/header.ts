@@ -96,8 +96,9 @@ class HeaderField implements Field {
 }
 
 function unfolded(text: string): string {
-  const value = text.replaceAll('\r\n', '').trim()
-  return /[\x80-\xff]/.test(value) ? Buffer.from(value, 'latin1').toString('utf8') : value
+  const value = text.replaceAll('\r\n', '')
+  // Trimmed when decoded: the last octet of UTF-8 may be A0, which is a blank of latin1.
+  return (/[\x80-\xff]/.test(value) ? Buffer.from(value, 'latin1').toString('utf8') : value).trim()
 }
 
 /** The message without these fields, which must be in the order of the message. */

@@ -108,7 +108,8 @@ function parseQuoted(local: string): string | undefined {
   return Buffer.byteLength(canonical) > 64 ? undefined : canonical
 }
 
-function trimBlanks(text: string): string {
+/** Without spaces and tabs at both ends. Unlike `trim()`, it keeps A0, which may be the last octet of UTF-8 in latin1 text. */
+export function trimBlanks(text: string): string {
   let start = 0
   let end = text.length
   while (start < end && (text[start] === ' ' || text[start] === '\t')) start++

@@ -1,3 +1,5 @@
+import { trimBlanks } from './address.ts'
+
 /** A header field of a part, with its position in the message. */
 export interface PartField {
   /** Lower case. */
@@ -126,7 +128,7 @@ function fieldsOf(head: string, offset: number): PartField[] {
     const start = offset + match.index
     fields.push({
       name: name.trimEnd().toLowerCase(),
-      value: value.replaceAll('\r\n', '').trim(),
+      value: trimBlanks(value.replaceAll('\r\n', '')),
       start,
       end: start + written.length,
     })

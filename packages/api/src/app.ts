@@ -9,7 +9,7 @@ import { routeOtherMethods } from './http/known-paths.ts'
 import { refuseMalformed } from './http/malformed.ts'
 import { measureRequests } from './http/request-metrics.ts'
 import { trackUnusedConnections } from './http/unused-connections.ts'
-import { createLargeCalls } from './large-calls/index.ts'
+import { createLargeCalls, doLargeWork } from './large-calls/index.ts'
 import { openDoors } from './open-doors.ts'
 import { openapi } from './openapi.ts'
 import { operator } from './operator/index.ts'
@@ -106,7 +106,10 @@ export async function buildApp({
   await openapi(app)
   await app.register(operator, { prefix: '/operator/v1', core, config, isStopping })
   await app.register(docs, { publicUrl: config.publicUrl })
-  await app.register(dashboard, { prefix: '/app', core, config, log, draining: draining.signal, onBadAddress })
+  await app.register(dashboard, {
+    ...{ prefix: '/app', core, config, log, draining: draining.signal, onBadAddress },
+    doLargeWork: (work) => doLargeWork(largeCalls, work),
+  })
   app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/app', 302))
   await openDoors(app, { core, publicUrl: config.publicUrl, entrance: { budget, largeCalls, isStopping } })
   return app

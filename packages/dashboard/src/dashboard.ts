@@ -8,6 +8,7 @@ import { createAttemptCookie } from './frame/attempt-cookie.ts'
 import type { Call, Form } from './frame/call.ts'
 import { errorPage, failurePage, notFound } from './frame/error-pages.ts'
 import { frameWords } from './frame/frame-words.ts'
+import type { DoLargeWork } from './frame/large-work.ts'
 import { gateDocument, pageDocument, type Surroundings } from './frame/layout.ts'
 import { createPace, PER_NETWORK, PER_SESSION } from './frame/pace.ts'
 import { parseForm } from './frame/parse-form.ts'
@@ -23,10 +24,13 @@ export { ROUTES } from './table.ts'
 
 export type AnswerBadAddress = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
+export { type LargeWork, WorkRefused } from './frame/large-work.ts'
+
 export interface DashboardOptions {
   readonly core: Core
   readonly config: Config
   readonly log: Log
+  readonly doLargeWork: DoLargeWork
   /** Aborted when the process stops; ends the streams. */
   readonly draining: AbortSignal
   /** Receives what answers a request whose path cannot be percent-decoded, and so matches no route. */
@@ -59,7 +63,7 @@ interface Visit {
  */
 export async function dashboard(
   app: FastifyInstance,
-  { core, config, log, draining, onBadAddress }: DashboardOptions,
+  { core, config, log, doLargeWork, draining, onBadAddress }: DashboardOptions,
 ): Promise<void> {
   const assets = await loadAssets('/app/-')
   const icon = createIcons(assets)
@@ -93,6 +97,7 @@ export async function dashboard(
       reads,
       config,
       log,
+      doLargeWork,
       request,
       written: () => written(reply.raw),
       address: plainAddress(request.ip ?? ''),

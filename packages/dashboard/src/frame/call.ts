@@ -1,6 +1,7 @@
 import type { Actor, Config, Core, Log, Reads } from '@postrider/core'
 import type { Format, Html, IconName, Language, Tone } from '@postrider/ui'
 import type { FastifyRequest } from 'fastify'
+import type { DoLargeWork } from './large-work.ts'
 import type { Right } from './right.ts'
 import type { VisitedAccount, Visitor } from './visitor.ts'
 
@@ -14,6 +15,7 @@ export interface Call {
   readonly reads: Reads | undefined
   readonly config: Config
   readonly log: Log
+  readonly doLargeWork: DoLargeWork
   readonly request: FastifyRequest
   /** Resolves when the response has been written. A client that reads too slowly is cut off. */
   readonly written: () => Promise<void>

@@ -2,6 +2,7 @@ import { ServiceError } from '@postrider/core'
 import { html } from '@postrider/ui'
 import { type PageAnswer, page } from './answer.ts'
 import { frameWords } from './frame-words.ts'
+import { WorkRefused } from './large-work.ts'
 import type { Surroundings } from './layout.ts'
 
 interface Failure {
@@ -22,6 +23,10 @@ export function errorPage(error: unknown, around: Pick<Surroundings, 'language' 
   if (error instanceof ServiceError && error.row.status < 500)
     return failurePage({ status: error.row.status, title: words.invalid, text: error.message }, around)
   if (error instanceof ServiceError && error.row.status === 503)
+    return failurePage({ status: 503, title: words.down, text: words.downText, id }, around)
+  if (error instanceof WorkRefused && error.status < 500)
+    return failurePage({ status: error.status, title: words.invalid, text: error.message }, around)
+  if (error instanceof WorkRefused && error.status === 503)
     return failurePage({ status: 503, title: words.down, text: words.downText, id }, around)
   const { statusCode } = (error ?? {}) as { readonly statusCode?: unknown }
   // A form that is too large or no form, or a URL that cannot be decoded.

@@ -1,6 +1,7 @@
 import { ServiceError } from '@postrider/core'
 import { type Answer, redirect } from '../../frame/answer.ts'
 import type { AccountCall } from '../../frame/call.ts'
+import { evenIfLarge } from '../../frame/large-work.ts'
 
 /** Makes what is deferred due now. */
 export async function tryMessageNow(call: AccountCall): Promise<Answer> {
@@ -21,11 +22,12 @@ export async function sendAgain(call: AccountCall): Promise<Answer> {
   const { account, address, core, params, path, visitor } = call
   const principal = await core.people.principal(visitor, account.id)
   if (!principal) throw new ServiceError('messageNotFound')
-  const { messageId } = await core.messages.resend({
-    principal,
-    clientAddress: address,
-    messageId: params.message as string,
-  })
+  const id = params.message as string
+  const { messageId } = await evenIfLarge(
+    call,
+    () => core.messages.resend({ principal, clientAddress: address, messageId: id }),
+    { path: `/messages/${encodeURIComponent(id)}/resend` },
+  )
   return redirect(path(`messages/${messageId.replaceAll('-', '')}`), 'sent')
 }
 

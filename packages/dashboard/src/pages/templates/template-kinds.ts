@@ -1,6 +1,7 @@
 import type { Generation } from '@postrider/core'
 import { attempt } from '../../frame/attempt.ts'
 import type { AccountCall } from '../../frame/call.ts'
+import { evenIfLarge } from '../../frame/large-work.ts'
 
 /** The kinds of templates: dynamic and legacy ones of the v3 API, and those of the v2 API with merge tags. */
 export type TemplateKind = Generation | 'merge'
@@ -125,7 +126,10 @@ export async function previewOf(
   }
   const rendering = { accountId: own.id, id: Number(id), version: Number(version), subject: undefined, attributes: {} }
   // Without attributes, each required variable is a problem; it is among the missing names, too.
-  const { content, subject, missing } = await core.messages.renderTemplate(rendering)
+  const { content, subject, missing } = await evenIfLarge(call, () => core.messages.renderTemplate(rendering), {
+    path: `/template/${Number(id)}/render`,
+    input: { version: Number(version) },
+  })
   return { subject, html: content, text: '', missing, problems: [] }
 }
 

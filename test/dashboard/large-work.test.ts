@@ -1,0 +1,54 @@
+import t from 'tap'
+import { freePorts } from '../helpers/ports.ts'
+import { startProcess } from '../helpers/processes.ts'
+import { until } from '../helpers/until.ts'
+import { openDashboard, submit } from './dashboard.ts'
+
+/** A process, which hands to a thread what would hold up its other calls. */
+const dashboard = await openDashboard(t)
+const { service } = dashboard
+const ada = await dashboard.owner()
+const { accountId } = ada
+const [port] = await freePorts(1)
+await startProcess(t, 'api', { ...service.env, API_PORT: String(port) })
+const url = `http://127.0.0.1:${port}`
+const post = (path: string) => submit(url, `/app/${accountId}${path}`, {}, { cookie: ada.cookie })
+const text = async (path: string) =>
+  (await fetch(`${url}/app/${accountId}${path}`, { headers: { cookie: ada.cookie } })).text()
+const { secret: apiKey } = await service.core.auth.createKey({ accountId })
+const call = async (path: string, body: unknown) => {
+  const headers = { api_key: apiKey, 'content-type': 'application/json' }
+  const response = await fetch(`${url}/v2${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+  return (await response.json()) as { data: Record<string, unknown> }
+}
+const domain = 'northwind.example'
+await service.giveKey(domain)
+await service.core.domains.add({ accountId, name: domain, state: 'active' })
+
+t.test('a message of many recipients is sent again from its page', async (t) => {
+  const { data } = await call('/sendEmail', {
+    ...{ from: { fromEmail: `desk@${domain}`, fromName: 'Desk' }, subject: 'Berth 4', content: '<p>Hello</p>' },
+    personalizations: Array.from({ length: 300 }, (_, at) => ({ recipient: `r${at}@harbor.example` })),
+  })
+  const again = await post(`/messages/${data.message_id}/resend`)
+  t.equal(again.status, 303)
+  const [, id = ''] = /messages\/([0-9a-f]{32})\?said=sent$/.exec(again.headers.get('location') ?? '') ?? []
+  t.not(id, data.message_id)
+  t.equal((await service.core.messages.show(id))?.deliveries.length, 300)
+
+  await service.core.domains.remove(accountId, domain, { keyId: null, address: null })
+  // Processes know the domains of some seconds ago.
+  const refused = await until('a refusal', async () => {
+    const response = await post(`/messages/${data.message_id}/resend`)
+    return response.status === 303 ? undefined : response
+  })
+  t.equal(refused.status, 400)
+  t.match(await refused.text(), /domain/i)
+})
+
+t.test('a large template is shown as it looks', async (t) => {
+  const content = `<p>Hello [%NAME%]</p>${'<i>x</i>'.repeat(40_000)}`
+  const { data } = await call('/template', { templateName: 'large', content })
+  const page = await text(`/templates/${data.templateId}`)
+  t.match(page, 'NAME', 'the tag without a value')
+})

@@ -137,6 +137,13 @@ t.test('mail without a class has that of its key, or else of its account', async
   t.equal(await classOf(await send(account.apiKey, { class: 'normal' })), NORMAL)
   const refused = await send(key, { class: 'urgent' })
   t.match(JSON.stringify(refused.body), /send urgent mail/)
+  const again = async (of: string) => {
+    const first = await send(account.apiKey, { class: of })
+    const path = `/v2/messages/${first.body.data?.message_id}/resend`
+    return call(base, { path, body: '{}', headers: { ...JSON_TYPE, api_key: key } })
+  }
+  t.match(JSON.stringify((await again('normal')).json), /send normal mail/)
+  t.equal((await again('bulk')).status, 200)
   const within = await call(base, {
     path: '/v2/keys',
     body: JSON.stringify({ name: 'more', restrictions: { class: 'urgent' } }),

@@ -4,7 +4,7 @@ import { ServiceError } from '../../platform/errors.ts'
 import type { Submission } from '../../submission/submission.ts'
 
 /** Throws keyRestricted for mail that the restrictions of the key do not allow. */
-export function keyAllows({ principal, templateId, from, envelopes, settings }: Submission): void {
+export function keyAllows({ principal, templateId, from, envelopes, settings, resent }: Submission): void {
   if (principal.restrictions === null) return
   const { templates, senderDomains, recipientDomains, class: of } = principal.restrictions
   if (templates && templateId === undefined) throw forbidden('send mail without a template')
@@ -12,7 +12,9 @@ export function keyAllows({ principal, templateId, from, envelopes, settings }: 
   if (senderDomains && !senderDomains.includes(parseAddress(from?.email ?? '')?.domain ?? '')) {
     throw forbidden('send from this domain')
   }
-  if (of && settings.class !== undefined && settings.class !== of) throw forbidden(`send ${settings.class} mail`)
+  // A message that is sent again keeps its class; mail without one has that of the key.
+  const given = settings.class ?? (resent ? 'normal' : undefined)
+  if (of && given !== undefined && given !== of) throw forbidden(`send ${given} mail`)
   if (!recipientDomains) return
   for (const { to, cc, bcc } of envelopes) {
     for (const written of [...to, ...cc, ...bcc]) {

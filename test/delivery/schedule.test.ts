@@ -40,6 +40,15 @@ t.test('each wait is longer or shorter by up to a fifth', async (t) => {
   }
 })
 
+t.test('after five attempts a server may ask for a longer wait only', async (t) => {
+  for (let attempt = 1; attempt <= 5; attempt++)
+    t.equal(retryDelay(NORMAL, attempt, 'try again in 40 seconds', 0.5), 40)
+  for (const attempt of [6, 7, 100]) {
+    t.equal(retryDelay(NORMAL, attempt, 'try again in 40 seconds', 0.5), retryDelay(NORMAL, attempt, '', 0.5))
+    t.equal(retryDelay(NORMAL, attempt, 'try again in 4 hours', 0.5), 4 * 3600)
+  }
+})
+
 const ASKED: Readonly<Record<string, number | undefined>> = {
   'Greylisted, please try again in 300 seconds': 300,
   'Recipient address rejected: Greylisted for 5 minutes': 300,

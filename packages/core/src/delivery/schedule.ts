@@ -17,6 +17,11 @@ export const JITTER = 0.2
 export const INDETERMINATE_WAIT_SECONDS = 5 * 60
 /** Limits, in seconds, of the delay that a reply requests. A delay beyond them is a mistake or an attack. */
 export const ASKED_WAIT = { least: 30, most: 4 * 60 * 60 } as const
+/**
+ * Attempts after which a server may ask to be tried again sooner than by the schedule, as for greylisting. One that always asks for 30 seconds
+ * would get 8,640 attempts of each message otherwise.
+ */
+const HASTY_ATTEMPTS = 5
 
 /**
  * Wordings in which servers request a delay (Postgrey, milter-greylist, Exim, Microsoft, qmail and others). Repetitions are
@@ -48,10 +53,10 @@ export function retryAfterOf(reply: string): number | undefined {
  */
 export function retryDelay(of: DeliveryClass, attempt: number, reply: string, random: number): number {
   const requested = retryAfterOf(reply)
-  if (requested !== undefined) return requested
+  if (requested !== undefined && attempt <= HASTY_ATTEMPTS) return requested
   const seconds = of === URGENT ? URGENT_RETRY_SECONDS : RETRY_MINUTES.map((minutes) => minutes * 60)
   const delay = seconds[Math.min(attempt, seconds.length) - 1] ?? 60
-  return Math.round(delay * (1 + JITTER * (2 * random - 1)))
+  return Math.max(requested ?? 0, Math.round(delay * (1 + JITTER * (2 * random - 1))))
 }
 
 /** The part of the stored settings of a message that decides how long it is tried. */

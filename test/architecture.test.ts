@@ -33,7 +33,7 @@ const PURE = /^packages\/core\/src\/(mime|content\/(engine|substitution))\//
 const FOR_THE_PURE = /^packages\/core\/src\/platform\/(errors\.ts|never\.ts|release\.ts|html-to-text\.d\.ts|threads\/)/
 /** Nothing but a process file reads the environment; the embedded Postgres hands it down to initdb and the server, which starts programs for its write-ahead log. */
 const READ_THE_ENVIRONMENT =
-  /^packages\/(\w+\/src\/\w+-process\.ts|cli\/src\/embedded-postgres\/binaries\.ts|cli\/src\/backup\/(archive|fetch)-wal\.ts)$/
+  /^packages\/(\w+\/src\/\w+-process\.ts|cli\/src\/(embedded-postgres\/binaries|probe)\.ts|cli\/src\/backup\/(archive|fetch)-wal\.ts)$/
 const MOST_LINES = 300
 /**
  * The body of a thread imports no more than it needs: all of core takes 0.5 s of computing and 80 MB, this 0.06 s. What begins a program knows

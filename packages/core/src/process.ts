@@ -110,7 +110,7 @@ export function withCore(
   return async ({ config, log, stop, sockets }) => {
     const sql = openDatabase({ url: requireDatabase(config), name, connections, keyMark: keyMark(loadSecrets(config)) })
     let core: Core | undefined
-    /** What the start waits for; undefined when the process has started. */
+    /** The reason why the process has not started; undefined when it has. */
     let startWaitsFor: string | undefined = STARTING
     // First of all, since they say what the start waits for.
     await serveState(ownHealth ? { ...config, healthPort: undefined } : config, {

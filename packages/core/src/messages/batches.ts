@@ -144,7 +144,7 @@ async function requireCapacity(sql: SqlTransaction, accountId: number): Promise<
 }
 
 /**
- * Selects and locks the batch's scheduled deliveries. It waits for a transaction that has one in hand, such as a job of the operator: one
+ * Selects and locks the batch's scheduled deliveries. It waits for a transaction that has locked one, such as a job of the operator: one
  * that was passed over would be sent in spite of the batch. In the order of the key, as jobs lock theirs, so that the two never deadlock.
  */
 function waiting(sql: AnySql, { accountId, id }: BatchAct) {

@@ -46,7 +46,7 @@ export function parseAddress(input: string): Address | undefined {
   return { text: full, local, domain, key: full.toLowerCase(), utf8: /[^\x00-\x7f]/.test(local) }
 }
 
-/** Returns the form in which an address is stored and compared. What is no valid address is stored in lower case. */
+/** Returns the form in which an address is stored and compared. An invalid address is stored in lower case. */
 export function addressKey(text: string): string {
   return parseAddress(text)?.key ?? text.trim().toLowerCase()
 }

@@ -110,3 +110,13 @@ export interface Rates {
 export function holderOf({ account }: Pick<Principal, 'account'>): number {
   return account.parentId ?? account.id
 }
+
+/** Keys with an id above `after`, at most `limit` of them. */
+export interface KeyPage {
+  readonly after: number
+  readonly limit: number
+  /** Revoked ones after all others. Otherwise the oldest first. */
+  readonly newestFirst: boolean
+  /** Neither revoked nor expired ones. */
+  readonly onlyValid: boolean
+}

@@ -4,14 +4,13 @@ import { invalidParameter, ServiceError } from '../../platform/errors.ts'
 import { parseNetworks } from '../../platform/networks.ts'
 import { type Actor, type AuditValues, noteChange, OPERATOR } from '../audit/index.ts'
 import { requireActive } from '../require-active.ts'
-import { type ApiKey, SCOPES, type Scope, UNRESTRICTED } from './api-key.ts'
+import { type ApiKey, type KeyPage, SCOPES, type Scope, UNRESTRICTED } from './api-key.ts'
 import { apiKeyPrefix, hashApiKey, makeApiKey } from './key-format.ts'
 import { changedRestrictions, type RestrictionsChange } from './restrictions.ts'
 import { quotaOf, type Rights, requireSameQuota, requireWithin } from './rights.ts'
 import {
   countApiKeys,
   insertApiKey,
-  type KeyPage,
   replaceApiKey,
   revokeApiKey,
   selectApiKey,

@@ -1,6 +1,6 @@
 import { type AnySql, onlyRow } from '../../platform/database/database.ts'
 import type { Account, MailDefaults } from '../account.ts'
-import { type ApiKey, type Restrictions, type Scope, UNRESTRICTED } from './api-key.ts'
+import { type ApiKey, type KeyPage, type Restrictions, type Scope, UNRESTRICTED } from './api-key.ts'
 
 type KeyRow = Omit<ApiKey, 'restrictions'> & Restrictions
 
@@ -74,16 +74,6 @@ export async function insertApiKey(sql: AnySql, key: NewApiKey): Promise<ApiKey>
 
 function list<T>(entries: readonly T[] | null): T[] | null {
   return entries && [...entries]
-}
-
-/** Keys with an id above `after`, at most `limit` of them. */
-export interface KeyPage {
-  readonly after: number
-  readonly limit: number
-  /** Revoked ones after all others. Otherwise the oldest first. */
-  readonly newestFirst: boolean
-  /** Neither revoked nor expired ones. */
-  readonly onlyValid: boolean
 }
 
 export async function selectApiKeys(

@@ -1,7 +1,7 @@
 import { ServiceError } from '@postrider/core'
 import { type Answer, redirect } from '../../frame/answer.ts'
 import type { AccountCall } from '../../frame/call.ts'
-import { evenIfLarge } from '../../frame/large-work.ts'
+import { evenIfLarge } from '../../frame/even-if-large.ts'
 
 /** Makes what is deferred due now. */
 export async function tryMessageNow(call: AccountCall): Promise<Answer> {

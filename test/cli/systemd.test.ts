@@ -15,11 +15,11 @@ const UNITS = globSync('deploy/systemd/*', { cwd: ROOT }).sort()
 const folder = () => mkdtempSync(join(process.env.TEST_FOLDER ?? tmpdir(), 'systemd-'))
 const lacks = (command: string) => spawnSync(command, ['--version']).status !== 0 && `${command} is not installed`
 
-/** The units in a folder of their own, with a program that this host has in place of /usr/bin/node; systemd's complaints. */
+/** The units in a folder of their own, with a program that this host has in place of /opt/postrider/node_modules/.bin/node; systemd's complaints. */
 async function verify(change: (text: string) => string): Promise<string> {
   const copies = folder()
   for (const file of UNITS) {
-    const text = readFileSync(join(ROOT, file), 'utf8').replace('/usr/bin/node', '/bin/true')
+    const text = readFileSync(join(ROOT, file), 'utf8').replace('/opt/postrider/node_modules/.bin/node', '/bin/true')
     writeFileSync(join(copies, basename(file)), change(text))
   }
   const names = UNITS.map((file) => join(copies, basename(file).replace('@', '@1')))

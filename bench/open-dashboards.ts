@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { httpLoad } from './harness/load.ts'
 import { makeCall } from './harness/messages.ts'
 import { start, stopAll } from './harness/processes.ts'
-import { alternate, ratioOf } from './harness/rounds.ts'
+import { alternate, pairedRatio, ratioOf } from './harness/rounds.ts'
 import { openService } from './harness/service.ts'
 import { startSmtpSink } from './harness/sink.ts'
 
@@ -88,7 +88,10 @@ try {
     }
   }
   const found = await alternate({ beside, alone: accept }, Number(options.rounds), (text) => console.log(text))
-  console.log(`accepted beside ${BUSY} open pages, against none: ${JSON.stringify(ratioOf(found))}`)
+  const { mean, error } = pairedRatio(found.beside ?? [], found.alone ?? [])
+  console.log(
+    `accepted beside ${BUSY} open pages, against none: ${ratioOf(found)?.toFixed(3)} by medians, ${mean.toFixed(3)} ± ${error.toFixed(3)} by rounds`,
+  )
   await service.close()
 
   /** Cookies of users who may see the account. */

@@ -57,6 +57,14 @@ export function ratioOf(rounds: Readonly<Record<string, readonly number[]>>): nu
   return ours && peer ? median(ours) / median(peer) : undefined
 }
 
+/** The ratio of each round, as its mean and the standard error of that. */
+export function pairedRatio(ours: readonly number[], theirs: readonly number[]): { mean: number; error: number } {
+  const ratios = ours.map((figure, round) => figure / (theirs[round] ?? Number.NaN))
+  const mean = ratios.reduce((sum, one) => sum + one, 0) / ratios.length
+  const variance = ratios.reduce((sum, one) => sum + (one - mean) ** 2, 0) / Math.max(1, ratios.length - 1)
+  return { mean, error: Math.sqrt(variance / ratios.length) }
+}
+
 export function meets({ ratio, rounds, target }: Finding): boolean | undefined {
   if (!target) return undefined
   const value = ratio ?? median(Object.values(rounds)[0] ?? [])

@@ -1,14 +1,17 @@
 import { messageIdText, transactionNumber } from '../../messages/index.ts'
-import type { Sql } from '../../platform/database/database.ts'
+import type { AnySql, Sql } from '../../platform/database/database.ts'
 import { invalidParameter } from '../../platform/errors.ts'
 import type { Forgotten } from '../../suppressions/forgotten.ts'
 import { causeOf } from '../../suppressions/store.ts'
 import type { SuppressionCause } from '../../suppressions/suppression.ts'
 import { findQueued } from './find.ts'
 
-/** Maximum number of attempts on one page; each may contain a conversation of a few kilobytes. */
+/** Maximum number of attempts on one page, unless one delivery has more; each may contain a conversation of a few kilobytes. */
 const MAX_ATTEMPTS = 500
-/** One delivery to the recipient with all stored data except the body. */
+/** Maximum number of events on one page. A recipient causes as many as it likes: opens and clicks. */
+const MAX_EVENTS = 1000
+
+/** One delivery to the recipient with all stored data except the body. If it has too many events for a page, the next pages repeat it with further ones. */
 export interface KeptDelivery {
   /** 32 hex digits. */
   readonly messageId: string
@@ -69,6 +72,14 @@ interface Place {
   readonly part: 'waiting' | 'finished'
   readonly messageId: string
   readonly recipientNo: number
+  /** The last event of this delivery that was returned; absent if all of them were. */
+  readonly event?: EventPlace | undefined
+}
+
+interface EventPlace {
+  /** Microseconds since 1970, which a Date does not have. */
+  readonly at: string
+  readonly id: string
 }
 
 const BEGINNING: Place = { part: 'waiting', messageId: '00000000-0000-0000-0000-000000000000', recipientNo: -1 }
@@ -84,8 +95,9 @@ export async function exportPerson(
   { sql, forgotten }: { sql: Sql; forgotten: Forgotten },
   question: PersonQuestion,
 ): Promise<PersonPage> {
-  const { found, next } = await pageFrom(sql, question, placeOf(question.next))
-  const deliveries = await readDeliveries(sql, question, found)
+  const from = placeOf(question.next)
+  const page = from.event ? { found: [from], next: { ...from, event: undefined } } : await pageFrom(sql, question, from)
+  const { deliveries, next } = await readDeliveries(sql, question, page)
   return {
     email: question.key,
     // In their current state, because some may have finished since they were found.
@@ -96,7 +108,7 @@ export async function exportPerson(
 }
 
 interface Page {
-  readonly found: readonly Found[]
+  readonly found: readonly Place[]
   readonly next: Place | undefined
 }
 
@@ -115,82 +127,110 @@ async function pageFrom(sql: Sql, question: PersonQuestion, from: Place): Promis
 async function pageOfQueue(sql: Sql, { accountId, key, limit }: PersonQuestion, after: Place): Promise<Page> {
   const until = new Date(Date.now() + DAY).toISOString()
   const { found, next } = await findQueued(sql, { accountId, keys: [key], until, after, limit })
-  return { found, next: next ? { part: 'waiting', ...next } : { ...BEGINNING, part: 'finished' } }
+  return {
+    found: found.map(({ messageId, recipientNo }) => ({ part: 'waiting', messageId, recipientNo })),
+    next: next ? { part: 'waiting', ...next } : { ...BEGINNING, part: 'finished' },
+  }
 }
 
 /** Margin in milliseconds for differences between the clocks of hosts. */
 const DAY = 86_400_000
 
 async function pageOfFinished(sql: Sql, { accountId, key, limit }: PersonQuestion, from: Place): Promise<Page> {
-  const rows = await sql<(Found & { attempt: number })[]>`
-    select message_id as "messageId", recipient_no as "recipientNo", attempt from finished_deliveries f
+  const rows = await sql<Found[]>`
+    select message_id as "messageId", recipient_no as "recipientNo" from finished_deliveries f
      where hashtextextended(f.recipient_key, f.account_id) = hashtextextended(${key}::text, ${accountId}::int)
        and f.recipient_key = ${key}::text and f.account_id = ${accountId}::int
        and (message_id, recipient_no) > (${from.messageId}::uuid, ${from.recipientNo}::int)
      order by message_id, recipient_no limit ${limit + 1}`
-  let attempts = 0
-  const end = rows.findIndex(({ attempt }, at) => {
-    attempts += attempt
-    return at === limit || (at > 0 && attempts > MAX_ATTEMPTS)
-  })
-  const found = end === -1 ? rows : rows.slice(0, end)
-  const last = end === -1 ? undefined : found.at(-1)
-  return {
-    found,
-    next: last && { part: 'finished', messageId: last.messageId, recipientNo: last.recipientNo },
-  }
+  const found = rows.slice(0, limit).map((row): Place => ({ part: 'finished', ...row }))
+  return { found, next: rows.length > limit ? found.at(-1) : undefined }
 }
 
 type DeliveryRow = Omit<KeptDelivery, 'attempts' | 'events' | 'transactionNumber'> & { transactionBase: string }
 type DeliveryFact = Readonly<Record<string, unknown>> & Found
+type EventFact = DeliveryFact & { readonly eventAt: string; readonly eventId: string }
 
+/** Reads the first deliveries of a page, as many as their attempts and events allow. */
 async function readDeliveries(
   sql: Sql,
-  { accountId }: PersonQuestion,
-  found: readonly Found[],
-): Promise<KeptDelivery[]> {
-  if (found.length === 0) return []
-  const ids = found.map(({ messageId }) => messageId)
-  const numbers = found.map(({ recipientNo }) => recipientNo)
+  { accountId, key }: PersonQuestion,
+  { found, next }: Page,
+): Promise<{ deliveries: KeptDelivery[]; next: Place | undefined }> {
+  if (found.length === 0) return { deliveries: [], next }
   return sql.begin('isolation level repeatable read read only', async (snapshot) => {
-    const deliveries = await snapshot<DeliveryRow[]>`
+    const rows = await snapshot<DeliveryRow[]>`
       select m.id as "messageId", d.recipient_no as "recipientNo", m.transaction_base as "transactionBase", d.recipient, d.kind,
              d.state, d.reason, d.reference, d.personal, d.finished_at as "finishedAt", m.accepted_at as "acceptedAt",
              m.scheduled_at as "scheduledAt", m.from_address as "from", m.subject, m.tags, m.size,
              host(m.client_address) as "clientAddress"
-        from unnest(${ids}::uuid[], ${numbers}::int[]) with ordinality as w(id, no, at)
+        from ${these(snapshot, found)}
         join lateral (
-          select recipient_no, recipient, kind, state, null as reason, reference, personal, null::timestamptz as finished_at
+          select recipient_no, recipient, recipient_key, kind, state, null as reason, reference, personal, null::timestamptz as finished_at
             from delivery_queue q where q.message_id = w.id and q.recipient_no = w.no
           union all
-          select recipient_no, recipient, kind, state, reason, reference, personal, finished_at
-            from finished_deliveries f where f.message_id = w.id and f.recipient_no = w.no) d on true
+          select recipient_no, recipient, recipient_key, kind, state, reason, reference, personal, finished_at
+            from finished_deliveries f where f.message_id = w.id and f.recipient_no = w.no) d on d.recipient_key = ${key}
         join messages m on m.id = w.id and m.account_id = ${accountId}
        order by w.at`
+    const since = new Date(
+      rows.reduce((least, { acceptedAt }) => Math.min(least, acceptedAt.getTime()), Date.now()) - DAY,
+    )
+    const kept = rows.slice(0, await countThatFit(snapshot, rows, since))
     const attempts = await snapshot<DeliveryFact[]>`
       select a.message_id as "messageId", a.recipient_no as "recipientNo", a.attempt, a.started_at as time, a.outcome,
              a.indeterminate, a.milliseconds, a.stage, a.host, a.address as ip, a.tls, a.code, a.enhanced, a.reply, a.conversation
-        from unnest(${ids}::uuid[], ${numbers}::int[]) as w(id, no)
+        from ${these(snapshot, kept)}
         join attempts a on a.message_id = w.id and a.recipient_no = w.no
        order by a.message_id, a.recipient_no, a.attempt`
-    const since = new Date(
-      deliveries.reduce((least, { acceptedAt }) => Math.min(least, acceptedAt.getTime()), Date.now()) - DAY,
-    )
-    const events = await snapshot<DeliveryFact[]>`
-      select e.message_id as "messageId", e.recipient_no as "recipientNo", e.occurred_at as time, e.type, e.detail
-        from unnest(${ids}::uuid[], ${numbers}::int[]) as w(id, no)
+    const { at, id } = found[0]?.event ?? { at: '0', id: '0' }
+    const events = await snapshot<EventFact[]>`
+      select e.message_id as "messageId", e.recipient_no as "recipientNo", e.occurred_at as time, e.type, e.detail,
+             (extract(epoch from e.occurred_at) * 1000000)::bigint::text as "eventAt", e.id::text as "eventId"
+        from ${these(snapshot, kept)}
         join events e on e.message_id = w.id and e.recipient_no = w.no
        where e.occurred_at >= ${since}
-       order by e.occurred_at, e.id`
-    const [attemptsOf, eventsOf] = [grouped(attempts), grouped(events)]
-    return deliveries.map(({ transactionBase, ...delivery }) => ({
+         and (e.occurred_at, e.id) > (to_timestamp(0) + ${at}::bigint * interval '1 microsecond', ${id}::bigint)
+       order by e.occurred_at, e.id limit ${MAX_EVENTS + 1}`
+    const [attemptsOf, eventsOf] = [grouped(attempts), grouped(events.slice(0, MAX_EVENTS))]
+    const deliveries = kept.map(({ transactionBase, ...delivery }) => ({
       ...delivery,
       messageId: messageIdText(delivery.messageId),
       transactionNumber: transactionNumber(transactionBase, delivery.recipientNo),
       attempts: attemptsOf.get(placeKey(delivery)) ?? [],
-      events: eventsOf.get(placeKey(delivery)) ?? [],
+      events: (eventsOf.get(placeKey(delivery)) ?? []).map(({ eventAt, eventId, ...event }) => event),
     }))
-  }) as Promise<KeptDelivery[]>
+    const lastKey = kept.map(placeKey).at(-1)
+    const place = found.find((one) => placeKey(one) === lastKey)
+    const lastEvent = events.length > MAX_EVENTS ? events[MAX_EVENTS - 1] : undefined
+    const event = lastEvent && { at: lastEvent.eventAt, id: lastEvent.eventId }
+    const isCut = event !== undefined || kept.length < rows.length
+    return { deliveries, next: place && isCut ? { ...place, event } : next }
+  }) as Promise<{ deliveries: KeptDelivery[]; next: Place | undefined }>
+}
+
+/** Returns how many of the deliveries have no more attempts and events than fit on a page; at least one. */
+async function countThatFit(snapshot: AnySql, deliveries: readonly Found[], since: Date): Promise<number> {
+  const counts = await snapshot<{ attempts: number; events: number }[]>`
+    select (select count(*)::int from attempts a where a.message_id = w.id and a.recipient_no = w.no) as attempts,
+           (select count(*)::int from (
+              select from events e where e.message_id = w.id and e.recipient_no = w.no and e.occurred_at >= ${since}
+               limit ${MAX_EVENTS + 1}) counted) as events
+      from ${these(snapshot, deliveries)}
+     order by w.at`
+  let [attempts, events] = [0, 0]
+  const end = counts.findIndex((one, at) => {
+    attempts += one.attempts
+    events += one.events
+    return at > 0 && (attempts > MAX_ATTEMPTS || events > MAX_EVENTS)
+  })
+  return end === -1 ? deliveries.length : end
+}
+
+function these(sql: AnySql, deliveries: readonly Found[]): ReturnType<AnySql> {
+  const ids = deliveries.map(({ messageId }) => messageId)
+  const numbers = deliveries.map(({ recipientNo }) => recipientNo)
+  return sql`unnest(${ids}::uuid[], ${numbers}::int[]) with ordinality as w(id, no, at)`
 }
 
 function placeKey({ messageId, recipientNo }: Found): string {
@@ -220,14 +260,17 @@ async function suppressionsOf(
      where account_id = ${accountId} and hash = decode(${forgotten.hash(accountId, key).toString('hex')}, 'hex')`
 }
 
-function textOf({ part, messageId, recipientNo }: Place): string {
-  return `${part === 'waiting' ? 'w' : 'f'}${messageId.replaceAll('-', '')}${recipientNo < 0 ? '' : `-${recipientNo}`}`
+function textOf({ part, messageId, recipientNo, event }: Place): string {
+  const delivery = `${messageId.replaceAll('-', '')}${recipientNo < 0 ? '' : `-${recipientNo}`}`
+  return `${part === 'waiting' ? 'w' : 'f'}${delivery}${event ? `-${event.at}-${event.id}` : ''}`
 }
 
 function placeOf(text: string | undefined): Place {
   if (!text) return BEGINNING
-  const [, part, messageId, recipientNo = '-1'] = /^([wf])([0-9a-f]{32})(?:-(\d{1,9}))?$/.exec(text) ?? []
+  const [, part, messageId, recipientNo = '-1', at, id] =
+    /^([wf])([0-9a-f]{32})(?:-(\d{1,9})(?:-(\d{1,17})-(\d{1,18}))?)?$/.exec(text) ?? []
   if (!messageId) throw invalidParameter('next', 'must be the `next` value of the previous page')
   const uuid = messageId.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
-  return { part: part === 'w' ? 'waiting' : 'finished', messageId: uuid, recipientNo: Number(recipientNo) }
+  const event = at === undefined || id === undefined ? undefined : { at, id }
+  return { part: part === 'w' ? 'waiting' : 'finished', messageId: uuid, recipientNo: Number(recipientNo), event }
 }

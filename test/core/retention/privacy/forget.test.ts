@@ -157,6 +157,40 @@ t.test('a worker killed in the middle leaves nothing half done, and another goes
   t.same(await tablesWith(service.sql, 'victim@harbor.example'), [])
 })
 
+t.test(
+  'events of one who opened very often are erased in parts, and another worker goes on where one stopped',
+  async (t) => {
+    const sender = await service.makeSender()
+    const { accountId } = sender
+    const person = 'opener@harbor.example'
+    await acceptMany(sender, person, 2)
+    await deliverAll()
+    await service.sql`
+    insert into events (occurred_at, account_id, type, message_id, recipient_no, detail)
+    select now(), ${accountId}, 'opened', (select id from messages where account_id = ${accountId} order by id limit 1), 0,
+           '{"ip": "192.0.2.77", "rules": 1}'
+      from generate_series(1, 5000)`
+    const { id } = await core.privacy.forget(accountId, [person])
+    const workers = [core, openCore(t, service, 2)] as const
+    const parts: number[] = []
+    const { receipt } = await until('the request to be done', async () => {
+      for (;;) {
+        const { events } = (await core.privacy.request(accountId, id)).receipt
+        if (!(await workers[parts.length % 2 ? 1 : 0].privacy.forgetSome().catch(() => false))) break
+        parts.push((await core.privacy.request(accountId, id)).receipt.events - events)
+      }
+      const request = await core.privacy.request(accountId, id)
+      return request.state === 'done' && request
+    })
+    t.strictSame(
+      parts.filter((count) => count > 0),
+      [2000, 2000, 1002],
+    )
+    t.match(receipt, { deliveries: 2, attempts: 2, events: 5002, messages: 2, bodies: 2 })
+    for (const text of [person, '192.0.2.77']) t.same(await tablesWith(service.sql, text), [])
+  },
+)
+
 t.test('mail accepted after the request is new, though it comes before the work is done', async (t) => {
   const sender = await service.makeSender()
   const { accountId } = sender

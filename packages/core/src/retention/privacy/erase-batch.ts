@@ -19,8 +19,10 @@ const DAY_MS = 86_400_000
 
 export interface ErasureResult {
   readonly touched: Partial<Receipt>
-  /** Messages without queued deliveries, from which the recipient is now completely erased. */
-  readonly quiet: readonly string[]
+  /** Messages without queued deliveries, from which the recipient is now completely erased; none if `more`. */
+  readonly done: readonly string[]
+  /** Whether these messages have more events than one transaction may change, and must be erased from again. */
+  readonly more: boolean
 }
 
 export interface ErasureBatch {
@@ -32,7 +34,8 @@ export interface ErasureBatch {
 
 /**
  * Erases a recipient from some messages. Queued deliveries to the recipient are cancelled unless a worker has claimed them. From
- * messages shared with others the recipient's data are removed, and the body once no delivery is queued. Can be repeated.
+ * messages shared with others the recipient's data are removed, and the body once no delivery is queued. Can be repeated, and must be if
+ * there are more events.
  */
 export async function eraseBatch(sql: AnySql, { accountId, subject, messages }: ErasureBatch): Promise<ErasureResult> {
   const { key, pseudonym } = subject
@@ -55,7 +58,15 @@ export async function eraseBatch(sql: AnySql, { accountId, subject, messages }: 
   const changed = await eraseMessages(sql, recipient, quiet)
   const bodies = await deleteBodies(sql, accountId, quiet, { evenQueued: true })
   return {
-    touched: { cancelled, deliveries: deliveries + cancelled, attempts, events, messages: changed, bodies },
-    quiet,
+    touched: {
+      cancelled,
+      deliveries: deliveries + cancelled,
+      attempts,
+      events: events.count,
+      messages: changed,
+      bodies,
+    },
+    done: events.more ? [] : quiet,
+    more: events.more,
   }
 }

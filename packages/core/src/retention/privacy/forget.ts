@@ -201,16 +201,17 @@ async function eraseMessages(
   { uuid, accountId }: RequestInWork,
   { subjectNo, subject, messages }: { subjectNo: number; subject: Subject; messages: readonly FoundMessage[] },
 ): Promise<Partial<Receipt>> {
-  const { touched, quiet } = await eraseBatch(sql, { accountId, subject, messages })
-  const done = new Set(quiet)
-  const open = messages.map(({ id }) => id).filter((id) => !done.has(id))
+  const { touched, done, more } = await eraseBatch(sql, { accountId, subject, messages })
+  const open = messages.map(({ id }) => id).filter((id) => !done.includes(id))
   await sql`
     delete from forget_messages
-     where request_id = ${uuid} and subject_no = ${subjectNo} and message_id = any(${[...done]}::uuid[])`
+     where request_id = ${uuid} and subject_no = ${subjectNo} and message_id = any(${done}::uuid[])`
   await sql`
     insert into forget_messages (request_id, subject_no, message_id, held, looked_at)
     select ${uuid}, ${subjectNo}, o.id,
-           exists (select from delivery_queue q where q.message_id = o.id and q.recipient_key = ${subject.key}), service_now()
+           exists (select from delivery_queue q where q.message_id = o.id and q.recipient_key = ${subject.key}),
+           -- Never looked at: the next batch of the stage 'waiting' erases from it again.
+           case when ${!more} then service_now() end
       from unnest(${open}::uuid[]) as o(id)
     on conflict (request_id, subject_no, message_id) do update set held = excluded.held, looked_at = excluded.looked_at`
   return touched

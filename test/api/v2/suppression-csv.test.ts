@@ -221,21 +221,30 @@ t.test('a client that breaks off has changed nothing', async (t) => {
   t.strictSame(await give(), [])
 })
 
-t.test('a third import at once is asked to wait', async (t) => {
-  const { take, apiKey } = await makeCaller()
-  const uploads = [1, 2].map(() => {
-    const upload = request(`${url}/v2/suppression/import`, { method: 'POST', headers: { api_key: apiKey, ...CSV } })
-    upload.on('error', () => {})
-    upload.write('email\n')
-    return upload
+t.test('an account has one import at a time with its subaccounts, and slow ones do not keep others out', async (t) => {
+  const [slow, other] = [await makeCaller(), await makeCaller()]
+  const account = (await service.core.accounts.list()).find(({ id }) => id === slow.accountId)
+  const { secret } = await service.core.subaccounts.create(account as NonNullable<typeof account>, {
+    username: 'importer',
+    email: 'importer@ship.example',
+    password: undefined,
+    creditType: 'unlimited',
   })
-  const begun = () => service.sql`select count(*)::int as count from pg_class where relname = 'aside'`
-  await until('both to have begun', async () => (await begun())[0]?.count === 2)
-  const answer = await take('email\na@x.example\n')
-  t.match(answer, { status: 503, headers: { 'retry-after': '1' }, json: { error_info: { error_code: 503 } } })
-  for (const upload of uploads) upload.destroy()
-  await until('both to be gone', async () => (await begun())[0]?.count === 0)
-  t.match(reportOf(await take('email\na@x.example\n')), { added: 1 })
+  const begun = async () =>
+    (await service.sql<{ count: number }[]>`select count(*)::int as count from pg_class where relname = 'aside'`)[0]
+      ?.count
+  const upload = request(`${url}/v2/suppression/import`, { method: 'POST', headers: { api_key: slow.apiKey, ...CSV } })
+  upload.on('error', () => {})
+  upload.write('email\n')
+  await until('it to have begun', async () => (await begun()) === 1)
+  for (const api_key of [slow.apiKey, secret]) {
+    const answer = await slow.take('email\na@x.example\n', '', { api_key, ...CSV })
+    t.match(answer, { status: 503, headers: { 'retry-after': '1' }, json: { error_info: { error_code: 503 } } })
+  }
+  t.match(reportOf(await other.take('email\na@x.example\n')), { added: 1 })
+  upload.destroy()
+  await until('it to be gone', async () => (await begun()) === 0)
+  t.match(reportOf(await slow.take('email\na@x.example\n')), { added: 1 })
 })
 
 t.test('a file that is announced too long is refused before it is read', async (t) => {

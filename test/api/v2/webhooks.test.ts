@@ -1,7 +1,9 @@
 import { createHmac } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
 import { answer, type Received, startReceiver } from '../../helpers/receiver.ts'
 import { makeService } from '../../helpers/service.ts'
+import { until } from '../../helpers/until.ts'
 import { call, FORM } from '../call.ts'
 
 interface Shown {
@@ -49,6 +51,27 @@ t.test('E38: the url is asked by HEAD, then by a POST of no events, and saved wh
   const key = Buffer.from(data.secret.slice('whsec_'.length), 'base64')
   const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': signature } = post?.headers ?? {}
   t.equal(signature, `v1,${createHmac('sha256', key).update(`${id}.${time}.[]`).digest('base64')}`, 'signed already')
+})
+
+t.test('tests to a silent receiver keep only their own account from testing', async (t) => {
+  const { service, url, ask, create } = await door(t)
+  const receiver = await startReceiver(t)
+  await create({ url: receiver.url, events: 'sent' })
+  const silent: ServerResponse[] = []
+  receiver.react = (_request, response) => silent.push(response)
+  const tests = Array.from({ length: 4 }, () => ask('POST', '/v2/webhooks/1/test'))
+  await until('four tests to be waiting', async () => silent.length === 4)
+  t.equal((await ask('POST', '/v2/webhooks/1/test')).status, 503)
+  receiver.react = answer(200)
+  const { apiKey } = await service.makeSender()
+  const body = { url: receiver.url, events: 'sent' }
+  t.equal((await call(url, { path: '/v2/webhooks', headers: { api_key: apiKey }, body })).status, 200)
+  for (const response of silent) response.end()
+  t.strictSame(
+    (await Promise.all(tests)).map(({ status }) => status),
+    [200, 200, 200, 200],
+  )
+  t.equal((await ask('POST', '/v2/webhooks/1/test')).status, 200)
 })
 
 t.test('a url that answers HEAD with 200 is not asked twice', async (t) => {

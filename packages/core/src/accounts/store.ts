@@ -68,6 +68,12 @@ export async function updateAccountLimits(sql: AnySql, id: number, limits: Accou
     update accounts set sends_per_minute = ${limits.sendsPerMinute}, calls_per_minute = ${limits.callsPerMinute} where id = ${id}`
 }
 
+/** Returns the account itself, or the parent of a subaccount: a parent can create any number of them (holderOf in keys/api-key.ts). */
+export async function selectHolder(sql: AnySql, id: number): Promise<number> {
+  const [row] = await sql<{ holder: number }[]>`select coalesce(parent_id, id) as holder from accounts where id = ${id}`
+  return row?.holder ?? id
+}
+
 const settingsColumns = (sql: AnySql) => sql`
   open_tracking as "openTracking", click_tracking as "clickTracking", unsubscribe_link as "unsubscribeLink",
   coalesce(mail_class, 'normal') as "mailClass", footer_html as "footerHtml", footer_text as "footerText", privacy_mode as "privacyMode", account_notices as "accountNotices", time_zone as "timeZone",

@@ -1,7 +1,9 @@
 import { type Actor, noteChange } from '../accounts/audit/index.ts'
+import { selectHolder } from '../accounts/store.ts'
 import { openSession, type Sql } from '../platform/database/database.ts'
 import { within } from '../platform/database/deadlines.ts'
 import { invalidParameter, ServiceError } from '../platform/errors.ts'
+import { createSharedSlots } from '../platform/shared-slots.ts'
 import { scopeOf } from './store.ts'
 import { ACCOUNT_REASONS, type SuppressionReason } from './suppression.ts'
 import { parseEmail, parseEmailDomain } from './values.ts'
@@ -49,8 +51,8 @@ export interface ImportReport {
 const MAX_REPORTED = 100
 /** Maximum number of invalid rows in an error message. */
 const MAX_IN_ERROR = 5
-/** Maximum number of concurrent imports; each uses a database connection of its own. */
-const MAX_CONCURRENT = 2
+/** Maximum numbers of concurrent imports, in all and of one holder; each uses a database connection of its own for as long as its client is slow. */
+const SLOTS = { total: 4, each: 1, what: 'imports' } as const
 /**
  * Statement timeout. A million rows take about ten seconds; the pool's 15 s are meant for statements that a client
  * waits for.
@@ -74,20 +76,19 @@ interface Entry {
  * Throws suppressionImportRefused (atomic, and a row is invalid), overloaded, and what `rows` throws.
  */
 export function createImporter(sql: Sql): (list: SuppressionImport) => Promise<ImportReport> {
-  let running = 0
-  return async (list) => {
-    if (running >= MAX_CONCURRENT) throw new ServiceError('overloaded', { reason: 'too many imports at once' })
-    running++
-    const session = within(openSession(sql), 'long')
-    try {
-      await session`create temporary table aside (value text, group_id int, reason text, since timestamptz)`
-      const read = await storeRows(session, list)
-      if (list.atomic && read.wrong > 0) throw importError(read)
-      return { ...read, ...(await applyRows(session, list)) }
-    } finally {
-      running--
-      await session.end({ timeout: 1 })
-    }
+  const inSlot = createSharedSlots(SLOTS)
+  return async (list) => inSlot(await selectHolder(sql, list.accountId), () => importList(sql, list))
+}
+
+async function importList(sql: Sql, list: SuppressionImport): Promise<ImportReport> {
+  const session = within(openSession(sql), 'long')
+  try {
+    await session`create temporary table aside (value text, group_id int, reason text, since timestamptz)`
+    const read = await storeRows(session, list)
+    if (list.atomic && read.wrong > 0) throw importError(read)
+    return { ...read, ...(await applyRows(session, list)) }
+  } finally {
+    await session.end({ timeout: 1 })
   }
 }
 

@@ -20,7 +20,8 @@ export async function createWebhook(
   const secret = makeSecret()
   const { privateKey, publicKey } = makeSigningKey()
   requireCapacity((await selectWebhooks(sql, accountId)).length)
-  if (wanted.enabled && ask) await requests.requireResponse({ ...wanted, secrets: [secret], signingKey: privateKey })
+  if (wanted.enabled && ask)
+    await requests.requireResponse(accountId, { ...wanted, secrets: [secret], signingKey: privateKey })
   const row = (await sql.begin(async (transaction) => {
     requireCapacity(await countLocked(transaction, accountId))
     const made = await insertWebhook(transaction, {

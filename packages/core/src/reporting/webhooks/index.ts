@@ -90,7 +90,7 @@ export interface Webhooks {
 
 export function createWebhooks(dependencies: WebhooksDependencies): Webhooks {
   const { sql, secrets, http } = dependencies
-  const clients = { ...dependencies, requests: createLimitedRequests(http) }
+  const clients = { ...dependencies, requests: createLimitedRequests({ sql, http }) }
 
   return {
     create: (accountId, settings, by = OPERATOR, { ask = true } = {}) =>

@@ -1,36 +1,34 @@
 import { randomUUID } from 'node:crypto'
+import { selectHolder } from '../../accounts/store.ts'
 import type { Event } from '../../events/event.ts'
+import type { Sql } from '../../platform/database/database.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import type { OutboundHttp } from '../../platform/outbound-http.ts'
+import { createSharedSlots } from '../../platform/shared-slots.ts'
 import { post, probe, type Target, type WebhookResponse, writeBody } from './send.ts'
 
-/** Maximum number of concurrent probes and tests per process. */
-const MAX_PROBES = 32
+/** Maximum numbers of concurrent probes and tests, in all of the process and of one holder. A receiver has ten seconds to respond. */
+const SLOTS = { total: 32, each: 4, what: 'webhook probes' } as const
 
-/** Requests for which a client waits. Their number is limited; all methods throw overloaded. */
+/** Requests for which a client of the account waits. Their number is limited; all methods throw overloaded. */
 export interface LimitedRequests {
   /** Probes a URL. Throws webhookUnanswered. */
-  requireResponse(target: Target): Promise<void>
+  requireResponse(accountId: number, target: Target): Promise<void>
   /** Sends events as a test and returns the receiver's response. */
-  test(target: Target, events: readonly Event[]): Promise<WebhookResponse>
+  test(accountId: number, target: Target, events: readonly Event[]): Promise<WebhookResponse>
 }
 
-export function createLimitedRequests(http: OutboundHttp): LimitedRequests {
-  let probing = 0
-
-  async function limited<T>(fn: () => Promise<T>): Promise<T> {
-    if (probing >= MAX_PROBES) throw new ServiceError('overloaded', { reason: 'too many webhook probes' })
-    probing++
-    return fn().finally(() => probing--)
-  }
+export function createLimitedRequests({ sql, http }: { sql: Sql; http: OutboundHttp }): LimitedRequests {
+  const inSlot = createSharedSlots(SLOTS)
+  const limited = async <T>(accountId: number, fn: () => Promise<T>) => inSlot(await selectHolder(sql, accountId), fn)
 
   return {
-    async requireResponse(target) {
-      const problem = await limited(() => probe(http, target, requestId('probe')))
+    async requireResponse(accountId, target) {
+      const problem = await limited(accountId, () => probe(http, target, requestId('probe')))
       if (problem !== undefined) throw new ServiceError('webhookUnanswered', { values: { problem }, reason: problem })
     },
-    test: (target, events) =>
-      limited(() => post(http, target, { id: requestId('test'), body: writeBody(target, events) })),
+    test: (accountId, target, events) =>
+      limited(accountId, () => post(http, target, { id: requestId('test'), body: writeBody(target, events) })),
   }
 }
 

@@ -30,7 +30,7 @@ export async function testWebhook(
   const keys = await keysOf(dependencies, webhook)
   if (!keys) throw new ServiceError('webhookUnknown')
   const events = sampleEvents(webhook.events, new Date())
-  const response = await dependencies.requests.test({ ...webhook, ...keys }, events)
+  const response = await dependencies.requests.test(accountId, { ...webhook, ...keys }, events)
   return { ...response, events: events.length }
 }
 
@@ -43,5 +43,5 @@ export async function testUrl(
   const webhook = id === undefined ? undefined : await requireWebhook(dependencies, accountId, id)
   const keys = webhook && (await keysOf(dependencies, webhook))
   const target = { ...UNSIGNED, ...webhook, ...keys, url: cleanUrl(dependencies.http, url) }
-  return dependencies.requests.test(target, sampleEvents(RECIPIENT_EVENTS, new Date()))
+  return dependencies.requests.test(accountId, target, sampleEvents(RECIPIENT_EVENTS, new Date()))
 }

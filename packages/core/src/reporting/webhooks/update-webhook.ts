@@ -18,7 +18,7 @@ export async function updateWebhook(
     wanted.url !== before.url || wanted.format !== before.format || !isSame(wanted.headers, before.headers)
   if (ask && wanted.enabled && (isNewTarget || !before.enabled)) {
     const keys = await keysOf(dependencies, before)
-    if (keys) await requests.requireResponse({ ...wanted, ...keys })
+    if (keys) await requests.requireResponse(act.accountId, { ...wanted, ...keys })
   }
   const after = await changeWebhook(dependencies, act, 'edit', async (transaction, current) => {
     // Another request may have changed other settings meanwhile; these are kept.

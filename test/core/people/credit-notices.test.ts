@@ -1,4 +1,4 @@
-import { OPERATOR } from '@postrider/core'
+import { type Account, OPERATOR } from '@postrider/core'
 import t from 'tap'
 import { moveClock } from '../../helpers/database.ts'
 import { makeService, type Sender } from '../../helpers/service.ts'
@@ -68,6 +68,33 @@ t.test('owners are told when 80 % of the credit is used, once after each refill'
   t.equal((await mailAbout(accountId)).length, 2)
   await spend(sender, 8)
   t.equal((await mailAbout(accountId)).length, 4, 'the refill is used, too')
+})
+
+t.test('credit that moves to subaccounts is not used, and what comes back is a refill', async (t) => {
+  const { sender, accountId } = await limited(110)
+  const account = (await core.accounts.list()).find(({ id }) => id === accountId) as Account
+  for (const [username, amount] of [
+    ['dock', 85],
+    ['quay', 10],
+  ] as const) {
+    const email = `${username}@ship.example`
+    await core.subaccounts.create(account, { username, email, password: undefined, creditType: 'one_time_credit' })
+    await core.subaccounts.increase(accountId, username, amount)
+  }
+  t.strictSame(await mailAbout(accountId), [], 'nothing is used')
+  await spend(sender, 13)
+  t.match((await mailAbout(accountId))[0]?.text, 'credit for 2 more recipients, of 15')
+  const returns = [
+    () => core.subaccounts.decrease(accountId, 'dock', 10),
+    () => core.subaccounts.update(accountId, 'dock', { creditType: 'unlimited' }),
+    () => core.subaccounts.remove(accountId, 'quay'),
+  ]
+  for (const [at, giveBack] of returns.entries()) {
+    await giveBack()
+    t.equal((await mailAbout(accountId)).length, at + 1, 'enough is left')
+    await spend(sender, ((await core.credits.show(accountId)).available ?? 0) - 1)
+    t.equal((await mailAbout(accountId)).length, at + 2, 'what came back is used, too')
+  }
 })
 
 t.test('many workers send one mail, whoever dies when', async (t) => {

@@ -3,7 +3,7 @@ import { ServiceError } from '../../platform/errors.ts'
 import type { Credit, RecurringCredit } from '../credits/credit.ts'
 import { parseSpan } from '../credits/days.ts'
 import { invalidCredit, requireCredit } from '../credits/index.ts'
-import { addToBalance, emptyBalance, insertBalance, lockCredits, updateRecurring } from '../credits/store.ts'
+import { addToBalance, emptyBalance, insertBalance, lockCredits, noteGrant, updateRecurring } from '../credits/store.ts'
 
 /** A parent and one of its subaccounts, locked, with their credit; undefined if unlimited. */
 export interface Pair {
@@ -30,7 +30,7 @@ export async function increase(
   requireCredit(amount, 1, own?.oneTime ?? 0)
   if (parent && amount > (parent.oneTime ?? 0))
     throw invalidCredit(`exceeds the ${parent.oneTime} credits left to the parent account`)
-  await addToBalance(sql, parentId, -amount)
+  await moveParent(sql, parentId, -amount)
   await insertBalance(sql, id)
   await addToBalance(sql, id, amount)
 }
@@ -44,13 +44,20 @@ export async function decrease(sql: SqlTransaction, { parentId, id, own }: Pair,
   if (!own) throw invalidCredit('the subaccount has no limit')
   if (amount > (own.oneTime ?? 0)) throw invalidCredit(`exceeds the ${own.oneTime} credits left to the subaccount`)
   await addToBalance(sql, id, -amount)
-  await addToBalance(sql, parentId, amount)
+  await moveParent(sql, parentId, amount)
 }
 
 /** Returns the remaining one-time credit to the parent if the parent is limited. */
 export async function returnCredit(sql: SqlTransaction, { parentId, id, own }: Pair): Promise<void> {
-  await addToBalance(sql, parentId, own?.oneTime ?? 0)
+  const amount = own?.oneTime ?? 0
+  if (amount > 0) await moveParent(sql, parentId, amount)
   await emptyBalance(sql, id)
+}
+
+/** Changes the credit of a limited parent. What it moves is not used, so the notice to its owners counts from here. */
+async function moveParent(sql: SqlTransaction, parentId: number, amount: number): Promise<void> {
+  await addToBalance(sql, parentId, amount)
+  await noteGrant(sql, parentId)
 }
 
 /** Sets the recurring credit. Throws dateInvalid, datesReversed, creditInvalid. */

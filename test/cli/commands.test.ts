@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Account } from '@postrider/core'
 import t from 'tap'
 import { makeService } from '../helpers/service.ts'
 import { answered, postrider } from './postrider.ts'
@@ -54,6 +55,30 @@ t.test('credits are limited, granted, shown and made unlimited', async (t) => {
     stderr: /--account: does not exist/,
   })
   t.match(await postrider(env, 'credits', 'grant', id, '--amount', 'many'), { code: 2, stderr: /whole number/ })
+})
+
+t.test('whoever limits an account is told the credit that its subaccounts keep', async (t) => {
+  const { accountId } = await service.makeSender()
+  const { subaccounts, accounts } = service.core
+  const account = (await accounts.list()).find(({ id }) => id === accountId) as Account
+  for (const [username, amount] of [
+    ['dock', 1_000_000],
+    ['quay', 0],
+  ] as const) {
+    await subaccounts.create(account, {
+      username,
+      email: 'd@ship.example',
+      password: undefined,
+      creditType: 'one_time_credit',
+    })
+    if (amount > 0) await subaccounts.increase(accountId, username, amount)
+  }
+  const { stdout } = await postrider(env, 'credits', 'limited', String(accountId), '--amount', '100')
+  t.match(stdout, `account ${accountId} has 100 credits left\n1 subaccount has 1000000 credits of its own`)
+  t.match(await answered(env, 'credits', 'show', String(accountId)), {
+    available: 100,
+    heldBySubaccounts: { subaccounts: 1, available: 1_000_000 },
+  })
 })
 
 t.test('keys are created with their limits, listed without the secret, and revoked', async (t) => {

@@ -1,4 +1,4 @@
-import type { Core, Credit } from '@postrider/core'
+import type { Core, Credit, HeldCredit } from '@postrider/core'
 import { type Answer, type Call, type Command, requiredTarget, requiredText, UsageError } from '../command.ts'
 import { table } from '../table.ts'
 
@@ -70,7 +70,11 @@ function change(call: Call, fn: (core: Core, id: number) => Promise<Credit>): Pr
   const id = requiredTarget(call, 'account')
   return call.withCore(async (core) => {
     const credit = await fn(core, id)
-    return { data: { accountId: id, ...credit }, text: creditText(id, credit) }
+    const held = await core.credits.heldBySubaccounts(id)
+    return {
+      data: { accountId: id, ...credit, heldBySubaccounts: held },
+      text: `${creditText(id, credit)}${heldText(held)}`,
+    }
   })
 }
 
@@ -78,6 +82,12 @@ function creditText(id: number, { limited, available, recurring }: Credit): stri
   if (!limited) return `account ${id} has no credit limit`
   const part = recurring ? `, ${recurring.left} of them valid until the ${recurring.every} ends` : ''
   return `account ${id} has ${available} credits left${part}`
+}
+
+function heldText({ subaccounts, available }: HeldCredit): string {
+  if (available === 0) return ''
+  if (subaccounts === 1) return `\n1 subaccount has ${available} credits of its own besides`
+  return `\n${subaccounts} subaccounts have ${available} credits of their own besides`
 }
 
 function wholeNumber(call: Call): number {

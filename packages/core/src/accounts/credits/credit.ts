@@ -22,6 +22,13 @@ export interface Credit {
   readonly recurring: (RecurringCredit & { readonly left: number }) | null
 }
 
+/** Credit of subaccounts of their own. */
+export interface HeldCredit {
+  /** The number of subaccounts with credit. */
+  readonly subaccounts: number
+  readonly available: number
+}
+
 export interface CreditUsage {
   readonly used: number
   /**

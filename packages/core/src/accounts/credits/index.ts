@@ -1,7 +1,7 @@
 import type { Sql, SqlTransaction } from '../../platform/database/database.ts'
 import { invalidParameter, ServiceError } from '../../platform/errors.ts'
 import { type Actor, noteChange, OPERATOR } from '../audit/index.ts'
-import { type Credit, type CreditSpan, type CreditUsage, MAX_CREDIT } from './credit.ts'
+import { type Credit, type CreditSpan, type CreditUsage, type HeldCredit, MAX_CREDIT } from './credit.ts'
 import { parseSpan } from './days.ts'
 import { type CreditOutlook, outlook } from './outlook.ts'
 import {
@@ -13,12 +13,13 @@ import {
   lockCredits,
   noteGrant,
   selectCredit,
+  selectHeld,
   selectUsage,
   sumUsage,
   updateBalance,
 } from './store.ts'
 
-export type { Credit, CreditPeriod, CreditSpan, CreditUsage, RecurringCredit } from './credit.ts'
+export type { Credit, CreditPeriod, CreditSpan, CreditUsage, HeldCredit, RecurringCredit } from './credit.ts'
 export type { CreditOutlook } from './outlook.ts'
 
 /** Grants and reports credit. Messages are charged when they are accepted (messages/store.ts, sql/0015_credits.sql). */
@@ -29,6 +30,8 @@ export interface Credits {
    * Returns the credit used in the date range, in total and for a page of its days. Throws dateInvalid, datesReversed.
    */
   usage(accountId: number, span: CreditSpan): Promise<CreditUsage>
+  /** Returns what subaccounts have of their own. They keep it when the account is limited, and can return it to the account. */
+  heldBySubaccounts(accountId: number): Promise<HeldCredit>
   /** See outlook.ts. */
   outlook(accountId: number): Promise<CreditOutlook>
   /** Adds one-time credit. Throws parameterInvalid (account), creditInvalid (amount, or the account has no limit). */
@@ -85,6 +88,8 @@ export function createCredits(sql: Sql): Credits {
       ])
       return { used, available, days, total }
     },
+
+    heldBySubaccounts: (accountId) => selectHeld(sql, accountId),
 
     outlook: (accountId) => outlook(sql, accountId),
 

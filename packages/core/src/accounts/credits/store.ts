@@ -1,5 +1,12 @@
-import type { AnySql } from '../../platform/database/database.ts'
-import { type Credit, type CreditSpan, type CreditUsage, type RecurringCredit, UNLIMITED } from './credit.ts'
+import { type AnySql, onlyRow } from '../../platform/database/database.ts'
+import {
+  type Credit,
+  type CreditSpan,
+  type CreditUsage,
+  type HeldCredit,
+  type RecurringCredit,
+  UNLIMITED,
+} from './credit.ts'
 
 interface CreditRow {
   readonly accountId: number
@@ -146,6 +153,18 @@ export async function selectUses(
     accountId === null ? [] : [[accountId, { used, recent, days }] as const],
   )
   return { now: rows[0]?.now as Date, uses: new Map(uses) }
+}
+
+/** Returns what the account's subaccounts have of their own. */
+export async function selectHeld(sql: AnySql, accountId: number): Promise<HeldCredit> {
+  return onlyRow(
+    await sql<HeldCredit[]>`
+      select count(*)::int as subaccounts, coalesce(sum(held.available), 0)::float8 as available
+        from (select b.balance + recurring_left(b) as available
+                from accounts a join credit_balances b on b.account_id = a.id
+               where a.parent_id = ${accountId} and a.deleted_at is null) held
+       where held.available > 0`,
+  )
 }
 
 /** Returns the credits of accounts. Unlimited ones are missing. */

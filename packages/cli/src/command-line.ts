@@ -52,7 +52,9 @@ export async function runCommand(args: string[], env: NodeJS.ProcessEnv, streams
       columns: layout.columns,
       withCore: (act) => {
         if (!env.DATABASE_URL && !creates) requireInstallation(config)
-        return withInstallation(migrates ? { ...config, migrate: 'auto' } : config, env.DATABASE_URL || undefined, act)
+        const warn = (sentence: string) => void streams.stderr.write(`postrider: ${sentence}\n`)
+        const given = migrates ? { ...config, migrate: 'auto' as const } : config
+        return withInstallation(given, env.DATABASE_URL || undefined, act, warn)
       },
     })
     if (answer) print(answer, { json, streams }, layout)

@@ -4,14 +4,20 @@ import {
   type Config,
   ConfigError,
   type Core,
+  commitsWait,
   createCore,
   createLog,
+  databaseErrorCode,
   isDatabaseAway,
   keyMark,
   loadSecrets,
   migrate,
   openDatabase,
+  pendingMigrations,
+  readSyncStandby,
   type Sql,
+  type SyncStandby,
+  standbyProblems,
 } from '@postrider/core'
 import { CommandError } from './command.ts'
 import { startEmbeddedPostgres } from './embedded-postgres/index.ts'
@@ -21,8 +27,9 @@ export function withInstallation<T>(
   config: Config,
   external: string | undefined,
   act: (core: Core) => Promise<T>,
+  warn?: (sentence: string) => void,
 ): Promise<T> {
-  return atDatabase(config, external, (url) => onDatabase(config, url, act))
+  return atDatabase(config, external, (url) => onDatabase(config, url, act, warn))
 }
 
 /** Calls `act` with the URL of the database: the `external` one, or the embedded one, started for this call if it is not running. */
@@ -53,36 +60,85 @@ export function withUnreadyDatabase<T>(
       const [{ isRecovering }] = await sql<[{ isRecovering: boolean }]>`select pg_is_in_recovery() as "isRecovering"`
       if (isRecovering)
         throw new CommandError('Postgres is still recovering, or is a standby; repeat this when it accepts writes')
+      const standby = await readSyncStandby(sql)
+      if (commitsWait(standby)) throw new CommandError(refusal(standby))
       await migrate(sql)
       return act(sql)
     }),
   )
 }
 
+const WITHOUT_STANDBY = {
+  mail: 'no synchronous standby is connected, so the service accepts no mail (REQUIRE_SYNC_STANDBY)',
+  changes:
+    'no synchronous standby is connected, and commits wait for one, so this command can read, but change nothing',
+} as const
+
+function refusal({ names }: SyncStandby): string {
+  return `a change would wait until a synchronous standby is connected (synchronous_standby_names = '${names}'), so nothing was changed: connect one, or set synchronous_standby_names = '' on this server (and REQUIRE_SYNC_STANDBY=0) until one is`
+}
+
 /**
- * Migrates the schema, unless MIGRATE=manual, and runs `act` on the database.
+ * Migrates the schema, unless MIGRATE=manual, and runs `act` on the database. Without a synchronous standby that REQUIRE_SYNC_STANDBY asks
+ * for, only mail is refused. If the server's commits wait for one, `act` can only read: a command that changes something ends at once
+ * instead of hanging.
  *
  * Throws {@link CommandError} if the database cannot be used, or belongs to an installation with another SECRET_KEY: processes with
  * different keys cannot decrypt each other's secrets.
  */
-export async function onDatabase<T>(config: Config, url: string, act: (core: Core) => Promise<T>): Promise<T> {
+export async function onDatabase<T>(
+  config: Config,
+  url: string,
+  act: (core: Core) => Promise<T>,
+  warn: (sentence: string) => void = () => {},
+): Promise<T> {
   // Without SECRET_KEY in the environment, the secret key is stored in DATA_DIR.
   if (!config.secretKey) ensureDataDir(config)
-  return withPool(url, keyMark(loadSecrets(config)), async (sql) => {
-    if (config.migrate === 'auto') await migrate(sql)
-    const core = createCore({ sql, config, log: createLog('command', 'silent') })
-    try {
-      const { ready, reasons } = await core.readiness.check()
-      if (!ready) throw new CommandError(reasons.join('; '))
-      return await act(core)
-    } finally {
-      core.readiness.close()
+  const mark = keyMark(loadSecrets(config))
+  return withPool(url, mark, async (sql) => {
+    const standby = await readSyncStandby(sql)
+    if (!commitsWait(standby)) {
+      if (config.migrate === 'auto') await migrate(sql)
+      return onReadyPool(config, sql, act, { standby, warn })
     }
+    if (config.migrate === 'auto' && (await pendingMigrations(sql)).length > 0) throw new CommandError(refusal(standby))
+    const reading = withPool(url, mark, (pool) => onReadyPool(config, pool, act, { standby, warn }), true)
+    return reading.catch((error: unknown) => {
+      throw databaseErrorCode(error) === READ_ONLY ? new CommandError(refusal(standby)) : error
+    })
   })
 }
 
-async function withPool<T>(url: string, mark: string | undefined, act: (sql: Sql) => Promise<T>): Promise<T> {
-  const sql = openDatabase({ url, name: 'command', connections: 2, keyMark: mark })
+/** SQLSTATE of a change in a read-only transaction. */
+const READ_ONLY = '25006'
+
+async function onReadyPool<T>(
+  config: Config,
+  sql: Sql,
+  act: (core: Core) => Promise<T>,
+  { standby, warn }: { readonly standby: SyncStandby; readonly warn: (sentence: string) => void },
+): Promise<T> {
+  const core = createCore({ sql, config, log: createLog('command', 'silent') })
+  try {
+    const { reasons } = await core.readiness.check()
+    const mailOnly = config.requireSyncStandby ? standbyProblems(standby) : []
+    const others = reasons.filter((reason) => !mailOnly.includes(reason))
+    if (others.length > 0) throw new CommandError(others.join('; '))
+    if (commitsWait(standby)) warn(WITHOUT_STANDBY.changes)
+    else if (mailOnly.length > 0) warn(WITHOUT_STANDBY.mail)
+    return await act(core)
+  } finally {
+    core.readiness.close()
+  }
+}
+
+async function withPool<T>(
+  url: string,
+  mark: string | undefined,
+  act: (sql: Sql) => Promise<T>,
+  readOnly = false,
+): Promise<T> {
+  const sql = openDatabase({ url, name: 'command', connections: 2, keyMark: mark, readOnly })
   try {
     return await act(sql)
   } catch (error) {

@@ -20,7 +20,7 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
   if (embedded === 'stopped') return 0
   try {
     const url = embedded?.url ?? (env.DATABASE_URL as string)
-    await onDatabase(config, url, async () => {})
+    await onDatabase(config, url, async () => {}, print)
     const supervisor = supervise({
       programs: await programs(config, held),
       // Keeps the terminal readable; LOG_LEVEL=info shows every step.

@@ -96,7 +96,14 @@ export {
 } from './platform/config.ts'
 export { csvCell, unguardedCell } from './platform/csv-cell.ts'
 export { type DatabaseActivity, readActivity } from './platform/database/activity.ts'
-export { isDatabaseAway, isDatabaseTrouble, openDatabase, openSession, type Sql } from './platform/database/database.ts'
+export {
+  databaseErrorCode,
+  isDatabaseAway,
+  isDatabaseTrouble,
+  openDatabase,
+  openSession,
+  type Sql,
+} from './platform/database/database.ts'
 export type { DatabaseHealth } from './platform/database/database-health.ts'
 export { databaseRefusal } from './platform/database/database-refusal.ts'
 export { DEADLINES, within } from './platform/database/deadlines.ts'
@@ -107,7 +114,14 @@ export { connectionsOf, DATABASE_PROGRAMS, POOL_SIZES, STANDBY_POOL_SIZES } from
 export { clusterOf } from './platform/database/read-replica.ts'
 export { type Reads, replayState } from './platform/database/reads.ts'
 export { type RestoreState, readRestore } from './platform/database/recovery-target.ts'
-export { type Replication, readReplication, type Standby } from './platform/database/replication.ts'
+export {
+  commitsWait,
+  type Replication,
+  readReplication,
+  readSyncStandby,
+  type Standby,
+  type SyncStandby,
+} from './platform/database/replication.ts'
 export { readServerState, type ServerState } from './platform/database/server-state.ts'
 export { readTableState, type TableState } from './platform/database/table-state.ts'
 export { type PlannedMigration, planUpgrade, type UpgradePlan } from './platform/database/upgrade-plan.ts'
@@ -135,6 +149,7 @@ export { isPrivateAddress, NetworkList, networkOf, plainAddress, siteNetworkOf }
 export * from './platform/object-store.ts'
 export * from './platform/outbound-http.ts'
 export { programVersion } from './platform/program-version.ts'
+export { standbyProblems } from './platform/readiness.ts'
 export { release } from './platform/release.ts'
 export { createSecrets, findSecretKey, findSecrets, loadSecrets, secretKeyFile } from './platform/secrets.ts'
 export { createSemaphore, type Semaphore } from './platform/semaphore.ts'

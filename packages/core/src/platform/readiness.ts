@@ -5,6 +5,7 @@ import { within } from './database/deadlines.ts'
 import { diskProbe } from './database/disk-probe.ts'
 import { outdatedBy, pendingMigrations } from './database/migrate.ts'
 import { isMarked, targetOf } from './database/recovery-target.ts'
+import { readSyncStandby, type SyncStandby } from './database/replication.ts'
 import { DURABILITY } from './database/server-state.ts'
 import { agreeOnSecret } from './key-agreement.ts'
 import type { Log } from './log.ts'
@@ -114,7 +115,7 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
     if (standby) return [STANDBY]
     return [
       ...(allowUnsafeDatabase ? [] : off.map(unsafe)),
-      ...(requireSyncStandby ? await standbyProblems(sql) : []),
+      ...(requireSyncStandby ? standbyProblems(await readSyncStandby(sql)) : []),
       ...(await schemaProblems(sql, secrets, target)),
       ...(disk.hasRoom() ? [] : ['the disk of the database is full, so mail cannot be stored: free some space']),
     ]
@@ -162,19 +163,17 @@ function restoredBefore(target: string): string {
   return `the database was restored to an earlier moment (${target}), and the mail of its queue may have been delivered since: run "postrider restored", which holds it`
 }
 
-/** A commit waits for a synchronous standby only with synchronous_commit on or remote_apply: remote_write survives no crash of both. */
-async function standbyProblems(sql: Sql): Promise<string[]> {
-  const [found] = await sql<{ level: string; sync: boolean; hidden: boolean }[]>`
-    select current_setting('synchronous_commit') as level,
-           coalesce(bool_or(sync_state in ('sync', 'quorum') and state = 'streaming'), false) as sync,
-           coalesce(bool_or(sync_state is null), false) as hidden
-      from pg_stat_replication`
-  if (found?.level !== 'on' && found?.level !== 'remote_apply')
+/**
+ * Why no mail is accepted with REQUIRE_SYNC_STANDBY. A commit waits for a synchronous standby only with synchronous_commit on or
+ * remote_apply: remote_write survives no crash of both.
+ */
+export function standbyProblems({ level, isConnected, isHidden }: SyncStandby): string[] {
+  if (level !== 'on' && level !== 'remote_apply')
     return [
-      `the database has synchronous_commit = ${found?.level}, so commits do not wait for a standby (REQUIRE_SYNC_STANDBY): set it to on`,
+      `the database has synchronous_commit = ${level}, so commits do not wait for a standby (REQUIRE_SYNC_STANDBY): set it to on`,
     ]
-  if (found.sync) return []
-  return [found.hidden ? HIDDEN_STANDBY : NO_STANDBY]
+  if (isConnected) return []
+  return [isHidden ? HIDDEN_STANDBY : NO_STANDBY]
 }
 
 /** The reason why a process cannot work with a schema that lacks these migrations. */

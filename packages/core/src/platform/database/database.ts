@@ -14,6 +14,8 @@ export interface DatabaseOptions {
   readonly keyMark?: string | undefined
   /** Maximum number of connections, not counting the one that listens. */
   readonly connections: number
+  /** The server refuses every change (25006). */
+  readonly readOnly?: boolean
 }
 
 /**
@@ -22,7 +24,7 @@ export interface DatabaseOptions {
  * The server cancels statements after 15 s, so that with a stalled database the service rejects a request before the
  * client gives up (P1: no acknowledgement after the client's deadline).
  */
-export function openDatabase({ url, name, connections, keyMark }: DatabaseOptions): Sql {
+export function openDatabase({ url, name, connections, keyMark, readOnly = false }: DatabaseOptions): Sql {
   return postgres(url, {
     max: connections,
     connect_timeout: 5,
@@ -38,6 +40,7 @@ export function openDatabase({ url, name, connections, keyMark }: DatabaseOption
       // Statements take lists, for which one generic plan is as good as custom plans. Planning a join of two
       // partitioned tables takes 0.8 ms, a tenth of the total for a single message (`node bench/cpu.ts --one`).
       plan_cache_mode: 'force_generic_plan',
+      ...(readOnly ? { default_transaction_read_only: 'on' } : {}),
       // The cost estimate of a generic plan is high enough to trigger JIT compilation at each run, which takes longer
       // than the run.
       jit: 'off',

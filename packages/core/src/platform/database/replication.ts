@@ -1,4 +1,4 @@
-import type { Sql } from './database.ts'
+import { onlyRow, type Sql } from './database.ts'
 
 export interface Standby {
   /** The standby's application_name. */
@@ -29,6 +29,33 @@ export interface Replication {
   readonly standbys: readonly Standby[]
   /** At most 20, those for which most WAL is kept first. */
   readonly slots: readonly ReplicationSlot[]
+}
+
+/** What a commit of this connection waits for. */
+export interface SyncStandby {
+  /** synchronous_commit. */
+  readonly level: string
+  /** synchronous_standby_names. */
+  readonly names: string
+  /** Whether a synchronous standby is connected and streams. */
+  readonly isConnected: boolean
+  /** Whether the role may not see if a standby is synchronous. */
+  readonly isHidden: boolean
+}
+
+export async function readSyncStandby(sql: Sql): Promise<SyncStandby> {
+  return onlyRow(
+    await sql<SyncStandby[]>`
+      select current_setting('synchronous_commit') as level, current_setting('synchronous_standby_names') as names,
+             coalesce(bool_or(sync_state in ('sync', 'quorum') and state = 'streaming'), false) as "isConnected",
+             coalesce(bool_or(sync_state is null), false) as "isHidden"
+        from pg_stat_replication`,
+  )
+}
+
+/** Whether each commit waits until a standby is connected: no timeout of the server ends this wait. */
+export function commitsWait({ level, names, isConnected, isHidden }: SyncStandby): boolean {
+  return names !== '' && level !== 'off' && level !== 'local' && !isConnected && !isHidden
 }
 
 /** Reads the standbys of a primary. A role without pg_read_all_stats sees their names only. */

@@ -139,5 +139,8 @@ t.test('archives and standbys, and a database that is one, are seen for what the
       code: 0,
       stderr: ACCEPTS_NO_MAIL,
     })
+    const standbys = async (env: Record<string, string>) => foundBy(await examined(env), 'standbys')
+    t.equal(await standbys({ DATA_DIR: first }), 'ok: there are none; accepted mail is on one server')
+    t.match(await standbys(WITH_STANDBY), /^bad: there are none, .*; fix: .*set REQUIRE_SYNC_STANDBY=0 and restart/)
   })
 })

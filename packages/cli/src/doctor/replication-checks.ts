@@ -15,6 +15,8 @@ const RETAINED = { warn: 2 ** 30, bad: 16 * 2 ** 30 }
 const HIDDEN =
   'the role of DATABASE_URL sees no details of the standbys; as a superuser: GRANT pg_read_all_stats TO the role'
 
+const NOT_REQUIRED = 'set REQUIRE_SYNC_STANDBY=0 and restart the processes'
+
 export const replicationChecks: readonly Check[] = [
   { area: 'replication', name: 'WAL archive', database: true, run: checkArchive },
   { area: 'replication', name: 'base backup', run: checkBaseBackup },
@@ -71,7 +73,7 @@ async function checkBaseBackup({ config, env }: Readings): Promise<Finding | und
   return hours > 2 * everyHours ? warn(text, fix) : ok(text)
 }
 
-async function checkStandbys({ server, replication }: Readings): Promise<Finding> {
+async function checkStandbys({ server, replication, config: { requireSyncStandby } }: Readings): Promise<Finding> {
   if ((await server()).isStandby) throw new NotChecked('only the primary knows them')
   const { synchronous, standbys } = await replication()
   if (standbys.some(isHidden)) throw new NotChecked(HIDDEN)
@@ -79,14 +81,22 @@ async function checkStandbys({ server, replication }: Readings): Promise<Finding
   if (synchronous !== '' && inSync.length === 0)
     return bad(
       `synchronous_standby_names is "${synchronous}", but no such standby is connected: commits wait, and no mail is accepted`,
-      "start the standby; or, to go on without it: ALTER SYSTEM SET synchronous_standby_names = ''; SELECT pg_reload_conf()",
+      `start the standby; or, to go on without it: ALTER SYSTEM SET synchronous_standby_names = ''; SELECT pg_reload_conf()${requireSyncStandby ? `; ${NOT_REQUIRED}` : ''}`,
     )
-  if (standbys.length === 0) return ok('there are none; accepted mail is on one server')
-  if (inSync.length === 0)
-    return warn(
-      `none of ${counted(standbys.length, 'standby')} is synchronous, so a failover loses the last accepted messages`,
-      `ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 (*)'; SELECT pg_reload_conf()`,
-    )
+  if (standbys.length === 0)
+    return requireSyncStandby
+      ? bad(
+          'there are none, and no mail is accepted without one (REQUIRE_SYNC_STANDBY=1)',
+          `connect a synchronous standby (docs/high-availability.md); or, to go on without it: ${NOT_REQUIRED}`,
+        )
+      : ok('there are none; accepted mail is on one server')
+  if (inSync.length === 0) {
+    const found = `none of ${counted(standbys.length, 'standby')} is synchronous`
+    const fix = `ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 (*)'; SELECT pg_reload_conf()`
+    return requireSyncStandby
+      ? bad(`${found}, and no mail is accepted without one (REQUIRE_SYNC_STANDBY=1)`, fix)
+      : warn(`${found}, so a failover loses the last accepted messages`, fix)
+  }
   return ok(`${firstOf(inSync.map(({ name, sync }) => `${name} (${sync})`))}`)
 }
 

@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { type Core, createCore } from './core.ts'
 import type { Share } from './messages/index.ts'
 import { type Config, ConfigError, readConfig } from './platform/config.ts'
+import { loggedCleanUp } from './platform/database/clean-up.ts'
 import { databaseErrorCode, isDatabaseAway, openDatabase, type Sql } from './platform/database/database.ts'
 import { migrate, pendingMigrations } from './platform/database/migrate.ts'
 import { type HealthState, healthAnswer } from './platform/health.ts'
@@ -135,10 +136,8 @@ export function withCore(
     const endTracing = config.tracing && (await startTracing({ name, log }, config.tracing))
     const running = await start({ config, log, stop, sockets, core: opened })
     startWaitsFor = undefined
-    const cleanup = setInterval(
-      () => void opened.cleanUp().catch((err) => log.warn({ err }, 'cleanup failed')),
-      CLEANUP_INTERVAL_MS,
-    )
+    const cleanUp = loggedCleanUp(opened.cleanUp, log)
+    const cleanup = setInterval(() => void cleanUp(), CLEANUP_INTERVAL_MS)
     return {
       ...running,
       async close() {

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { makeEmptyDatabase } from '../helpers/database.ts'
 import { makeService } from '../helpers/service.ts'
 import { answered, postrider } from './postrider.ts'
 
@@ -24,4 +25,11 @@ t.test('upgrade --check shows what this version would change, and changes nothin
   const without = await postrider(service.env, 'upgrade')
   t.equal(without.code, 2)
   t.match(without.stderr, '--check is missing')
+})
+
+t.test('of an empty database, upgrade --check says what makes its schema', async (t) => {
+  const database = await makeEmptyDatabase()
+  t.teardown(() => database.drop())
+  const { stdout } = await postrider({ DATABASE_URL: database.url }, 'upgrade', '--check')
+  t.equal(stdout, 'The database is empty, so there is nothing to upgrade: run postrider migrate.\n')
 })

@@ -57,7 +57,8 @@ const WHEN: Record<PlannedMigration['kind'], string> = {
   contract: 'when no older process runs',
 }
 
-function planText({ migrations, unknown }: UpgradePlan): string {
+function planText({ migrations, unknown, isEmpty }: UpgradePlan): string {
+  if (isEmpty) return 'The database is empty, so there is nothing to upgrade: run postrider migrate.'
   if (unknown.length > 0)
     return `A newer version has used this database: this one does not know ${unknown.join(', ')}. See "To go back" in docs/upgrading.md.`
   if (migrations.length === 0) return 'This version changes nothing in the database.'

@@ -75,7 +75,8 @@ async function checkChecksums({ server }: Readings): Promise<Finding> {
 }
 
 async function checkMigrations({ schema }: Readings): Promise<Finding> {
-  const { pending, unknown } = await schema()
+  const { pending, unknown, isEmpty } = await schema()
+  if (isEmpty) return bad('the database is empty', 'postrider migrate')
   if (pending.length > 0)
     return bad(
       `${counted(pending.length, 'migration')} of this version ${pending.length === 1 ? 'is' : 'are'} not applied: ${firstOf(pending)}`,

@@ -68,6 +68,8 @@ export interface SchemaState {
   readonly pending: readonly string[]
   /** Those that are applied while processes work, in order. */
   readonly later: readonly string[]
+  /** Whether no migration was ever applied. */
+  readonly isEmpty: boolean
   /** Applied migrations that this version does not know: a newer version has run on the database. */
   readonly unknown: readonly string[]
 }
@@ -78,13 +80,14 @@ export async function readSchemaState(sql: Sql): Promise<SchemaState> {
   const needed = known.filter(({ is }) => is.kind === 'expand').map(({ name }) => name)
   const others = known.filter(({ is }) => is.kind !== 'expand').map(({ name }) => name)
   const [exists] = await sql<{ found: boolean }[]>`select to_regclass('schema_migrations') is not null as found`
-  if (!exists?.found) return { pending: needed, later: others, unknown: [] }
+  if (!exists?.found) return { pending: needed, later: others, unknown: [], isEmpty: true }
   const done = (await sql<{ name: string }[]>`select name from schema_migrations order by name`).map(({ name }) => name)
   const [names, applied] = [new Set([...needed, ...others]), new Set(done)]
   return {
     pending: needed.filter((name) => !applied.has(name)),
     later: others.filter((name) => !applied.has(name)),
     unknown: done.filter((name) => !names.has(name)),
+    isEmpty: done.length === 0,
   }
 }
 

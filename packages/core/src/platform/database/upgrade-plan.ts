@@ -26,6 +26,8 @@ export interface UpgradePlan {
   readonly migrations: readonly PlannedMigration[]
   /** Migrations that this version does not know: a newer one has used the database. */
   readonly unknown: readonly string[]
+  /** Whether the database is new, with no schema to be upgraded. */
+  readonly isEmpty: boolean
 }
 
 /** Rows per second that an update or a new index processes on a laptop's disk; a backfill takes twice as long. */
@@ -38,13 +40,13 @@ const READS_ALL = /\b(?:update|delete from|create (?:unique )?index|validate con
 
 /** Reads what this version's migrations would do to the database; changes nothing. */
 export async function planUpgrade(sql: Sql): Promise<UpgradePlan> {
-  const { pending, later, unknown } = await readSchemaState(sql)
+  const { pending, later, unknown, isEmpty } = await readSchemaState(sql)
   const missing = new Set([...pending, ...later])
   const files = migrations().filter(({ name }) => missing.has(name))
   const ordered = [...files.filter(({ is }) => is.kind === 'expand'), ...files.filter(({ is }) => is.kind !== 'expand')]
   const planned: PlannedMigration[] = []
   for (const file of ordered) planned.push(await planOne(sql, file))
-  return { migrations: planned, unknown }
+  return { migrations: planned, unknown, isEmpty }
 }
 
 async function planOne(sql: Sql, { name, text, is }: Migration): Promise<PlannedMigration> {

@@ -172,3 +172,30 @@ t.test('doctor names a misspelt setting once, and other commands at their start'
   t.notMatch(stderr, 'RELAY_PROT')
   t.match((await postrider(env, 'account', 'list')).stderr, 'RELAY_PROT')
 })
+
+t.test('many checks without a response are one finding, and a few are each one', async (t) => {
+  const silent = (count: number) =>
+    Array.from({ length: count }, (_, at) => ({
+      area: 'database' as const,
+      name: `check ${at}`,
+      limitMs: 1,
+      run: () => new Promise<never>(() => {}),
+    }))
+  const cancelled = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' })
+  const more = { area: 'mail' as const, name: 'cancelled', run: () => Promise.reject(cancelled) }
+  const many = await examine([...silent(2), more], bare)
+  t.match(many.checks, [{ name: 'overload', status: 'bad', detail: /is overloaded: 3 checks had no response in 10 s/ }])
+  t.equal(many.checks.length, 1)
+  t.strictSame(
+    many.notChecked.map(({ name }) => name),
+    ['check 0', 'check 1', 'cancelled'],
+  )
+  const few = await examine(silent(2), bare)
+  t.match(few, {
+    checks: [
+      { name: 'check 0', status: 'bad' },
+      { name: 'check 1', status: 'bad' },
+    ],
+    notChecked: [],
+  })
+})

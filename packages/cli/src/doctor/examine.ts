@@ -23,6 +23,9 @@ export interface Examination {
 }
 
 const LIMIT_MS = 10_000
+/** So many checks without a response have one cause, which none of them names. */
+const MANY = 3
+const NO_RESPONSE = 'no response in time'
 
 /** Makes the checks at the same time; none waits for another, and each ends in time. `onDone` is called after each one. */
 export async function examine(
@@ -31,9 +34,13 @@ export async function examine(
   onDone: () => void = () => {},
 ): Promise<Examination> {
   const results = await Promise.all(checks.map((check) => make(check, readings).finally(onDone)))
+  const found = results.flatMap((result) => (result !== undefined && 'status' in result ? [result] : []))
+  const notChecked = results.flatMap((result) => (result !== undefined && 'reason' in result ? [result] : []))
+  const silent = notChecked.filter(({ reason }) => reason === NO_RESPONSE)
+  if (silent.length >= MANY) return { checks: [overload(silent.length), ...found], notChecked }
   return {
-    checks: results.flatMap((result) => (result !== undefined && 'status' in result ? [result] : [])),
-    notChecked: results.flatMap((result) => (result !== undefined && 'reason' in result ? [result] : [])),
+    checks: [...found, ...silent.map(({ area, name }) => failed(area, name, NO_RESPONSE))],
+    notChecked: notChecked.filter(({ reason }) => reason !== NO_RESPONSE),
   }
 }
 
@@ -45,17 +52,42 @@ async function make(check: Check, readings: Readings): Promise<CheckResult | Unc
     return finding && { area, name, ...finding, fix: finding.fix ?? null }
   } catch (error) {
     if (error instanceof NotChecked) return { area, name, reason: error.message }
+    if (isNoResponse(error)) return { area, name, reason: NO_RESPONSE }
     const cause = check.database ? await causeOf(readings) : undefined
-    if (cause !== undefined) return { area, name, reason: `${cause}: ${(error as Error).message}` }
-    const detail = `could not be checked: ${(error as Error).message || String(error)}`
-    return {
-      area,
-      name,
-      status: 'bad',
-      detail,
-      fix: 'correct the other findings first, then run "postrider doctor" again',
-    }
+    const { message } = error as Error
+    return cause === undefined
+      ? failed(area, name, message || String(error))
+      : { area, name, reason: `${cause}: ${message}` }
   }
+}
+
+function failed(area: Area, name: string, problem: string): CheckResult {
+  return {
+    area,
+    name,
+    status: 'bad',
+    detail: `could not be checked: ${problem}`,
+    fix: 'correct the other findings first, then run "postrider doctor" again',
+  }
+}
+
+function overload(silent: number): CheckResult {
+  return {
+    area: 'database',
+    name: 'overload',
+    status: 'bad',
+    detail: `this host or the database is overloaded: ${silent} checks had no response in ${LIMIT_MS / 1000} s`,
+    fix: 'see what takes processors, memory or disk (top, iostat, pg_stat_activity), then run "postrider doctor" again',
+  }
+}
+
+/** A check did not end in time. */
+class NoResponse extends Error {}
+
+/** The database may be the one that did not respond: to a connection, or to a statement (57014: the server itself ended it). */
+function isNoResponse(error: unknown): boolean {
+  const { code } = error as { code?: string }
+  return error instanceof NoResponse || ['CONNECT_TIMEOUT', 'CONNECTION_SILENT', '57014'].includes(code ?? '')
 }
 
 /** A fault of the database, found by a check of its own, that makes others fail. */
@@ -69,7 +101,7 @@ async function causeOf({ server, schema }: Readings): Promise<string | undefined
 async function within<T>(promise: Promise<T>, limitMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no response within ${limitMs / 1000} s`)), limitMs)
+    timer = setTimeout(() => reject(new NoResponse(NO_RESPONSE)), limitMs)
   })
   promise.catch(() => {})
   return Promise.race([promise, timeout]).finally(() => clearTimeout(timer))

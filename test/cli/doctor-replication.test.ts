@@ -2,8 +2,9 @@ import { appendFileSync, chmodSync, cpSync, mkdtempSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startEmbeddedPostgres } from '@postrider/cli/embedded-postgres'
-import { openDatabase } from '@postrider/core'
+import { createCore, createLog, openDatabase, readConfig } from '@postrider/core'
 import t from 'tap'
+import { freePorts } from '../helpers/ports.ts'
 import { until } from '../helpers/until.ts'
 import { examined, foundBy } from './doctor.ts'
 import { postrider } from './postrider.ts'
@@ -100,6 +101,23 @@ t.test('archives and standbys, and a database that is one, are seen for what the
     t.match(foundBy(diagnosis, 'standbys'), 'not checked: only the primary knows them')
     t.match(foundBy(diagnosis, 'worker leases'), /^not checked: the database is a standby: /)
     t.match(foundBy(diagnosis, 'sending domains'), /^ok: 1 active/)
+  })
+
+  await t.test('with the primary gone, the standby that responds is named', async (t) => {
+    const [gone] = await freePorts(1)
+    const hosts = `127.0.0.1:${gone},127.0.0.1:${new URL(standby.url).port}`
+    const url = `postgres://${username}:${password}@${hosts}/postgres?target_session_attrs=primary`
+    const env = { DATA_DIR: first, DATABASE_URL: url }
+    t.match(
+      foundBy(await examined(env), 'connection'),
+      /^bad: no primary responds; 127\.0\.0\.1 responds, but is a standby; fix: if the primary is lost, promote .*#failover/,
+    )
+    t.match((await postrider(env, 'queue')).stderr, /127\.0\.0\.1 responds, but is a standby: if the primary is lost/)
+    const pool = openDatabase({ url, name: 'test', connections: 1 })
+    const core = createCore({ sql: pool, config: readConfig(env), log: createLog('test', 'silent') })
+    t.teardown(() => core.close())
+    const { readiness } = core
+    await until('it says so', async () => (await readiness.check()).reasons.join().includes('but is a standby'))
   })
 
   await t.test('a synchronous standby, an archive that fails, and the standby lost', async (t) => {

@@ -8,6 +8,7 @@ import {
   createCore,
   createLog,
   databaseErrorCode,
+  findStandbyHosts,
   isDatabaseAway,
   keyMark,
   loadSecrets,
@@ -18,6 +19,7 @@ import {
   type Sql,
   type SyncStandby,
   standbyProblems,
+  within,
 } from '@postrider/core'
 import { CommandError } from './command.ts'
 import { startEmbeddedPostgres } from './embedded-postgres/index.ts'
@@ -57,7 +59,8 @@ export function withUnreadyDatabase<T>(
   if (!external) requireInstallation(config)
   return atDatabase(config, external, (url) =>
     withPool(url, undefined, async (sql) => {
-      const [{ isRecovering }] = await sql<[{ isRecovering: boolean }]>`select pg_is_in_recovery() as "isRecovering"`
+      const asked = within(sql, 'mail')
+      const [{ isRecovering }] = await asked<[{ isRecovering: boolean }]>`select pg_is_in_recovery() as "isRecovering"`
       if (isRecovering)
         throw new CommandError('Postgres is still recovering, or is a standby; repeat this when it accepts writes')
       const standby = await readSyncStandby(sql)
@@ -96,7 +99,8 @@ export async function onDatabase<T>(
   if (!config.secretKey) ensureDataDir(config)
   const mark = keyMark(loadSecrets(config))
   return withPool(url, mark, async (sql) => {
-    const standby = await readSyncStandby(sql)
+    // With a deadline: without one, a pool that finds no primary among the hosts of its URL tries them for ever.
+    const standby = await readSyncStandby(within(sql, 'mail'))
     if (!commitsWait(standby)) {
       if (config.migrate === 'auto') await migrate(sql)
       return onReadyPool(config, sql, act, { standby, warn })
@@ -142,7 +146,7 @@ async function withPool<T>(
   try {
     return await act(sql)
   } catch (error) {
-    throw toCommandError(error) ?? error
+    throw (await toCommandError(error, sql)) ?? error
   } finally {
     await sql.end({ timeout: 5 })
   }
@@ -173,11 +177,22 @@ export function ensureDataDir({ dataDir }: Config): void {
   }
 }
 
+export const PROMOTE = 'if the primary is lost, promote a standby (docs/runbooks.md#failover)'
+
+/** Of {@link findStandbyHosts}. */
+export function standbysText(hosts: readonly string[]): string {
+  const is = hosts.length === 1 ? 'responds, but is a standby' : 'respond, but are standbys'
+  return `${hosts.join(' and ')} ${is}`
+}
+
 /** SQLSTATE classes 28 (invalid authorization), 3D (invalid catalog name) and 42501 (insufficient privilege) mean a wrong setting, too. */
-function toCommandError(error: unknown): CommandError | undefined {
+async function toCommandError(error: unknown, sql: Sql): Promise<CommandError | undefined> {
   const { code = '', message = '' } = error as { code?: string; message?: string }
   const reason = message || code
   if (isDatabaseAway(error)) {
+    const standbys = await findStandbyHosts(sql)
+    if (standbys.length > 0)
+      return new CommandError(`no primary responds (${reason}); ${standbysText(standbys)}: ${PROMOTE}`)
     return new CommandError(
       `could not connect to the database (${reason}); check that it is running and that DATABASE_URL is correct`,
     )

@@ -123,6 +123,7 @@ export {
   type SyncStandby,
 } from './platform/database/replication.ts'
 export { readServerState, type ServerState } from './platform/database/server-state.ts'
+export { findStandbyHosts } from './platform/database/standby-hosts.ts'
 export { readTableState, type TableState } from './platform/database/table-state.ts'
 export { type PlannedMigration, planUpgrade, type UpgradePlan } from './platform/database/upgrade-plan.ts'
 export { defined } from './platform/defined.ts'

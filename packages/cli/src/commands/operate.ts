@@ -67,10 +67,12 @@ export function local(host: string): string {
 
 async function requireHttp(url: string): Promise<void> {
   const response = await fetch(url, { signal: AbortSignal.timeout(5000) }).catch(() => undefined)
-  if (!response?.ok)
-    throw new CommandError(
-      `health check of ${url} failed (${response ? `status ${response.status}` : 'no response'}); see the log of the process`,
-    )
+  if (response?.ok) return
+  const { reasons = [] } = ((await response?.json().catch(() => undefined)) ?? {}) as { reasons?: readonly string[] }
+  const state = response ? `status ${response.status}` : 'no response'
+  throw new CommandError(
+    `health check of ${url} failed (${state}); ${reasons.length > 0 ? reasons.join('; ') : 'see the log of the process'}`,
+  )
 }
 
 async function requireGreeting(host: string, port: number): Promise<void> {

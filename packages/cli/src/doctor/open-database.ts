@@ -1,6 +1,6 @@
-import { type Config, findSecrets, keyMark, openDatabase, type Sql, within } from '@postrider/core'
+import { type Config, findSecrets, findStandbyHosts, keyMark, openDatabase, type Sql, within } from '@postrider/core'
 import { startEmbeddedPostgres } from '../embedded-postgres/index.ts'
-import { hasEmbeddedDatabase } from '../installation.ts'
+import { hasEmbeddedDatabase, PROMOTE, standbysText } from '../installation.ts'
 import { bad, type Finding, ok, warn } from './finding.ts'
 
 /** Connections: several checks wait for statements at the same time. */
@@ -44,19 +44,24 @@ export async function openExamined(config: Config, env: NodeJS.ProcessEnv): Prom
     try {
       return { sql: within(sql, 'work'), connection: await measure(within(sql, 'mail')), close }
     } catch (error) {
+      const standbys = await findStandbyHosts(sql)
       await close()
-      throw error
+      return closed(
+        standbys.length > 0 ? bad(`no primary responds; ${standbysText(standbys)}`, PROMOTE) : notConnected(error),
+      )
     }
   } catch (error) {
     await stop()
-    const { message, code } = error as { message?: string; code?: string }
-    return closed(
-      bad(
-        `could not connect: ${message || code}`,
-        'start the database, and check its address, user and password in DATABASE_URL',
-      ),
-    )
+    return closed(notConnected(error))
   }
+}
+
+function notConnected(error: unknown): Finding {
+  const { message, code } = error as { message?: string; code?: string }
+  return bad(
+    `could not connect: ${message || code}`,
+    'start the database, and check its address, user and password in DATABASE_URL',
+  )
 }
 
 /** Before the checks, which add to the times of each other. The first statement opens the connection. */

@@ -7,10 +7,15 @@ import { outdatedBy, pendingMigrations } from './database/migrate.ts'
 import { isMarked, targetOf } from './database/recovery-target.ts'
 import { readSyncStandby, type SyncStandby } from './database/replication.ts'
 import { DURABILITY } from './database/server-state.ts'
+import { findStandbyHosts } from './database/standby-hosts.ts'
 import { agreeOnSecret } from './key-agreement.ts'
 import type { Log } from './log.ts'
 import type { Secrets } from './secrets.ts'
 
+const AWAY = 'the database does not respond'
+// Without the address: anyone may ask an API process whether it is ready.
+const STANDBY_RESPONDS =
+  'a host of DATABASE_URL responds, but is a standby: if the primary is lost and nothing promotes the standby, promote it (docs/runbooks.md#failover)'
 const STANDBY =
   'the database is a standby, which stores no mail: set DATABASE_URL to the primary, or list all hosts and add target_session_attrs=primary'
 const NO_STANDBY =
@@ -72,6 +77,8 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
   let answeredAt = clock.monotonic()
   let everReady = false
   let wasChecked = false
+  let standbyResponds = false
+  let looking = false
   const compareClocks = clockComparison(log)
   const timer = setInterval(() => void (checking ?? check()), every)
   timer.unref()
@@ -91,7 +98,10 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
       .catch((error: unknown) =>
         databaseErrorCode(error) === 'CONNECTION_SILENT' ? problemsSoon() : Promise.reject(error),
       )
-      .catch(() => ['the database does not respond'])
+      .catch(() => {
+        void lookForStandby()
+        return standbyResponds ? [AWAY, STANDBY_RESPONDS] : [AWAY]
+      })
     everReady ||= reasons.length === 0
     const changed = reasons.join() !== state.reasons.join()
     state = { ready: reasons.length === 0, reasons }
@@ -102,6 +112,15 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
     return state
   }
 
+  /** Beside the checks, which must end in time. */
+  async function lookForStandby(): Promise<void> {
+    if (looking) return
+    looking = true
+    const hosts = await findStandbyHosts(options.sql).catch(() => [])
+    standbyResponds = hosts.length > 0
+    looking = false
+  }
+
   async function problems(): Promise<string[]> {
     const asked = clock.monotonic()
     const { now, standby, off, target } = onlyRow(
@@ -110,6 +129,7 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
                array(select name from unnest(${[...DURABILITY]}::text[]) name where current_setting(name) = 'off') as off`,
     )
     answeredAt = clock.monotonic()
+    standbyResponds = false
     compareClocks(clock.set({ asked, answered: answeredAt, database: now }))
     // It reads like a primary, but stores nothing.
     if (standby) return [STANDBY]

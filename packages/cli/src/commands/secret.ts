@@ -1,5 +1,6 @@
 import { type Core, type SealedCount, type UnawareProgram, UnawareProgramsError } from '@postrider/core'
 import { type Answer, type Call, type Command, CommandError } from '../command.ts'
+import { counted, firstOf } from '../doctor/finding.ts'
 import { progressOn, SILENT } from '../importing/progress.ts'
 import { table } from '../table.ts'
 
@@ -32,7 +33,7 @@ async function showStatus({ keys }: Core): Promise<Answer> {
   const unaware = previous > 0 && !inUse ? await keys.unaware() : []
   const lines = [
     inUse ? 'SECRET_KEY is in use.' : 'A key of SECRET_KEY_PREVIOUS is in use.',
-    countTable(sealed),
+    countTable(sealed, 'with a former key'),
     ...(unaware.length > 0 ? [unawareText(unaware)] : []),
     ...(inUse && resealed ? [] : ['Next: postrider secret rotate']),
     ...(inUse && resealed && previous > 0 ? [KEEP] : []),
@@ -54,8 +55,8 @@ async function runRotate(call: Call): Promise<Answer> {
     progress.end()
     const unreadable = sealed.some((one) => one.unreadable > 0)
     const text = [
-      'SECRET_KEY is in use, and everything stored is sealed with it.',
-      countTable(sealed),
+      `SECRET_KEY is in use, and everything stored ${unreadable ? 'that can be read ' : ''}is sealed with it.`,
+      countTable(sealed, 'resealed now'),
       ...(unreadable ? ['Unreadable values are sealed with a key that is not known, or damaged.'] : []),
       KEEP,
     ]
@@ -63,14 +64,18 @@ async function runRotate(call: Call): Promise<Answer> {
   })
 }
 
-function countTable(counts: readonly SealedCount[]): string {
+/** `former`: what the values that were sealed with a former key are called, which a rotation has sealed again. */
+function countTable(counts: readonly SealedCount[], former: string): string {
   return table(
-    ['sealed values', 'all', 'with a former key', 'unreadable'],
-    counts.map(({ what, sealed, former, unreadable }) => [what, String(sealed), String(former), String(unreadable)]),
+    ['sealed values', 'all', former, 'unreadable'],
+    counts.map((one) => [one.what, ...[one.sealed, one.former, one.unreadable].map(String)]),
   )
 }
 
 function unawareText(programs: readonly UnawareProgram[]): string {
-  const listed = programs.map(({ program, address }) => `${program} on ${address ?? 'the database host'}`)
-  return `these were not started with this SECRET_KEY and with SECRET_KEY_PREVIOUS: ${listed.join(', ')}; restart them with both, then repeat this command`
+  const listed = programs.map(({ program, address, ports, connections }) => {
+    const from = ports.length > 0 ? `, from ${ports.length === 1 ? 'port' : 'ports'} ${firstOf(ports.map(String))}` : ''
+    return `${program} on ${address ?? 'the database host'} (${counted(connections, 'connection')}${from})`
+  })
+  return `these were not started with this SECRET_KEY and with SECRET_KEY_PREVIOUS: ${listed.join(', ')}; restart them with both, then repeat this command ("ss -tnp" on a host shows which process has a port)`
 }

@@ -27,6 +27,9 @@ export interface UnawareProgram {
   readonly program: string
   /** Null for a connection by a socket of the database host. */
   readonly address: string | null
+  /** Its ports there, at most three: by one of them its process is found, of several that run on a host. */
+  readonly ports: readonly number[]
+  readonly connections: number
 }
 
 export interface KeyState {
@@ -94,11 +97,12 @@ export function createKeyRotation(options: {
   /** Commands count, too, since some seal values; a lease does not: its process has other connections. */
   async function unaware(): Promise<UnawareProgram[]> {
     const rows = await sql<UnawareProgram[]>`
-      select distinct split_part(application_name, ' ', 2) as program, host(client_addr) as address
+      select split_part(application_name, ' ', 2) as program, host(client_addr) as address, count(*)::int as connections,
+             coalesce((array_agg(client_port order by backend_start) filter (where client_port > 0))[:3], '{}') as ports
         from pg_stat_activity
        where datname = current_database() and application_name like 'postrider %' and pid <> pg_backend_pid()
          and split_part(application_name, ' ', 2) <> 'lease' and split_part(application_name, ' ', 3) <> ${keyMark(secrets) ?? ''}
-       order by 1, 2 limit 100`
+       group by 1, 2 order by 1, 2 limit 100`
     return [...rows]
   }
 

@@ -272,5 +272,11 @@ t.test(
     const { env } = await makeService(t, { TLS_CERT, TLS_KEY })
     await write('relay.test', { expired: true })
     t.match(foundBy(await examined(env), 'certificate of the relay'), /^bad: it expired on 20\S+; fix: renew/)
+    const own = await makeService(t, { DELIVERY: 'smtp://127.0.0.1:1' })
+    await own.openRelay()
+    t.match(
+      foundBy(await examined(own.env), 'certificate of the relay'),
+      /^warn: self-signed: .*, and each host makes its own; fix: set TLS_CERT .*; all relays of one name need the same/,
+    )
   },
 )

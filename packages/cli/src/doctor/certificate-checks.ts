@@ -41,7 +41,10 @@ async function checkRelayCertificate({ config }: Readings): Promise<Finding> {
   if (certificate.issuer === certificate.subject)
     return delivery.kind === 'sandbox'
       ? ok(`self-signed, ${inTime.detail}`)
-      : warn('self-signed: clients that verify certificates refuse it', fix)
+      : warn(
+          'self-signed: clients that verify certificates refuse it, and each host makes its own',
+          `${fix}; all relays of one name need the same TLS_CERT and TLS_KEY`,
+        )
   if (certificate.checkHost(heloName) === undefined)
     return warn(`issued for ${certificate.subjectAltName ?? 'no name'}, not for ${heloName} (HELO_NAME)`, fix)
   if (served?.problem !== undefined)

@@ -8,6 +8,10 @@ const tokenOf = (url: string) => new URL(url).searchParams.get('token') as strin
 
 t.test('postrider user link prints the link that makes the first user, until there is an operator', async (t) => {
   const { env, core } = await makeService(t)
+  const former = await answered<{ url: string }>(env, 'user', 'link')
+  const { stdout } = await postrider(env, 'user', 'link')
+  t.match(stdout, /^\S+ \(works once, until \S+; links printed before no longer work\)$/m)
+  t.notOk(await core.people.firstLink.isValid(tokenOf(former.url)))
   const { url } = await answered<{ url: string }>(env, 'user', 'link')
   t.match(url, /^http:\/\/localhost:\d+\/app\/first\?token=[\w-]{43}$/)
   const person = { name: 'First', email: 'first@people.example', password: PASSWORD }
@@ -18,6 +22,10 @@ t.test('postrider user link prints the link that makes the first user, until the
   })
   const reset = await answered<{ url: string }>(env, 'user', 'link', person.email)
   t.match(reset.url, /\/app\/reset\?token=/)
+  t.match(
+    (await postrider(env, 'user', 'link', person.email)).stdout,
+    /; links printed before still work, until one is/,
+  )
   t.match(await core.people.passwordReset.use(tokenOf(reset.url), 'another fine secret', CLIENT), { kind: 'session' })
 })
 

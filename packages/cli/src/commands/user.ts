@@ -41,6 +41,11 @@ const add: Command = {
   },
 }
 
+const FORMER = {
+  first: 'links printed before no longer work',
+  reset: 'links printed before still work, until one is used',
+} as const
+
 const link: Command = {
   name: 'user link',
   usage: '[EMAIL]',
@@ -54,7 +59,10 @@ const link: Command = {
         : await makeFirstLink(core, call.config)
       if (!made)
         throw new CommandError('there is an operator already; use postrider user link EMAIL, or postrider user add')
-      return { data: made, text: `${made.url} (works once, until ${made.expiresAt.toISOString()})` }
+      return {
+        data: made,
+        text: `${made.url} (works once, until ${made.expiresAt.toISOString()}; ${email ? FORMER.reset : FORMER.first})`,
+      }
     }),
 }
 

@@ -23,7 +23,7 @@ export interface Examination {
 }
 
 const LIMIT_MS = 10_000
-/** So many checks without a response have one cause, which none of them names. */
+/** From this number on, checks without a response have one cause, which none of them names. */
 const MANY = 3
 const NO_RESPONSE = 'no response in time'
 

@@ -112,7 +112,7 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
     return state
   }
 
-  /** Beside the checks, which must end in time. */
+  /** Runs next to the checks, which must end in time. */
   async function lookForStandby(): Promise<void> {
     if (looking) return
     looking = true

@@ -31,7 +31,7 @@ export interface Replication {
   readonly slots: readonly ReplicationSlot[]
 }
 
-/** What a commit of this connection waits for. */
+/** The settings and standbys by which a commit of this connection waits. */
 export interface SyncStandby {
   /** synchronous_commit. */
   readonly level: string

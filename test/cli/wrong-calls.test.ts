@@ -1,4 +1,6 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
 import { COMMANDS } from '../../packages/cli/src/commands/index.ts'
@@ -207,4 +209,18 @@ t.test('--help shows every command, and of one command its usage, whatever the s
     t.equal(code, 0)
     t.match(stdout, new RegExp(`^Usage: postrider ${name}\\b`))
   }
+})
+
+t.test('health of a process that is not ready shows its reasons', async (t) => {
+  const server = createServer((_, response) => {
+    response.writeHead(503, { 'content-type': 'application/json' })
+    response.end('{"status":"not ready","reasons":["the disk is full","the clock is off"]}')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  t.match(await postrider({ API_HOST: '127.0.0.1', API_PORT: String(port) }, 'health'), {
+    code: 1,
+    stderr: /failed \(status 503\); the disk is full; the clock is off$/m,
+  })
 })

@@ -42,7 +42,7 @@ export function createRecorder({ base, normalize, usual }: RecorderOptions): Rec
         `< ${answer.status}`,
         ...headerLines(answer, usual, method === 'HEAD'),
       ]
-      const body = bodyOf(answer).replaceAll('\r', '\\r')
+      const body = withUsualSample(bodyOf(answer)).replaceAll('\r', '\\r')
       entries.push(normalize([...lines, ...(body === '' ? [] : [body])].join('\n')))
       return answer
     },
@@ -79,4 +79,17 @@ function headerValue(name: string, value: string, text: string | undefined): str
 
 function bodyOf({ headers, text }: CallAnswer): string {
   return /^image\//.test(String(headers['content-type'])) ? `(${Buffer.byteLength(text)} octets)` : text
+}
+
+/**
+ * A sample of waiting mail has any of the deliveries that it could have, in any order: each is recorded as the first recipient of the message with
+ * the lowest id.
+ */
+function withUsualSample(body: string): string {
+  const [, sample] = /"sample":(\[\{.*?\}\])/.exec(body) ?? []
+  if (sample === undefined) return body
+  const entries = JSON.parse(sample) as { messageId: string }[]
+  const messageId = entries.map((entry) => entry.messageId).sort()[0]
+  const usual = entries.map((entry) => ({ ...entry, messageId, recipientNo: 1, recipient: 'r1@harbor.example' }))
+  return body.replace(sample, () => JSON.stringify(usual))
 }

@@ -67,7 +67,7 @@ t.test(
     const quick = await internet.host(t)
     const quickDomain = internet.domain([quick])
     await sendMany(other, 3, () => quickDomain)
-    await until('the other account to have its mail', () => quick.messages.length === 3, 5000)
+    await until('the other account to have its mail', () => quick.messages.length === 3, 8000)
     t.ok(quick.messages.every(isFrom(other)))
     // Without those that the worker is recording at this moment: each would wait for the other.
     await sql`

@@ -1,4 +1,5 @@
 import { createTransport } from 'nodemailer'
+import { MessageOctets } from '../../packages/delivery/src/smtp/message-octets.ts'
 import { HostMemory, openSession } from '../../packages/delivery/src/smtp/session.ts'
 import { runTransaction } from '../../packages/delivery/src/smtp/transaction.ts'
 import { type Case, type Context, expectCount } from '../harness/context.ts'
@@ -36,7 +37,8 @@ export const client: Case = {
         Array.from({ length: CONNECTIONS }, async () => {
           const session = await openSession(host, { heloName: 'bench.test', memory, steps: [] })
           while (left-- > 0) {
-            const letter = { from, to, head: '', message: raw, utf8: false, beforeEndOfData: async () => true }
+            const message = new MessageOctets(raw, { isOwn: false })
+            const letter = { from, to, head: '', message, utf8: false, beforeEndOfData: async () => true }
             const end = await runTransaction(session, letter)
             if (end.kind !== 'reply' || end.reply.code !== 250) throw new Error(`not taken: ${JSON.stringify(end)}`)
           }

@@ -3,6 +3,7 @@ import { mock } from 'node:test'
 import t, { type Test } from 'tap'
 import type { SmtpConnection } from '../../packages/delivery/src/smtp/connection.ts'
 import type { Endpoint } from '../../packages/delivery/src/smtp/endpoint.ts'
+import { MessageOctets } from '../../packages/delivery/src/smtp/message-octets.ts'
 import { HostMemory, openSession } from '../../packages/delivery/src/smtp/session.ts'
 import { runTransaction, type TransactionEnd } from '../../packages/delivery/src/smtp/transaction.ts'
 import { type RawServer, startRawServer, talkSmtp } from './raw-server.ts'
@@ -23,7 +24,13 @@ function open({ host, port }: RawServer, more: Partial<Endpoint> = {}): Promise<
   return openSession(endpoint, { heloName: 'own.test', memory: new HostMemory(), steps: [] })
 }
 
-function send(connection: SmtpConnection, message = Buffer.from('Subject: x\r\n\r\nx\r\n')): Promise<TransactionEnd> {
+function send(
+  connection: SmtpConnection,
+  octets = Buffer.from('Subject: x\r\n\r\nx\r\n'),
+  onRelease = () => {},
+): Promise<TransactionEnd> {
+  const message = new MessageOctets(octets, { isOwn: false })
+  message.onRelease = onRelease
   const beforeEndOfData = async (): Promise<boolean> => true
   return runTransaction(connection, {
     from: 'b@own.test',
@@ -197,7 +204,14 @@ async function slowReader(t: Test): Promise<{ server: RawServer; read: (octets: 
 // More than the kernel's buffers hold.
 const large = Buffer.from(`Subject: x\r\n\r\n${'a long line of text\r\n'.repeat(2_000_000)}`)
 
-t.test('a server that reads slowly gets its message, however long that takes', async (t) => {
+/** Moves the stopwatch of the minimum rate; the timers have a clock of their own. */
+function waitSeconds(t: Test, seconds: number): void {
+  const { now } = performance
+  Object.defineProperty(performance, 'now', { value: () => now.call(performance) + seconds * 1000, configurable: true })
+  t.teardown(() => Object.defineProperty(performance, 'now', { value: now, configurable: true }))
+}
+
+t.test('a server that reads slowly gets its message, as long as it takes a block every three minutes', async (t) => {
   const { server, read } = await slowReader(t)
   const connection = await open(server)
   holdClock(t)
@@ -208,6 +222,7 @@ t.test('a server that reads slowly gets its message, however long that takes', a
   for (let round = 0; round < 3; round++) {
     await realWait(200)
     mock.timers.tick(179_000)
+    waitSeconds(t, 179)
     await realWait(20)
     t.equal(end, undefined, 'it has read something within three minutes')
     await read(8_000_000)
@@ -225,4 +240,31 @@ t.test('a server that stops reading is left after three minutes', async (t) => {
   await realWait(300)
   mock.timers.tick(180_000)
   t.match(await ending, { kind: 'lost', stage: 'data', reason: 'the server stopped reading' })
+})
+
+t.test('a server that takes less than 5,000 bytes per second of a message is left', async (t) => {
+  const { server, read } = await slowReader(t)
+  const connection = await open(server)
+  const sending = watched(send(connection, large))
+  await realWait(300)
+  waitSeconds(t, 179)
+  await read(1_000_000)
+  await realWait(100)
+  t.equal(sending.end, undefined, 'not in the first three minutes')
+  waitSeconds(t, 20_000)
+  await read(1_000_000)
+  t.match(await sending.ending, { kind: 'lost', stage: 'data', reason: 'the server takes the message too slowly' })
+})
+
+t.test('a large message is released as soon as the kernel has all of it, before the server replies', async (t) => {
+  const connection = await open(await silentAt(t, '.'))
+  let released: (() => void) | undefined
+  const release = new Promise<void>((resolve) => {
+    released = resolve
+  })
+  const sending = watched(send(connection, large.subarray(0, 1_000_000), released))
+  await release
+  t.equal(sending.end, undefined)
+  connection.destroy()
+  await sending.ending
 })

@@ -21,6 +21,7 @@ import type { Routes } from './routes.ts'
 import { elapsed, type SmtpConnection } from './smtp/connection.ts'
 import type { Endpoint } from './smtp/endpoint.ts'
 import { ConnectionLost, SessionRefused, TlsRefused } from './smtp/errors.ts'
+import type { MessageOctets } from './smtp/message-octets.ts'
 import { cutText, MAX_KEPT_BYTES } from './smtp/reply-reader.ts'
 import { type HostMemory, openSession } from './smtp/session.ts'
 import { runTransaction, type TransactionEnd } from './smtp/transaction.ts'
@@ -32,9 +33,7 @@ export interface OutgoingMessage {
   readonly from: string
   readonly to: string
   readonly head: string
-  readonly message: Buffer
-  /** Frees the message's memory once the kernel has all of it. */
-  readonly release: () => void
+  readonly message: MessageOctets
   readonly utf8: boolean
   /** Records that end of data is about to be sent to this host, and returns whether it may be. */
   readonly beforeEndOfData: (host: string) => Promise<SendPermission>
@@ -195,7 +194,6 @@ async function offer(
     const beforeEndOfData = (): Promise<SendPermission> => outgoing.beforeEndOfData(connection.endpoint.host)
     const end = await runTransaction(connection, { ...outgoing, beforeEndOfData })
     if (end.kind !== 'reply') return end
-    if (end.stage === 'dot') outgoing.release()
     return { ...end, parties: { sender: outgoing.from, recipient: outgoing.to } }
   }).catch((error: unknown): Unwritten => {
     if (error instanceof Unrenderable || error instanceof BodyUnavailable) return { kind: 'build-failed', error }

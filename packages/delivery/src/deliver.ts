@@ -5,7 +5,6 @@ import {
   dueFromOf,
   type LoadedMessage,
   messageIdText,
-  release,
   type SendPermission,
   UNDEMANDING,
 } from '@postrider/core'
@@ -13,6 +12,7 @@ import { addedFields } from './added-fields.ts'
 import type { Building } from './building.ts'
 import { type ConversationEnd, type ConversationOptions, converse, type OutgoingMessage } from './conversation.ts'
 import { signMessage } from './sign-message.ts'
+import { MessageOctets } from './smtp/message-octets.ts'
 import { addressSeenAt } from './worker-sources.ts'
 
 /** A claimed delivery with its message. */
@@ -57,8 +57,6 @@ export async function deliver(
 
 /** Size above which a message may be much larger than its stored body: a template and its data can expand to 10 MB. */
 const EXPANDED = { octets: 1024 * 1024, factor: 4 } as const
-/** Memory of a built message, as a multiple of its length. */
-const MEMORY_FACTOR = 1.5
 
 /** Sessions count for the TLS report of the recipient's domain; those that deliver such reports do not (RFC 8460 5.3). */
 function countingOf(
@@ -85,24 +83,29 @@ async function withMessage<T>(
 ): Promise<T> {
   const { delivery, message } = inFlight
   const { bodies, suspects, turns } = options.building
-  const build = (most: number, octets?: number): Promise<{ readonly done: T } | { readonly octets: number }> =>
+  const send = (most: number, size?: number): Promise<{ readonly done: T } | { readonly size: number }> =>
     bodies.with(
       message,
       options.site,
-      async (loaded) => {
-        const outgoing = await suspects.write(delivery, async () => {
-          await turns.take(delivery)
-          return buildMessage({ delivery, message: loaded }, options)
-        })
-        const { length } = outgoing.message
-        return length > most ? { octets: Math.ceil(length * MEMORY_FACTOR) } : { done: await act(outgoing) }
+      {
+        build: (loaded) =>
+          suspects.write(delivery, async () => {
+            await turns.take(delivery)
+            return buildMessage({ delivery, message: loaded }, options)
+          }),
+        send: async (outgoing) => {
+          const { length } = outgoing.message
+          if (length <= most) return { done: await act(outgoing) }
+          outgoing.message.release()
+          return { size: length }
+        },
       },
-      octets,
+      size,
     )
-  const first = await build(Math.max(EXPANDED.octets, message.size * EXPANDED.factor))
+  const first = await send(Math.max(EXPANDED.octets, message.size * EXPANDED.factor))
   if ('done' in first) return first.done
-  const second = await build(Number.POSITIVE_INFINITY, first.octets)
-  if ('octets' in second) throw new Error('a message exceeds any limit')
+  const second = await send(Number.POSITIVE_INFINITY, first.size)
+  if ('size' in second) throw new Error('a message exceeds any limit')
   return second.done
 }
 
@@ -124,18 +127,10 @@ async function buildMessage({ delivery, message }: LoadedDelivery, options: Deli
     from: message.nullReturnPath ? '' : `${returnPath}@${signer.returnPathHost ?? options.returnPathHost}`,
     to: delivery.recipient,
     head: (await signMessage(message, rendered, { added, signer, operator, signedAt: dueFrom })) + added,
-    message: rendered,
-    release: () => releaseLarge(rendered, message),
+    message: new MessageOctets(rendered, { isOwn: rendered !== message.parts?.get(0) }),
     utf8: needsUtf8(delivery.recipient, rendered, message),
     beforeEndOfData: (host) => recordEndOfData(delivery, host),
   }
-}
-
-/** Bytes above which a built message is freed explicitly instead of by garbage collection. It was flushed before end of data (transaction.ts). */
-const LARGE_BYTES = 1024 * 1024
-
-function releaseLarge(rendered: Buffer, { parts }: LoadedMessage): void {
-  if (rendered.length > LARGE_BYTES && rendered !== parts?.get(0)) release(rendered)
 }
 
 async function signerOf({ domainId }: LoadedMessage, core: Core): Promise<DomainSigner> {

@@ -1,125 +1,221 @@
 import { type Core, isAddedTo, type LoadedMessage } from '@postrider/core'
+import type { MessageOctets } from './smtp/message-octets.ts'
 
-/** Budget in bytes of large bodies in memory. A message larger than the budget is loaded when nothing else is. */
-const BUDGET_BYTES = 48 * 1024 * 1024
+/** Bytes of large messages that are being sent. A server may be slow to take one. A message larger than that is sent when no other is. */
+const SENDING_BYTES = 48 * 1024 * 1024
+/** Further bytes for loading and building, which wait for no server. A message that takes more is built when no other is. */
+const BUILDING_BYTES = 24 * 1024 * 1024
+/** Share of one account, so that its mail to slow servers leaves room for that of others; a site's is half. */
+const ACCOUNT_SHARE = 0.75
+const SITE_SHARE = 0.5
 /** Memory factor of a message composed per delivery: base64, the rendering thread's copy, and intermediate copies. */
 const COMPOSED_FACTOR = 3
 /** Memory factor of a message with added content: the original text, the new text, and its encoding. */
 const ADDED_CONTENT_FACTOR = 6.5
+/** What remains of both when the message is built: base64 with its line ends. */
+const BUILT_FACTOR = 1.4
+
+interface Octets {
+  /** While a body is loaded and a message is built, beside what remains of it. */
+  readonly building: number
+  /** Until the kernel has all of the message. */
+  readonly sending: number
+}
+
+const NOTHING: Octets = { building: 0, sending: 0 }
+
+/** A part of the budget that is in use. */
+interface Use {
+  octets: Octets
+  readonly account: string
+  readonly site: string
+  /** It began although an earlier one was waiting. */
+  readonly isAhead: boolean
+}
 
 /** A loaded body that concurrent deliveries share. */
 interface LoadedBody {
-  readonly loading: Promise<LoadedMessage>
-  /** The site whose share of the budget it counts against. */
-  readonly site: string
+  loading: Promise<LoadedMessage> | undefined
+  readonly use: Use
   users: number
 }
 
 interface Waiting {
   readonly message: LoadedMessage
+  readonly account: string
   readonly site: string
-  /** Bytes in addition to the shared body. */
-  readonly own: number
-  readonly enter: (held: LoadedBody) => void
+  /** Besides the shared body. */
+  readonly own: Octets
+  readonly enter: (entered: Entered) => void
+}
+
+interface Entered {
+  readonly message: LoadedMessage
+  readonly use: Use
+  /** Undefined when the delivery does not need it any more. */
+  body: LoadedBody | undefined
+}
+
+/** What is done with a body. */
+interface Work<B, T> {
+  readonly build: (loaded: LoadedMessage) => Promise<B>
+  readonly send: (built: B) => Promise<T>
 }
 
 /**
  * Loads bodies that are too large to be loaded with a claim: once for all concurrent deliveries of a message, and within a memory
- * budget. Waiting deliveries are admitted in order, but one site gets at most half of the budget, so that a server that is slow to
- * accept its mail does not delay all large messages.
+ * budget. A built message counts as what remains of it, until the kernel has all of it: not while its server is silent at the final dot.
+ *
+ * Waiting deliveries are admitted in order, but one account and one site have at most their share of the budget. While the first has no room
+ * beside mail that servers are slow to take, later ones may begin that fit beside both.
  */
 export class LargeBodies {
-  readonly #held = new Map<string, LoadedBody>()
-  readonly #bySite = new Map<string, number>()
+  readonly #bodies = new Map<string, LoadedBody>()
+  /** Bytes being sent, by account and site. */
+  readonly #sendingOf = new Map<string, number>()
   #waiting: Waiting[] = []
-  readonly #core: Core
-  readonly #share: number
-  #used = 0
+  readonly #core: Pick<Core, 'messages'>
+  readonly #siteShare: number
+  #building = 0
+  #sending = 0
+  /** Of these, bytes of those that began ahead of an earlier one. */
+  #ahead = 0
 
   /** `single`: almost all mail goes to one site, which may use the whole budget. */
-  constructor(core: Core, { single }: { single: boolean }) {
+  constructor(core: Pick<Core, 'messages'>, { single }: { single: boolean }) {
     this.#core = core
-    this.#share = single ? BUDGET_BYTES : BUDGET_BYTES / 2
+    this.#siteShare = single ? SENDING_BYTES : SENDING_BYTES * SITE_SHARE
   }
 
   /**
-   * Runs `act` with the message's body in memory. `octets`: the bytes needed, if they exceed the estimate from the body's size. Throws
-   * what loading or `act` throws.
+   * Builds a message from its body, and sends it. `size`: that of the built message, if it exceeds the estimate from the body's size. Throws
+   * what loading, `build` or `send` throws.
    */
-  async with<T>(
+  async with<B extends { readonly message: MessageOctets }, T>(
     message: LoadedMessage,
     site: string,
-    act: (loaded: LoadedMessage) => Promise<T>,
-    octets?: number,
+    { build, send }: Work<B, T>,
+    size?: number,
   ): Promise<T> {
-    if (message.parts && octets === undefined) return act(message)
-    const own = octets ?? ownOctets(message)
-    const held = await new Promise<LoadedBody>((enter) => {
-      this.#waiting.push({ message, site, own, enter })
+    if (message.parts && size === undefined) return send(await build(message))
+    const own = size === undefined ? ownOctets(message) : { building: Math.ceil(size / 2), sending: size }
+    const entered = await new Promise<Entered>((enter) => {
+      this.#waiting.push({ message, account: `account ${message.accountId}`, site: `site ${site}`, own, enter })
       this.#admit()
     })
     try {
-      return await act(await held.loading)
+      const built = await this.#build(entered, build)
+      built.message.onRelease = () => this.#leave(entered)
+      return await send(built)
     } finally {
-      this.#leave(message, site, held, own)
+      this.#leave(entered)
     }
+  }
+
+  /** A function of its own, because a suspended one keeps what it has: the body would stay in memory while the message is sent. */
+  async #build<B extends { readonly message: MessageOctets }>(
+    entered: Entered,
+    build: Work<B, unknown>['build'],
+  ): Promise<B> {
+    const { use, body } = entered
+    const loaded = await (body?.loading as Promise<LoadedMessage>)
+    const built = await build(loaded)
+    const { octets } = built.message
+    const isBody = [...(loaded.parts?.values() ?? [])].some(({ buffer }) => buffer === octets.buffer)
+    if (isBody && body) {
+      this.#change(use, NOTHING)
+      this.#change(body.use, { building: 0, sending: sharedOctets(entered.message) })
+    } else {
+      this.#change(use, { building: 0, sending: octets.length })
+      this.#leaveBody(entered)
+    }
+    this.#admit()
+    return built
   }
 
   #admit(): void {
-    const kept: Waiting[] = []
-    let full = false
-    for (const waiting of this.#waiting) {
-      if (!full && this.#fits(waiting)) this.#enter(waiting)
-      else {
-        kept.push(waiting)
-        // Keep FIFO order for bodies waiting for the budget, so that large ones do not starve.
-        full ||= !this.#isOverShare(waiting)
+    let first: Octets | undefined
+    this.#waiting = this.#waiting.filter((waiting) => {
+      const needed = this.#needed(waiting)
+      if (this.#isOverShare(waiting, needed.sending)) return true
+      if (this.#fits(needed) && (!first || this.#fitsBeside(first, needed))) {
+        this.#enter(waiting, first !== undefined)
+        return false
       }
-    }
-    this.#waiting = kept
+      first ??= needed
+      return true
+    })
   }
 
-  #octets({ message, own }: Waiting): number {
-    return own + (this.#held.has(message.id) ? 0 : sharedOctets(message))
+  #needed({ message, own }: Waiting): Octets {
+    const body = this.#bodies.has(message.id) ? NOTHING : bodyOctets(message)
+    return { building: own.building + body.building, sending: own.sending + body.sending }
   }
 
-  #fits(waiting: Waiting): boolean {
-    return this.#used === 0 || (this.#used + this.#octets(waiting) <= BUDGET_BYTES && !this.#isOverShare(waiting))
+  #fits(needed: Octets): boolean {
+    return hasRoom(this.#building, needed.building, BUILDING_BYTES) && this.#hasRoomToSend(needed)
   }
 
-  #isOverShare(waiting: Waiting): boolean {
-    const used = this.#bySite.get(waiting.site) ?? 0
-    return used > 0 && used + this.#octets(waiting) > this.#share
+  #hasRoomToSend({ sending }: Octets): boolean {
+    return hasRoom(this.#sending, sending, SENDING_BYTES)
   }
 
-  #enter({ message, site, own, enter }: Waiting): void {
-    let held = this.#held.get(message.id)
-    if (!held) {
+  /** Whether the first that waits fits all the same once those that were sent before it are gone. One that waits for its building does soon. */
+  #fitsBeside(first: Octets, { sending }: Octets): boolean {
+    return !this.#hasRoomToSend(first) && this.#ahead + sending + first.sending <= SENDING_BYTES
+  }
+
+  #isOverShare({ account, site }: Waiting, sending: number): boolean {
+    const isOver = (holder: string, share: number): boolean =>
+      !hasRoom(this.#sendingOf.get(holder) ?? 0, sending, share)
+    return isOver(site, this.#siteShare) || isOver(account, SENDING_BYTES * ACCOUNT_SHARE)
+  }
+
+  #enter({ message, account, site, own, enter }: Waiting, isAhead: boolean): void {
+    let body = this.#bodies.get(message.id)
+    if (!body) {
       const loading = message.parts ? Promise.resolve(message) : this.#core.messages.loadParts(message)
-      held = { loading, site, users: 0 }
-      this.#held.set(message.id, held)
-      this.#use(site, sharedOctets(message))
+      body = { loading, use: { octets: NOTHING, account, site, isAhead }, users: 0 }
+      this.#bodies.set(message.id, body)
+      this.#change(body.use, bodyOctets(message))
     }
-    held.users++
-    this.#use(site, own)
-    enter(held)
+    body.users++
+    const use: Use = { octets: NOTHING, account, site, isAhead }
+    this.#change(use, own)
+    enter({ message, use, body })
   }
 
-  #leave(message: LoadedMessage, site: string, held: LoadedBody, own: number): void {
-    this.#use(site, -own)
-    if (--held.users === 0) {
-      this.#held.delete(message.id)
-      this.#use(held.site, -sharedOctets(message))
-    }
+  #leave(entered: Entered): void {
+    this.#change(entered.use, NOTHING)
+    this.#leaveBody(entered)
     this.#admit()
   }
 
-  #use(site: string, octets: number): void {
-    this.#used += octets
-    const own = (this.#bySite.get(site) ?? 0) + octets
-    if (own === 0) this.#bySite.delete(site)
-    else this.#bySite.set(site, own)
+  #leaveBody(entered: Entered): void {
+    const { message, body } = entered
+    entered.body = undefined
+    if (!body || --body.users > 0) return
+    this.#bodies.delete(message.id)
+    body.loading = undefined
+    this.#change(body.use, NOTHING)
   }
+
+  #change(use: Use, octets: Octets): void {
+    const sending = octets.sending - use.octets.sending
+    this.#building += octets.building - use.octets.building
+    this.#sending += sending
+    if (use.isAhead) this.#ahead += sending
+    for (const holder of [use.account, use.site]) {
+      const sum = (this.#sendingOf.get(holder) ?? 0) + sending
+      if (sum === 0) this.#sendingOf.delete(holder)
+      else this.#sendingOf.set(holder, sum)
+    }
+    use.octets = octets
+  }
+}
+
+function hasRoom(used: number, needed: number, most: number): boolean {
+  return used === 0 || needed === 0 || used + needed <= most
 }
 
 /** Bytes of the shared body; a body loaded with the claim is already counted. */
@@ -127,8 +223,23 @@ function sharedOctets({ parts, size }: LoadedMessage): number {
   return parts ? 0 : size
 }
 
-/** Bytes that one delivery needs besides the shared body. Relayed mail without added content is sent unchanged. */
-function ownOctets({ format, size, settings }: LoadedMessage): number {
-  if (isAddedTo({ settings })) return Math.ceil(size * ADDED_CONTENT_FACTOR)
-  return format === 'mime' ? 0 : Math.ceil(size * COMPOSED_FACTOR)
+/** Relayed mail without added content is sent unchanged; other bodies are needed until the message is built. */
+function bodyOctets(message: LoadedMessage): Octets {
+  const octets = sharedOctets(message)
+  return isUnchanged(message) ? { building: 0, sending: octets } : { building: octets, sending: 0 }
+}
+
+/** Bytes that one delivery needs besides the shared body. */
+function ownOctets(message: LoadedMessage): Octets {
+  if (isUnchanged(message)) return NOTHING
+  const sending = Math.ceil(message.size * BUILT_FACTOR)
+  return { building: Math.ceil(message.size * factorOf(message)) - sending, sending }
+}
+
+function isUnchanged(message: LoadedMessage): boolean {
+  return message.format === 'mime' && !isAddedTo(message)
+}
+
+function factorOf(message: LoadedMessage): number {
+  return isAddedTo(message) ? ADDED_CONTENT_FACTOR : COMPOSED_FACTOR
 }

@@ -223,8 +223,8 @@ export class SmtpConnection {
     this.#lost = new ConnectionLost('connect', 'closed')
   }
 
-  destroy(): void {
-    this.#lose('connection closed by the client')
+  destroy(reason = 'connection closed by the client'): void {
+    this.#lose(reason)
   }
 }
 

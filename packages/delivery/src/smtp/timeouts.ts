@@ -14,3 +14,9 @@ export const TIMEOUTS = {
   dot: 600_000,
   quit: 5000,
 } as const
+
+/**
+ * Message data over its whole length: bytes per second, after so many milliseconds. A server that took a block every three minutes would
+ * hold the memory of a large message for days.
+ */
+export const MIN_RATE = { bytesPerSecond: 5000, graceMs: 180_000 } as const

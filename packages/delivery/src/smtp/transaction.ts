@@ -3,8 +3,9 @@ import type { Reply, SendPermission, Stage } from '@postrider/core'
 import type { SmtpConnection } from './connection.ts'
 import { dotStuffed, stuffedBlocks } from './dot-stuffing.ts'
 import { ConnectionLost } from './errors.ts'
+import type { MessageOctets } from './message-octets.ts'
 import type { SmtpReply } from './reply-reader.ts'
-import { TIMEOUTS } from './timeouts.ts'
+import { MIN_RATE, TIMEOUTS } from './timeouts.ts'
 
 export interface Transaction {
   /** The return path, without angle brackets; empty for the null return path. */
@@ -12,8 +13,8 @@ export interface Transaction {
   readonly to: string
   /** The header fields added on top, with CRLF. */
   readonly head: string
-  /** Lines end with CRLF only. */
-  readonly message: Buffer
+  /** Lines end with CRLF only. Released once the kernel has all of it. */
+  readonly message: MessageOctets
   /** An address or header contains non-ASCII characters (RFC 6531). */
   readonly utf8: boolean
   /** Requests permission to send end of data. */
@@ -152,17 +153,12 @@ async function refusal(
 
 async function content(connection: SmtpConnection, transaction: Transaction): Promise<TransactionEnd> {
   const { head, message, beforeEndOfData } = transaction
-  const end = endsWithCrlf(message) ? '.\r\n' : '\r\n.\r\n'
+  const end = endsWithCrlf(message.octets) ? '.\r\n' : '\r\n.\r\n'
   const large = message.length > ONE_WRITE
   if (large) {
     connection.write(head)
-    // In blocks, to distinguish a slow server from one that stopped reading, and so that a fast one does not block the event loop:
-    // if the kernel accepts everything immediately, nothing else would run.
-    for (const block of stuffedBlocks(message)) {
-      connection.write(block)
-      await connection.flushed('data')
-      await setImmediate()
-    }
+    await sendBlocks(connection, message)
+    message.release()
   }
   const permission = await beforeEndOfData()
   if (permission !== true) {
@@ -176,7 +172,8 @@ async function content(connection: SmtpConnection, transaction: Transaction): Pr
   else {
     connection.cork()
     connection.write(head)
-    connection.write(dotStuffed(message))
+    connection.write(dotStuffed(message.octets))
+    message.release()
     connection.write(end)
     connection.uncork()
   }
@@ -187,6 +184,26 @@ async function content(connection: SmtpConnection, transaction: Transaction): Pr
   } catch (error) {
     if (!(error instanceof ConnectionLost)) throw error
     return { kind: 'indeterminate', reason: error.message }
+  }
+}
+
+/**
+ * In blocks, to distinguish a slow server from one that stopped reading, and so that a fast one does not block the event loop: if the kernel
+ * accepts everything immediately, nothing else would run.
+ */
+async function sendBlocks(connection: SmtpConnection, message: MessageOctets): Promise<void> {
+  const since = performance.now()
+  let sent = 0
+  for (const block of stuffedBlocks(message.octets)) {
+    connection.write(block)
+    await connection.flushed('data')
+    sent += block.length
+    const ms = performance.now() - since
+    if (ms > MIN_RATE.graceMs && sent < (ms / 1000) * MIN_RATE.bytesPerSecond) {
+      connection.destroy('the server takes the message too slowly')
+      connection.requireOpen('data')
+    }
+    await setImmediate()
   }
 }
 

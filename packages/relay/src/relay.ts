@@ -10,6 +10,7 @@ import {
 } from '@postrider/core'
 import { RelayServer } from './connection.ts'
 import { sessionHandlers } from './session.ts'
+import { createSessionLimits } from './session-limits.ts'
 import { CLOSE_MS, COMMAND_MS, runSmtpServers, type SmtpServers } from './smtp-servers.ts'
 
 export interface RelayOptions {
@@ -20,16 +21,22 @@ export interface RelayOptions {
   readonly sockets?: InheritedSockets
 }
 
+/** Connections of each port. */
 const MAX_CLIENTS = 2000
 
 /** The SMTP relay on its two ports: STARTTLS and implicit TLS. */
 export function createRelay({ core, config, log, certificate, sockets }: RelayOptions): SmtpServers {
   const budget = createByteBudget(config.bodyBudget)
   measure(() => ({ body_bytes: budget.used, body_limit_bytes: budget.total }))
+  const limits = createSessionLimits({
+    trusted: config.relayTrusted?.networks ?? [],
+    proxies: config.trustProxy,
+    maxClients: MAX_CLIENTS,
+  })
   const make = (secure: boolean): RelayServer => {
     const server = new RelayServer({
       ...certificate,
-      ...sessionHandlers({ core, log, budget, trusted: config.relayTrusted }),
+      ...sessionHandlers({ core, log, budget, limits, trusted: config.relayTrusted }),
       secure,
       name: config.heloName,
       banner: 'Postrider',
@@ -60,5 +67,6 @@ export function createRelay({ core, config, log, certificate, sockets }: RelayOp
     ],
     host: config.relayHost,
     sockets,
+    maxSessionMs: limits.maxMs,
   })
 }

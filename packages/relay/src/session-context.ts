@@ -1,10 +1,12 @@
 import { type ByteBudget, type Config, type Core, type Log, NetworkList } from '@postrider/core'
 import type { SMTPServerSession } from 'smtp-server'
+import type { SessionLimits } from './session-limits.ts'
 
 export interface SessionDependencies {
   readonly core: Core
   readonly log: Log
   readonly budget: ByteBudget
+  readonly limits: SessionLimits
   readonly trusted: Config['relayTrusted']
 }
 

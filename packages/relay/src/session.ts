@@ -1,7 +1,7 @@
 import { count } from '@postrider/core'
 import type { SMTPServerOptions } from 'smtp-server'
 import { tooLarge } from './message-data.ts'
-import { asReply } from './replies.ts'
+import { asReply, protocolReply } from './replies.ts'
 import { logIn, loginReply } from './session-auth.ts'
 import { createSessionContext, type SessionDependencies } from './session-context.ts'
 import { data } from './session-data.ts'
@@ -10,14 +10,21 @@ import { rcptTo } from './session-rcpt.ts'
 
 /** The handlers of a session, each a thin layer around a call to core. */
 export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTPServerOptions> {
-  const { core, log } = dependencies
+  const { core, log, limits } = dependencies
   const context = createSessionContext(dependencies)
   return {
+    onConnect(session, done) {
+      done(limits.enter(session) ? null : protocolReply(421, '4.7.0 Too many connections from your network'))
+    },
+    onClose(session) {
+      limits.leave(session)
+    },
     onAuth({ username = '', password }, session, done) {
       logIn(core, { username, secret: password ?? '', address: session.remoteAddress }).then(
         // The key itself, since it is authenticated again for every message: it may be revoked meanwhile.
         () => {
           count('smtp_logins_total', { result: 'accepted' })
+          limits.noteAuthenticated(session)
           done(null, { user: password })
         },
         (error: unknown) => {

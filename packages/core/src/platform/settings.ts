@@ -159,7 +159,8 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
   {
     name: 'TRUST_PROXY',
     default: '',
-    meaning: 'IP addresses or networks of reverse proxies whose X-Forwarded-For is trusted, comma-separated.',
+    meaning:
+      'IP addresses or networks of reverse proxies whose X-Forwarded-For is trusted, and of load balancers whose connections the relay does not count as those of one client, comma-separated.',
   },
   {
     name: 'OPERATOR_NETWORKS',

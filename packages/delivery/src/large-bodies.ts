@@ -1,13 +1,13 @@
 import { type Core, isAddedTo, type LoadedMessage } from '@postrider/core'
 import type { MessageOctets } from './smtp/message-octets.ts'
 
-/** Bytes of large messages that are being sent. A server may be slow to take one. A message larger than that is sent when no other is. */
-const SENDING_BYTES = 48 * 1024 * 1024
+/** Bytes of large messages that are being sent. A server may be slow to take one. */
+const SENDING_BYTES = 40 * 1024 * 1024
 /** Further bytes for loading and building, which wait for no server. A message that takes more is built when no other is. */
 const BUILDING_BYTES = 24 * 1024 * 1024
-/** Share of one account, so that its mail to slow servers leaves room for that of others; a site's is half. */
-const ACCOUNT_SHARE = 0.75
-const SITE_SHARE = 0.5
+/** Of these, those of one account, so that its mail to slow servers leaves room for that of others. A larger message may take more, alone. */
+const ACCOUNT_BYTES = SENDING_BYTES * 0.75
+const SITE_BYTES = SENDING_BYTES / 2
 /** Memory factor of a message composed per delivery: base64, the rendering thread's copy, and intermediate copies. */
 const COMPOSED_FACTOR = 3
 /** Memory factor of a message with added content: the original text, the new text, and its encoding. */
@@ -84,7 +84,7 @@ export class LargeBodies {
   /** `single`: almost all mail goes to one site, which may use the whole budget. */
   constructor(core: Pick<Core, 'messages'>, { single }: { single: boolean }) {
     this.#core = core
-    this.#siteShare = single ? SENDING_BYTES : SENDING_BYTES * SITE_SHARE
+    this.#siteShare = single ? SENDING_BYTES : SITE_BYTES
   }
 
   /**
@@ -149,7 +149,9 @@ export class LargeBodies {
 
   #needed({ message, own }: Waiting): Octets {
     const body = this.#bodies.has(message.id) ? NOTHING : bodyOctets(message)
-    return { building: own.building + body.building, sending: own.sending + body.sending }
+    // A message that is larger than the share of an account does not wait until nothing else is sent.
+    const sending = Math.min(own.sending + body.sending, ACCOUNT_BYTES)
+    return { building: own.building + body.building, sending }
   }
 
   #fits(needed: Octets): boolean {
@@ -168,7 +170,7 @@ export class LargeBodies {
   #isOverShare({ account, site }: Waiting, sending: number): boolean {
     const isOver = (holder: string, share: number): boolean =>
       !hasRoom(this.#sendingOf.get(holder) ?? 0, sending, share)
-    return isOver(site, this.#siteShare) || isOver(account, SENDING_BYTES * ACCOUNT_SHARE)
+    return isOver(site, this.#siteShare) || isOver(account, ACCOUNT_BYTES)
   }
 
   #enter({ message, account, site, own, enter }: Waiting, isAhead: boolean): void {

@@ -12,11 +12,11 @@ const SITE_BYTES = SENDING_BYTES / 2
 const COMPOSED_FACTOR = 3
 /** Memory factor of a message with added content: the original text, the new text, and its encoding. */
 const ADDED_CONTENT_FACTOR = 6.5
-/** What remains of both when the message is built: base64 with its line ends. */
+/** Size factor of both once they are built: base64 with its line ends. */
 const BUILT_FACTOR = 1.4
 
 interface Octets {
-  /** While a body is loaded and a message is built, beside what remains of it. */
+  /** While a body is loaded and a message is built, in addition to the built message. */
   readonly building: number
   /** Until the kernel has all of the message. */
   readonly sending: number
@@ -52,11 +52,11 @@ interface Waiting {
 interface Entered {
   readonly message: LoadedMessage
   readonly use: Use
-  /** Undefined when the delivery does not need it any more. */
+  /** Undefined when the delivery no longer needs it. */
   body: LoadedBody | undefined
 }
 
-/** What is done with a body. */
+/** The use of a body. */
 interface Work<B, T> {
   readonly build: (loaded: LoadedMessage) => Promise<B>
   readonly send: (built: B) => Promise<T>

@@ -16,7 +16,7 @@ export const TIMEOUTS = {
 } as const
 
 /**
- * Message data over its whole length: bytes per second, after so many milliseconds. A server that took a block every three minutes would
+ * Message data over its whole length: minimum bytes per second, from the end of the grace period. A server that took a block every three minutes would
  * hold the memory of a large message for days.
  */
 export const MIN_RATE = { bytesPerSecond: 5000, graceMs: 180_000 } as const

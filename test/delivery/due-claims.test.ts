@@ -12,6 +12,7 @@ async function makeQueue(t: Test, { capacity = 2000, reserve = () => 0 as number
   const counts = new Map<string, number>()
   const dispatcher = {
     capacity,
+    mayClaim: () => true,
     reserveFor: reserve,
     lookForParked: async () => {},
     take: async (claimed: readonly { accountId: number; class: DeliveryClass }[]) => {

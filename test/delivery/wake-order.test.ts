@@ -70,6 +70,7 @@ function startWorkers(t: Test, { full = [] as readonly number[] } = {}) {
   const dispatcherOf = (workerId: number) =>
     ({
       capacity: full.includes(workerId) ? 0 : 1000,
+      mayClaim: () => true,
       reserveFor: () => 0,
       lookForParked: async () => {},
       reconcile: async () => {},

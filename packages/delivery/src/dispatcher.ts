@@ -101,6 +101,11 @@ export class Dispatcher {
     return this.#stopping ? 0 : this.#inFlight.capacity
   }
 
+  /** Whether mail of the flow may be claimed while there is capacity. */
+  mayClaim(flow: Flow): boolean {
+    return this.#inFlight.mayClaim(flow)
+  }
+
   /** How many deliveries of a flow may be claimed even without capacity, because it has few in flight. */
   reserveFor(flow: Flow, given = 0): number {
     return this.#stopping ? 0 : this.#inFlight.reserveFor(flow, given)
@@ -124,6 +129,7 @@ export class Dispatcher {
   *parkedWithCapacity(): Generator<{ readonly backlogged: Backlogged; readonly limit: number }> {
     let given = 0
     for (const { backlogged, room } of this.#places.withCapacity()) {
+      if (!this.mayClaim(backlogged.flow)) continue
       const left = this.capacity - given
       const limit = left >= room ? room : Math.min(room, this.reserveFor(backlogged.flow, given))
       given += Math.max(limit, 0)

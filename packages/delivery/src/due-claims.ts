@@ -173,7 +173,12 @@ export class DueClaims {
     const { dispatcher } = this.#options
     // A few free slots are not worth a claim: more are freed shortly. A flow with little in flight does not wait for them.
     const room = dispatcher.capacity < BATCH / 4 ? 0 : Math.min(dispatcher.capacity, BATCH)
-    const next = this.#next((flow) => room > 0 || dispatcher.reserveFor(flow) > 0)
+    let isRefused = false
+    const next = this.#next((flow) => {
+      const may = room > 0 ? dispatcher.mayClaim(flow) : dispatcher.reserveFor(flow) > 0
+      isRefused ||= !may
+      return may
+    })
     const weights = next.reduce((sum, { flow }) => sum + WEIGHTS[flow.class], 0)
     const given = { all: 0, urgent: 0 }
     const shares = next.map(({ flow }) => {
@@ -186,7 +191,7 @@ export class DueClaims {
       return { ...flow, limit }
     })
     const claimable = shares.filter(({ limit }) => limit > 0)
-    this.#lackedCapacity = room === 0 && claimable.length < this.#due.size
+    this.#lackedCapacity = isRefused || (room === 0 && claimable.length < this.#due.size)
     return claimable.map((share) => ({ ...share, dueFrom: this.#dueFrom(this.#of(share)) }))
   }
 

@@ -13,6 +13,11 @@ const FEW = 25
 const MAX_RESERVED = 500
 /** Bytes of loaded bodies above which nothing more is claimed; for a flow with few deliveries in flight there are more. */
 const MAX_BODY_BYTES = { ofMany: 40 * 1024 * 1024, ofFew: 48 * 1024 * 1024 } as const
+/**
+ * Of these, bytes of one account, of which nothing more is claimed then: 400 messages of 100 kB at servers that are silent would stop the mail of
+ * all others. What one claim takes beyond it does not count.
+ */
+const ACCOUNT_BYTES = 0.75 * MAX_BODY_BYTES.ofMany
 
 /** Deliveries claimed by this worker and not yet finished, and the remaining capacity. */
 export class InFlightDeliveries {
@@ -21,6 +26,8 @@ export class InFlightDeliveries {
   /** Number of deliveries in flight that share each loaded message. */
   readonly #messages = new Map<LoadedMessage, number>()
   readonly #onCapacity: () => void
+  readonly #octetsOf = new Map<number, number>()
+  /** Bytes of all accounts, of each up to its share. */
   #octets = 0
   #slow = 0
 
@@ -38,9 +45,14 @@ export class InFlightDeliveries {
     return this.#octets >= MAX_BODY_BYTES.ofMany ? 0 : Math.max(this.#left, 0)
   }
 
+  /** Whether mail of the account may be claimed while there is capacity. */
+  mayClaim({ accountId }: Pick<Flow, 'accountId'>): boolean {
+    return (this.#octetsOf.get(accountId) ?? 0) < ACCOUNT_BYTES
+  }
+
   /** How many of a flow may be claimed in any case, because it has few in flight. `given`: to other flows by the same claim. */
   reserveFor(flow: Flow, given = 0): number {
-    if (this.#octets >= MAX_BODY_BYTES.ofFew) return 0
+    if (this.#octets >= MAX_BODY_BYTES.ofFew || !this.mayClaim(flow)) return 0
     const own = this.#ofFlow.get(flowKey(flow)) ?? 0
     return Math.max(Math.min(FEW - own, this.#left + MAX_RESERVED - given), 0)
   }
@@ -68,7 +80,7 @@ export class InFlightDeliveries {
   load(message: LoadedMessage): void {
     const users = this.#messages.get(message) ?? 0
     this.#messages.set(message, users + 1)
-    if (users === 0 && message.parts) this.#octets += message.size
+    if (users === 0 && message.parts) this.#count(message.accountId, message.size)
   }
 
   remove(delivery: ClaimedDelivery, message: LoadedMessage | undefined): void {
@@ -90,7 +102,15 @@ export class InFlightDeliveries {
       return
     }
     this.#messages.delete(message)
-    if (message.parts) this.#octets -= message.size
+    if (message.parts) this.#count(message.accountId, -message.size)
+  }
+
+  #count(accountId: number, octets: number): void {
+    const before = this.#octetsOf.get(accountId) ?? 0
+    const after = before + octets
+    if (after === 0) this.#octetsOf.delete(accountId)
+    else this.#octetsOf.set(accountId, after)
+    this.#octets += Math.min(after, ACCOUNT_BYTES) - Math.min(before, ACCOUNT_BYTES)
   }
 }
 

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import { createThreadPool } from '../../../packages/core/src/platform/threads/guarded-thread.ts'
 
@@ -11,7 +12,7 @@ const bounds = {
   heap: 32,
 }
 
-function makePool(change: Partial<typeof bounds> = {}) {
+function makePool(change: Partial<typeof bounds> & { idle?: number } = {}) {
   const pool = createThreadPool<string, string>({ ...bounds, ...change })
   t.teardown(() => pool.close())
   return pool
@@ -34,6 +35,17 @@ t.test('what computes too long or takes too much memory is stopped, and the next
 
 t.test('what does not end by the clock is stopped too', async (t) => {
   await t.rejects(makePool({ mostCpu: 60_000, longest: 300 }).ask('compute'), { message: 'a thread was stopped: busy' })
+})
+
+t.test('an order that comes while an idle thread is being ended is answered by another one', async (t) => {
+  const pool = makePool({ idle: 20 })
+  for (let round = 0; round < 10; round++) {
+    t.equal(await pool.ask('first'), 'first')
+    // From before the thread is ended until after it, in steps of about half a millisecond.
+    const until = performance.now() + 19 + round / 2
+    while (performance.now() < until) await nextTurn()
+    t.equal(await pool.ask('second'), 'second')
+  }
 })
 
 t.test('beyond those that may wait an order is refused as overload', async (t) => {

@@ -26,6 +26,8 @@ export interface ThreadBounds {
   readonly longest: number
   /** Maximum heap size in megabytes. */
   readonly heap: number
+  /** Milliseconds without an order after which a thread is ended; default {@link IDLE_TIMEOUT}. */
+  readonly idle?: number
 }
 
 /** Threads for work on untrusted input, whose cost cannot be predicted. */
@@ -113,6 +115,7 @@ class GuardedThread<Order, Answer> {
   alive = true
   readonly #bounds: ThreadBounds
   readonly #worker: Worker
+  readonly #onEnd: (thread: GuardedThread<Order, Answer>) => void
   readonly #ready = Promise.withResolvers<void>()
   #current: PromiseWithResolvers<Answer> | undefined
   /** Processor time of the thread at the start of the current order, in milliseconds. */
@@ -122,6 +125,7 @@ class GuardedThread<Order, Answer> {
 
   constructor(bounds: ThreadBounds, onEnd: (thread: GuardedThread<Order, Answer>) => void) {
     this.#bounds = bounds
+    this.#onEnd = onEnd
     const limits = { maxOldGenerationSizeMb: bounds.heap, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 }
     this.#worker = new Worker(bounds.url, {
       ...bareThread(),
@@ -152,12 +156,14 @@ class GuardedThread<Order, Answer> {
     return settle.promise.finally(() => {
       clearInterval(watchTimer)
       this.#worker.unref()
-      if (this.alive) this.#idle = setTimeout(() => void this.stop(), IDLE_TIMEOUT).unref()
+      if (this.alive) this.#idle = setTimeout(() => void this.stop(), this.#bounds.idle ?? IDLE_TIMEOUT).unref()
     })
   }
 
   async stop(): Promise<void> {
     this.alive = false
+    // Before it has ended, which takes milliseconds: an order that it got meanwhile would be lost.
+    this.#onEnd(this)
     clearTimeout(this.#idle)
     await this.#worker.terminate()
   }

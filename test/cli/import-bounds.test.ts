@@ -310,6 +310,14 @@ t.test('a long list is read by spans of time, each entry once, and never far by 
   t.strictSame({ ...stored }, { count: 4321, times: 1000 })
 })
 
+t.test('a source that knows no pages has given the whole list with the first', async (t) => {
+  const all: Reply = (_, response) =>
+    response.end(JSON.stringify(['a', 'b'].map((name) => ({ email: `${name}@x.example`, group_id: 3, created_at: 9 }))))
+  const { tally, error } = await move(t, { '/v3/asm/suppressions': all }, ['suppressions'])
+  t.equal(error, undefined)
+  t.equal(tally.counts['group suppressions'].added, 2)
+})
+
 t.test('a list that is cut off at the last offset this service knows is told, not passed over', async (t) => {
   let left = 100_000
   const once: Reply = (_, response) => {

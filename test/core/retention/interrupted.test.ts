@@ -60,6 +60,20 @@ t.test('one left half way does not stand in the way of an older one', async (t) 
   t.equal(await old(), 0)
 })
 
+t.test('a week that was only marked is asked again, since its mail may have been requeued', async (t) => {
+  const { service, sender } = await make(t, { EVENT_DAYS: '7' })
+  await acceptMessage(service, sender)
+  await numberEvents(service)
+  const [{ week } = { week: '' }] = await service.sql<{ week: string }[]>`
+    select to_char(now() at time zone 'UTC', '"_"IYYY"w"IW') as week`
+  await service.sql.unsafe(`comment on table bodies${week} is 'postrider: past its retention'`)
+  await dropAt(service, 30)
+  t.ok((await tables(service)).includes('bodies'), 'its delivery still waits')
+  const [{ mark } = { mark: '' }] = await service.sql<{ mark: string | null }[]>`
+    select obj_description(${`bodies${week}`}::regclass) as mark`
+  t.equal(mark, null)
+})
+
 t.test('whoever died on the way is followed, and a table that an operator took out stays', async (t) => {
   const { service, sender } = await make(t, { EVENT_DAYS: '7' })
   await acceptMessage(service, sender)

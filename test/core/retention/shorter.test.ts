@@ -1,4 +1,5 @@
 import t from 'tap'
+import { verifyData } from '../../../packages/core/src/retention/verify-data.ts'
 import { moveClock } from '../../helpers/database.ts'
 import { numberEvents } from '../../helpers/number-events.ts'
 import { makeService, type Sender } from '../../helpers/service.ts'
@@ -38,6 +39,11 @@ async function add({ accountId }: Sender, count: number, weeksAgo = 0): Promise<
             select service_now() - make_interval(days => ${weeksAgo * 7}), ${accountId}, 'domain' from generate_series(1, ${count})`
   await numberEvents(service)
 }
+/** Of what `postrider backup verify` finds. */
+async function gaps(): Promise<string[]> {
+  const { problems } = await verifyData(sql)
+  return problems.filter((problem) => problem.includes('gaps'))
+}
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at)
 
 t.test('bodies of an account that keeps them for less go after its days, and nobody else’s', async (t) => {
@@ -58,6 +64,19 @@ t.test('bodies of an account that keeps them for less go after its days, and nob
   t.ok((await core.messages.load([messageId])).size === 1)
   t.equal(await bodiesOf(other), 1)
   t.ok(await core.messages.show(messageId), 'messages stay')
+})
+
+t.test('the body of a message whose recipients were all refused goes after its days, too', async (t) => {
+  const sender = await service.makeSender()
+  t.teardown(() => moveClock(sql, '0'))
+  await core.accounts.settings.change(sender.accountId, { bodyDays: 1 }, OPERATOR)
+  await core.suppressions.addAll({ accountId: sender.accountId, emails: ['lena@harbor.example'], reason: 'manual' })
+  await acceptMessage(service, sender, {})
+  await numberEvents(service)
+  t.equal(await bodiesOf(sender), 1)
+  await moveClock(sql, '25 hours')
+  await shorten()
+  t.equal(await bodiesOf(sender), 0)
 })
 
 t.test('events of an account that keeps them for less go by weeks, and the others keep their numbers', async (t) => {
@@ -89,6 +108,7 @@ t.test('events of an account that keeps them for less go by weeks, and the other
     'those of the last weeks',
   )
   t.equal(await core.events.lastNumber(short.accountId), base + 2535, 'an account’s last page stays')
+  t.strictSame(await gaps(), [], 'and that is no fault of the data')
   await add(short, 3)
   t.strictSame((await numbersOf(short)).slice(-3), range(base + 2536, base + 2538))
   t.equal((await numbersOf(other)).length, otherBase + 2535)

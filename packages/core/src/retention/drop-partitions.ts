@@ -10,6 +10,7 @@ import {
   hasWaiting,
   type Partition,
   selectPartitions,
+  unmarkPartition,
 } from './partitions.ts'
 
 const DAY = 86_400_000
@@ -41,7 +42,11 @@ export async function dropPartitions(sql: Sql, most: MostDays): Promise<string[]
     if (!lock?.taken) return []
     for (const partition of past) {
       if (dropped.length === MAX_DROPPED) break
-      if (partition.state === 'kept' && !(await isFree(sql, partition))) continue
+      // Also one that is only marked: mail of its week may have been requeued since.
+      if (partition.state === 'kept' && !(await isFree(sql, partition))) {
+        if (partition.isMarked) await unmarkPartition(session, partition)
+        continue
+      }
       await dropPartition(session, partition)
       dropped.push(partition.name)
     }

@@ -10,8 +10,10 @@ export interface Partition {
   readonly by: 'time' | 'message'
   /** Monday, 0:00 UTC. */
   readonly week: Date
-  /** `going`: marked by a process that may have died before it was detached; `out`: detached but not dropped. */
+  /** `going`: its detaching was interrupted, and its rows are no longer found; `out`: detached but not dropped. */
   readonly state: 'kept' | 'going' | 'out'
+  /** Whether it is to be dropped. One that is `kept` all the same was marked by a process that did not get further. */
+  readonly isMarked: boolean
 }
 
 const DAY_MS = 86_400_000
@@ -31,8 +33,8 @@ export async function selectPartitions(sql: AnySql): Promise<Partition[]> {
     )
     select c.relname as name, p.relname as parent, case p.typname when 'uuid' then 'message' else 'time' end as by,
            to_date(right(c.relname, 7), 'IYYY"w"IW')::timestamp at time zone 'UTC' as week,
-           case when i.inhrelid is null then 'out' when i.inhdetachpending or d.description = ${MARK} then 'going' else 'kept' end
-             as state
+           case when i.inhrelid is null then 'out' when i.inhdetachpending then 'going' else 'kept' end as state,
+           d.description is not distinct from ${MARK} as "isMarked"
       from parents p
       join pg_class c on c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'
                      and c.relname ~ ('^' || p.relname || '_\\d{4}w\\d\\d$')
@@ -60,6 +62,11 @@ export async function dropPartition(sql: AnySql, { name, parent, week, state }: 
   }
   // Several statements without parameters are one transaction.
   await sql.unsafe(`${parent === 'bodies' ? notingDays(week) : ''}drop table if exists ${table}`)
+}
+
+/** Takes the mark off a partition that is needed again, so that one that the operator detaches is kept. */
+export async function unmarkPartition(sql: AnySql, { name }: Partition): Promise<void> {
+  await sql.unsafe(`comment on table ${quoted(name)} is null`)
 }
 
 /** Notes that the objects of the week's days are to be removed, if bodies were ever stored in object storage (body-objects.ts). */

@@ -62,9 +62,12 @@ async function takeRun(sql: Sql, most: MostDays): Promise<Run | undefined> {
   return run
 }
 
+/** Events of which each message has one: of a message whose recipients were all refused, the others are of its bodies' beginning. */
+const FIRST_EVENTS = ['processed', 'dropped', 'invalid'] as const
+
 /** Deletes bodies, except those of queued mail, which are dropped with their partition. Returns whether more may be due. */
 async function shortenBodies(sql: Sql, { accountId, bodies: after, bodyDays, now }: Run): Promise<boolean> {
-  const { events, next } = await readEvents(sql, { accountId, after, limit: MESSAGES, types: ['processed'] })
+  const { events, next } = await readEvents(sql, { accountId, after, limit: MESSAGES, types: FIRST_EVENTS })
   const until = now.getTime() - bodyDays * 86_400_000
   const young = events.findIndex(({ occurredAt }) => occurredAt.getTime() > until)
   const old = young === -1 ? events : events.slice(0, young)

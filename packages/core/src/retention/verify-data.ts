@@ -1,4 +1,5 @@
 import { onlyRow, type Sql } from '../platform/database/database.ts'
+import { selectPartitions } from './partitions.ts'
 
 /** Numbers of rows in a copy of the database. */
 export interface DataCounts {
@@ -72,12 +73,22 @@ async function brokenLogs(sql: Sql): Promise<number[]> {
   return rows.map(({ accountId }) => accountId)
 }
 
+/**
+ * Pages of weeks may alternate, so when the older week expires, the younger one is left with a gap; and the last page of an account that was idle is
+ * kept for ever. So a gap counts only between pages before which a whole week is still kept.
+ */
 async function accountsWithGaps(sql: Sql): Promise<number[]> {
+  const kept = (await selectPartitions(sql)).filter(({ parent, state }) => parent === 'events' && state === 'kept')
+  const oldest = new Date(Math.min(...kept.map(({ week }) => week.getTime()), Date.now()))
   const rows = await sql<{ accountId: number }[]>`
     select distinct account_id as "accountId"
-      from (select account_id, first_number, lag(first_number + count) over (partition by account_id order by first_number) as expected
-              from event_pages) pages
-     where expected <> first_number order by 1 limit ${MAX_NAMED}`
+      from (select account_id, first_number, lag(first_number + count) over own as expected, least(week, lag(week) over own) as earlier
+              from event_pages window own as (partition by account_id order by first_number)) pages
+      join accounts a on a.id = account_id
+     where expected <> first_number
+       and earlier - interval '7 days' >= greatest(${oldest}::timestamptz,
+             service_now() - make_interval(days => 7 + coalesce(a.event_days, 36500)))
+     order by 1 limit ${MAX_NAMED}`
   return rows.map(({ accountId }) => accountId)
 }
 

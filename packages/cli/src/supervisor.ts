@@ -146,6 +146,7 @@ export function supervise({
         return false
       }
       keep(slot, child, FIRST_PAUSE_MS)
+      slot.onReady()
       if (old && !slot.program.last) await stopChild(old, REPLACED, stopTimeoutMs)
       return true
     } finally {

@@ -1,4 +1,4 @@
-import { type BackupStore, backupNames, summaryPath } from '@postrider/core'
+import { BackupError, type BackupStore, backupNames, summaryPath } from '@postrider/core'
 import { CommandError } from '../command.ts'
 
 /** The summary of a base backup, which is written when all else of it is stored. */
@@ -83,9 +83,13 @@ function readMarker(store: BackupStore): Promise<Marker | undefined> {
 export async function findBackup(
   store: BackupStore,
   isWanted: (backup: BaseBackup) => boolean = () => true,
+  { skipsDamaged = false } = {},
 ): Promise<BaseBackup | undefined> {
   for (const name of (await backupNames(store)).toReversed()) {
-    const backup = await readBackup(store, name)
+    const backup = await readBackup(store, name).catch((error: unknown) => {
+      if (skipsDamaged && error instanceof BackupError && error.kind === 'damaged') return undefined
+      throw error
+    })
     if (backup && isWanted(backup)) return backup
   }
   return undefined
@@ -103,6 +107,6 @@ async function readJson<T>(store: BackupStore, path: string): Promise<T | undefi
   try {
     return JSON.parse(content.toString('utf8')) as T
   } catch {
-    throw new CommandError(`${store.name}/${path} is damaged`)
+    throw new BackupError('damaged', `${store.name}/${path} is damaged`)
   }
 }

@@ -9,10 +9,12 @@ import { type BaseBackup, findBackup } from './base-backup.ts'
  */
 export async function chooseBackup(store: BackupStore, to: Date | undefined): Promise<BaseBackup> {
   let first: BaseBackup | undefined
-  const found = await findBackup(store, (backup) => {
+  const isWanted = (backup: BaseBackup) => {
     first = backup
     return to === undefined || new Date(backup.finishedAt) <= to
-  })
+  }
+  // The latest state is not silently an older one; a moment is the same whichever backup before it is used.
+  const found = await findBackup(store, isWanted, { skipsDamaged: to !== undefined })
   if (found) return found
   if (!first) throw new CommandError(`${store.name} has no complete base backup`)
   throw new CommandError(

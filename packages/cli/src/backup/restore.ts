@@ -18,6 +18,7 @@ import { chooseBackup } from './choose-backup.ts'
 import { missingSegment } from './missing-segment.ts'
 import { withBackups } from './open-backups.ts'
 import { recover } from './recover.ts'
+import { removingOnSignal } from './temporary-folder.ts'
 
 export interface RestoreOptions {
   readonly from: BackupAddress
@@ -54,6 +55,17 @@ async function restoreFrom(store: BackupStore, options: RestoreOptions): Promise
   requireEmpty(into)
   const unfinished = join(into, UNFINISHED_RESTORE)
   const created = mkdirSync(unfinished, { recursive: true, mode: 0o700 }) ?? unfinished
+  return removingOnSignal(created, () =>
+    restoreAt({ created, unfinished }, backup, store, { from, into, to, progress, report }),
+  )
+}
+
+async function restoreAt(
+  { created, unfinished }: { readonly created: string; readonly unfinished: string },
+  backup: BaseBackup,
+  store: BackupStore,
+  { from, into, to, progress, report }: RestoreOptions,
+): Promise<RestoreResult> {
   try {
     const access = backupAccess(from)
     const { sql, reached, stop } = await recover({ store, access, backup, dataDir: unfinished, to, progress, report })

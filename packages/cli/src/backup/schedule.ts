@@ -42,9 +42,12 @@ export function scheduleBackups({ config, env, report }: ScheduleOptions): { sto
     let said = ''
     child.stderr.on('data', (octets: Buffer) => (said = `${said}${octets}`.slice(-1000)))
     child.on('error', (error) => (said = error.message))
-    const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
+    const end = await new Promise<number | NodeJS.Signals>((resolve) =>
+      child.on('close', (code, signal) => resolve(signal ?? code ?? 1)),
+    )
     running = undefined
-    return code === 0 || code === null ? undefined : said.trim()
+    if (end === 0 || isStopped) return undefined
+    return said.trim() || `the program ended with ${end}`
   }
 
   const timer = setInterval(() => void look(), LOOK_EVERY_MS)

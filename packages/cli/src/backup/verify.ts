@@ -16,6 +16,7 @@ import { chooseBackup } from './choose-backup.ts'
 import { missingSegment } from './missing-segment.ts'
 import { withBackups } from './open-backups.ts'
 import { recover } from './recover.ts'
+import { removingOnSignal } from './temporary-folder.ts'
 
 export interface VerifyOptions {
   readonly from: BackupAddress
@@ -44,6 +45,15 @@ async function verifyIn(store: BackupStore, { from, to, progress, report }: Veri
   await requireBackups(store)
   const backup = await chooseBackup(store, to)
   const dataDir = mkdtempSync(join(tmpdir(), 'postrider-verify-'))
+  return removingOnSignal(dataDir, () => verifyAt(dataDir, backup, store, { from, to, progress, report }))
+}
+
+async function verifyAt(
+  dataDir: string,
+  backup: BaseBackup,
+  store: BackupStore,
+  { from, to, progress, report }: VerifyOptions,
+): Promise<Verified> {
   try {
     const access = backupAccess(from)
     const { sql, reached, stop } = await recover({ store, access, backup, dataDir, to, progress, report })

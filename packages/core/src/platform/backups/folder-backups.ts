@@ -4,12 +4,16 @@ import { dirname, join } from 'node:path'
 import { syncFolder } from '../sync-folder.ts'
 import { BackupError, type BackupStore } from './backup-store.ts'
 
+/** See `write`. */
+const UNFINISHED = /\.[0-9a-f]{8}\.new$/
+
 /** Backups in a folder. Its files are readable by their owner only. */
 export function folderBackups(root: string): BackupStore {
   return {
     name: root,
     serverFolders: [root, join(root, 'wal')],
-    isEmpty: async () => ((await readdir(root).catch(ifMissing)) ?? []).length === 0,
+    // A file that a write left when it was interrupted is none of others.
+    isEmpty: async () => ((await readdir(root).catch(ifMissing)) ?? []).every((name) => UNFINISHED.test(name)),
     async list(folder, after = '') {
       const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true }).catch(ifMissing)
       return (entries ?? [])

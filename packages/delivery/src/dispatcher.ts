@@ -102,9 +102,7 @@ export class Dispatcher {
   }
 
   /** Whether mail of the flow may be claimed while there is capacity. */
-  mayClaim(flow: Flow): boolean {
-    return this.#inFlight.mayClaim(flow)
-  }
+  mayClaim = (flow: Flow): boolean => this.#inFlight.mayClaim(flow)
 
   /** How many deliveries of a flow may be claimed even without capacity, because it has few in flight. */
   reserveFor(flow: Flow, given = 0): number {

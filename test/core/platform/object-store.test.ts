@@ -164,6 +164,13 @@ t.test('storage that fails for a moment is asked again; one that stays away is g
   }
 })
 
+t.test('the long page of a proxy whose storage is away is no damaged object', async (t) => {
+  const { storage, store } = await makeStore(t)
+  storage.react = () => ({ status: 503, code: `SlowDown</Code>${'x'.repeat(100_000)}<Code>` })
+  const error = await failure(store.get('key', { timeoutMs: 600, maxBytes: 1_000_000 }))
+  t.equal(error.kind, 'unavailable')
+})
+
 t.test('each refusal says what the operator has to do', async (t) => {
   const { storage, store } = await makeStore(t)
   for (const [status, code, text] of [

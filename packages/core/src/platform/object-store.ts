@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { AwsV4Signer } from 'aws4fetch'
 import type { ObjectStoreConfig } from './config/object-storage.ts'
 import { count, observe } from './metrics/metrics.ts'
+import { readBeginning } from './read-beginning.ts'
 
 /** Objects in a bucket of S3-compatible storage, under the prefix of its configuration. */
 export interface ObjectStore {
@@ -160,8 +161,10 @@ export function createObjectStore(config: ObjectStoreConfig): ObjectStore {
       })
       request.on('error', reject)
       request.on('response', (response) => {
-        const limit = response.statusCode === 200 ? maxBytes : ANSWER_BYTES
-        read(response, limit).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject)
+        const { statusCode: status = 0 } = response
+        // The page of an error, which may be that of a proxy, says enough at its beginning.
+        const answer = status === 200 ? read(response, maxBytes) : readBeginning(response, ANSWER_BYTES)
+        answer.then((body) => resolve({ status, body }), reject)
       })
       request.end(body)
     })

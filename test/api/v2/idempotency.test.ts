@@ -2,6 +2,7 @@ import t from 'tap'
 import { moveClock } from '../../helpers/database.ts'
 import { sendV2, v2Body } from '../../helpers/send.ts'
 import { makeService, type Sender } from '../../helpers/service.ts'
+import { until } from '../../helpers/until.ts'
 import { asForm, type CallAnswer, call, FORM, JSON_TYPE, messageIdOf, refused } from '../call.ts'
 
 const service = await makeService(t)
@@ -137,6 +138,25 @@ t.test('two API keys of one account share their idempotency keys', async (t) => 
   const first = await post(sender, 'k', v2Body(sender))
   t.equal((await post({ ...sender, apiKey: secret }, 'k', v2Body(sender))).text, first.text)
   t.equal(await stored(sender), 1)
+})
+
+t.test('a repeated call gets its first answer also if what it names was deleted meanwhile', async (t) => {
+  const sender = await service.makeSender()
+  const template = { accountId: sender.accountId, name: 'berth', content: '<p>Hello</p>' }
+  const { id } = await service.core.templates.create(template)
+  const body = v2Body(sender, { templateId: id })
+  const first = await post(sender, 'order 1', body)
+  t.equal(first.status, 200)
+  await service.core.templates.remove({ accountId: sender.accountId, id })
+  const refusal = await until('the template to be gone', async () => {
+    const answer = await post(sender, 'order 2', body)
+    return answer.status === 200 ? undefined : answer
+  })
+  refused(t, refusal, [400, 118])
+  const again = await post(sender, 'order 1', body)
+  t.equal(again.text, first.text)
+  t.equal(again.headers['idempotent-replayed'], 'true')
+  refused(t, await post(sender, 'order 1', v2Body(sender, { templateId: id, subject: 'another' })), [400, 118])
 })
 
 t.test('a refused call does not use its key up', async (t) => {

@@ -103,7 +103,12 @@ async function acceptOnce(
   requireShare(countRecipients(submission), dependencies.share.recipients)
   const capacity = capacityIn(storedBudget, dependencies.share)
   try {
-    const found = await validate(submission, { ...lookups, hold: capacity.hold })
+    const found = await validate(submission, { ...lookups, hold: capacity.hold }).catch(async (error: unknown) => {
+      const first = await firstOf(submission, error, findRepeat)
+      if (first === undefined) throw error
+      return { first }
+    })
+    if ('first' in found) return { messageId: messageIdText(found.first), repeated: true }
     const now = clock.now()
     const transactionBase = await numbers.take(countRecipients(submission), now)
     const work = longWork()
@@ -242,6 +247,20 @@ async function putBody(
     release(message, taken, { rateLimits })
     throw error
   }
+}
+
+/**
+ * Returns the message that an idempotent call stored before a rule refused its repetition: what it names may have been deleted meanwhile. Undefined if
+ * there is none.
+ */
+async function firstOf(
+  { principal, idempotencyKey, fingerprint }: Submission,
+  error: unknown,
+  findRepeat: AcceptDependencies['findRepeat'],
+): Promise<string | undefined> {
+  if (!(error instanceof ServiceError) || idempotencyKey === undefined || !fingerprint) return undefined
+  const first = await findRepeat(principal.account.id, idempotencyKey)
+  return first?.fingerprint.equals(fingerprint) ? first.messageId : undefined
 }
 
 /** Gives back what was taken for a message that is not sent. */

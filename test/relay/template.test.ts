@@ -91,6 +91,47 @@ t.test('the files of a message stay with the template', async (t) => {
   t.notMatch(text, /not this/)
 })
 
+t.test('header fields, all of the subject, and what images are shown as stay with the template', async (t) => {
+  const subject = 'Berth '.repeat(120).trim()
+  const message = [
+    `From: ${desk}`,
+    `Reply-To: Harbor <harbor@${sender.domain}>, Desk <desk@${sender.domain}>`,
+    `Subject: ${subject.replaceAll(/(.{60}) /g, '$1\r\n ')}`,
+    'In-Reply-To: <question@harbor.example>',
+    'References: <question@harbor.example>',
+    'X-Order: 9003',
+    `X-TEMPLATEID: ${template.id}`,
+    'Content-Type: multipart/related; boundary=b',
+    '',
+    '--b',
+    'Content-Type: text/html',
+    '',
+    'not this',
+    '--b',
+    'Content-Type: image/png; name=chart.png',
+    'Content-Disposition: inline; filename=chart.png',
+    'Content-ID: <chart>',
+    'Content-Transfer-Encoding: base64',
+    '',
+    'dGhlIHBsYW4=',
+    '--b--',
+    '',
+  ].join('\r\n')
+  const client = await openSession(t, service, sender)
+  queueId(await client.submit(desk, 'fields@harbor.example', message))
+  const text = await arrived('fields@harbor.example')
+  const unfolded = text.replaceAll(/\r\n[ \t]/g, ' ')
+  t.match(unfolded, `Subject: ${subject}\r\n`)
+  t.match(unfolded, /^In-Reply-To: <question@harbor.example>\r$/m)
+  t.match(unfolded, /^References: <question@harbor.example>\r$/m)
+  t.match(unfolded, /^X-Order: 9003\r$/m)
+  t.match(unfolded, new RegExp(`^Reply-To: .*harbor@${sender.domain}.*desk@${sender.domain}`, 'm'))
+  t.match(unfolded, /^Content-Type: image\/png/m)
+  t.match(unfolded, /^Content-ID: <chart>\r$/m)
+  t.match(unfolded, /^Content-Disposition: inline/m)
+  t.notMatch(text, /x-templateid/i)
+})
+
 t.test('X-TEMPLATEID of no template, or of another account’s, is refused with 550', async (t) => {
   const other = await service.makeSender()
   const own = await service.makeSender()

@@ -149,7 +149,7 @@ function isTooLong(text: string | undefined): boolean {
  * verify. If there are several fields of one name, the first one counts. Undefined if the fields exceed the limits for header fields of a
  * copy: these limits are errors in an API call, but do not make a received message invalid.
  */
-function headersOf(head: Buffer, fields: readonly Field[]): Record<string, string> | undefined {
+export function headersOf(head: Buffer, fields: readonly Field[]): Record<string, string> | undefined {
   const headers = new Map<string, [name: string, value: string]>()
   for (const { name, value, start } of fields) {
     if (headers.has(name) || isReservedField(name)) continue

@@ -1,4 +1,5 @@
 import {
+  defined,
   essenceOf,
   inTurns,
   invalidParameter,
@@ -12,11 +13,10 @@ import {
   type Stoppable,
   type Submission,
   type SubmittedContent,
-  validFileName,
 } from '@postrider/core'
 import { type Controls, isRemoved, readControls } from './control-headers.ts'
 import { MAX_COPIED_BYTES, sizeOf } from './copies.ts'
-import { parseMailboxes, stringOf } from './decompose-mime.ts'
+import { headersOf, parseMailboxes, stringOf, toAttachment } from './decompose-mime.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { type Field, type SplitMessage, splitHeader, withoutFields } from './header.ts'
 import { onlyMailbox } from './mailboxes.ts'
@@ -120,7 +120,7 @@ async function parseReceived(received: ReceivedMessage, head: Head): Promise<Par
   const templated =
     controls.templateId === undefined
       ? submission
-      : withTemplate({ submission, fields, controls, parts: await parts() })
+      : withTemplate({ submission, head: pieces[0] as Buffer, fields, controls, parts: await parts() })
   // A blank value is treated like an empty object.
   if (written === undefined || written.trim() === '') return { submission: templated, problems: [] }
   const reading = await inTurns(readSmtpApi(written, received.now))
@@ -262,24 +262,30 @@ function checkAttributes(attributes: Controls['attributes'], recipients: number)
 
 interface Templated {
   readonly submission: Submission
+  /** The bytes that the fields' offsets refer to. */
+  readonly head: Buffer
   readonly fields: readonly Field[]
   readonly controls: Controls
   readonly parts: MessageParts
 }
 
-/** X-TEMPLATEID: the template's content replaces that of the message; names, subject and attachments stay. */
-function withTemplate({ submission, fields, controls, parts }: Templated): Submission {
+/** X-TEMPLATEID: the template's content replaces that of the message; names, subject, header fields and attachments stay. */
+function withTemplate({ submission, head, fields, controls, parts }: Templated): Submission {
   const { html, text, files, complete } = parts
   if (!complete) throw new ServiceError('messageMalformed', { values: { problem: 'its MIME parts cannot be parsed' } })
+  const own = fields.filter((field) => !isRemoved(field))
+  // With too many or too long ones, the message goes without them.
+  const headers = headersOf(head, own) ?? {}
+  const subject = own.find(({ name }) => name === 'subject')?.value
+  const replyTo = parseMailboxes(own, 'reply-to').filter(({ email }) => parseAddress(email))
   return {
     ...submission,
-    from: submission.from && { ...submission.from, name: parseMailboxes(fields, 'from')[0]?.name ?? '' },
-    replyTo: parseMailboxes(fields, 'reply-to')[0]?.email,
-    content: { kind: 'parts', html: stringOf(html ?? text) ?? '', text: undefined, amp: undefined },
-    attachments: files.map(({ fileName, content }) => ({
-      fileName: validFileName(fileName),
-      content: Buffer.from(content.buffer),
-    })),
+    from: submission.from && { ...submission.from, name: parseMailboxes(own, 'from')[0]?.name ?? '' },
+    // That of the submission is shortened, to be shown.
+    ...defined({ subject: subject === undefined ? undefined : readable(subject) }),
+    ...(replyTo.length > 0 ? { replyToList: replyTo } : {}),
+    content: { kind: 'parts', html: stringOf(html ?? text) ?? '', text: undefined, amp: undefined, headers },
+    attachments: files.map(toAttachment),
     envelopes: submission.envelopes.flatMap((envelope) =>
       envelope.to.map((recipient, at) => ({
         ...envelope,

@@ -1,6 +1,12 @@
 import { simpleParser } from 'mailparser'
 import t, { type Test } from 'tap'
-import { fileNameParameter, mailboxField, rawField, textField } from '../../../packages/core/src/mime/header.ts'
+import {
+  fileNameParameter,
+  mailboxField,
+  ownField,
+  rawField,
+  textField,
+} from '../../../packages/core/src/mime/header.ts'
 import { naughtyStrings, skipWithoutThem } from '../naughty-strings.ts'
 
 /** Texts of every kind: what is written must be what is read. */
@@ -167,4 +173,27 @@ t.test('a long field name leaves room for the encoded words that follow', async 
   const field = textField(name, '\u00fcber '.repeat(40).trim())
   wellFormed(t, field.replace(`${name}: `, 'X: '))
   t.ok(field.split('\r\n').every((line) => line.length <= 100))
+})
+
+t.test('what a submission has in angle brackets is never part of an encoded word', async (t) => {
+  for (const [name, value, field] of [
+    ['List-Id', 'Gr\u00f6\u00dfe <list.example.org>', 'List-Id: =?utf-8?B?R3LDtsOfZQ==?= <list.example.org>'],
+    ['list-unsubscribe', '<https://ex.com/u?q==?x>', 'list-unsubscribe: <https://ex.com/u?q==?x>'],
+    [
+      'List-Unsubscribe',
+      '<mailto:a@x.example>, <https://ex.com/u>',
+      'List-Unsubscribe: <mailto:a@x.example>, <https://ex.com/u>',
+    ],
+    [
+      'Disposition-Notification-To',
+      'J\u00f6rg <j@x.example>',
+      'Disposition-Notification-To: =?utf-8?B?SsO2cmc=?= <j@x.example>',
+    ],
+    ['References', '<a@x.example> <b@x.example>', 'References: <a@x.example> <b@x.example>'],
+    ['X-Note', 'Gr\u00f6\u00dfe <4>', 'X-Note: =?utf-8?B?R3LDtsOfZSA8ND4=?='],
+    ['List-Id', 'without', 'List-Id: without'],
+  ] as const)
+    t.equal(ownField(name, value), `${field}\r\n`)
+  const many = ownField('References', Array.from({ length: 40 }, (_, at) => `<${at}@x.example>`).join(' '))
+  t.ok(many.split('\r\n').every((line) => line.length <= 78))
 })

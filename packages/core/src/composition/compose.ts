@@ -1,5 +1,5 @@
 import { contentIdsIn } from '../mime/content-id.ts'
-import { type Mailbox, mailboxField, rawField, textField } from '../mime/header.ts'
+import { type Mailbox, mailboxField, ownField, rawField, textField } from '../mime/header.ts'
 import { type FilePart, filePart, multipart, textPart } from '../mime/parts.ts'
 import { release } from '../platform/release.ts'
 import { Adder, type AddTo, type PlanCache } from './adder.ts'
@@ -52,7 +52,7 @@ export function composeMessage(composition: Composition): Buffer {
   const own = Object.entries({ ...content.headers, ...personal?.headers })
   if (unsubscribe && !own.some(([name]) => isListUnsubscribe(name))) head += listUnsubscribe(unsubscribe)
   const values = unsubscribe && own.length > 0 ? withUnsubscribe(attributes, unsubscribe) : attributes
-  for (const [name, value] of own) head += textField(name, merge(value, values))
+  for (const [name, value] of own) head += ownField(name, merge(value, values))
   head += 'MIME-Version: 1.0\r\n'
   const body = bodyOf(composition, id, attributes)
   const message = Buffer.concat([Buffer.from(head), ...body])

@@ -16,10 +16,36 @@ const TOO_LONG = /.{999}/
  * it.
  */
 export function textField(name: string, value: string): string {
-  const plain = ASCII.test(value) && !value.includes('=?') ? fold(name, value) : undefined
+  const plain = isPlain(value) ? fold(name, value) : undefined
   if (plain !== undefined && !TOO_LONG.test(plain)) return plain
   return fold(name, encodedWords(value, name.length + 2))
 }
+
+/** Fields with addresses, URLs or ids in angle brackets, which an encoded word must not contain (RFC 2047 5). */
+const BRACKETED = /^(?:List-[A-Za-z-]+|In-Reply-To|References|Disposition-Notification-To|Return-Receipt-To)$/i
+const IN_BRACKETS = /(<[^<>]*>)/
+
+/** Formats a field of a submission: of structured ones only the text outside of angle brackets is encoded. */
+export function ownField(name: string, value: string): string {
+  const parts = value.split(IN_BRACKETS)
+  const isStructured =
+    BRACKETED.test(name) && parts.length > 1 && parts.every((part, at) => at % 2 === 0 || ASCII.test(part))
+  if (!isStructured) return textField(name, value)
+  const texts = parts.map((part, at) =>
+    at % 2 === 1 || isPlain(part) ? part : encodedWords(part.trim(), name.length + 2),
+  )
+  const field = fold(
+    name,
+    texts
+      .map((text) => text.trim())
+      .filter((text) => text !== '')
+      .join(' ')
+      .replaceAll(' ,', ','),
+  )
+  return TOO_LONG.test(field) ? textField(name, value) : field
+}
+
+const isPlain = (text: string): boolean => ASCII.test(text) && !text.includes('=?')
 
 /** Formats a structured field whose value is already valid ASCII. */
 export function rawField(name: string, value: string): string {

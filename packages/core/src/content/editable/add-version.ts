@@ -6,7 +6,7 @@ import type { EditableAct, EditableVersion, NewVersion } from './editable-templa
 import { makingPlain } from './make-plain.ts'
 import { auditValues, noteTemplateChange } from './note-change.ts'
 import { withTemplate } from './require-template.ts'
-import { changed, checkTogether, checkVersion, EDITABLE_LIMITS } from './rules.ts'
+import { changed, checkTogether, checkVersion, EDITABLE_LIMITS, octetsOf } from './rules.ts'
 import { contentOfOthers, deactivate, insertVersion, selectSummaries, touchTemplate } from './store.ts'
 import { isVersionId } from './template-id.ts'
 
@@ -51,6 +51,6 @@ async function insert(
     editor,
     active: active || (first && !asIs),
   }
-  checkTogether(await contentOfOthers(transaction, accountId, id, versionId), added)
+  checkTogether('html', (await contentOfOthers(transaction, accountId, id, versionId)) + octetsOf(added))
   return insertVersion(transaction, accountId, added)
 }

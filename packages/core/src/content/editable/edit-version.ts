@@ -5,7 +5,7 @@ import type { EditableVersion, VersionAct, VersionChange } from './editable-temp
 import { makingPlain } from './make-plain.ts'
 import { auditValues, noteTemplateChange } from './note-change.ts'
 import { requireVersion, withTemplate } from './require-template.ts'
-import { changed, checkTogether, checkVersion } from './rules.ts'
+import { changed, checkTogether, checkVersion, octetsOf } from './rules.ts'
 import { contentOfOthers, deactivate, touchTemplate, updateVersion } from './store.ts'
 
 export async function editVersion(
@@ -24,8 +24,11 @@ export async function editVersion(
       const active = change.active === true || before.active
       if (active && !before.active) await deactivate(transaction, accountId, id)
       const edited = { ...changed(before, change, plainOf), id: versionId, active }
-      if (change.html !== undefined || change.plain !== undefined) {
-        checkTogether(await contentOfOthers(transaction, accountId, id, versionId), edited)
+      const octets = octetsOf(edited)
+      // Plain text that is generated grows a version, too.
+      if (octets > octetsOf(before)) {
+        const field = edited.html === before.html && edited.plain === before.plain ? 'testData' : 'html'
+        checkTogether(field, (await contentOfOthers(transaction, accountId, id, versionId)) + octets)
       }
       const after = await updateVersion(transaction, accountId, edited)
       await touchTemplate(transaction, accountId, id, undefined)

@@ -35,8 +35,8 @@ export interface EditableVersion extends EditableVersionSummary {
   readonly testData: string | null
 }
 
-/** The version that sends use. */
-export interface ActiveVersion extends EditableVersion {
+/** The version that sends use, without test data, which is for previews. */
+export interface ActiveVersion extends Omit<EditableVersion, 'testData'> {
   readonly generation: Generation
   readonly templateName: string
 }

@@ -9,8 +9,8 @@ export const EDITABLE_LIMITS = {
   /** Maximum bytes of HTML and of plain text, each; the limit applies to all templates. */
   content: 10 * 1024 * 1024,
   /**
-   * Maximum bytes of all versions of a template, since they are returned together: 300 versions of 20 MB would take 6
-   * GB of memory.
+   * Maximum bytes of all versions of a template with their test data, since they are returned together: 300 versions
+   * of 20 MB would take 6 GB of memory.
    */
   together: 30 * 1024 * 1024,
   testData: 1024 * 1024,
@@ -46,10 +46,15 @@ export function checkVersion({ name, subject, html, plain, testData }: VersionCh
   }
 }
 
-/** Throws parameterInvalid (html) if the versions of a template together are too large. */
-export function checkTogether(others: number, { html, plain }: Pick<EditableVersion, 'html' | 'plain'>): void {
-  if (others + Buffer.byteLength(html) + Buffer.byteLength(plain) <= EDITABLE_LIMITS.together) return
-  throw invalidParameter('html', 'all versions of a template must not exceed 30 MB in total; delete some of them')
+/** Bytes of a version, without its name and subject. */
+export function octetsOf({ html, plain, testData }: Pick<EditableVersion, 'html' | 'plain' | 'testData'>): number {
+  return Buffer.byteLength(html) + Buffer.byteLength(plain) + Buffer.byteLength(testData ?? '')
+}
+
+/** Throws parameterInvalid with the name of the given field if the versions of a template together are too large. */
+export function checkTogether(field: 'html' | 'testData', octets: number): void {
+  if (octets <= EDITABLE_LIMITS.together) return
+  throw invalidParameter(field, 'all versions of a template must not exceed 30 MB in total; delete some of them')
 }
 
 /** The database cannot store NUL, and lone surrogates would be altered. */

@@ -12,6 +12,7 @@ const summaryColumns = (sql: AnySql) => sql`
   v.id, v.template_id as "templateId", v.active, v.name, v.subject, v.generate_plain as "generatePlain", v.editor,
   v.updated_at as "updatedAt"`
 const versionColumns = (sql: AnySql) => sql`${summaryColumns(sql)}, v.html, v.plain, v.test_data as "testData"`
+const octets = (sql: AnySql) => sql`octet_length(html) + octet_length(plain) + coalesce(octet_length(test_data), 0)`
 
 export async function insertTemplate(
   sql: AnySql,
@@ -83,7 +84,7 @@ export async function selectVersions(sql: AnySql, accountId: number, templateId:
      order by v.active desc, v.created_at desc, v.id`
 }
 
-/** Bytes of the HTML and plain text of all versions except one, computed without reading them. */
+/** Bytes of the texts and test data of all versions except one, computed without reading them. */
 export async function contentOfOthers(
   sql: AnySql,
   accountId: number,
@@ -92,7 +93,7 @@ export async function contentOfOthers(
 ): Promise<number> {
   return onlyRow(
     await sql<{ octets: number }[]>`
-      select coalesce(sum(octet_length(html) + octet_length(plain)), 0)::float8 as octets from editable_versions
+      select coalesce(sum(${octets(sql)}), 0)::float8 as octets from editable_versions
        where account_id = ${accountId} and template_id = ${templateId} and id <> ${versionId}::uuid`,
   ).octets
 }
@@ -115,7 +116,7 @@ export async function selectActive(
   templateId: string,
 ): Promise<ActiveVersion | undefined> {
   const rows = await sql<ActiveVersion[]>`
-    select ${versionColumns(sql)}, t.generation, t.name as "templateName"
+    select ${summaryColumns(sql)}, v.html, v.plain, t.generation, t.name as "templateName"
       from editable_templates t join editable_versions v on v.account_id = t.account_id and v.template_id = t.id
      where t.account_id = ${accountId} and t.id = ${templateId} and v.active`
   return rows[0]

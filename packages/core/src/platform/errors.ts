@@ -152,6 +152,7 @@ export const ERRORS = {
     550,
     '5.6.0',
   ),
+  templatesFull: row(159, 'Template', 400, 'Template storage limit of {limit} exceeded', 550, '5.6.0'),
   attachmentsFull: row(156, 'Attachment', 400, 'Attachment storage limit of {limit} exceeded', 550, '5.6.0'),
 
   dateInvalid: row(160, 'Credit', 400, 'Start date and end date must be in yyyy-mm-dd format', 550, '5.6.0'),

@@ -5,6 +5,7 @@ import type { DynamicRenderer } from '../engine/index.ts'
 import type { EditableAct, EditableVersion, NewVersion } from './editable-template.ts'
 import { makingPlain } from './make-plain.ts'
 import { auditValues, noteTemplateChange } from './note-change.ts'
+import { requireCapacity } from './require-capacity.ts'
 import { withTemplate } from './require-template.ts'
 import { changed, checkTogether, checkVersion, EDITABLE_LIMITS, octetsOf } from './rules.ts'
 import { contentOfOthers, deactivate, insertVersion, selectSummaries, touchTemplate } from './store.ts'
@@ -51,6 +52,8 @@ async function insert(
     editor,
     active: active || (first && !asIs),
   }
-  checkTogether('html', (await contentOfOthers(transaction, accountId, id, versionId)) + octetsOf(added))
+  const octets = octetsOf(added)
+  checkTogether('html', (await contentOfOthers(transaction, accountId, id, versionId)) + octets)
+  await requireCapacity(transaction, accountId, { versions: 1, octets })
   return insertVersion(transaction, accountId, added)
 }

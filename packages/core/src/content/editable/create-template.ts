@@ -16,7 +16,7 @@ export async function createTemplate(
     throw invalidParameter('id', 'template belongs to the other generation (legacy or dynamic)')
   try {
     return (await sql.begin(async (transaction) => {
-      await requireCapacity(transaction, accountId)
+      await requireCapacity(transaction, accountId, { templates: 1 })
       const template = await insertTemplate(transaction, { accountId, id, generation, name })
       await noteTemplateChange(transaction, { accountId, id, by }, 'create', { after: { name, generation } })
       return template

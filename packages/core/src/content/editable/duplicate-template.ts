@@ -3,7 +3,7 @@ import type { Sql } from '../../platform/database/database.ts'
 import type { EditableAct, TemplateWithVersions } from './editable-template.ts'
 import { noteTemplateChange } from './note-change.ts'
 import { requireCapacity } from './require-capacity.ts'
-import { checkName } from './rules.ts'
+import { checkName, octetsOf } from './rules.ts'
 import { showTemplate } from './show-template.ts'
 import { insertTemplate, insertVersion } from './store.ts'
 import { newTemplateId } from './template-id.ts'
@@ -15,8 +15,10 @@ export async function duplicateTemplate(sql: Sql, act: EditableAct, name: string
   const id = newTemplateId(source.generation)
   // The copies are created at the same time, and are listed in the order of their ids.
   const ids = source.versions.map(() => randomUUID()).sort()
+  const octets = source.versions.reduce((sum, version) => sum + octetsOf(version), 0)
+  const added = { templates: 1, versions: source.versions.length, octets }
   await sql.begin(async (transaction) => {
-    await requireCapacity(transaction, accountId)
+    await requireCapacity(transaction, accountId, added)
     await insertTemplate(transaction, { accountId, id, generation: source.generation, name })
     for (const [at, version] of source.versions.entries()) {
       await insertVersion(transaction, accountId, { ...version, id: ids[at] as string, templateId: id })

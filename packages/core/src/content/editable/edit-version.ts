@@ -4,6 +4,7 @@ import type { DynamicRenderer } from '../engine/index.ts'
 import type { EditableVersion, VersionAct, VersionChange } from './editable-template.ts'
 import { makingPlain } from './make-plain.ts'
 import { auditValues, noteTemplateChange } from './note-change.ts'
+import { requireCapacity } from './require-capacity.ts'
 import { requireVersion, withTemplate } from './require-template.ts'
 import { changed, checkTogether, checkVersion, octetsOf } from './rules.ts'
 import { contentOfOthers, deactivate, touchTemplate, updateVersion } from './store.ts'
@@ -25,10 +26,12 @@ export async function editVersion(
       if (active && !before.active) await deactivate(transaction, accountId, id)
       const edited = { ...changed(before, change, plainOf), id: versionId, active }
       const octets = octetsOf(edited)
+      const growth = octets - octetsOf(before)
       // Plain text that is generated grows a version, too.
-      if (octets > octetsOf(before)) {
+      if (growth > 0) {
         const field = edited.html === before.html && edited.plain === before.plain ? 'testData' : 'html'
         checkTogether(field, (await contentOfOthers(transaction, accountId, id, versionId)) + octets)
+        await requireCapacity(transaction, accountId, { octets: growth })
       }
       const after = await updateVersion(transaction, accountId, edited)
       await touchTemplate(transaction, accountId, id, undefined)

@@ -35,7 +35,7 @@ export { generationOf } from './template-id.ts'
 /**
  * All functions throw templateIdInvalid for a template and templateVersionUnknown for a version that the account does
  * not have. For content that cannot be stored they throw parameterInvalid (name, subject, html, plain, testData) or
- * templateTooLarge.
+ * templateTooLarge; templatesFull for versions that the account has no space for.
  */
 export interface EditableTemplates {
   /**

@@ -14,6 +14,10 @@ export const EDITABLE_LIMITS = {
    */
   together: 30 * 1024 * 1024,
   testData: 1024 * 1024,
+  /** Maximum versions of all templates of an account, since they can be listed together. */
+  accountVersions: 10_000,
+  /** Maximum bytes of all versions of an account with their test data: a copy of 30 MB takes an empty request. */
+  accountOctets: 1024 ** 3,
 } as const
 
 export function checkName(name: string): string {

@@ -38,11 +38,21 @@ export async function selectTemplate(
   return rows[0]
 }
 
-export async function countTemplates(sql: AnySql, accountId: number): Promise<number> {
+export interface Usage {
+  readonly templates: number
+  readonly versions: number
+  /** Bytes of the texts and test data of all versions. */
+  readonly octets: number
+}
+
+/** Returns what the account's templates use. */
+export async function selectUsage(sql: AnySql, accountId: number): Promise<Usage> {
   return onlyRow(
-    await sql<{ count: number }[]>`
-      select count(*)::int as count from editable_templates where account_id = ${accountId}`,
-  ).count
+    await sql<Usage[]>`
+      select (select count(*)::int from editable_templates where account_id = ${accountId}) as templates,
+             count(*)::int as versions, coalesce(sum(${octets(sql)}), 0)::float8 as octets
+        from editable_versions where account_id = ${accountId}`,
+  )
 }
 
 export interface TemplatePlace {

@@ -1,0 +1,55 @@
+import t from 'tap'
+import { makeService } from '../../helpers/service.ts'
+import { ask, refusedV3 } from './ask.ts'
+
+const service = await makeService(t)
+const base = await service.openApi()
+
+/** Makes an account with a template of one version, and copies of that version until it has `versions`. */
+async function makeAccount({ versions, html }: { versions: number; html: string }) {
+  const { apiKey: key, accountId } = await service.makeSender()
+  const call = (method: string, path: string, body?: unknown) => ask(base, { key, method, path, body })
+  const made = await call('POST', '/templates', { name: 'a', generation: 'dynamic' })
+  const path = `/templates/${made.json?.id}`
+  const version = { name: 'v', subject: 's', html_content: html, plain_content: 'x' }
+  const first = await call('POST', `${path}/versions`, version)
+  await service.sql`
+    with made as (
+      insert into editable_templates (account_id, id, generation, name)
+      select ${accountId}, gen_random_uuid()::text, 'legacy', 'b' from generate_series(1, ${Math.ceil(versions / 300)})
+      returning id
+    ), placed as (select id, row_number() over () as place from made)
+    insert into editable_versions (account_id, template_id, id, active, name, subject, html, plain, generate_plain, editor)
+    select ${accountId}, p.id, gen_random_uuid(), false, v.name, v.subject, v.html, v.plain, false, v.editor
+      from editable_versions v, generate_series(0, ${versions - 2}) as at join placed p on p.place = at / 300 + 1
+     where v.account_id = ${accountId}`
+  return { call, path, version, versionPath: `${path}/versions/${first.json?.id}` }
+}
+
+t.test('an account has at most 10,000 versions of templates, copies included, so that lists are bounded', async (t) => {
+  const { call, path, version, versionPath } = await makeAccount({ versions: 9_998, html: 'x' })
+  t.equal((await call('POST', `${path}/versions`, version)).status, 201)
+  const refusal = [400, /^Template storage limit of 10000 versions exceeded$/, null] as const
+  refusedV3(t, await call('POST', path, {}), refusal, 'a copy of two')
+  t.equal((await call('POST', `${path}/versions`, version)).status, 201)
+  refusedV3(t, await call('POST', `${path}/versions`, version), refusal, 'one more')
+  t.equal((await call('PATCH', versionPath, { html_content: 'xx' })).status, 200)
+  t.equal((await call('POST', '/templates', { name: 'without versions' })).status, 201)
+  const listed = await call('GET', '/templates?generations=legacy,dynamic')
+  const templates = listed.json?.templates as { versions: unknown[] }[]
+  t.equal(templates.flatMap(({ versions }) => versions).length, 10_000)
+  t.equal((await call('DELETE', versionPath)).status, 204)
+  t.equal((await call('POST', `${path}/versions`, version)).status, 201)
+})
+
+t.test('the templates of an account have at most 1 GB, copies included', async (t) => {
+  const html = 'x'.repeat(10 * 1024 * 1024 - 2)
+  const { call, path, version, versionPath } = await makeAccount({ versions: 102, html })
+  const refusal = [400, /^Template storage limit of 1 GB exceeded$/, null] as const
+  refusedV3(t, await call('POST', path, {}), refusal, 'a copy')
+  refusedV3(t, await call('POST', `${path}/versions`, version), refusal, 'a version')
+  refusedV3(t, await call('PATCH', versionPath, { plain_content: 'x'.repeat(5 * 1024 * 1024) }), refusal)
+  t.equal((await call('PATCH', versionPath, { plain_content: 'xx' })).status, 200)
+  t.equal((await call('PATCH', versionPath, { html_content: 'x' })).status, 200)
+  t.equal((await call('POST', path, {})).status, 201)
+})

@@ -30,7 +30,7 @@ export const TEMPLATE_VERSIONS: readonly Operation[] = [
     routes: under('/:templateId/versions', 'POST'),
     input: Type.Object({ ...TemplateId, ...Content }),
     answer: Whole,
-    errors: ['templateIdInvalid', 'templateBlank', 'templateTooLarge'],
+    errors: ['templateIdInvalid', 'templateBlank', 'templateTooLarge', 'templatesFull'],
     example: {
       input: { templateId: 21172, content: '<p>Hello</p>' },
       data: { ...SUMMARY, active: false, content: '<p>Hello</p>', variables: [] },

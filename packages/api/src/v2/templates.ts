@@ -37,7 +37,14 @@ export const TEMPLATES: readonly Operation[] = [
     routes: under('', 'POST'),
     input: Type.Object(NamedContent),
     answer: Type.Object({ templateId: Type.Integer() }),
-    errors: ['templateNameInvalid', 'templateBlank', 'templateTooLarge', 'templateNameTaken', 'templatesTooMany'],
+    errors: [
+      'templateNameInvalid',
+      'templateBlank',
+      'templateTooLarge',
+      'templateNameTaken',
+      'templatesTooMany',
+      'templatesFull',
+    ],
     example: {
       input: { templateName: 'berth_ready', content: '%3Cp%3EHi%20%5B%25NAME%25%5D%3C%2Fp%3E' },
       data: { templateId: 21172 },
@@ -62,7 +69,14 @@ export const TEMPLATES: readonly Operation[] = [
     routes: under('/:templateId', 'PATCH', 'POST', 'PUT'),
     input: Type.Object({ ...TemplateId, ...NamedContent }),
     answer: Type.Object({}),
-    errors: ['templateIdInvalid', 'templateNameInvalid', 'templateBlank', 'templateTooLarge', 'templateNameTaken'],
+    errors: [
+      'templateIdInvalid',
+      'templateNameInvalid',
+      'templateBlank',
+      'templateTooLarge',
+      'templateNameTaken',
+      'templatesFull',
+    ],
     example: {
       input: { templateId: 21172, templateName: 'berth_ready', content: '%3Cp%3EHello%3C%2Fp%3E' },
       data: {},

@@ -1,5 +1,6 @@
 import type { Sql } from '../../platform/database/database.ts'
 import { auditValues, changeTemplate, given } from './change-template.ts'
+import { requireCapacity } from './require-capacity.ts'
 import { checkContent, MAX_INACTIVE_VERSIONS } from './rules.ts'
 import { forgetVersions, insertVersion, selectVersion } from './store.ts'
 import type { TemplateAct, TemplateContent, TemplateVersion } from './template.ts'
@@ -14,6 +15,7 @@ export async function addVersion(
     checkContent(wanted)
     const number = await insertVersion(transaction, template.id, wanted)
     await forgetVersions(transaction, template.id, MAX_INACTIVE_VERSIONS)
+    await requireCapacity(transaction, template.accountId)
     const answer = await selectVersion(transaction, template.accountId, template.id, number)
     return { after: auditValues({ ...wanted, version: number }), answer: answer as TemplateVersion }
   })

@@ -2,6 +2,7 @@ import { noteChange, OPERATOR } from '../../accounts/audit/index.ts'
 import type { Sql } from '../../platform/database/database.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import { auditValues, refuseTaken } from './change-template.ts'
+import { requireCapacity } from './require-capacity.ts'
 import { checkContent, cleanName, MAX_TEMPLATES } from './rules.ts'
 import { countTemplates, insertTemplate } from './store.ts'
 import type { NewTemplate, Template } from './template.ts'
@@ -19,6 +20,7 @@ export async function createTemplate(
       if ((await countTemplates(transaction, accountId)) >= MAX_TEMPLATES)
         throw new ServiceError('templatesTooMany', { values: { limit: MAX_TEMPLATES } })
       const made = await insertTemplate(transaction, template)
+      await requireCapacity(transaction, accountId)
       const object = `template ${made.id}`
       await noteChange(transaction, { accountId, by, action: 'template.create', object, after: auditValues(made) })
       return made

@@ -1,5 +1,6 @@
 import type { Sql } from '../../platform/database/database.ts'
 import { auditValues, changeTemplate, given } from './change-template.ts'
+import { requireCapacity } from './require-capacity.ts'
 import { checkContent, cleanName, MAX_INACTIVE_VERSIONS } from './rules.ts'
 import { showTemplate } from './show-template.ts'
 import { activateVersion, forgetVersions, insertVersion, renameTemplate, selectTemplate } from './store.ts'
@@ -16,12 +17,13 @@ export async function editTemplate(
     checkContent(wanted)
     const renamed = clean !== undefined && clean !== before.name
     const rewritten = !isSame(wanted, before)
-    if (renamed) await renameTemplate(transaction, before.id, clean)
     if (rewritten) {
       const number = await insertVersion(transaction, before.id, wanted)
       await activateVersion(transaction, before.id, number)
       await forgetVersions(transaction, before.id, MAX_INACTIVE_VERSIONS)
+      await requireCapacity(transaction, before.accountId)
     }
+    if (renamed) await renameTemplate(transaction, before.id, clean)
     if (!renamed && !rewritten) return undefined
     const after = (await selectTemplate(transaction, before.accountId, before.id)) as Template
     return { after: auditValues(after), answer: after }

@@ -32,8 +32,8 @@ export { type TemplateVariable, VARIABLE_TYPES, type VariableType } from './vari
 /** All functions throw templateIdInvalid for a template that the account does not have. */
 export interface Templates {
   /**
-   * Throws templateNameInvalid, templateBlank, templateTooLarge, templateNameTaken, parameterInvalid (account, content,
-   * subject, variables).
+   * Throws templateNameInvalid, templateBlank, templateTooLarge, templateNameTaken, templatesTooMany, templatesFull,
+   * parameterInvalid (account, content, subject, variables).
    */
   create(template: NewTemplate): Promise<Template>
   /**

@@ -10,6 +10,11 @@ export const MAX_TEMPLATES = 1000
 const MAX_SUBJECT_LENGTH = 4096
 /** Number of versions kept per template, in addition to the active one. */
 export const MAX_INACTIVE_VERSIONS = 100
+/**
+ * Maximum size of all versions of an account: 1,000 templates whose 101 versions have 100 KB each, which is more than
+ * mail clients show.
+ */
+export const MAX_STORED_GB = 10
 /** Maximum id in the database (int4). */
 const MAX_ID = 2_147_483_647
 

@@ -51,6 +51,18 @@ export async function countTemplates(sql: AnySql, accountId: number): Promise<nu
   return onlyRow(rows).count
 }
 
+/**
+ * Returns the bytes of all versions of the account, computed without reading them, and locks the account until the end
+ * of the transaction, so that no other version is added.
+ */
+export async function lockUsage(sql: AnySql, accountId: number): Promise<number> {
+  await sql`select from accounts where id = ${accountId} for no key update`
+  const rows = await sql<{ octets: number }[]>`
+    select coalesce(sum(octet_length(v.content) + pg_column_size(v.variables) + coalesce(octet_length(v.subject), 0)), 0)::float8 as octets
+      from templates t join template_versions v on v.template_id = t.id where t.account_id = ${accountId}`
+  return onlyRow(rows).octets
+}
+
 export async function renameTemplate(sql: AnySql, id: number, name: string): Promise<void> {
   await sql`update templates set name = ${name}, updated_at = service_now() where id = ${id}`
 }

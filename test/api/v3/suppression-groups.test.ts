@@ -1,5 +1,7 @@
 import t from 'tap'
+import { erase } from '../../helpers/erase.ts'
 import { makeService } from '../../helpers/service.ts'
+import { until } from '../../helpers/until.ts'
 import type { CallAnswer } from '../call.ts'
 import { type AskOptions, ask, refusedV3 } from './ask.ts'
 import { proves } from './conformance/proves.ts'
@@ -207,6 +209,43 @@ t.test('P45: bounces are listed, looked up and removed', async (t) => {
   ])
   t.equal((await call('DELETE', '/suppression/bounces', { delete_all: true })).status, 204)
   t.strictSame((await call('GET', '/suppression/bounces')).json, [])
+})
+
+t.test('who unsubscribes while the bounces are removed stays unsubscribed', async (t) => {
+  const { accountId, call } = await makeCaller()
+  const reasons = async () => (await service.core.suppressions.holding(accountId, ADA)).map(({ reason }) => reason)
+  for (const [path, reason, status] of [
+    ['/suppression/bounces', 'hardbounce', 204],
+    [`/suppression/bounces/${ADA}`, 'hardbounce', 404],
+    [`/asm/suppressions/global/${ADA}`, 'manual', 204],
+  ] as const) {
+    await service.core.suppressions.addAll({ accountId, emails: [ADA], reason })
+    const turned = reason === 'manual' ? 'abuse' : 'unsubscribe'
+    let removal: Promise<CallAnswer> | undefined
+    await service.sql.begin(async (transaction) => {
+      await transaction`update suppressions set reason = ${turned} where account_id = ${accountId} and value = ${ADA}`
+      removal = call('DELETE', path, path === '/suppression/bounces' ? { delete_all: true } : undefined)
+      await until('the removal waits for the entry', async () => {
+        const [waiting] = await service.sql`
+          select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%delete from suppressions%' and pid <> pg_backend_pid()
+             and datname = current_database()`
+        return waiting !== undefined
+      })
+    })
+    t.equal((await removal)?.status, status)
+    t.strictSame(await reasons(), [turned], path)
+    await service.core.suppressions.removeAll({ accountId, emails: [ADA] })
+  }
+})
+
+t.test('the removal of a bounce leaves the unsubscribe of an erased recipient', async (t) => {
+  const { accountId, call } = await makeCaller()
+  const { core } = service
+  await core.suppressions.addAll({ accountId, emails: [ADA], reason: 'unsubscribe' })
+  await erase(core, accountId, [ADA])
+  await core.suppressions.addAll({ accountId, emails: [ADA], reason: 'hardbounce' })
+  t.equal((await call('DELETE', `/suppression/bounces/${ADA}`)).status, 204)
+  t.match(await core.suppressions.holding(accountId, ADA), [{ reason: 'unsubscribe' }])
 })
 
 t.test('an address of an internationalized domain is found and removed as it was written', async (t) => {

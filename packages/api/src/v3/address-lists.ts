@@ -31,7 +31,12 @@ export function suppressedFor(reasons: readonly SuppressionReason[]): AddressLis
         const found = (await list.browse(call, { emails, limit: BATCH_SIZE, offset: 0 })).map(({ email }) => email)
         if (found.length === 0 && named === undefined) break
         if (found.length === 0) continue
-        const count = await core.suppressions.removeAll({ accountId: principal.account.id, emails: found, by })
+        const count = await core.suppressions.removeAll({
+          accountId: principal.account.id,
+          emails: found,
+          reasons,
+          by,
+        })
         if (count === 0 && named === undefined) break
         removed += count
       }

@@ -136,7 +136,12 @@ export const GROUP_SUPPRESSIONS: readonly Operation[] = [
     act: async ({ params: { email } }, call) => {
       const { core, principal, by } = call
       if (await isGlobal(call, email)) {
-        await core.suppressions.removeAll({ accountId: principal.account.id, emails: [email], by })
+        await core.suppressions.removeAll({
+          accountId: principal.account.id,
+          emails: [email],
+          reasons: GLOBAL_REASONS,
+          by,
+        })
       }
     },
   }),

@@ -169,7 +169,7 @@ async function removeAll(call: Call, accountId: number): Promise<Answer> {
     for (;;) {
       const found = await suppressions.browse(accountId, { reasons: [reason], group: 0, limit: BATCH, offset: 0 })
       const emails = found.map(({ email }) => email)
-      const count = emails.length === 0 ? 0 : await suppressions.removeAll({ accountId, emails })
+      const count = emails.length === 0 ? 0 : await suppressions.removeAll({ accountId, emails, reasons: [reason] })
       if (count === 0) break
       removed += count
     }

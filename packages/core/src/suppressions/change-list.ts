@@ -4,7 +4,7 @@ import { invalidParameter } from '../platform/errors.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { Forgotten } from './forgotten.ts'
 import { accountExists, deleteEntries, insertEntries } from './store.ts'
-import type { NewSuppression, SuppressionChange } from './suppression.ts'
+import type { NewSuppression, SuppressionChange, SuppressionRemoval } from './suppression.ts'
 import { parseValues, type Values } from './values.ts'
 
 /** Maximum addresses of one call that the audit log records individually (as hashes); the counts include all. */
@@ -35,13 +35,13 @@ export function addAll(
 
 export function removeAll(
   dependencies: SuppressionsDependencies,
-  named: Omit<SuppressionChange, 'reason'>,
+  { reasons, ...named }: SuppressionRemoval,
 ): Promise<number> {
   return change(dependencies, named, 'removed', async (transaction, entries) => {
     // Erased recipients are stored as hashes.
-    const { accountId, emails, group } = entries
-    const hashed = await dependencies.forgotten.remove(transaction, accountId, emails, group)
-    return hashed + (await deleteEntries(transaction, entries))
+    const { accountId, emails: keys, group } = entries
+    const hashed = await dependencies.forgotten.remove(transaction, { accountId, keys, group, reasons })
+    return hashed + (await deleteEntries(transaction, entries, reasons))
   })
 }
 

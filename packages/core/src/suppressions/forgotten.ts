@@ -16,8 +16,16 @@ export interface Forgotten {
   reasons(recipients: readonly Recipient[]): Promise<(string | null)[]>
   /** Returns the opt-outs of a recipient that apply to a message of its unsubscribe group. */
   entries(recipient: Recipient): Promise<{ group: number; reason: SuppressionReason; since: Date }[]>
-  /** Removes opt-outs within the transaction of the change. Returns how many were removed. */
-  remove(sql: AnySql, accountId: number, keys: readonly string[], group: number): Promise<number>
+  /** Removes opt-outs, only those with these reasons if given, within the transaction of the change. Returns how many were removed. */
+  remove(
+    sql: AnySql,
+    removed: {
+      readonly accountId: number
+      readonly keys: readonly string[]
+      readonly group: number
+      readonly reasons?: readonly SuppressionReason[] | undefined
+    },
+  ): Promise<number>
 }
 
 export interface Recipient {
@@ -84,11 +92,12 @@ export function createForgotten({ sql, secrets }: { sql: Sql; secrets: Secrets }
       select group_id as "group", reason, since from forgotten
        where account_id = ${accountId} and hash = decode(${hash(accountId, key).toString('hex')}, 'hex')
          and group_id = any(array[0, ${group}::int]) and (held_until is null or held_until > service_now())`,
-    async remove(sql, accountId, keys, group) {
+    async remove(sql, { accountId, keys, group, reasons }) {
       const hashes = keys.map((key) => hash(accountId, key).toString('hex'))
       const rows = await sql`
         delete from forgotten f using unnest(${hashes}::text[]) as removed(hash)
-         where f.account_id = ${accountId} and f.hash = decode(removed.hash, 'hex') and f.group_id = ${group}`
+         where f.account_id = ${accountId} and f.hash = decode(removed.hash, 'hex') and f.group_id = ${group}
+           ${reasons ? sql`and f.reason = any(${[...reasons]}::text[])` : sql``}`
       return rows.count
     },
   }

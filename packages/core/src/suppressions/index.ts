@@ -12,6 +12,7 @@ import type {
   SuppressionChange,
   SuppressionFilter,
   SuppressionPage,
+  SuppressionRemoval,
 } from './suppression.ts'
 
 export type { BrowsedSuppression, BrowseFilter } from './browse.ts'
@@ -36,7 +37,7 @@ export interface Suppressions {
    * Removes entries from this list only; returns how many existed. Throws the same errors as {@link
    * Suppressions.addAll}.
    */
-  removeAll(change: Omit<SuppressionChange, 'reason'>): Promise<number>
+  removeAll(removal: SuppressionRemoval): Promise<number>
   /**
    * Returns a page of the list, sorted by value. Throws suppressionEmailInvalid, suppressionDomainInvalid, tooLarge,
    * parameterInvalid (offset).
@@ -73,7 +74,7 @@ export function createSuppressions(dependencies: SuppressionsDependencies): Supp
   return {
     add: (suppression) => addOne(dependencies, suppression),
     addAll: (change) => addAll(dependencies, change),
-    removeAll: (change) => removeAll(dependencies, change),
+    removeAll: (removal) => removeAll(dependencies, removal),
     list: (accountId, filter) => listPage(sql, accountId, filter),
     holding: (accountId, email, group) => holding(dependencies, accountId, email, group),
     browse: (accountId, filter) => browse(sql, accountId, filter),

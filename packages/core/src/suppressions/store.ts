@@ -118,14 +118,16 @@ export function scopeOf(sql: AnySql, value: Fragment, group: Fragment): Fragment
   return sql`case when ${group} > 0 then 'group' when strpos(${value}, '@') > 0 then 'address' else 'domain' end`
 }
 
-/** Deletes entries; returns how many of them had not expired. */
+/** Deletes entries, only those with these reasons if given; returns how many of them had not expired. */
 export async function deleteEntries(
   sql: AnySql,
   { accountId, group, emails, domains }: Omit<Entries, 'reason'>,
+  reasons?: readonly SuppressionReason[],
 ): Promise<number> {
   const rows = await sql<{ held: boolean }[]>`
     delete from suppressions s
      where s.account_id = ${accountId} and s.group_id = ${group} and s.value = any(${[...emails, ...domains]}::text[])
+       ${reasons ? sql`and s.reason = any(${[...reasons]}::text[])` : sql``}
     returning ${isActive(sql)} as held`
   return rows.filter(({ held }) => held).length
 }

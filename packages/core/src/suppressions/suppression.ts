@@ -69,6 +69,12 @@ export interface SuppressionChange {
   readonly by?: Actor
 }
 
+/** Entries to remove. */
+export interface SuppressionRemoval extends Omit<SuppressionChange, 'reason'> {
+  /** If set, entries with another reason stay, also those that get it at the same time. */
+  readonly reasons?: readonly SuppressionReason[]
+}
+
 export interface SuppressionFilter {
   readonly emails?: readonly string[]
   readonly domains?: readonly string[]

@@ -90,6 +90,47 @@ t.test('lifting leaves alone what is suppressed for another reason', async (t) =
   t.equal((await service.core.suppressions.holding(accountId, ADA)).length, 1)
 })
 
+t.test('an unsubscribe that is added or imported replaces a bounce, and a complaint stays', async (t) => {
+  const { call, accountId } = await makeCaller()
+  const { core, sql } = service
+  const imported = async () => {
+    const rows = [['unsubscribe', 1] as const, ['hardbounce', 2] as const].map(([reason, line]) => ({
+      line,
+      email: ADA,
+      reason,
+      since: `2026-01-0${3 - line}`,
+    }))
+    const all = (async function* () {
+      yield rows
+    })()
+    await core.suppressions.import({ accountId, by: { keyId: null, address: null }, rows: all, atomic: true })
+  }
+  const added = async () => {
+    await call('POST', '/asm/suppressions/global', { recipient_emails: [ADA] })
+  }
+  for (const [how, add] of Object.entries({ added, imported })) {
+    for (const [before, after] of [
+      ['hardbounce', 'unsubscribe'],
+      ['manual', 'unsubscribe'],
+      ['abuse', 'abuse'],
+    ] as const) {
+      await core.suppressions.addAll({ accountId, emails: [ADA], reason: before })
+      await add()
+      await add()
+      const [entry] = await sql`
+        select reason, manual_since is not null as manual, held_until from suppressions where account_id = ${accountId} and value = ${ADA}`
+      t.strictSame({ ...entry }, { reason: after, manual: before === 'manual', held_until: null }, `${before}, ${how}`)
+      t.equal((await call('DELETE', `/suppression/bounces/${ADA}`)).status, 404)
+      const shown = (await call('GET', `/asm/suppressions/global/${ADA}`)).json
+      t.strictSame(shown, after === 'abuse' ? {} : { recipient_email: ADA })
+      await core.suppressions.removeAll({ accountId, emails: [ADA] })
+    }
+  }
+  await core.suppressions.addAll({ accountId, emails: [ADA], reason: 'unsubscribe' })
+  await core.suppressions.addAll({ accountId, emails: [ADA], reason: 'hardbounce' })
+  t.match(await core.suppressions.holding(accountId, ADA), [{ reason: 'unsubscribe' }], 'never the other way')
+})
+
 t.test('P43: a list that is none is refused', async (t) => {
   proves(t, 'asm.recipient_emails')
   const { call } = await makeCaller()

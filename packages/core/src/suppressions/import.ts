@@ -4,7 +4,7 @@ import { openSession, type Sql } from '../platform/database/database.ts'
 import { within } from '../platform/database/deadlines.ts'
 import { invalidParameter, ServiceError } from '../platform/errors.ts'
 import { createSharedSlots } from '../platform/shared-slots.ts'
-import { scopeOf } from './store.ts'
+import { addedAgain, scopeOf } from './store.ts'
 import { ACCOUNT_REASONS, type SuppressionReason } from './suppression.ts'
 import { parseEmail, parseEmailDomain } from './values.ts'
 
@@ -131,8 +131,9 @@ async function applyRows(
         insert into suppressions as s (account_id, scope, value, group_id, reason, since)
         select ${accountId}::int, ${scopeOf(transaction, transaction`value`, transaction`group_id`)}, value, group_id, reason,
                coalesce(least(since, service_now()), service_now())
-          from (select distinct on (value, group_id) * from aside order by value, group_id, since) a
-        on conflict (account_id, value, group_id) do update set held_until = null where s.held_until is not null
+          from (select distinct on (value, group_id) * from aside
+                 order by value, group_id, array_position(array['abuse', 'unsubscribe'], reason), since) a
+        ${addedAgain(transaction)}
         returning s.xmax = 0 as fresh)
       select (select count(*) filter (where fresh) from added)::int as added, (select count(*) from aside)::int as given`
     const { added, given } = counted

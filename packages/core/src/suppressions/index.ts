@@ -22,12 +22,12 @@ export * from './suppression.ts'
 
 export interface Suppressions {
   /**
-   * Adds one entry. Idempotent: an existing entry keeps its reason. Throws the same errors as {@link
-   * Suppressions.addAll}.
+   * Adds one entry. Idempotent. Throws the same errors as {@link Suppressions.addAll}.
    */
   add(suppression: NewSuppression): Promise<void>
   /**
-   * Adds all entries or none; returns how many were new. An automatic entry that is added manually no longer expires.
+   * Adds all entries or none; returns how many were new. An automatic entry that is added manually no longer expires. An existing entry keeps its
+   * reason, but an unsubscribe replaces any except `abuse`.
    *
    * Throws suppressionEmailInvalid, suppressionDomainInvalid, tooLarge, parameterMissing (email), parameterInvalid
    * (account, domain).

@@ -49,6 +49,26 @@ export const sameCause = (sql: AnySql): Fragment => sql`
   rule = excluded.rule, class = excluded.class, message_id = excluded.message_id, recipient_no = excluded.recipient_no,
   return_id = excluded.return_id`
 
+/**
+ * What becomes of an existing entry `s` that is added again, by an account or a recipient, after `on conflict`. An unsubscribe replaces any reason
+ * except `abuse`, because entries with other reasons can be removed, bypassed, or expire; since when there was an entry that the sender made is
+ * remembered. A spam complaint is kept, because it is the stronger objection. Any other entry keeps its reason, and becomes permanent.
+ */
+export const addedAgain = (sql: AnySql): Fragment => {
+  const replaced = sql`
+    (excluded.reason = 'unsubscribe' and (s.reason not in ('unsubscribe', 'abuse') or s.held_until is not null))`
+  return sql`
+    on conflict (account_id, value, group_id) do update
+       set held_until = null,
+           (reason, since, manual_since, rule, class, message_id, recipient_no, return_id) = (
+             select excluded.reason, excluded.since, case when s.reason = 'manual' and s.held_until is null then s.since end,
+                    excluded.rule, excluded.class, excluded.message_id, excluded.recipient_no, excluded.return_id
+              where ${replaced}
+             union all
+             select s.reason, s.since, s.manual_since, s.rule, s.class, s.message_id, s.recipient_no, s.return_id where not ${replaced})
+     where s.held_until is not null or ${replaced}`
+}
+
 /** The cause of an entry `s`, as JSON. */
 export const causeOf = (sql: AnySql): Fragment => sql`
   case when s.rule is not null then jsonb_build_object('rule', s.rule, 'class', s.class, 'messageId', replace(s.message_id::text, '-', ''),
@@ -94,10 +114,7 @@ export interface Entries extends Values {
   readonly reason: SuppressionReason
 }
 
-/**
- * Adds missing entries; returns how many were new. An existing entry that would expire becomes permanent and keeps its
- * reason.
- */
+/** Adds entries; returns how many were new. Of an existing entry becomes what {@link addedAgain} says. */
 export async function insertEntries(sql: AnySql, entries: Entries): Promise<number> {
   const { accountId, group, reason } = entries
   // Sorted, so that concurrent calls cannot deadlock.
@@ -109,7 +126,7 @@ export async function insertEntries(sql: AnySql, entries: Entries): Promise<numb
     insert into suppressions as s (account_id, scope, value, group_id, reason)
     select ${accountId}::int, ${scopeOf(sql, sql`value`, sql`${group}::int`)}, value, ${group}::int, ${reason}
       from unnest(${values}::text[]) as given(value)
-    on conflict (account_id, value, group_id) do update set held_until = null where s.held_until is not null
+    ${addedAgain(sql)}
     returning s.xmax = 0 as fresh`
   return rows.filter(({ fresh }) => fresh).length
 }

@@ -1,7 +1,7 @@
 import type { TrackingTarget } from '../composition/links/token.ts'
 import { settleDelivered } from '../delivery/settle-delivered.ts'
 import type { Sql, SqlTransaction } from '../platform/database/database.ts'
-import { sameCause } from '../suppressions/store.ts'
+import { addedAgain } from '../suppressions/store.ts'
 import { insertChoiceEvents, type ReaderChoice } from './choice-events.ts'
 
 /** The result of an unsubscribe request. */
@@ -60,10 +60,8 @@ export async function recipientKey(sql: SqlTransaction, target: TrackingTarget):
 }
 
 /**
- * Suppresses an address for groups (0: all mail), and creates an event for each that was not unsubscribed before.
- *
- * An explicit unsubscribe replaces any reason except `abuse`, because entries with other reasons can be removed or expire. A spam
- * complaint is kept, because it is the stronger objection. An entry that the sender made is back once the recipient takes the unsubscribe back.
+ * Suppresses an address for groups (0: all mail), and creates an event for each that was not unsubscribed before. An entry that the sender made is
+ * back once the recipient takes the unsubscribe back.
  */
 export async function suppress(
   sql: SqlTransaction,
@@ -79,10 +77,7 @@ export async function suppress(
       select ${accountId}::int, case when id > 0 then 'group' else 'address' end, ${key}::text, id, 'unsubscribe',
              ${returnId === null ? 'unsubscribe' : 'opt-out'}::text, ${messageId}::uuid, ${recipientNo}::int, ${returnId}::uuid
         from unnest(${[...groups].sort((a, b) => a - b)}::int[]) as of(id) order by id
-      on conflict (account_id, value, group_id) do update
-         set reason = excluded.reason, since = service_now(), held_until = null, ${sameCause(sql)},
-             manual_since = case when s.reason = 'manual' and s.held_until is null then s.since end
-       where s.reason not in ('unsubscribe', 'abuse') or s.held_until is not null
+      ${addedAgain(sql)}
       returning account_id, group_id
     )
     ${insertChoiceEvents(sql, 'unsubscribed', request)}`

@@ -44,6 +44,8 @@ const SAID: readonly [
   ['X-SETTINGS: {}', { settings: {} }],
   ['X-SETTINGS:', { settings: {} }],
   ['X-SETTINGS: {"footer":\r\n 1}', { settings: { footer: true } }],
+  ['X-SETTINGS: {"later":"a\r\n\tb","footer":1}', { settings: { footer: true } }],
+  ['X-SETTINGS: {"later":"=?UTF-8?Q?=22=C3=BC=22?=","footer":1};', { settings: { footer: true } }],
   ['X-FOOTER: 1', { settings: { footer: true } }],
   ['X-Footer: "0";', { settings: { footer: false } }],
   ['X-CLICKTRACK: true', { settings: { clickTracking: true } }],

@@ -296,6 +296,19 @@ t.test(
     t.strictSame(header('X-SMTPAPI: {"section":{"a":"Grüße"}}').section, new Map([['a', 'Grüße']]))
     const word = Buffer.from('{"section":{"a":"Grüße"}}').toString('base64')
     t.strictSame(header(`X-SmtpApi: =?utf-8?B?${word}?=`).section, new Map([['a', 'Grüße']]))
+    t.strictSame(
+      header('X-SMTPAPI: {"section":{"a":"first part', '\t', '\tsecond part"}}').section,
+      new Map([['a', 'first part  second part']]),
+    )
+    t.strictSame(
+      header('X-SMTPAPI: {"to":["=?UTF-8?Q?Zo=C3=AB_=22Z=22_\\?=', ' =?UTF-8?Q?Lee?= <zoe@harbor.example>"]}').to,
+      [{ email: 'zoe@harbor.example', name: 'Zoë "Z" \\Lee' }],
+    )
+    // As a library writes it that encodes what is not ASCII between two blanks.
+    t.strictSame(
+      header('X-SMTPAPI: {"sub":{"-name-":["Anna =?UTF-8?Q?Zo=C3=AB=22=2C=22Bob?= Ray"]}}').sub,
+      new Map([['-name-', ['Anna Zoë', 'Bob Ray']]]),
+    )
     t.strictSame(header('X-SMTPAPI: {"category":"one"}', 'X-SMTPAPI: {"category":"two"}').categories, ['one'])
     t.equal(findSmtpApi(atOnce(splitHeader(Buffer.from('Subject: s\r\n\r\n'))).fields), undefined)
     t.end()
@@ -314,6 +327,7 @@ const FAMILIES: readonly (readonly [what: string, of: (size: number) => string])
   ['a name of blanks', (n) => JSON.stringify({ to: [`a${' '.repeat(n)}b <a@b.example>`] })],
   ['a category of letters', (n) => JSON.stringify({ category: `${'a'.repeat(n)}ä` })],
   ['encoded words', (n) => '=?utf-8?Q?a?= '.repeat(n / 14)],
+  ['encoded words in JSON', (n) => `{"category":"${'=?utf-8?Q?=22?= '.repeat(n / 16)}"}`],
   ['encoded words without end', (n) => '=?utf-8?Q?'.repeat(n / 10)],
   [
     'many keys',

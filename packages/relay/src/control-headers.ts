@@ -8,6 +8,7 @@ import {
 } from '@postrider/core'
 import { FIELDS, type Field } from './header.ts'
 import { isTooDeep } from './json-depth.ts'
+import { type ParsedObject, parseField } from './json-field.ts'
 
 /** Header fields that control the service (v2 contract section 17). Names are case-insensitive; the fields are removed before delivery. */
 const CONTROL_FIELDS = new Set([
@@ -82,7 +83,7 @@ export function* readControls(fields: readonly Field[]): Stoppable<Controls> {
     const value = unquoted(yield* decoded(name))
     return value === '' ? undefined : value
   }
-  const settings = yield* jsonObject(yield* decoded('x-settings'), 'X-SETTINGS')
+  const settings = yield* jsonObject(last.get('x-settings'), 'X-SETTINGS')
   const flag = function* (field: string, setting: string): Stoppable<boolean | undefined> {
     const value = (yield* text(field)) ?? settings[setting]
     return flagOf(value, last.has(field) ? field.toUpperCase() : `X-SETTINGS.${setting}`)
@@ -105,7 +106,7 @@ export function* readControls(fields: readonly Field[]): Stoppable<Controls> {
     settings: Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined)),
     bcc: bccOf(settings.bcc),
     templateId: templateIdOf(yield* text('x-templateid')),
-    attributes: yield* attributesOf(yield* jsonObject(yield* decoded('x-attributes'), 'X-ATTRIBUTES')),
+    attributes: yield* attributesOf(yield* jsonObject(last.get('x-attributes'), 'X-ATTRIBUTES')),
     idempotencyKey: last.get('idempotency-key')?.value,
     traceParent: last.get('x-pr-traceparent')?.value,
   }
@@ -117,8 +118,14 @@ function unquoted(value: string): string {
   return /^".*"$/.test(bare) ? bare.slice(1, -1).trim() : bare
 }
 
+function* jsonObject(field: Field | undefined, parameter: string): Stoppable<Record<string, unknown>> {
+  const parsed = yield* parseField(field?.value ?? '', parseObject)
+  if (typeof parsed === 'string') throw invalidParameter(parameter, parsed)
+  return parsed
+}
+
 /** Text that cannot be an object is not parsed: 480 kB of brackets took 24 ms. */
-function* jsonObject(text: string, parameter: string): Stoppable<Record<string, unknown>> {
+function* parseObject(text: string): Stoppable<ParsedObject> {
   if (text === '') return {}
   yield
   try {
@@ -130,7 +137,7 @@ function* jsonObject(text: string, parameter: string): Stoppable<Record<string, 
   } catch {
     // Reported below.
   }
-  throw invalidParameter(parameter, 'must be a JSON object')
+  return 'must be a JSON object'
 }
 
 function flagOf(value: unknown, parameter: string): boolean | undefined {

@@ -1,6 +1,7 @@
-import { decodeWords, decodeWordsInPieces, type Stoppable } from '@postrider/core'
+import { decodeWords, type Stoppable } from '@postrider/core'
 import type { Field } from './header.ts'
 import { isTooDeep, MAX_DEPTH } from './json-depth.ts'
+import { type ParsedObject, parseField } from './json-field.ts'
 import { type Filters, readFilters } from './smtpapi-filters.ts'
 import { type SmtpApiProblem, Values } from './smtpapi-values.ts'
 
@@ -82,7 +83,8 @@ export function findSmtpApi(fields: readonly Field[]): string | undefined {
 
 /** Parses the unfolded value of the field. Never throws: any value has a result. */
 export function* readSmtpApi(value: string, now: Date): Stoppable<SmtpApiReading> {
-  const parsed = yield* parseObject(value)
+  const large = Buffer.byteLength(value) > MAX.field
+  const parsed = large ? `must have at most ${MAX.field} bytes` : yield* parseField(value, parseObject)
   if (typeof parsed === 'string') return { kind: 'wrong', problems: [{ path: 'X-SMTPAPI', problem: parsed }] }
   yield
   const values = new Values()
@@ -95,10 +97,8 @@ export function substitutionsOf({ sub }: SmtpApi, at: number): Readonly<Record<s
   return Object.fromEntries([...(sub ?? [])].map(([tag, values]) => [tag, values[at] ?? '']))
 }
 
-/** The object, or the problem. */
-function* parseObject(value: string): Stoppable<Record<string, unknown> | string> {
-  if (Buffer.byteLength(value) > MAX.field) return `must have at most ${MAX.field} bytes`
-  const text = (yield* decodeWordsInPieces(value)).trim()
+function* parseObject(decoded: string): Stoppable<ParsedObject> {
+  const text = decoded.trim()
   yield
   if (isTooDeep(text)) return `must be nested at most ${MAX_DEPTH} levels deep`
   yield

@@ -272,6 +272,17 @@ t.test('filters that add content apply to MIME messages and to composed messages
   }
 })
 
+t.test('clicktrack leaves the links of the text part alone, unless enable_text is given', async (t) => {
+  const content = { text: 'See https://quay.example/a', html: '<a href="https://quay.example/b">b</a>' }
+  for (const settings of [{}, { enable_text: 0 }]) {
+    const to = someone()
+    await send({ to: [to], filters: { clicktrack: filter(settings) } }, content)
+    const copy = await read(to)
+    t.match(copy.text, 'See https://quay.example/a')
+    t.notMatch(copy.html || '', 'https://quay.example/b')
+  }
+})
+
 t.test('a legacy template takes the message in', async (t) => {
   const { id } = await core.editableTemplates.create({ accountId, name: 'Frame', generation: 'legacy' })
   const version = { name: 'v1', subject: 'Ship: <%subject%>', html: '<div><%body%></div>', plain: '-- <%body%>' }

@@ -10,7 +10,8 @@ export function settingsOf({ filters, groupId, groupsToDisplay, ipPool }: SmtpAp
   const utm = ganalytics?.enable ? Object.fromEntries([...ganalytics.utm].filter(([, value]) => value !== '')) : {}
   return {
     ...switchOf('clickTracking', clickTracking?.enable),
-    ...(clickTracking?.enable && clickTracking.enableText ? { clickTrackingInText: true } : {}),
+    // As in v3: if click tracking is given, links in the text part are tracked only on request.
+    ...(clickTracking?.enable === undefined ? {} : { clickTrackingInText: clickTracking.enableText === true }),
     ...switchOf('openTracking', openTracking?.enable),
     ...(openTracking?.enable && openTracking.tag ? { openTag: openTracking.tag } : {}),
     ...switchOf('unsubscribe', subscriptionTracking?.enable),

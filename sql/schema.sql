@@ -1291,6 +1291,7 @@ create table suppressions (
   recipient_no integer,
   return_id uuid,
   manual_since timestamptz,
+  unsubscribed_since timestamptz,
   constraint suppressions_pkey primary key (account_id, value, group_id),
   constraint suppressions_group_check check ((scope = 'group'::text) = (group_id > 0)),
   constraint suppressions_reason_check check (reason = any (array['unsubscribe'::text, 'hardbounce'::text, 'abuse'::text, 'manual'::text, 'global'::text])),

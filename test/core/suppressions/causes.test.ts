@@ -9,6 +9,7 @@ const queue = await makeQueue(t)
 const { core, service, sender, accept, claimAll } = queue
 const { accountId } = sender
 const workerId = await queue.register()
+const base = await service.openApi()
 let names = 0
 
 /** A delivery with this outcome. */
@@ -84,6 +85,24 @@ t.test('an entry of the link to unsubscribe has the delivery, also if it replace
   ])
 })
 
+t.test('an unsubscribe that a complaint replaced is back when the spam report is removed', async (t) => {
+  const { to, returnPath } = await makeFinished()
+  const since = async () => (await core.suppressions.holding(accountId, to)).map(({ reason, since }) => [reason, since])
+  await core.suppressions.addAll({ accountId, emails: [to], reason: 'unsubscribe' })
+  const before = await since()
+  const complaint = complaintReport(`Return-Path: <${returnPath}>\r\n`, { type: 'abuse' })
+  t.equal(await take(complaint, 'fbl@relay.test'), 'complained')
+  t.match(await since(), [['abuse']])
+  const headers = { authorization: `Bearer ${sender.apiKey}` }
+  const remove = (list: string) => fetch(`${base}/v3/suppression/${list}/${to}`, { method: 'DELETE', headers })
+  t.equal((await remove('spam_reports')).status, 204)
+  t.strictSame(await since(), before)
+  t.strictSame(await causesOf(to), [null])
+  t.equal((await remove('spam_reports')).status, 404)
+  t.equal(await core.suppressions.removeAll({ accountId, emails: [to] }), 1)
+  t.strictSame(await since(), [])
+})
+
 t.test('an entry that was added by hand has no cause, and a bounce does not change it', async (t) => {
   const { to, returnPath } = await makeFinished()
   await core.suppressions.addAll({ accountId, emails: [to] })
@@ -121,7 +140,6 @@ t.test(
   async (t) => {
     const { to, id, returnPath } = await makeFinished()
     await take(bounceReport(returnPath), returnPath)
-    const base = await service.openApi()
     const ask = async (path: string, email: string) => {
       const headers = { api_key: sender.apiKey, 'content-type': 'application/json' }
       const response = await fetch(`${base}/v2/${path}`, { method: 'POST', headers, body: JSON.stringify({ email }) })

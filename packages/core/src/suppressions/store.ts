@@ -135,17 +135,30 @@ export function scopeOf(sql: AnySql, value: Fragment, group: Fragment): Fragment
   return sql`case when ${group} > 0 then 'group' when strpos(${value}, '@') > 0 then 'address' else 'domain' end`
 }
 
-/** Deletes entries, only those with these reasons if given; returns how many of them had not expired. */
+/**
+ * Deletes entries, only those with these reasons if given; returns how many of them had not expired. Of a complaint that replaced an unsubscribe, the
+ * unsubscribe is back if only complaints are removed.
+ */
 export async function deleteEntries(
   sql: AnySql,
   { accountId, group, emails, domains }: Omit<Entries, 'reason'>,
   reasons?: readonly SuppressionReason[],
 ): Promise<number> {
+  const named = sql`
+    s.account_id = ${accountId} and s.group_id = ${group} and s.value = any(${[...emails, ...domains]}::text[])
+    ${reasons ? sql`and s.reason = any(${[...reasons]}::text[])` : sql``}`
+  const unsubscribed = reasons?.includes('unsubscribe') === false ? sql`s.unsubscribed_since is not null` : sql`false`
   const rows = await sql<{ held: boolean }[]>`
-    delete from suppressions s
-     where s.account_id = ${accountId} and s.group_id = ${group} and s.value = any(${[...emails, ...domains]}::text[])
-       ${reasons ? sql`and s.reason = any(${[...reasons]}::text[])` : sql``}
-    returning ${isActive(sql)} as held`
+    with restored as (
+      update suppressions s
+         set reason = 'unsubscribe', since = unsubscribed_since, unsubscribed_since = null, rule = null, class = null, message_id = null,
+             recipient_no = null, return_id = null
+       where ${named} and ${unsubscribed}
+      returning true as held
+    ), deleted as (
+      delete from suppressions s where ${named} and not (${unsubscribed}) returning ${isActive(sql)} as held
+    )
+    select held from restored union all select held from deleted`
   return rows.filter(({ held }) => held).length
 }
 

@@ -5,8 +5,8 @@ export type ParsedObject = Record<string, unknown> | string
 
 /**
  * Parses a field with JSON. Mail libraries write its non-ASCII text as encoded words (RFC 2047), often with quotes and commas of the JSON in them, so it
- * is decoded first. Some programs encode a name before they write the JSON; decoded, it may have quotes of its own. So if that is no object, the
- * words are text within strings.
+ * is decoded first. Some programs encode a name before they write the JSON; decoded, it may have quotes of its own. So if the result is not
+ * an object, the words are text within strings.
  *
  * A field may be folded before a tab, too (RFC 5322 2.2.3), which JSON does not allow in a string.
  */

@@ -50,7 +50,7 @@ export const sameCause = (sql: AnySql): Fragment => sql`
   return_id = excluded.return_id`
 
 /**
- * What becomes of an existing entry `s` that is added again, by an account or a recipient, after `on conflict`. An unsubscribe replaces any reason
+ * The rule for an existing entry `s` that an account or a recipient adds again (`on conflict`). An unsubscribe replaces any reason
  * except `abuse`, because entries with other reasons can be removed, bypassed, or expire; since when there was an entry that the sender made is
  * remembered. A spam complaint is kept, because it is the stronger objection. Any other entry keeps its reason, and becomes permanent.
  */
@@ -114,7 +114,7 @@ export interface Entries extends Values {
   readonly reason: SuppressionReason
 }
 
-/** Adds entries; returns how many were new. Of an existing entry becomes what {@link addedAgain} says. */
+/** Adds entries; returns how many were new. Existing ones change as {@link addedAgain} says. */
 export async function insertEntries(sql: AnySql, entries: Entries): Promise<number> {
   const { accountId, group, reason } = entries
   // Sorted, so that concurrent calls cannot deadlock.

@@ -69,8 +69,19 @@ t.test('siteNetworkOf returns the /16 of an IPv4 address and the /48 of an IPv6 
 })
 
 t.test('IPv6 addresses outside 2000::/3 are private in every spelling', async (t) => {
-  for (const address of ['a::1', 'ff::1', '0:0:0:1::1', '::1', 'fe80::1', '4000::1', '02ff::1', '::ffff:10.0.0.1'])
+  for (const address of [
+    'a::1',
+    'ff::1',
+    '0:0:0:1::1',
+    '::1',
+    'fe80::1',
+    '4000::1',
+    '02ff::1',
+    '::ffff:10.0.0.1',
+    '::ffff:a00:1',
+    '::ffff:0:1:1',
+  ])
     t.equal(isPrivateAddress(address), true, address)
-  for (const address of ['2606:4700::1111', '2a00:1450:4001:0:0:0:0:1', '::ffff:9.9.9.9', '9.9.9.9'])
+  for (const address of ['2606:4700::1111', '2a00:1450:4001:0:0:0:0:1', '::ffff:9.9.9.9', '::ffff:909:909', '9.9.9.9'])
     t.equal(isPrivateAddress(address), false, address)
 })

@@ -90,8 +90,8 @@ const PRIVATE = new NetworkList([
   ...['800::/5', '1000::/4', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20', '4000::/2', '8000::/1'],
 ])
 
-/** 2000::/3, of which each address begins with four digits in every spelling. */
-const ALLOCATED = /^[23][0-9a-f]{3}:/i
+/** 2000::/3, of which each address begins with four digits in every spelling, and IPv4 addresses as URLs write them in IPv6. */
+const ALLOCATED = /^(?:[23][0-9a-f]{3}|::ffff):/i
 
 /** Whether no public host can have this address. True for text that is not an address. */
 export function isPrivateAddress(address: string): boolean {

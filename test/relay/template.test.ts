@@ -91,6 +91,20 @@ t.test('the files of a message stay with the template', async (t) => {
   t.notMatch(text, /not this/)
 })
 
+t.test('a Reply-To that is no address is refused, since a template is composed with it', async (t) => {
+  const message = [
+    `From: ${desk}`,
+    'Reply-To: Harbor <berth..4@quay..example>',
+    'Subject: Berth',
+    `X-TEMPLATEID: ${template.id}`,
+    '',
+    'not this',
+    '',
+  ].join('\r\n')
+  const client = await openSession(t, service, sender)
+  t.match(await client.submit(desk, 'reply@harbor.example', message), /^550 .*Reply-To/is)
+})
+
 t.test('header fields, all of the subject, and what images are shown as stay with the template', async (t) => {
   const subject = 'Berth '.repeat(120).trim()
   const message = [

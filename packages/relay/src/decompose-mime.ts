@@ -8,6 +8,7 @@ import {
   type MessageParts,
   parseAddress,
   readable,
+  type Submission,
   type SubmittedAttachment,
   type SubmittedMailbox,
   validFileName,
@@ -83,6 +84,15 @@ export async function decomposeMime({ head, fields, parts }: WholeMessage): Prom
         .map(({ email, name }) => [email.toLowerCase(), name]),
     ),
   }
+}
+
+/** The fields of a submission for a Reply-To: a single address without a name is composed as a bare one. */
+export function replyToOf(mailboxes: readonly SubmittedMailbox[]): Pick<Submission, 'replyTo' | 'replyToList'> {
+  const [first, ...others] = mailboxes
+  if (!first) return { replyTo: undefined }
+  return others.length === 0 && first.name === ''
+    ? { replyTo: first.email }
+    : { replyTo: undefined, replyToList: mailboxes }
 }
 
 function contentOf(

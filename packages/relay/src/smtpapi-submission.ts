@@ -9,7 +9,7 @@ import {
   TOO_MANY_KEYS,
 } from '@postrider/core'
 import { ENTRY, MAX_COPIED_BYTES, sizeOf } from './copies.ts'
-import { type DecomposedMessage, decomposeMime, type WholeMessage } from './decompose-mime.ts'
+import { type DecomposedMessage, decomposeMime, replyToOf, type WholeMessage } from './decompose-mime.ts'
 import { type SmtpApi, type SmtpApiRecipient, substitutionsOf } from './smtpapi.ts'
 import { settingsOf, templateKeyOf } from './smtpapi-settings.ts'
 import type { SmtpApiProblem } from './smtpapi-values.ts'
@@ -101,16 +101,13 @@ function later(at: Date | undefined, now: Date): Date | undefined {
 
 function composedOf({ from }: Submission, apart: DecomposedMessage): Partial<Submission> {
   const { subject, fromName, replyTo, content, attachments, headers } = apart
-  const [first, ...others] = replyTo
-  const bare = first && others.length === 0 && first.name === ''
   return {
     content: { ...content, headers },
     attachments,
     literal: true,
     subject,
     from: from && { ...from, name: fromName },
-    ...(bare ? { replyTo: first.email } : {}),
-    ...(first && !bare ? { replyToList: replyTo } : {}),
+    ...replyToOf(replyTo),
   }
 }
 

@@ -16,7 +16,7 @@ import {
 } from '@postrider/core'
 import { type Controls, isRemoved, readControls } from './control-headers.ts'
 import { MAX_COPIED_BYTES, sizeOf } from './copies.ts'
-import { headersOf, parseMailboxes, stringOf, toAttachment } from './decompose-mime.ts'
+import { headersOf, parseMailboxes, replyToOf, stringOf, toAttachment } from './decompose-mime.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { type Field, type SplitMessage, splitHeader, withoutFields } from './header.ts'
 import { onlyMailbox } from './mailboxes.ts'
@@ -277,13 +277,12 @@ function withTemplate({ submission, head, fields, controls, parts }: Templated):
   // With too many or too long ones, the message goes without them.
   const headers = headersOf(head, own) ?? {}
   const subject = own.find(({ name }) => name === 'subject')?.value
-  const replyTo = parseMailboxes(own, 'reply-to').filter(({ email }) => parseAddress(email))
   return {
     ...submission,
     from: submission.from && { ...submission.from, name: parseMailboxes(own, 'from')[0]?.name ?? '' },
     // That of the submission is shortened, to be shown.
     ...defined({ subject: subject === undefined ? undefined : readable(subject) }),
-    ...(replyTo.length > 0 ? { replyToList: replyTo } : {}),
+    ...replyToOf(parseMailboxes(own, 'reply-to')),
     content: { kind: 'parts', html: stringOf(html ?? text) ?? '', text: undefined, amp: undefined, headers },
     attachments: files.map(toAttachment),
     envelopes: submission.envelopes.flatMap((envelope) =>

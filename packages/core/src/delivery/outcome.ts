@@ -36,7 +36,7 @@ export type Stage =
   | 'rset'
 
 /** The stages before mail is offered. */
-export const SESSION_STAGES: readonly Stage[] = ['mx', 'connect', 'greeting', 'ehlo', 'starttls', 'tls', 'auth', 'rset']
+export const SESSION_STAGES: readonly Stage[] = ['mx', 'connect', 'greeting', 'ehlo', 'starttls', 'tls', 'auth']
 
 /** One step of a conversation, as stored with the attempt. */
 export interface Step {

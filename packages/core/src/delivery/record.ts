@@ -11,6 +11,9 @@ import { INDETERMINATE_WAIT_SECONDS, retryDelay } from './schedule.ts'
 import { isSoftBounce, suppressRepeatedSoftBounces } from './soft-bounces.ts'
 import { smartHostOf } from './sources/smart-hosts.ts'
 
+/** Stages in which a host says nothing of mail that it is offered. */
+const WITHOUT_OFFER: Stage[] = [...SESSION_STAGES, 'rset']
+
 export interface Result extends DeliveryKey {
   readonly workerId: number
   readonly outcome: Outcome
@@ -59,7 +62,7 @@ with result as materialized (
              -- Which host may have the message changes only with what a host says of mail that it is offered: not if it is away, closes (421)
              -- or says nothing.
              only_host = case when r.indeterminate then r.host
-                              when r.code is null or r.code = 421 or r.stage = any(${[...SESSION_STAGES]}::text[]) then q.only_host end
+                              when r.code is null or r.code = 421 or r.stage = any(${WITHOUT_OFFER}::text[]) then q.only_host end
         from result r
        where q.message_id = r.message_id and q.recipient_no = r.recipient_no and q.attempt = r.attempt
          and q.worker_id is not distinct from r.worker_id

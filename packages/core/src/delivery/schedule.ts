@@ -18,8 +18,8 @@ export const INDETERMINATE_WAIT_SECONDS = 5 * 60
 /** Limits, in seconds, of the delay that a reply requests. A delay beyond them is a mistake or an attack. */
 export const ASKED_WAIT = { least: 30, most: 4 * 60 * 60 } as const
 /**
- * Attempts after which a server may ask to be tried again sooner than by the schedule, as for greylisting. One that always asks for 30 seconds
- * would get 8,640 attempts of each message otherwise.
+ * Attempts up to which a server may ask to be tried again sooner than by the schedule, as for greylisting. Without a limit, a server that
+ * always asks for 30 seconds would get 8,640 attempts of each message.
  */
 const HASTY_ATTEMPTS = 5
 

@@ -251,14 +251,15 @@ async function putBody(
 
 /**
  * Returns the message that an idempotent call stored before a rule refused its repetition: what it names may have been deleted meanwhile. Undefined if
- * there is none.
+ * there is none, and for an error that passes: then the caller repeats the call anyway.
  */
 async function firstOf(
   { principal, idempotencyKey, fingerprint }: Submission,
   error: unknown,
   findRepeat: AcceptDependencies['findRepeat'],
 ): Promise<string | undefined> {
-  if (!(error instanceof ServiceError) || idempotencyKey === undefined || !fingerprint) return undefined
+  if (!(error instanceof ServiceError) || error.row.status >= 500) return undefined
+  if (idempotencyKey === undefined || !fingerprint) return undefined
   const first = await findRepeat(principal.account.id, idempotencyKey)
   return first?.fingerprint.equals(fingerprint) ? first.messageId : undefined
 }

@@ -62,7 +62,7 @@ async function takeRun(sql: Sql, most: MostDays): Promise<Run | undefined> {
   return run
 }
 
-/** Events of which each message has one: of a message whose recipients were all refused, the others are of its bodies' beginning. */
+/** Each message has one of these when it is accepted: `dropped` or `invalid` if all its recipients were refused. */
 const FIRST_EVENTS = ['processed', 'dropped', 'invalid'] as const
 
 /** Deletes bodies, except those of queued mail, which are dropped with their partition. Returns whether more may be due. */

@@ -87,7 +87,7 @@ async function accountsWithGaps(sql: Sql): Promise<number[]> {
       join accounts a on a.id = account_id
      where expected <> first_number
        and earlier - interval '7 days' >= greatest(${oldest}::timestamptz,
-             service_now() - make_interval(days => 7 + coalesce(a.event_days, 36500)))
+             service_now() - make_interval(days => 7 + a.event_days))
      order by 1 limit ${MAX_NAMED}`
   return rows.map(({ accountId }) => accountId)
 }

@@ -14,7 +14,7 @@ export interface GroupChoice {
 
 /**
  * Lets mail arrive again: all of it (group 0), or that of the link's group. An entry of all mail is removed only if it is an unsubscribe, and no
- * complaint is ever removed: those are for the sender. So is an entry that an unsubscribe replaced: it is back. Repeated requests have no effect.
+ * complaint is ever removed: only the sender can do that. An entry that the unsubscribe had replaced is restored. Repeated requests have no effect.
  */
 export async function resubscribe(sql: Sql, request: ReaderChoice, group: number): Promise<Unsubscribed> {
   return sql.begin(async (transaction) => {

@@ -20,14 +20,10 @@ const DOWN = /^(ECONN|CONNECT|CONNECTION|57P0|08|DATABASE)/
 export function errorPage(error: unknown, around: Pick<Surroundings, 'language' | 'icon'>, id: string): PageAnswer {
   const words = frameWords(around.language)
   if (error instanceof ServiceError && isAbsent(error)) return notFound(around)
-  if (error instanceof ServiceError && error.row.status < 500)
-    return failurePage({ status: error.row.status, title: words.invalid, text: error.message }, around)
-  if (error instanceof ServiceError && error.row.status === 503)
-    return failurePage({ status: 503, title: words.down, text: words.downText, id }, around)
-  if (error instanceof WorkRefused && error.status < 500)
-    return failurePage({ status: error.status, title: words.invalid, text: error.message }, around)
-  if (error instanceof WorkRefused && error.status === 503)
-    return failurePage({ status: 503, title: words.down, text: words.downText, id }, around)
+  const refused = refusalOf(error)
+  if (refused && refused.status < 500)
+    return failurePage({ status: refused.status, title: words.invalid, text: refused.text }, around)
+  if (refused?.status === 503) return failurePage({ status: 503, title: words.down, text: words.downText, id }, around)
   const { statusCode } = (error ?? {}) as { readonly statusCode?: unknown }
   // A form that is too large or no form, or a URL that cannot be decoded.
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500)
@@ -35,6 +31,11 @@ export function errorPage(error: unknown, around: Pick<Surroundings, 'language' 
   const code = String((error as { code?: unknown } | null)?.code ?? '')
   if (DOWN.test(code)) return failurePage({ status: 503, title: words.down, text: words.downText, id }, around)
   return failurePage({ status: 500, title: words.failed, text: words.failedText, id }, around)
+}
+
+function refusalOf(error: unknown): { readonly status: number; readonly text: string } | undefined {
+  if (error instanceof ServiceError) return { status: error.row.status, text: error.message }
+  return error instanceof WorkRefused ? { status: error.status, text: error.message } : undefined
 }
 
 /** Whether what a path names is not there. For fields of calls, the contract of the APIs has other statuses for some of these errors. */

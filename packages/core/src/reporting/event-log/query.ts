@@ -104,7 +104,6 @@ export function parseFilter(question: LogQuery): Filter {
   const texts = [email, from, subject, reference, messageId]
   return {
     events: wantedEvents(question.events ?? []),
-    // An invalid recipient is stored in lower case.
     recipientKey: email === undefined ? undefined : addressKey(email),
     from: from?.trim().toLowerCase(),
     subject,

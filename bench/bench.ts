@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { backlog } from './cases/backlog.ts'
+import { backlog, slowBacklog } from './cases/backlog.ts'
 import { claimFlows, claimLatency, snapshot } from './cases/claims.ts'
 import { client } from './cases/client.ts'
 import { underAccept } from './cases/delivery.ts'
@@ -47,6 +47,7 @@ const CASES: readonly Case[] = [
     fullQueue,
     fairness,
     backlog,
+    slowBacklog,
     tarpit,
     claimFlows,
     claimLatency,

@@ -24,6 +24,18 @@ t.test('a flow with few conversations starts some more when others have reached 
   t.notOk(conversations.mayStart(flow(1)), 'twice the limit is left for all of them together')
 })
 
+t.test('a flow with few conversations starts some however far the limit has fallen', async (t) => {
+  const conversations = new Conversations()
+  t.teardown(() => conversations.close())
+  for (let at = 0; at < 10 * LIMIT; at++) conversations.enter(flow(1))
+  t.ok(conversations.mayStart(flow(2)))
+  let started = 0
+  const waiting = { start: () => started++ }
+  conversations.wait(waiting)
+  conversations.leave(flow(1))
+  t.equal(started, 1, 'and one that waited is asked to')
+})
+
 t.test('a site that waits gets its turn, although others use every place that becomes free', async (t) => {
   const conversations = new Conversations()
   t.teardown(() => conversations.close())

@@ -29,6 +29,8 @@ export class Conversations {
   /** Conversations in progress for long. They wait for their servers. */
   #slow = 0
   readonly #ofFlow = new Map<number, number>()
+  /** The first {@link FEW} of each flow. */
+  #few = 0
   readonly #waiting = new Set<Starter>()
   readonly #adapting: NodeJS.Timeout
   #seen: EventLoopUtilization = performance.eventLoopUtilization()
@@ -43,15 +45,28 @@ export class Conversations {
   }
 
   mayStart(flow: Flow): boolean {
-    const counted = this.#active - this.#slow
-    if (counted < this.#limit) return true
-    return counted < 2 * this.#limit && (this.#ofFlow.get(flowKey(flow)) ?? 0) < FEW
+    return !this.#isFull || (!this.#isFullOfFew && (this.#ofFlow.get(flowKey(flow)) ?? 0) < FEW)
+  }
+
+  get #counted(): number {
+    return this.#active - this.#slow
+  }
+
+  get #isFull(): boolean {
+    return this.#counted >= this.#limit
+  }
+
+  /** Twice the limit is full. But when the limit falls, conversations stay for some seconds, and mail of others must not wait until they end. */
+  get #isFullOfFew(): boolean {
+    return this.#counted >= 2 * this.#limit && this.#few - this.#slow >= this.#limit
   }
 
   enter(flow: Flow): void {
     const key = flowKey(flow)
+    const own = this.#ofFlow.get(key) ?? 0
     this.#active++
-    this.#ofFlow.set(key, (this.#ofFlow.get(key) ?? 0) + 1)
+    if (own < FEW) this.#few++
+    this.#ofFlow.set(key, own + 1)
   }
 
   /** Another conversation may start: at the place that has waited longest. */
@@ -59,6 +74,7 @@ export class Conversations {
     const key = flowKey(flow)
     const left = (this.#ofFlow.get(key) ?? 0) - 1
     this.#active--
+    if (left < FEW) this.#few--
     if (left > 0) this.#ofFlow.set(key, left)
     else this.#ofFlow.delete(key)
     this.#startWaiting()
@@ -74,9 +90,9 @@ export class Conversations {
   }
 
   #startWaiting(): void {
-    // Up to twice the limit, because a flow with few conversations may start even then. Those that may not start come last again.
+    // Beyond the limit, too, because a flow with few conversations may start even then. Those that may not start come last again.
     for (let tries = Math.min(this.#waiting.size, TRIES); tries > 0; tries--) {
-      if (this.#active - this.#slow >= 2 * this.#limit) return
+      if (this.#isFullOfFew) return
       const [next] = this.#waiting
       if (!next) return
       this.#waiting.delete(next)
@@ -88,8 +104,7 @@ export class Conversations {
     const now = performance.eventLoopUtilization()
     const { utilization } = performance.eventLoopUtilization(now, this.#seen)
     this.#seen = now
-    const counted = this.#active - this.#slow
-    if (utilization > BUSY) this.#limit = Math.max(LIMIT.least, Math.floor(Math.min(this.#limit, counted) * 0.8))
+    if (utilization > BUSY) this.#limit = Math.max(LIMIT.least, Math.floor(Math.min(this.#limit, this.#counted) * 0.8))
     else if (utilization < ROOM && this.#waiting.size > 0) {
       this.#limit = Math.min(LIMIT.most, Math.ceil(this.#limit * 1.25))
       this.#startWaiting()

@@ -108,7 +108,9 @@ export class GiveBack {
   async reconcile(): Promise<void> {
     const { core, workerId, log, inFlight } = this.#options
     await Promise.all(this.#inProgress)
-    const unknown = (await core.deliveries.held(workerId)).filter((delivery) => !inFlight.has(delivery))
+    // Some finish between the database's look and its response. None comes in, since this runs between two claims.
+    const wasInFlight = inFlight.snapshot()
+    const unknown = (await core.deliveries.held(workerId)).filter((delivery) => !wasInFlight(delivery))
     if (unknown.length === 0) return
     log.warn({ count: unknown.length }, 'releasing deliveries whose claim response was lost')
     await core.deliveries.release(workerId, unknown, 0)

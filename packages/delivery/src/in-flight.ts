@@ -70,6 +70,12 @@ export class InFlightDeliveries {
     return this.#keys.has(keyOf(delivery))
   }
 
+  /** Returns whether a delivery is in flight now, however late it is asked. */
+  snapshot(): (delivery: DeliveryKey) => boolean {
+    const keys = new Set(this.#keys)
+    return (delivery) => keys.has(keyOf(delivery))
+  }
+
   take(delivery: ClaimedDelivery): void {
     const key = flowKey(delivery)
     this.#keys.add(keyOf(delivery))

@@ -5,8 +5,9 @@ import type { Log } from '../platform/log.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { createSemaphore } from '../platform/semaphore.ts'
 import { judgeHits } from './classify-hits.ts'
-import { plainUserAgent } from './hit.ts'
+import { type Hit, plainUserAgent } from './hit.ts'
 import { createHitBuffer } from './hit-buffer.ts'
+import { createHitLimit } from './hit-limit.ts'
 import { machineRule, type TrackingRequest } from './machine-rules.ts'
 import { type ReaderView, readerView } from './reader-view.ts'
 import { chooseGroups, type GroupChoice, resubscribe } from './resubscribe.ts'
@@ -26,7 +27,7 @@ export interface Tracking {
   read(kind: TrackingTarget['kind'], token: string): TrackingTarget | undefined
   /**
    * Records an open or click and returns once it is stored. Returns earlier if the database takes longer than two seconds, or if
-   * too many hits are waiting. Never throws.
+   * too many hits are waiting. One of a delivery that has too many is not recorded; see hit-limit.ts. Never throws.
    */
   note(target: TrackingTarget, reader: Reader): Promise<void>
   /** Turns recorded hits into events; see classify-hits.ts. Delivery workers may call it concurrently. */
@@ -60,26 +61,17 @@ const PAGES = { atOnce: 2, waiting: 200 } as const
 
 export function createTracking({ sql, secrets, log }: TrackingDependencies): Tracking {
   const taker = createHitBuffer({ sql, log })
+  const isWithinLimit = createHitLimit()
   const semaphore = createSemaphore(PAGES)
   return {
     read(kind, token) {
       const target = readTrackingToken(secrets, token)
       return target?.kind === kind ? target : undefined
     },
-    note: (target, reader) =>
-      taker.take({
-        id: randomUUID(),
-        kind: target.kind === 'click' ? 'clicked' : 'opened',
-        accountId: target.accountId,
-        messageId: target.messageId,
-        recipientNo: target.recipientNo,
-        link: target.kind === 'click' ? target.link : null,
-        url: target.kind === 'click' ? target.url : null,
-        ip: reader.address,
-        userAgent: userAgentOf(reader),
-        machine: machineRule(reader) ?? null,
-        arrived: performance.now(),
-      }),
+    async note(target, reader) {
+      const hit = hitOf(target, reader)
+      if (isWithinLimit(hit)) await taker.take(hit)
+    },
     judge: () => judgeHits({ sql, log }),
     tokenFor: (kind, target) => makeTrackingToken(secrets, { ...target, kind }),
     view: (target) => semaphore.take(() => readerView(sql, target)),
@@ -87,6 +79,22 @@ export function createTracking({ sql, secrets, log }: TrackingDependencies): Tra
     resubscribe: (target, group, reader) => semaphore.take(() => resubscribe(sql, requestOf(target, reader), group)),
     choose: (target, choice, reader) => semaphore.take(() => chooseGroups(sql, requestOf(target, reader), choice)),
     close: () => taker.close(),
+  }
+}
+
+function hitOf(target: TrackingTarget, reader: Reader): Hit {
+  return {
+    id: randomUUID(),
+    kind: target.kind === 'click' ? 'clicked' : 'opened',
+    accountId: target.accountId,
+    messageId: target.messageId,
+    recipientNo: target.recipientNo,
+    link: target.kind === 'click' ? target.link : null,
+    url: target.kind === 'click' ? target.url : null,
+    ip: reader.address,
+    userAgent: userAgentOf(reader),
+    machine: machineRule(reader) ?? null,
+    arrived: performance.now(),
   }
 }
 

@@ -2,7 +2,8 @@ import t from 'tap'
 import { BROWSER, makeReaders } from './readers.ts'
 
 const readers = await makeReaders(t)
-const { service, ask, deliver, link, pixel, seen } = readers
+const { service, ask, deliver, leave, link, pixel, seen } = readers
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 const SHOP = 'https://shop.example/'
 
 const storedOf = async (messageId: string): Promise<unknown> =>
@@ -88,3 +89,21 @@ t.test(
     t.ok(events.every(({ detail }) => detail.userAgent !== BROWSER))
   },
 )
+
+t.test('whoever unsubscribes one recipient over and over leaves the others their turn', async (t) => {
+  const message = await deliver(['lena@harbor.example', 'piet@harbor.example'])
+  const unsubscribe = async (recipientNo: number): Promise<number> => {
+    const path = leave(message, { recipientNo })
+    return (await ask(path, { method: 'POST', headers: FORM, body: 'List-Unsubscribe=One-Click' })).status
+  }
+  const flood = { on: true, answers: new Set<number>() }
+  const flooding = Array.from({ length: 300 }, async () => {
+    while (flood.on) flood.answers.add(await unsubscribe(0))
+  })
+  const answers: number[] = []
+  for (let at = 0; at < 10; at++) answers.push(await unsubscribe(1))
+  flood.on = false
+  await Promise.all(flooding)
+  t.ok(flood.answers.has(503), 'too many of one recipient are told to come later')
+  t.strictSame([...new Set(answers)], [200])
+})

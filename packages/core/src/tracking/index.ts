@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { makeTrackingToken, readTrackingToken, type TrackingTarget } from '../composition/links/token.ts'
 import type { Sql } from '../platform/database/database.ts'
+import { createFairTurns } from '../platform/fair-turns.ts'
 import type { Log } from '../platform/log.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import { createSemaphore } from '../platform/semaphore.ts'
 import { judgeHits } from './classify-hits.ts'
 import { type Hit, plainUserAgent } from './hit.ts'
 import { createHitBuffer } from './hit-buffer.ts'
@@ -56,13 +56,15 @@ export interface TrackingDependencies {
   readonly log: Log
 }
 
-/** Limits for unsubscribe pages: database connections in use, and requests waiting for one. */
-const PAGES = { atOnce: 2, waiting: 200 } as const
+/** Limits for unsubscribe pages: database connections in use, and requests waiting for one, in all and of one delivery. */
+const PAGES = { capacity: 2, waiting: 200, each: 5 } as const
 
 export function createTracking({ sql, secrets, log }: TrackingDependencies): Tracking {
   const taker = createHitBuffer({ sql, log })
   const isWithinLimit = createHitLimit()
-  const semaphore = createSemaphore(PAGES)
+  const turns = createFairTurns(PAGES)
+  const inTurn = <T>({ messageId, recipientNo }: TrackingTarget, act: () => Promise<T>): Promise<T> =>
+    turns.take(`${messageId} ${recipientNo}`, act)
   return {
     read(kind, token) {
       const target = readTrackingToken(secrets, token)
@@ -74,10 +76,10 @@ export function createTracking({ sql, secrets, log }: TrackingDependencies): Tra
     },
     judge: () => judgeHits({ sql, log }),
     tokenFor: (kind, target) => makeTrackingToken(secrets, { ...target, kind }),
-    view: (target) => semaphore.take(() => readerView(sql, target)),
-    unsubscribe: (target, reader) => semaphore.take(() => unsubscribe(sql, requestOf(target, reader))),
-    resubscribe: (target, group, reader) => semaphore.take(() => resubscribe(sql, requestOf(target, reader), group)),
-    choose: (target, choice, reader) => semaphore.take(() => chooseGroups(sql, requestOf(target, reader), choice)),
+    view: (target) => inTurn(target, () => readerView(sql, target)),
+    unsubscribe: (target, reader) => inTurn(target, () => unsubscribe(sql, requestOf(target, reader))),
+    resubscribe: (target, group, reader) => inTurn(target, () => resubscribe(sql, requestOf(target, reader), group)),
+    choose: (target, choice, reader) => inTurn(target, () => chooseGroups(sql, requestOf(target, reader), choice)),
     close: () => taker.close(),
   }
 }

@@ -161,4 +161,29 @@ t.test('archives and standbys, and a database that is one, are seen for what the
     t.equal(await standbys({ DATA_DIR: first }), 'ok: there are none; accepted mail is on one server')
     t.match(await standbys(WITH_STANDBY), /^bad: there are none, .*; fix: .*set REQUIRE_SYNC_STANDBY=0 and restart/)
   })
+
+  await t.test('of two hosts that both accept writes, the one that was promoted last is named', async (t) => {
+    const promoted = await startEmbeddedPostgres({ dataDir: second })
+    const other = openDatabase({ url: promoted.url, name: 'test', connections: 1 })
+    t.teardown(async () => {
+      await other.end()
+      await promoted.stop()
+    })
+    const latest = `127.0.0.1:${new URL(promoted.url).port}`
+    const url = `postgres://${username}:${password}@127.0.0.1:${port},${latest}/postgres`
+    const found = async (attributes: string) =>
+      foundBy(await examined({ DATA_DIR: first, DATABASE_URL: `${url}${attributes}` }), 'primary')
+    t.equal(await found('?target_session_attrs=primary'), 'ok: this server accepts writes')
+    t.match(
+      await found(''),
+      /^warn: .* without target_session_attrs=primary, .*; fix: add target_session_attrs=primary/,
+    )
+    await other`select pg_promote()`
+    t.match(
+      await found('?target_session_attrs=primary'),
+      new RegExp(
+        `^bad: several hosts .*: ${latest}, 127.*; fix: stop all now but .* last \\(${latest}\\), .*#failover`,
+      ),
+    )
+  })
 })

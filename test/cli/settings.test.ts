@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { misspeltSettings, SETTINGS } from '@postrider/core'
 import t from 'tap'
 import { makeService } from '../helpers/service.ts'
-import { postrider } from './postrider.ts'
+import { answered, postrider, postriderProcess } from './postrider.ts'
 
-const { env } = await makeService(t)
+const { env, ...service } = await makeService(t)
 
 t.test('a command names variables that look like misspelt settings, and works', async (t) => {
   const misspelt = { DATABSE_URL: 'x', postrider_log_level: 'x', RELAYPORT: '1', BODY_DAY: '1', SINGUP: 'x' }
@@ -74,4 +74,19 @@ t.test('a command does not create a database where there is none, and says where
   t.equal(code, 78)
   t.match(stderr, `DATA_DIR has no database (${folder}): set it to the folder of the installation, or set DATABASE_URL`)
   t.notOk(existsSync(folder))
+})
+
+t.test('a time without a zone is UTC, whatever the time zone of the host', async (t) => {
+  const account = String((await service.makeSender()).accountId)
+  const args = ['key', 'create', '--account', account, '--until', '2030-01-31T12:00', '--json']
+  const { stdout } = await postriderProcess({ ...env, TZ: 'Pacific/Auckland' }, ...args)
+  const { keyId } = JSON.parse(stdout) as { keyId: number }
+  const keys = await answered<{ id: number; restrictions: { until: string } }[]>(
+    env,
+    'key',
+    'list',
+    '--account',
+    account,
+  )
+  t.equal(keys.find(({ id }) => id === keyId)?.restrictions.until, '2030-01-31T12:00:00.000Z')
 })

@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { connect } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { Ledger } from '../helpers/ledger.ts'
@@ -21,13 +23,13 @@ t.test(
   { timeout: 300_000, skip: existsSync(HAPROXY) ? false : `${HAPROXY} is missing` },
   async (t) => {
     const service = await makeService(t)
-    const [apiPort = 0, relayPort = 0, ...ports] = await freePorts(2 + 4 * HOSTS)
+    const [apiPort = 0, relayPort = 0, relayTlsPort = 0, ...ports] = await freePorts(3 + 4 * HOSTS)
     const hosts = Array.from({ length: HOSTS }, (_, at) => {
       const [api = 0, relay = 0, relayTls = 0, health = 0] = ports.slice(4 * at)
       return { api, relay, relayTls, health }
     })
     const file = join(mkdtempSync(join(process.env.TEST_FOLDER ?? tmpdir(), 'haproxy-')), 'haproxy.cfg')
-    writeFileSync(file, configuration(hosts, { apiPort, relayPort }))
+    writeFileSync(file, configuration(hosts, { apiPort, relayPort, relayTlsPort }))
     const envOf = (at: number) => {
       const { api, relay, relayTls, health } = hosts[at] as (typeof hosts)[number]
       return {
@@ -53,6 +55,7 @@ t.test(
         () => 0,
       )
     await until('the load balancer to see a host', async () => (await ready()) === 200)
+    await until('its port with TLS', () => tlsGreeting(relayTlsPort))
 
     const ledger = new Ledger({ config: { apiPort, relayPort }, sql: service.sql }, await service.makeSender())
     const load = ledger.load(LANES)
@@ -77,16 +80,31 @@ t.test(
   },
 )
 
+/** Undefined if there is none yet. */
+async function tlsGreeting(port: number): Promise<string | undefined> {
+  const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false })
+  const greeting = await once(socket, 'data', { signal: AbortSignal.timeout(5000) }).then(String, () => '')
+  socket.destroy()
+  return greeting.startsWith('220') ? greeting : undefined
+}
+
 function configuration(
-  hosts: readonly { readonly api: number; readonly relay: number; readonly health: number }[],
-  { apiPort, relayPort }: { readonly apiPort: number; readonly relayPort: number },
+  hosts: readonly {
+    readonly api: number
+    readonly relay: number
+    readonly relayTls: number
+    readonly health: number
+  }[],
+  { apiPort, relayPort, relayTlsPort }: { readonly [name in 'apiPort' | 'relayPort' | 'relayTlsPort']: number },
 ): string {
   let text = readFileSync(FILE, 'utf8').replace('bind :8080', `bind 127.0.0.1:${apiPort}`)
   text = text.replace('bind :2525', `bind 127.0.0.1:${relayPort}`)
-  for (const [at, { api, relay, health }] of hosts.entries()) {
+  text = text.replace('bind :2465', `bind 127.0.0.1:${relayTlsPort}`)
+  for (const [at, { api, relay, relayTls, health }] of hosts.entries()) {
     const address = `10.0.0.1${at + 1}`
     text = text.replace(`${address}:8080`, `127.0.0.1:${api}`)
     text = text.replace(`${address}:2525 port 8081`, `127.0.0.1:${relay} port ${health}`)
+    text = text.replace(`${address}:2465 port 8081`, `127.0.0.1:${relayTls} port ${health}`)
   }
   return text
 }

@@ -19,6 +19,7 @@ in \`DATA_DIR\`), so they need the settings of the service. \`postrider COMMAND 
 - With \`--json\`, the output is one line of JSON, and so is an error, on stderr: \`{"error": "…"}\`.
 - The exit status is 0 if the command succeeded, 1 if it was rejected or failed, 2 if the command line is invalid, 75 if it must be tried again,
   and 78 if a setting is invalid.
+- Times are ISO 8601; without a zone they are UTC, as all times that are shown are.
 - Tables fit the width of the terminal; long cells are shortened there, but not in a file, in a pipe or with \`--json\`. Colours are used only on
   terminals, and never if \`NO_COLOR\` is set. Long work shows its progress on stderr if that is a terminal.
 

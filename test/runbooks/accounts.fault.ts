@@ -32,6 +32,8 @@ t.test('a leaked key is refused, and what was sent with it is held', { skip }, a
   t.equal((await call(sender, { schedule: tomorrow })).status, 200)
   await until('the first', () => arrived(sender) === 1)
 
+  const asked = { 'HOST:8080': `127.0.0.1:${service.config.apiPort}`, LEAKED: sender.apiKey }
+  t.match((await page.run('curl', asked)).stdout, `"account":{"id":${ACCOUNT},`)
   const listed = await page.run('postrider key list', { ACCOUNT })
   const [row = ''] = listed.stdout.split('\n').filter((line) => line.includes(sender.apiKey.slice(0, 8)))
   const KEY = /^\d+/.exec(row)?.[0] as string

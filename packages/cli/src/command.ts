@@ -1,4 +1,4 @@
-import type { Config, Core } from '@postrider/core'
+import { type Config, type Core, readIsoTime } from '@postrider/core'
 
 /** A command of `postrider`. */
 export interface Command {
@@ -89,12 +89,11 @@ export function wholeOption(call: Call, name: string): number | undefined {
   return text === undefined ? undefined : number(text, `--${name}`)
 }
 
-/** A date, or a date with a time; `Date` alone would read "1" as a month. Throws {@link UsageError}. */
+/** A date, or a date with a time; without a zone it is UTC. Throws {@link UsageError}. */
 export function isoTime(text: string, option: string): Date {
-  const time = new Date(text)
-  if (!/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}|$)/.test(text) || Number.isNaN(time.getTime())) {
+  const time = readIsoTime(text)
+  if (time === undefined)
     throw new UsageError(`${option} must be an ISO 8601 time like 2030-01-31T12:00:00Z (got "${text}")`)
-  }
   return time
 }
 

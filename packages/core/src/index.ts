@@ -123,13 +123,14 @@ export {
   type SyncStandby,
 } from './platform/database/replication.ts'
 export { readServerState, type ServerState } from './platform/database/server-state.ts'
-export { findStandbyHosts } from './platform/database/standby-hosts.ts'
+export { findPrimaryHosts, findStandbyHosts, type PrimaryHost } from './platform/database/standby-hosts.ts'
 export { readTableState, type TableState } from './platform/database/table-state.ts'
 export { type PlannedMigration, planUpgrade, type UpgradePlan } from './platform/database/upgrade-plan.ts'
 export { defined } from './platform/defined.ts'
 export { type DnsQuery, withDns } from './platform/dns-lookup.ts'
 export { ERRORS, type ErrorName, type ErrorRow, invalidParameter, ServiceError } from './platform/errors.ts'
 export { type HealthAnswer, type HealthState, LIVE, readyAnswer } from './platform/health.ts'
+export { readIsoTime } from './platform/iso-time.ts'
 export { secretAgrees } from './platform/key-agreement.ts'
 export {
   createKeyRotation,

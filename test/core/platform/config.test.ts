@@ -347,6 +347,17 @@ t.test('of two wrong settings one is named, and mending it names the other', asy
   t.match(refusal({ ...env, API_PORT: '80' })?.message, /^LOG_LEVEL/)
 })
 
+t.test('a comment after a value, which systemd reads as a part of it, is refused for every setting', async (t) => {
+  for (const { name } of SETTINGS) {
+    const message = refusal({ [name]: 'value-of-thirty-two-characters-1\t  # openssl rand -hex 32' })?.message
+    t.match(message, new RegExp(`^${name} must not have a comment after its value`))
+    t.notMatch(message, /value-of/)
+  }
+  t.match(refusal({ SECRET_KEY: `${'k'.repeat(32)} # x` })?.message, /^SECRET_KEY must not have a comment/)
+  const sharp = { SECRET_KEY: `${'k'.repeat(32)}#x` }
+  t.match(readConfig(sharp), { secretKey: sharp.SECRET_KEY })
+})
+
 t.test('trusted networks and their key belong together', async (t) => {
   t.match(refusal({ RELAY_TRUSTED_NETWORKS: '10.0.0.0/8' })?.message, /^RELAY_TRUSTED_KEY must also be set/)
   t.match(refusal({ RELAY_TRUSTED_KEY: 'pr_1' })?.message, /^RELAY_TRUSTED_NETWORKS must also be set/)

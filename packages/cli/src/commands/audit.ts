@@ -1,6 +1,7 @@
 import { ALL_ACCOUNTS, type AuditEntry } from '@postrider/core'
 import { type Answer, type Call, type Command, requiredId, textOption, UsageError, wholeOption } from '../command.ts'
 import { table } from '../table.ts'
+import { requireAccount } from './queue-place.ts'
 
 const LIMIT = { usual: 50, most: 1000 } as const
 
@@ -15,7 +16,10 @@ export const auditCommands: readonly Command[] = [
     run: (call) => {
       const accountId = textOption(call, 'account') === undefined ? ALL_ACCOUNTS : requiredId(call, 'account')
       const page = { after: wholeOption(call, 'after') ?? 0, limit: limitOption(call) }
-      return call.withCore(async (core) => toAnswer(await core.audit.list(accountId, page), page.limit))
+      return call.withCore(async (core) => {
+        await requireAccount(core, accountId === ALL_ACCOUNTS ? null : accountId)
+        return toAnswer(await core.audit.list(accountId, page), page.limit)
+      })
     },
   },
 ]

@@ -19,6 +19,7 @@ import {
   UsageError,
 } from '../command.ts'
 import { table } from '../table.ts'
+import { requireAccount } from './queue-place.ts'
 import { readText } from './read-text.ts'
 
 const CLAIMANT = 'Number of the account, if several accounts claim the domain'
@@ -53,6 +54,7 @@ export const domainCommands: readonly Command[] = [
     run: (call) => {
       const account = accountOption(call)
       return call.withCore(async (core) => {
+        await requireAccount(core, account ?? null)
         const [domains, alarms] = await Promise.all([core.domains.list(account), core.guard.alarms()])
         const lacking = new Map(alarms.map(({ domainId, missing }) => [domainId, missing.map(({ name }) => name)]))
         const data = domains.map((domain) => ({ ...domain, lacks: lacking.get(domain.id) ?? [] }))

@@ -13,8 +13,8 @@ import {
   wholeOption,
 } from '../command.ts'
 import { table } from '../table.ts'
-
 import { createOperatorKey, listOperatorKeys } from './operator-key.ts'
+import { requireAccount } from './queue-place.ts'
 
 const SETTINGS_USAGE =
   '[--name NAME] [--ip NETWORK]... [--scope SCOPE]... [--template ID]... [--sender-domain NAME]... ' +
@@ -58,6 +58,7 @@ export const keyCommands: readonly Command[] = [
       if (call.options.operator === true) return listOperatorKeys(call)
       const account = requiredId(call, 'account')
       return call.withCore(async (core) => {
+        await requireAccount(core, account)
         const keys = await core.auth.listKeys(account)
         const rows = keys.map((key) => [
           ...[key.id, `${key.prefix}…`, key.name, key.scopes.join(' '), key.networks.join(' ') || 'anywhere'],

@@ -27,6 +27,8 @@ const NO_PREVIOUS =
   'SECRET_KEY_PREVIOUS is not set: start all processes, and this command, with the new value in SECRET_KEY and the former one in SECRET_KEY_PREVIOUS'
 const KEEP =
   'Links and return paths of mail that was sent before need SECRET_KEY_PREVIOUS for as long as they are to work; nothing else does.'
+const EXCHANGED =
+  'After a complete rotation, that is as it should be. Otherwise SECRET_KEY has the former value: set it to the new one and SECRET_KEY_PREVIOUS to the former one, restart all processes, and repeat this command.'
 
 async function showStatus({ keys }: Core): Promise<Answer> {
   const [{ inUse, resealed, previous }, sealed] = [await keys.state(), await keys.count()]
@@ -54,13 +56,14 @@ async function runRotate(call: Call): Promise<Answer> {
       })
     progress.end()
     const unreadable = sealed.some((one) => one.unreadable > 0)
+    const rotated = !(inUse && resealed)
     const text = [
-      `SECRET_KEY is in use, and everything stored ${unreadable ? 'that can be read ' : ''}is sealed with it.`,
+      `SECRET_KEY ${rotated ? 'is in use' : 'was in use before, so nothing was rotated'}, and everything stored ${unreadable ? 'that can be read ' : ''}is sealed with it.`,
       countTable(sealed, 'resealed now'),
       ...(unreadable ? ['Unreadable values are sealed with a key that is not known, or damaged.'] : []),
-      KEEP,
+      rotated ? KEEP : EXCHANGED,
     ]
-    return { data: { rotated: true, sealed }, text: text.join('\n') }
+    return { data: { rotated, sealed }, text: text.join('\n') }
   })
 }
 

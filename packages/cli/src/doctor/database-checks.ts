@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs'
-import { readRestore } from '@postrider/core'
+import { findPrimaryHosts, type PrimaryHost, readRestore } from '@postrider/core'
 import { bodyStoreCheck } from './body-store-check.ts'
 import type { Check } from './check.ts'
 import { bad, bytesText, counted, type Finding, firstOf, ok, spanText, warn } from './finding.ts'
@@ -35,14 +35,33 @@ async function checkVersion({ server }: Readings): Promise<Finding> {
     : bad(`Postgres ${version} is older than 15, the oldest that is supported`, 'upgrade the server with pg_upgrade')
 }
 
-async function checkPrimary({ server }: Readings): Promise<Finding> {
+async function checkPrimary({ server, sql }: Readings): Promise<Finding> {
   const { isStandby } = await server()
-  return isStandby
-    ? bad(
-        'this server is a standby, which stores no mail',
-        'set DATABASE_URL to the primary, or list all hosts and add target_session_attrs=primary',
+  if (isStandby)
+    return bad(
+      'this server is a standby, which stores no mail',
+      'set DATABASE_URL to the primary, or list all hosts and add target_session_attrs=primary',
+    )
+  const { host: hosts, target_session_attrs: wanted } = sql().options
+  if (hosts.length < 2) return ok('this server accepts writes')
+  const primaries = await findPrimaryHosts(sql())
+  if (primaries.length > 1) return bad(...severalPrimaries(primaries))
+  return wanted === 'primary'
+    ? ok('this server accepts writes')
+    : warn(
+        'DATABASE_URL names several hosts without target_session_attrs=primary, so processes may use a standby after a failover',
+        'add target_session_attrs=primary to DATABASE_URL, and restart the processes',
       )
-    : ok('this server accepts writes')
+}
+
+/** A server that was replaced has come back as a primary. */
+function severalPrimaries(primaries: readonly PrimaryHost[]): [text: string, fix: string] {
+  const [latest, second] = primaries
+  const name = latest && latest.timeline !== second?.timeline ? ` (${latest.address})` : ''
+  return [
+    `several hosts of DATABASE_URL accept writes, and each stores some of the mail: ${firstOf(primaries.map(({ address }) => address))}`,
+    `stop all now but the one that was promoted last${name}, and rebuild them as standbys (docs/runbooks.md#failover)`,
+  ]
 }
 
 async function checkClock({ server }: Readings): Promise<Finding> {

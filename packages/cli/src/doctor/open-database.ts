@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { type Config, findSecrets, findStandbyHosts, keyMark, openDatabase, type Sql, within } from '@postrider/core'
 import { startEmbeddedPostgres } from '../embedded-postgres/index.ts'
 import { hasEmbeddedDatabase, PROMOTE, standbysText } from '../installation.ts'
@@ -47,20 +48,24 @@ export async function openExamined(config: Config, env: NodeJS.ProcessEnv): Prom
       const standbys = await findStandbyHosts(sql)
       await close()
       return closed(
-        standbys.length > 0 ? bad(`no primary responds; ${standbysText(standbys)}`, PROMOTE) : notConnected(error),
+        standbys.length > 0
+          ? bad(`no primary responds; ${standbysText(standbys)}`, PROMOTE)
+          : notConnected(error, config, env),
       )
     }
   } catch (error) {
     await stop()
-    return closed(notConnected(error))
+    return closed(notConnected(error, config, env))
   }
 }
 
-function notConnected(error: unknown): Finding {
+function notConnected(error: unknown, { dataDir }: Config, env: NodeJS.ProcessEnv): Finding {
   const { message, code } = error as { message?: string; code?: string }
   return bad(
     `could not connect: ${message || code}`,
-    'start the database, and check its address, user and password in DATABASE_URL',
+    env.DATABASE_URL
+      ? 'start the database, and check its address, user and password in DATABASE_URL'
+      : `look at the output of npm start, and at the end of ${join(dataDir, 'postgres.log')}`,
   )
 }
 

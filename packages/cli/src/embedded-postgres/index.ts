@@ -45,8 +45,9 @@ export interface EmbeddedPostgresOptions {
   readonly signal?: AbortSignal
 }
 
-/** How long a command waits for another process to start the database. */
+/** How long a command waits for another process to start the database, and if the disk is full. */
 const COMMAND_WAIT_MS = 60_000
+const FULL_WAIT_MS = 5000
 /** Minimum free bytes; Postgres needs a WAL segment to start. */
 const MIN_FREE_BYTES = 16 * 1024 * 1024
 
@@ -76,7 +77,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 async function lockOrAttach(options: EmbeddedPostgresOptions): Promise<{ release: () => void } | { url: string }> {
   const { dataDir, role = 'command', report = () => {}, signal } = options
   const lock = join(dataDir, 'postgres.lock')
-  const deadline = performance.now() + COMMAND_WAIT_MS
+  const began = performance.now()
   let reported: Owner | undefined
   for (;;) {
     const taken = takeLock(lock, role)
@@ -87,7 +88,7 @@ async function lockOrAttach(options: EmbeddedPostgresOptions): Promise<{ release
       postmasterOf(clusterOf(dataDir))?.state === 'ready' &&
       readText(embeddedUrlFile(dataDir))?.trim()
     if (url) return { url }
-    requireWaitable(options, owner, deadline)
+    requireWaitable(options, owner, performance.now() - began)
     if (role === 'up' && reported?.pid !== owner.pid)
       report(`waiting for process ${owner.pid}, a command that uses the database`)
     reported = owner
@@ -96,12 +97,16 @@ async function lockOrAttach(options: EmbeddedPostgresOptions): Promise<{ release
 }
 
 /** Throws if waiting for the owner is pointless. */
-function requireWaitable({ dataDir, role = 'command' }: EmbeddedPostgresOptions, owner: Owner, deadline: number): void {
+function requireWaitable({ dataDir, role = 'command' }: EmbeddedPostgresOptions, owner: Owner, waited: number): void {
   if (role === 'up' && owner.role === 'up')
     throw new CommandError(
       `"postrider up" (npm start) is already running on this data as process ${owner.pid}; stop it first, or set DATA_DIR (now ${dataDir}) to another folder`,
     )
-  if (role === 'command' && performance.now() > deadline)
+  if (role === 'command' && waited > FULL_WAIT_MS && !hasSpace(dataDir))
+    throw new CommandError(
+      `the disk of DATA_DIR (${dataDir}) is full, so process ${owner.pid} cannot start the database; free space on it`,
+    )
+  if (role === 'command' && waited > COMMAND_WAIT_MS)
     throw new CommandError(
       `process ${owner.pid} has locked the database of DATA_DIR (${dataDir}) but has not started it; retry later`,
     )

@@ -18,8 +18,9 @@ import { type OperatorDkim, operatorDkim } from './config/operator-dkim.ts'
 import { type SecretKeyConfig, secretKeys } from './config/secret-keys.ts'
 import { serviceMail } from './config/service-mail.ts'
 import { type TracingConfig, tracing } from './config/tracing.ts'
-import { file, hostName, listenHost, networks, oneOf, port, wholeNumber } from './config/values.ts'
+import { file, hostName, listenHost, networks, oneOf, port, requireNoComments, wholeNumber } from './config/values.ts'
 import type { LogFormat } from './log.ts'
+import { SETTINGS } from './settings.ts'
 
 export { type BackupAddress, type BackupConfig, backupAddress } from './config/backups.ts'
 export { ConfigError } from './config/config-error.ts'
@@ -143,6 +144,7 @@ export interface Config extends OutboundAccess, SecretKeyConfig {
  * Throws {@link ConfigError} if one is invalid.
  */
 export function readConfig(env: Environment): Config {
+  requireNoComments(env, SETTING_NAMES)
   const dataDir = resolve(env.DATA_DIR || './data')
   const apiPort = port(env, 'API_PORT', 8080)
   const heloName = hostName(env, 'HELO_NAME', defaultHeloName())
@@ -234,6 +236,7 @@ export function readConfig(env: Environment): Config {
 }
 
 const LOOPBACK = '127.0.0.0/8, ::1'
+const SETTING_NAMES = SETTINGS.map(({ name }) => name)
 
 function defaultHeloName(): string {
   const name = hostname().toLowerCase()

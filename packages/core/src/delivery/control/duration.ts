@@ -1,4 +1,5 @@
 import { invalidParameter } from '../../platform/errors.ts'
+import { readIsoTime } from '../../platform/iso-time.ts'
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
 
@@ -13,11 +14,9 @@ export function readDuration(parameter: string, text: string): number {
 export function readTime(parameter: string, text: string, now: Date): Date {
   const seconds = secondsOf(text)
   if (seconds !== undefined) return new Date(now.getTime() - seconds * 1000)
-  const time = new Date(text)
-  // `Date` alone would read "1" as a month.
-  if (!/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}|$)/.test(text) || Number.isNaN(time.getTime())) {
+  const time = readIsoTime(text)
+  if (time === undefined)
     throw invalidParameter(parameter, 'must be an ISO 8601 time like 2030-01-31T12:00:00Z, or a duration such as 2h')
-  }
   return time
 }
 

@@ -4,6 +4,19 @@ import { resolve } from 'node:path'
 import { parseNetworks } from '../networks.ts'
 import { ConfigError, type Environment } from './config-error.ts'
 
+/**
+ * Throws {@link ConfigError} for a value that ends with a comment. A shell leaves it out, but systemd and "docker run --env-file" read it as a
+ * part of the value: a host would have another SECRET_KEY than its commands.
+ */
+export function requireNoComments(env: Environment, names: readonly string[]): void {
+  const commented = names.find((name) => env[name]?.includes(' #') || env[name]?.includes('\t#'))
+  if (commented === undefined) return
+  throw new ConfigError(
+    commented,
+    'must not have a comment after its value: not every program leaves it out. Write comments on lines of their own',
+  )
+}
+
 export function wholeNumber(env: Environment, name: string, byDefault: number, least: number, most: number): number {
   const text = env[name]
   if (!text) return byDefault

@@ -236,11 +236,21 @@ function sendHeartbeats(): void {
   send()
 }
 
+/** SQLSTATEs of a server that refuses a user or a password, or that does not have the database. */
+const REFUSED = /^(28|3D)/
+
 function fail(log: Log, config: Config, error: unknown): never {
   const problem = error instanceof ConfigError ? error.message : listenProblem(config, error)
-  if (problem === undefined) return die(log, error)
+  if (problem !== undefined) return end(problem, EXIT_CONFIG)
+  if (!REFUSED.test(databaseErrorCode(error) ?? '')) return die(log, error)
+  // A restart may help: who changes a password changes it at two places.
+  const reason = (error as Error).message
+  return end(`the database refuses the connection: ${reason}. Check user, password and database of DATABASE_URL`, 1)
+}
+
+function end(problem: string, code: number): never {
   process.stderr.write(`postrider: ${problem}\n`)
-  process.exit(EXIT_CONFIG)
+  process.exit(code)
 }
 
 /**

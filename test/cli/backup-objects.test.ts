@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { BUCKET, startObjectStorage } from '../helpers/object-storage.ts'
@@ -136,6 +136,17 @@ t.test('missing, cut, altered and exchanged objects are found by verify, and sto
   )
   t.notOk(readdirSync(folder).includes('damaged'), 'nothing is left')
   storage.objects.set(segment, content(segment))
+})
+
+t.test('a restore that fails at its very end leaves an empty folder as it was', async (t) => {
+  const into = join(folder, 'empty')
+  mkdirSync(into)
+  let lists = 0
+  // The first list is of the base backups, and the next one of all changes, when everything is restored.
+  fails(403, 'AccessDenied', (method, path) => method === 'GET' && path === '' && ++lists > 1)
+  t.match(await postrider(env, 'restore', BACKUP_DIR, '--into', into), { code: 1, stderr: 's3:ListBucket' })
+  works()
+  t.strictSame(readdirSync(into), [])
 })
 
 t.test('older backups and their changes are deleted, and what interrupted backups left', async (t) => {

@@ -101,6 +101,10 @@ t.test('archives and standbys, and a database that is one, are seen for what the
     t.match(foundBy(diagnosis, 'standbys'), 'not checked: only the primary knows them')
     t.match(foundBy(diagnosis, 'worker leases'), /^not checked: the database is a standby: /)
     t.match(foundBy(diagnosis, 'sending domains'), /^ok: 1 active/)
+    t.match(await postrider({ DATA_DIR: second }, 'restored', '--to', '2026-11-24T08:00:00Z'), {
+      code: 1,
+      stderr: /still recovering, or is a standby; repeat this when it accepts writes/,
+    })
   })
 
   await t.test('with the primary gone, the standby that responds is named', async (t) => {
@@ -119,6 +123,55 @@ t.test('archives and standbys, and a database that is one, are seen for what the
     const { readiness } = core
     await until('it says so', async () => (await readiness.check()).reasons.join().includes('but is a standby'))
   })
+
+  await t.test(
+    'one standby where commits wait for two is too few: for mail, for commands and for doctor',
+    async (t) => {
+      await sql`alter system set synchronous_standby_names = 'ANY 2 (*)'`
+      await sql`select pg_reload_conf()`
+      await until(
+        'it is synchronous',
+        async () => (await sql`select from pg_stat_replication where sync_state = 'quorum'`).length > 0,
+      )
+      const pool = openDatabase({ url: primary.url, name: 'test', connections: 1 })
+      const core = createCore({ sql: pool, config: readConfig(WITH_STANDBY), log: createLog('test', 'silent') })
+      t.teardown(() => core.close())
+      const { ready, reasons } = await core.readiness.check()
+      t.equal(ready, false)
+      t.match(
+        reasons.join(),
+        /^only 1 of the 2 synchronous standbys that commits wait for is connected, so mail cannot/,
+      )
+      t.match(
+        foundBy(await examined({ DATA_DIR: first }), 'standbys'),
+        /^bad: .*"ANY 2 \(\*\)", but only 1 of the 2 .*: commits wait, and no mail is accepted; fix: .*'ANY 1 \(\*\)'/,
+      )
+      t.match(await postrider({ DATA_DIR: first }, 'queue'), {
+        code: 0,
+        stderr:
+          /^postrider: only 1 of the 2 .* is connected, and commits wait for another one, so this command can read/,
+      })
+      t.match(await postrider({ DATA_DIR: first }, 'queue', 'pause', 'google', '--reason', 'trial'), {
+        code: 1,
+        stderr: /until another synchronous standby is connected .*nothing was changed: .*set .* = 'ANY 1 \(\*\)' on/,
+      })
+      for (const [names, needed] of [
+        ['ANY 1 (*)', true],
+        ['*', true],
+        ['standby1, standby2', true],
+        ['first 2 (standby1, standby2)', false],
+        ['2(standby1,standby2)', false],
+        ['"2 (x", standby1', true],
+      ] as const) {
+        await sql.unsafe(`alter system set synchronous_standby_names = '${names}'`)
+        await sql`select pg_reload_conf()`
+        await until(`to be ${needed ? '' : 'not '}ready: ${names}`, async () => {
+          const [row] = await pool`select current_setting('synchronous_standby_names') as names`
+          return row?.names === names && (await core.readiness.check()).ready === needed
+        })
+      }
+    },
+  )
 
   await t.test('a synchronous standby, an archive that fails, and the standby lost', async (t) => {
     await sql`alter system set synchronous_standby_names = 'ANY 1 (*)'`

@@ -43,14 +43,19 @@ export function postriderProcess(env: Readonly<Record<string, string>>, ...args:
 export interface Running {
   /** What it printed, once it has ended. */
   readonly ended: Promise<Ran>
-  kill(): void
+  /** What it has printed on stderr so far. */
+  said(): string
+  /** SIGKILL by default. */
+  kill(signal?: NodeJS.Signals): void
 }
 
 /** `postrider …`, given something on stdin. */
 export function begin(env: Readonly<Record<string, string>>, args: readonly string[], stdin = ''): Running {
   const child = spawn(process.execPath, [FILE, ...args], { cwd: ROOT, env: environment(env) })
   child.stdin.write(stdin)
-  return { ended: finished(child), kill: () => child.kill('SIGKILL') }
+  let said = ''
+  child.stderr.on('data', (octets: Buffer) => (said += octets))
+  return { ended: finished(child), said: () => said, kill: (signal = 'SIGKILL') => void child.kill(signal) }
 }
 
 /** A line as a person pastes it. */

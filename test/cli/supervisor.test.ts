@@ -1,5 +1,5 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,6 +8,7 @@ import { supervise } from '../../packages/cli/src/supervisor.ts'
 import { freePorts } from '../helpers/ports.ts'
 import { BARE_ENVIRONMENT } from '../helpers/processes.ts'
 import { until } from '../helpers/until.ts'
+import { isAlive } from './postrider.ts'
 
 const FOLDER = mkdtempSync(join(process.env.TEST_FOLDER ?? tmpdir(), 'supervisor-'))
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -97,6 +98,39 @@ t.test('a machine that slept wakes up with everybody alive', async (t) => {
   process.kill(-(sleeper.pid as number), 'SIGCONT')
   await until('some time awake', () => said.slice(before).split('tick').length > 20, 60_000)
   t.notMatch(said, /hangs|ended/)
+})
+
+t.test('processes that are to be replaced before they are ready, and twice, are replaced once they are', async (t) => {
+  const pidsIn = (name: string) =>
+    readFileSync(join(FOLDER, `${name}.pids`), 'utf8')
+      .trim()
+      .split('\n')
+      .map(Number)
+  const slow = (name: string) =>
+    program(
+      name,
+      `process.getBuiltinModule('node:fs').appendFileSync(${JSON.stringify(join(FOLDER, `${name}.pids`))}, process.pid + '\\n')
+      process.on('message', () => process.exit(0))
+      ${ENDS}setTimeout(() => { ${LIVES} }, 500)`,
+    )
+  const lines: string[] = []
+  const report = (line: string) => void lines.push(line)
+  const supervisor = supervise({ programs: [slow('one'), slow('two')], env: {}, report, patience: PATIENCE })
+  t.teardown(() => supervisor.stop())
+  const rounds = [supervisor.roll(), supervisor.roll()]
+  await until(
+    'the first to be replaced',
+    () => existsSync(join(FOLDER, 'one.pids')) && pidsIn('one').length > 1,
+    60_000,
+  )
+  rounds.push(supervisor.roll(), supervisor.roll())
+  await Promise.all([supervisor.started, ...rounds])
+  t.strictSame(lines, ['all processes are replaced', 'all processes are replaced'])
+  for (const name of ['one', 'two']) {
+    const pids = pidsIn(name)
+    t.equal(pids.length, 3, 'calls during one replacement are one call')
+    t.strictSame(pids.map(isAlive), [false, false, true])
+  }
 })
 
 t.test('the processes of the service show signs of life, also while their database is away', async (t) => {

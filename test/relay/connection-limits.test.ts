@@ -1,3 +1,4 @@
+import { connect, type Socket } from 'node:net'
 import { createLog, ensureCertificate } from '@postrider/core'
 import { createRelay } from '@postrider/relay'
 import t from 'tap'
@@ -35,6 +36,36 @@ async function fill(
   return Promise.all(Array.from({ length: count }, (_, at) => connectFrom(addressOf(at))))
 }
 
+/** A socket to the port with TLS from the start that never begins its handshake. */
+async function openSilent(from: string): Promise<Socket> {
+  const socket = connect({ port: relayTlsPort, host: '127.0.0.1', localAddress: from })
+  t.teardown(() => socket.destroy())
+  socket.on('error', () => {})
+  socket.resume()
+  await new Promise((resolve) => socket.once('connect', resolve))
+  return socket
+}
+const openSilents = (count: number, from: string): Promise<Socket[]> =>
+  Promise.all(Array.from({ length: count }, () => openSilent(from)))
+const isClosed = (socket: Socket): Promise<boolean> =>
+  until('the socket to be closed', () => socket.closed, 5000).catch(() => false)
+
+/** As many sessions that have authenticated, over TLS. */
+async function fillAuthenticated(count: number, from: string): Promise<SmtpClient[]> {
+  const clients: SmtpClient[] = []
+  while (clients.length < count) {
+    const some = await Promise.all(
+      Array.from({ length: Math.min(50, count - clients.length) }, async () => {
+        const { client } = await connectFrom(from, true)
+        await client.logIn(sender.apiKey)
+        return client
+      }),
+    )
+    clients.push(...some)
+  }
+  return clients
+}
+
 const isGreeted = ({ greeting }: { greeting: string }): boolean => greeting.startsWith('220 ')
 const TOO_MANY = /^421 4\.7\.0 Too many connections from your network/
 
@@ -63,6 +94,41 @@ t.test('the /16 of a client has at most 600 of them', async (t) => {
   t.ok(clients.every(isGreeted))
   t.match((await connectFrom('127.3.9.9')).greeting, TOO_MANY)
   for (const { client } of clients) client.destroy()
+})
+
+t.test('one client has at most 1,000 connections that have authenticated, and its /16 at most 1,500', async (t) => {
+  const clients = await fillAuthenticated(1000, '127.5.0.1')
+  t.match((await connectFrom('127.5.0.1')).greeting, TOO_MANY)
+  t.match((await connectFrom('127.5.0.1', true)).greeting, TOO_MANY)
+  t.match(await clients[0]?.command('NOOP'), /^250 /)
+  const others = await fillAuthenticated(500, '127.5.0.2')
+  t.match((await connectFrom('127.5.0.3')).greeting, TOO_MANY, 'another client of the /16')
+  t.match((await connectFrom('127.6.0.1')).greeting, /^220 /, 'a client of another one')
+  others[0]?.destroy()
+  await until('room in the /16', async () => isGreeted(await connectFrom('127.5.0.3')))
+  t.match((await connectFrom('127.5.0.1')).greeting, TOO_MANY, 'the client itself still has 1,000')
+  clients[1]?.destroy()
+  await until('room for the client', async () => isGreeted(await connectFrom('127.5.0.1')))
+  for (const client of [...clients, ...others]) client.destroy()
+})
+
+t.test('a client has at most 400 sockets that do not finish their TLS handshake, for half a minute', async (t) => {
+  const silent = await openSilents(400, '127.9.0.1')
+  t.equal(await isClosed(await openSilent('127.9.0.1')), true)
+  await t.rejects(connectFrom('127.9.0.1', true), 'nor is another handshake begun')
+  t.match((await connectFrom('127.9.0.1')).greeting, /^220 /, 'its sessions are counted by themselves')
+  t.match((await connectFrom('127.9.0.2', true)).greeting, /^220 /)
+  silent[0]?.destroy()
+  await until('room for a handshake', () => connectFrom('127.9.0.1', true).then(isGreeted, () => false))
+  const more = await openSilents(201, '127.9.0.3')
+  t.equal(await isClosed(await openSilent('127.9.0.4')), true, 'nor has its /16 more than 600')
+  t.match((await connectFrom('127.10.0.1', true)).greeting, /^220 /)
+
+  // Some octets of a handshake now and then give no further time.
+  more[0]?.write(Buffer.from('\x16\x03\x01\x02\x00\x01\x00', 'latin1'))
+  waitSeconds(31)
+  await until('all to be ended', () => [...silent, ...more].every(({ closed }) => closed))
+  t.match((await connectFrom('127.9.0.4', true)).greeting, /^220 /)
 })
 
 t.test(

@@ -13,6 +13,7 @@ import {
   keyMark,
   loadSecrets,
   migrate,
+  missingStandbys,
   openDatabase,
   pendingMigrations,
   readSyncStandby,
@@ -71,14 +72,19 @@ export function withUnreadyDatabase<T>(
   )
 }
 
-const WITHOUT_STANDBY = {
-  mail: 'no synchronous standby is connected, so the service accepts no mail (REQUIRE_SYNC_STANDBY)',
-  changes:
-    'no synchronous standby is connected, and commits wait for one, so this command can read, but change nothing',
-} as const
+/** The first line of a command that works nevertheless; undefined if nothing is wrong. `problems` are those of REQUIRE_SYNC_STANDBY. */
+function standbyWarning(standby: SyncStandby, problems: readonly string[]): string | undefined {
+  const missing = missingStandbys(standby)
+  if (commitsWait(standby))
+    return `${missing}, and commits wait for ${standby.connected === 0 ? 'one' : 'another one'}, so this command can read, but change nothing`
+  if (problems.length === 0) return undefined
+  if (standby.connected > 0 || standby.isHidden) return `the service accepts no mail: ${problems.join('; ')}`
+  return `${missing}, so the service accepts no mail (REQUIRE_SYNC_STANDBY)`
+}
 
-function refusal({ names }: SyncStandby): string {
-  return `a change would wait until a synchronous standby is connected (synchronous_standby_names = '${names}'), so nothing was changed: connect one, or set synchronous_standby_names = '' on this server (and REQUIRE_SYNC_STANDBY=0) until one is`
+function refusal({ names, connected }: SyncStandby): string {
+  const [one, fewer] = connected === 0 ? ['a', "''"] : ['another', `'ANY ${connected} (*)'`]
+  return `a change would wait until ${one} synchronous standby is connected (synchronous_standby_names = '${names}'), so nothing was changed: connect one, or set synchronous_standby_names = ${fewer} on this server${connected === 0 ? ' (and REQUIRE_SYNC_STANDBY=0)' : ''} until one is`
 }
 
 /**
@@ -128,8 +134,8 @@ async function onReadyPool<T>(
     const mailOnly = config.requireSyncStandby ? standbyProblems(standby) : []
     const others = reasons.filter((reason) => !mailOnly.includes(reason))
     if (others.length > 0) throw new CommandError(others.join('; '))
-    if (commitsWait(standby)) warn(WITHOUT_STANDBY.changes)
-    else if (mailOnly.length > 0) warn(WITHOUT_STANDBY.mail)
+    const warning = standbyWarning(standby, mailOnly)
+    if (warning !== undefined) warn(warning)
     return await act(core)
   } finally {
     core.readiness.close()

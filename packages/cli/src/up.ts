@@ -13,6 +13,7 @@ import { type Supervisor, supervise } from './supervisor.ts'
 export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number> {
   const print = (line: string) => void process.stdout.write(`${line}\n`)
   const stopAsked = untilStopped()
+  const hangUp = rollOnHangUp()
   // The sandbox's and the certificate's files are in DATA_DIR with an external database, too.
   ensureDataDir(config)
   const held = heldSockets(inheritedSockets(env, { pid: process.pid, supervised: false }))
@@ -39,7 +40,7 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
       report: print,
       drainDelayMs: config.drainDelay * 1000,
     })
-    const withdraw = rollOnHangUp(supervisor)
+    hangUp.supervisor = supervisor
     let backups: { stop(): void } | undefined
     try {
       const started = await Promise.race([supervisor.started.then(() => true), stopAsked.then(() => false)])
@@ -61,7 +62,6 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
       process.stderr.write(`postrider: ${(error as Error).message}\n`)
       return EXIT_CONFIG
     } finally {
-      withdraw()
       backups?.stop()
       await supervisor.stop()
     }
@@ -136,15 +136,15 @@ function untilStopped(): Promise<void> {
 }
 
 /**
- * Replaces all processes at SIGHUP, and returns a function that ends that. The signal is also sent when the terminal is closed: then it stops
- * everything, as usual.
+ * Replaces all processes at SIGHUP. Before the supervisor has been set, nothing is to be replaced: a service manager that asks for it early must not
+ * end the start. The signal is also sent when the terminal is closed: then it stops everything, as usual.
  */
-function rollOnHangUp(supervisor: Supervisor): () => void {
+function rollOnHangUp(): { supervisor?: Supervisor } {
   const terminals = [0, 1, 2].filter((fd) => isatty(fd))
-  const handle = () => {
+  const rolled: { supervisor?: Supervisor } = {}
+  process.on('SIGHUP', () => {
     if (terminals.some((fd) => !isatty(fd))) process.kill(process.pid, 'SIGTERM')
-    else void supervisor.roll()
-  }
-  process.on('SIGHUP', handle)
-  return () => void process.off('SIGHUP', handle)
+    else void rolled.supervisor?.roll()
+  })
+  return rolled
 }

@@ -76,7 +76,7 @@ export {
   PATIENCE,
   type Patience,
 } from './platform/backups/backup-store.ts'
-export { backupName, backupNames, summaryPath } from './platform/backups/base-backups.ts'
+export { BASE_BACKUPS, backupName, backupNames, summaryPath } from './platform/backups/base-backups.ts'
 export { openBackupStore } from './platform/backups/open-backup-store.ts'
 export { type ByteBudget, createByteBudget } from './platform/budget.ts'
 export { type Cache, createCache } from './platform/cache.ts'
@@ -116,6 +116,7 @@ export { type Reads, replayState } from './platform/database/reads.ts'
 export { type RestoreState, readRestore } from './platform/database/recovery-target.ts'
 export {
   commitsWait,
+  missingStandbys,
   type Replication,
   readReplication,
   readSyncStandby,

@@ -1,6 +1,8 @@
+import type { Socket } from 'node:net'
 import { count } from '@postrider/core'
-import { SMTPServer } from 'smtp-server'
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { SMTPConnection } from 'smtp-server/lib/smtp-connection.js'
+import type { ClientCount } from './client-count.ts'
 import { CommandStream } from './command-stream.ts'
 import { type ParsedPath, parsePath } from './path.ts'
 import { inShareOfTurn } from './share-of-turn.ts'
@@ -96,8 +98,54 @@ export class RelayConnection extends SMTPConnection {
   }
 }
 
-/** smtp-server with {@link RelayConnection} sessions. */
+/**
+ * smtp-server with {@link RelayConnection} sessions. On a port with TLS from the start, a session begins when the handshake has ended. Until then
+ * smtp-server gives the socket an idle time, which any byte begins again, and counts it among those of all clients only.
+ */
 export class RelayServer extends SMTPServer {
+  readonly #handshakes: ClientCount | undefined
+  /** Sockets in their handshake, and performance.now() at which it began. */
+  readonly #handshaking = new Map<Socket, number>()
+
+  /** `handshakes`: counts the sockets in their handshake. */
+  constructor(options: SMTPServerOptions, handshakes?: ClientCount) {
+    super(options)
+    this.#handshakes = handshakes
+  }
+
+  /** Returns the function that smtp-server calls when the handshake has ended; false if the socket is refused. No reply is possible before TLS. */
+  override _acceptSocket(socket: Socket, handshake: boolean): (() => void) | false {
+    if (!handshake) return super._acceptSocket(socket, handshake)
+    const address = socket.remoteAddress ?? ''
+    if (this.#handshakes && !this.#handshakes.enter(address)) {
+      socket.on('error', () => {})
+      socket.destroy()
+      return false
+    }
+    const release = super._acceptSocket(socket, handshake)
+    if (!release) {
+      this.#handshakes?.leave(address)
+      return false
+    }
+    this.#handshaking.set(socket, performance.now())
+    const leave = (): void => {
+      socket.off('close', leave)
+      if (this.#handshaking.delete(socket)) this.#handshakes?.leave(address)
+      release()
+    }
+    socket.once('close', leave)
+    return leave
+  }
+
+  /** Ends the sockets whose handshake has taken longer. */
+  endSlowHandshakes(maxMs: number): void {
+    const now = performance.now()
+    for (const [socket, since] of this.#handshaking) {
+      // The TLS socket on top of it, if there is one: smtp-server explains why the lower one must not be destroyed.
+      if (now - since > maxMs) (this._pendingSockets.get(socket) ?? socket).destroy()
+    }
+  }
+
   override connect(...[socket, options]: Parameters<SMTPServer['connect']>): void {
     const connection = new RelayConnection(this, socket, options)
     this.connections.add(connection)

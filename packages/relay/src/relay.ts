@@ -8,6 +8,7 @@ import {
   type Log,
   measure,
 } from '@postrider/core'
+import type { SMTPServerOptions } from 'smtp-server'
 import { RelayServer } from './connection.ts'
 import { sessionHandlers } from './session.ts'
 import { createSessionLimits } from './session-limits.ts'
@@ -34,7 +35,7 @@ export function createRelay({ core, config, log, certificate, sockets }: RelayOp
     maxClients: MAX_CLIENTS,
   })
   const make = (secure: boolean): RelayServer => {
-    const server = new RelayServer({
+    const options: SMTPServerOptions = {
       ...certificate,
       ...sessionHandlers({ core, log, budget, limits, trusted: config.relayTrusted }),
       secure,
@@ -55,7 +56,8 @@ export function createRelay({ core, config, log, certificate, sockets }: RelayOp
       hideENHANCEDSTATUSCODES: false,
       maxAllowedUnauthenticatedCommands: 20,
       logger: false,
-    })
+    }
+    const server = new RelayServer(options, limits.handshakes)
     // Without a listener, one invalid TLS record would end the process.
     server.on('error', (err) => log.debug({ err }, 'connection failed'))
     return server

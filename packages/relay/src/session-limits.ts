@@ -1,6 +1,6 @@
 import { NetworkList } from '@postrider/core'
 import type { SMTPServerSession } from 'smtp-server'
-import { createClientCount } from './client-count.ts'
+import { type ClientCount, createClientCount } from './client-count.ts'
 import type { RelayConnection } from './connection.ts'
 
 /** Connections to a relay process: half of a port's for one client, which may be the NAT of a large customer, and three quarters for its network. */
@@ -22,6 +22,8 @@ export interface SessionLimitsOptions {
 
 /** Limits what one client, or one network, has of the relay's connections. */
 export interface SessionLimits {
+  /** Counts the sockets whose TLS handshake has not ended and which have no session yet: as many as sessions without AUTH. */
+  readonly handshakes: ClientCount
   /** Counts a session; returns false if its client has too many. */
   enter(session: SMTPServerSession): boolean
   noteAuthenticated(session: SMTPServerSession): void
@@ -33,19 +35,29 @@ export interface SessionLimits {
 export function createSessionLimits({ trusted, proxies, maxClients }: SessionLimitsOptions): SessionLimits {
   const all = createClientCount(MAX_CONNECTIONS)
   const unauthenticated = createClientCount(MAX_UNAUTHENTICATED)
+  const handshakes = createClientCount(MAX_UNAUTHENTICATED)
   const trustedNetworks = new NetworkList(trusted)
   const proxyNetworks = new NetworkList(proxies)
   /** Those that are counted; and of them, those without AUTH so far. */
   const counted = new WeakSet<SMTPServerSession>()
   const waiting = new WeakSet<SMTPServerSession>()
 
+  function isCounted(address: string): boolean {
+    return !trustedNetworks.has(address) && !proxyNetworks.has(address)
+  }
   function noteAuthenticated(session: SMTPServerSession): void {
     if (waiting.delete(session)) unauthenticated.leave(session.remoteAddress)
   }
   return {
+    handshakes: {
+      enter: (address) => !isCounted(address) || handshakes.enter(address),
+      leave(address) {
+        if (isCounted(address)) handshakes.leave(address)
+      },
+    },
     enter(session) {
       const { remoteAddress } = session
-      if (trustedNetworks.has(remoteAddress) || proxyNetworks.has(remoteAddress)) return true
+      if (!isCounted(remoteAddress)) return true
       if (!all.enter(remoteAddress)) return false
       if (!unauthenticated.enter(remoteAddress)) {
         all.leave(remoteAddress)

@@ -9,6 +9,8 @@ export interface SmtpServers {
 
 /** Maximum milliseconds between commands; RFC 5321 4.5.3.2.7 requires at least five minutes. */
 export const COMMAND_MS = 300_000
+/** Milliseconds of a TLS handshake on a port with TLS from the start. */
+const HANDSHAKE_MS = 30_000
 /** Sessions still open this long after close() are ended. */
 export const CLOSE_MS = 20_000
 /** At an inherited socket, milliseconds of sessions in progress, and of a pause that ends one; see finishSessions. */
@@ -42,6 +44,7 @@ export function runSmtpServers({
 }: SmtpServersOptions): SmtpServers {
   const checks = setInterval(() => {
     for (const { server } of servers) {
+      server.endSlowHandshakes(HANDSHAKE_MS)
       for (const one of server.connections) {
         const connection = one as RelayConnection
         endIfSlow(connection, maxSessionMs(connection, server.connections.size))

@@ -103,6 +103,70 @@ t.test('an unsubscribe that a complaint replaced is back when the spam report is
   t.strictSame(await since(), [])
 })
 
+for (const [how, unsubscribe] of [
+  [
+    'by the link',
+    ({ uuid }: { uuid: string }) =>
+      core.tracking.unsubscribe(
+        { kind: 'unsubscribe', accountId, messageId: uuid, recipientNo: 0, group: 0, link: 0, url: '' },
+        { method: 'POST', address: '192.0.2.7', headers: {} },
+      ),
+  ],
+  [
+    'by a report',
+    ({ returnPath }: { returnPath: string }) =>
+      take(complaintReport(`Return-Path: <${returnPath}>\r\n`, { type: 'opt-out' }), 'fbl@relay.test'),
+  ],
+  [
+    'by the sender',
+    ({ to }: { to: string }) => core.suppressions.addAll({ accountId, emails: [to], reason: 'unsubscribe' }),
+  ],
+  [
+    'by an import',
+    ({ to }: { to: string }) =>
+      fetch(`${base}/v2/suppression/import`, {
+        method: 'POST',
+        headers: { api_key: sender.apiKey, 'content-type': 'text/csv' },
+        body: `email,reason\n${to},unsubscribe\n`,
+      }),
+  ],
+] as const) {
+  t.test(`who complained and then unsubscribed ${how} is unsubscribed when the spam report is removed`, async (t) => {
+    const made = await makeFinished()
+    const { to, uuid, returnPath } = made
+    const reasons = async () => (await core.suppressions.holding(accountId, to)).map(({ reason }) => reason)
+    await take(complaintReport(`Return-Path: <${returnPath}>\r\n`, { type: 'abuse' }), 'fbl@relay.test')
+    await unsubscribe(made)
+    await unsubscribe(made)
+    t.strictSame(await reasons(), ['abuse'])
+    const events = await service.sql`select from events where message_id = ${uuid} and type = 'unsubscribed'`
+    t.equal(events.length, ['by the link', 'by a report'].includes(how) ? 1 : 0)
+    const headers = { authorization: `Bearer ${sender.apiKey}` }
+    const remove = () => fetch(`${base}/v3/suppression/spam_reports/${to}`, { method: 'DELETE', headers })
+    t.equal((await remove()).status, 204)
+    t.strictSame(await reasons(), ['unsubscribe'])
+    t.equal((await remove()).status, 404)
+  })
+}
+
+t.test('of an import with both for one address, both are kept', async (t) => {
+  const to = 'both@harbor.example'
+  await service.sql`insert into suppressions (account_id, scope, value, reason) values (${accountId}, 'address', 'bounced@harbor.example', 'hardbounce')`
+  const body = `email,reason\n${to},unsubscribe\n${to},abuse\n${to},manual\nbounced@harbor.example,abuse\nbounced@harbor.example,unsubscribe\n`
+  const imported = await fetch(`${base}/v2/suppression/import`, {
+    method: 'POST',
+    headers: { api_key: sender.apiKey, 'content-type': 'text/csv' },
+    body,
+  })
+  t.match(await imported.json(), { data: { rows: 5, added: 1, known: 4 } })
+  const reasons = async (email: string) =>
+    (await core.suppressions.holding(accountId, email)).map(({ reason }) => reason)
+  t.strictSame(await reasons(to), ['abuse'])
+  await core.suppressions.removeAll({ accountId, emails: [to, 'bounced@harbor.example'], reasons: ['abuse'] })
+  t.strictSame(await reasons(to), ['unsubscribe'])
+  t.strictSame(await reasons('bounced@harbor.example'), ['unsubscribe'])
+})
+
 t.test('an entry that was added by hand has no cause, and a bounce does not change it', async (t) => {
   const { to, returnPath } = await makeFinished()
   await core.suppressions.addAll({ accountId, emails: [to] })

@@ -11,7 +11,7 @@ import {
   syncFolder,
 } from '@postrider/core'
 import { CommandError } from '../command.ts'
-import { UNFINISHED_RESTORE } from '../embedded-postgres/index.ts'
+import { requireNoRestore, UNFINISHED_RESTORE } from '../embedded-postgres/index.ts'
 import type { Progress } from '../importing/progress.ts'
 import { type BaseBackup, PARTS, requireBackups } from './base-backup.ts'
 import { chooseBackup } from './choose-backup.ts'
@@ -78,8 +78,9 @@ async function restoreAt(
     } finally {
       await stop()
     }
+    const missing = await missingSegment(store, backup)
     moveIntoPlace(unfinished, into)
-    return { ...restored, backup, restoredTo, missing: await missingSegment(store, backup) }
+    return { ...restored, backup, restoredTo, missing }
   } catch (error) {
     rmSync(created, { recursive: true, force: true })
     throw error
@@ -103,5 +104,6 @@ function requireEmpty(into: string): void {
   } catch (error) {
     throw new CommandError(`cannot read ${into} (${(error as NodeJS.ErrnoException).code})`)
   }
+  requireNoRestore(into)
   throw new CommandError(`${into} is not empty; name a folder that does not exist or is empty`)
 }

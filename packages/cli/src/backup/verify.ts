@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import {
   type BackupAddress,
   type BackupStore,
@@ -16,7 +14,7 @@ import { chooseBackup } from './choose-backup.ts'
 import { missingSegment } from './missing-segment.ts'
 import { withBackups } from './open-backups.ts'
 import { recover } from './recover.ts'
-import { removingOnSignal } from './temporary-folder.ts'
+import { makeTemporaryFolder, removingOnSignal } from './temporary-folder.ts'
 
 export interface VerifyOptions {
   readonly from: BackupAddress
@@ -44,7 +42,7 @@ export function verifyBackup(options: VerifyOptions): Promise<Verified> {
 async function verifyIn(store: BackupStore, { from, to, progress, report }: VerifyOptions): Promise<Verified> {
   await requireBackups(store)
   const backup = await chooseBackup(store, to)
-  const dataDir = mkdtempSync(join(tmpdir(), 'postrider-verify-'))
+  const dataDir = makeTemporaryFolder(report)
   return removingOnSignal(dataDir, () => verifyAt(dataDir, backup, store, { from, to, progress, report }))
 }
 

@@ -1,4 +1,4 @@
-import { BackupError, PATIENCE, type Standby } from '@postrider/core'
+import { BackupError, missingStandbys, PATIENCE, type Standby } from '@postrider/core'
 import { type BaseBackup, findBackup } from '../backup/base-backup.ts'
 import { missingSegment } from '../backup/missing-segment.ts'
 import { withBackups } from '../backup/open-backups.ts'
@@ -75,13 +75,18 @@ async function checkBaseBackup({ config, env }: Readings): Promise<Finding | und
 
 async function checkStandbys({ server, replication, config: { requireSyncStandby } }: Readings): Promise<Finding> {
   if ((await server()).isStandby) throw new NotChecked('only the primary knows them')
-  const { synchronous, standbys } = await replication()
+  const { synchronous, needed, standbys } = await replication()
   if (standbys.some(isHidden)) throw new NotChecked(HIDDEN)
   const inSync = standbys.filter(({ sync }) => sync === 'sync' || sync === 'quorum')
   if (synchronous !== '' && inSync.length === 0)
     return bad(
       `synchronous_standby_names is "${synchronous}", but no such standby is connected: commits wait, and no mail is accepted`,
       `start the standby; or, to go on without it: ALTER SYSTEM SET synchronous_standby_names = ''; SELECT pg_reload_conf()${requireSyncStandby ? `; ${NOT_REQUIRED}` : ''}`,
+    )
+  if (inSync.length > 0 && inSync.length < needed)
+    return bad(
+      `synchronous_standby_names is "${synchronous}", but ${missingStandbys({ connected: inSync.length, needed })}: commits wait, and no mail is accepted`,
+      `connect another standby; or, to go on with fewer: ALTER SYSTEM SET synchronous_standby_names = 'ANY ${inSync.length} (*)'; SELECT pg_reload_conf()`,
     )
   if (standbys.length === 0)
     return requireSyncStandby

@@ -33,13 +33,19 @@ export function backupIdOf(dataDir: string): string {
   return readKept(path, 'delete it, and set BACKUP_DIR to a new folder or prefix')
 }
 
+/** Throws {@link CommandError} if a restore to this DATA_DIR was killed: its files are in it, and the last of them, the cluster, is not. */
+export function requireNoRestore(dataDir: string): void {
+  if (existsSync(clusterOf(dataDir)) || !existsSync(join(dataDir, UNFINISHED_RESTORE))) return
+  throw new CommandError(
+    `a restore to ${dataDir} was interrupted, or is still running: if it was interrupted, delete everything in this folder, then repeat the restore`,
+  )
+}
+
 /** Creates the database cluster if it does not exist. Throws {@link CommandError}. */
 export function ensureCluster(binaries: Binaries, dataDir: string, report: (line: string) => void): void {
   const cluster = clusterOf(dataDir)
   if (existsSync(cluster)) return
-  const restoring = join(dataDir, UNFINISHED_RESTORE)
-  if (existsSync(restoring))
-    throw new CommandError(`a restore to ${dataDir} did not end; delete ${restoring}, then repeat the restore`)
+  requireNoRestore(dataDir)
   report('creating the embedded database')
   const fresh = `${cluster}.new`
   rmSync(fresh, { recursive: true, force: true })

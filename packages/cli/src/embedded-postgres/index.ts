@@ -15,8 +15,9 @@ import { readText } from './read-text.ts'
 import { Server } from './server.ts'
 import { SERVER_SETTINGS } from './settings.ts'
 
-export { backupIdOf, clusterOf, readPassword, UNFINISHED_RESTORE } from './cluster.ts'
+export { backupIdOf, clusterOf, readPassword, requireNoRestore, UNFINISHED_RESTORE } from './cluster.ts'
 export { freePort } from './free-port.ts'
+export { takeLock } from './owner.ts'
 export { startRecovered } from './recovering.ts'
 
 /**

@@ -5,7 +5,7 @@ import { within } from './database/deadlines.ts'
 import { diskProbe } from './database/disk-probe.ts'
 import { outdatedBy, pendingMigrations } from './database/migrate.ts'
 import { isMarked, targetOf } from './database/recovery-target.ts'
-import { readSyncStandby, type SyncStandby } from './database/replication.ts'
+import { missingStandbys, readSyncStandby, type SyncStandby } from './database/replication.ts'
 import { DURABILITY } from './database/server-state.ts'
 import { findStandbyHosts } from './database/standby-hosts.ts'
 import { agreeOnSecret } from './key-agreement.ts'
@@ -18,8 +18,6 @@ const STANDBY_RESPONDS =
   'a host of DATABASE_URL responds, but is a standby: if the primary is lost and nothing promotes the standby, promote it (docs/runbooks.md#failover)'
 const STANDBY =
   'the database is a standby, which stores no mail: set DATABASE_URL to the primary, or list all hosts and add target_session_attrs=primary'
-const NO_STANDBY =
-  'no synchronous standby is connected, so accepted mail would be on one server only (REQUIRE_SYNC_STANDBY): connect one, and name it in synchronous_standby_names'
 const HIDDEN_STANDBY =
   'the role of DATABASE_URL does not see whether a standby is synchronous (REQUIRE_SYNC_STANDBY): as a superuser, GRANT pg_read_all_stats TO the role'
 /** Milliseconds by which the host's clock may differ from the database's without a warning. */
@@ -187,13 +185,19 @@ function restoredBefore(target: string): string {
  * Why no mail is accepted with REQUIRE_SYNC_STANDBY. A commit waits for a synchronous standby only with synchronous_commit on or
  * remote_apply: remote_write survives no crash of both.
  */
-export function standbyProblems({ level, isConnected, isHidden }: SyncStandby): string[] {
+export function standbyProblems(standby: SyncStandby): string[] {
+  const { level, connected, isConnected, isHidden } = standby
   if (level !== 'on' && level !== 'remote_apply')
     return [
       `the database has synchronous_commit = ${level}, so commits do not wait for a standby (REQUIRE_SYNC_STANDBY): set it to on`,
     ]
   if (isConnected) return []
-  return [isHidden ? HIDDEN_STANDBY : NO_STANDBY]
+  if (isHidden) return [HIDDEN_STANDBY]
+  return [
+    connected === 0
+      ? `${missingStandbys(standby)}, so accepted mail would be on one server only (REQUIRE_SYNC_STANDBY): connect one, and name it in synchronous_standby_names`
+      : `${missingStandbys(standby)}, so mail cannot be stored (REQUIRE_SYNC_STANDBY): connect another one, or lower the number in synchronous_standby_names`,
+  ]
 }
 
 /** The reason why a process cannot work with a schema that lacks these migrations. */

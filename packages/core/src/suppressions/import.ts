@@ -1,9 +1,10 @@
 import { type Actor, noteChange } from '../accounts/audit/index.ts'
 import { selectHolder } from '../accounts/store.ts'
-import { openSession, type Sql } from '../platform/database/database.ts'
+import { onlyRow, openSession, type Sql, type SqlTransaction } from '../platform/database/database.ts'
 import { within } from '../platform/database/deadlines.ts'
 import { invalidParameter, ServiceError } from '../platform/errors.ts'
 import { createSharedSlots } from '../platform/shared-slots.ts'
+import type { Fragment } from './bypass.ts'
 import { addedAgain, scopeOf } from './store.ts'
 import { ACCOUNT_REASONS, type SuppressionReason } from './suppression.ts'
 import { parseEmail, parseEmailDomain } from './values.ts'
@@ -126,17 +127,11 @@ async function applyRows(
     await transaction`
       delete from suppressions s using aside a
        where s.account_id = ${accountId} and s.value = a.value and s.group_id = a.group_id and s.held_until <= service_now()`
-    const [counted] = await transaction<[{ added: number; given: number }]>`
-      with added as (
-        insert into suppressions as s (account_id, scope, value, group_id, reason, since)
-        select ${accountId}::int, ${scopeOf(transaction, transaction`value`, transaction`group_id`)}, value, group_id, reason,
-               coalesce(least(since, service_now()), service_now())
-          from (select distinct on (value, group_id) * from aside
-                 order by value, group_id, array_position(array['abuse', 'unsubscribe'], reason), since) a
-        ${addedAgain(transaction)}
-        returning s.xmax = 0 as fresh)
-      select (select count(*) filter (where fresh) from added)::int as added, (select count(*) from aside)::int as given`
-    const { added, given } = counted
+    // Unsubscribes after all others, in a statement of their own: who complained, too, has both.
+    const others = await insertAside(transaction, accountId, transaction`reason <> 'unsubscribe'`)
+    const unsubscribes = await insertAside(transaction, accountId, transaction`reason = 'unsubscribe'`)
+    const added = others.added + unsubscribes.added
+    const given = others.given + unsubscribes.given
     if (added > ANALYZE_FROM) await transaction`analyze suppressions`
     if (added > 0) {
       const after = { added, known: given - added }
@@ -144,6 +139,26 @@ async function applyRows(
     }
     return { added, known: given - added }
   })
+}
+
+async function insertAside(
+  sql: SqlTransaction,
+  accountId: number,
+  which: Fragment,
+): Promise<{ added: number; given: number }> {
+  return onlyRow(
+    await sql<{ added: number; given: number }[]>`
+      with added as (
+        insert into suppressions as s (account_id, scope, value, group_id, reason, since)
+        select ${accountId}::int, ${scopeOf(sql, sql`value`, sql`group_id`)}, value, group_id, reason,
+               coalesce(least(since, service_now()), service_now())
+          from (select distinct on (value, group_id) * from aside where ${which}
+                 order by value, group_id, array_position(array['abuse'], reason), since) a
+        ${addedAgain(sql)}
+        returning s.xmax = 0 as fresh)
+      select (select count(*) filter (where fresh) from added)::int as added,
+             (select count(*) from aside where ${which})::int as given`,
+  )
 }
 
 function importError({ rows, wrong, problems }: Read): ServiceError {

@@ -34,7 +34,7 @@ export interface Suppressions {
    */
   addAll(change: SuppressionChange): Promise<number>
   /**
-   * Removes entries from this list only; returns how many existed. An unsubscribe that a complaint replaced is back if only complaints are removed. Throws the same errors as {@link
+   * Removes entries from this list only; returns how many existed. If only complaints are removed, the unsubscribe of a recipient who made both is left. Throws the same errors as {@link
    * Suppressions.addAll}.
    */
   removeAll(removal: SuppressionRemoval): Promise<number>

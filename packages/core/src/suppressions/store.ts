@@ -52,21 +52,24 @@ export const sameCause = (sql: AnySql): Fragment => sql`
 /**
  * The rule for an existing entry `s` that an account or a recipient adds again (`on conflict`). An unsubscribe replaces any reason
  * except `abuse`, because entries with other reasons can be removed, bypassed, or expire; since when there was an entry that the sender made is
- * remembered. A spam complaint is kept, because it is the stronger objection. Any other entry keeps its reason, and becomes permanent.
+ * remembered. A spam complaint is kept, because it is the stronger objection, and it is remembered since when the recipient is unsubscribed, too. Any
+ * other entry keeps its reason, and becomes permanent.
  */
 export const addedAgain = (sql: AnySql): Fragment => {
   const replaced = sql`
     (excluded.reason = 'unsubscribe' and (s.reason not in ('unsubscribe', 'abuse') or s.held_until is not null))`
+  const joined = sql`
+    (excluded.reason = 'unsubscribe' and s.reason = 'abuse' and s.unsubscribed_since is null and s.held_until is null)`
   return sql`
     on conflict (account_id, value, group_id) do update
-       set held_until = null,
+       set held_until = null, unsubscribed_since = case when ${joined} then excluded.since else s.unsubscribed_since end,
            (reason, since, manual_since, rule, class, message_id, recipient_no, return_id) = (
              select excluded.reason, excluded.since, case when s.reason = 'manual' and s.held_until is null then s.since end,
                     excluded.rule, excluded.class, excluded.message_id, excluded.recipient_no, excluded.return_id
               where ${replaced}
              union all
              select s.reason, s.since, s.manual_since, s.rule, s.class, s.message_id, s.recipient_no, s.return_id where not ${replaced})
-     where s.held_until is not null or ${replaced}`
+     where s.held_until is not null or ${replaced} or ${joined}`
 }
 
 /** The cause of an entry `s`, as JSON. */
@@ -136,8 +139,8 @@ export function scopeOf(sql: AnySql, value: Fragment, group: Fragment): Fragment
 }
 
 /**
- * Deletes entries, only those with these reasons if given; returns how many of them had not expired. Of a complaint that replaced an unsubscribe, the
- * unsubscribe is back if only complaints are removed.
+ * Deletes entries, only those with these reasons if given; returns how many of them had not expired. Of a complaint of a recipient who unsubscribed before
+ * or after it, the unsubscribe is left if only complaints are removed.
  */
 export async function deleteEntries(
   sql: AnySql,

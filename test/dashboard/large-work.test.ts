@@ -52,3 +52,47 @@ t.test('a large template is shown as it looks', async (t) => {
   const page = await text(`/templates/${data.templateId}`)
   t.match(page, 'NAME', 'the tag without a value')
 })
+
+t.test('what a role may do on a page does not end with the size of the message or the template', async (t) => {
+  const { core } = service
+  const { id } = await core.accounts.create('northwind')
+  const own = 'harbour.example'
+  await service.giveKey(own)
+  await core.domains.add({ accountId: id, name: own, state: 'active' })
+  const { secret } = await core.auth.createKey({ accountId: id })
+  const send = async (path: string, body: unknown) => {
+    const headers = { api_key: secret, 'content-type': 'application/json' }
+    const response = await fetch(`${url}/v2${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+    return (await response.json()) as { data: Record<string, unknown> }
+  }
+  const { data } = await send('/sendEmail', {
+    ...{ from: { fromEmail: `desk@${own}`, fromName: 'Desk' }, subject: 'Berth 4', content: '<p>Hello</p>' },
+    personalizations: Array.from({ length: 300 }, (_, at) => ({ recipient: `r${at}@harbor.example` })),
+  })
+  const support = await dashboard.member(id, 'support')
+  const again = await submit(url, `/app/${id}/messages/${data.message_id}/resend`, {}, { cookie: support.cookie })
+  t.match(again.headers.get('location'), 'said=sent', 'support sends a message of many recipients again')
+
+  const content = `<p>Hello [%NAME%]</p>${'<i>x</i>'.repeat(40_000)}`
+  const { data: template } = await send('/template', { templateName: 'large', content })
+  const session = await core.people.sessions.find(decodeURIComponent(ada.cookie.split('=')[1] as string))
+  await core.people.lookAs(session as never, id, '192.0.2.1')
+  // The other process knows the session of some seconds ago.
+  const looking = await until('the page for an operator who looks at the account', async () => {
+    const headers = { cookie: ada.cookie }
+    const response = await fetch(`${url}/app/${id}/templates/${template.templateId}`, { headers })
+    return response.status === 404 ? undefined : response
+  })
+  t.equal(looking.status, 200, 'an operator who looks at the account')
+  t.match(await looking.text(), '<code>NAME</code>')
+})
+
+t.test('a template that no form can hold is shown without an editor, whose input would be lost', async (t) => {
+  const content = `<p>Hello [%NAME%]</p>${'<i>x</i>'.repeat(150_000)}`
+  const { data } = await call('/template', { templateName: 'larger', content })
+  const page = await text(`/templates/${data.templateId}`)
+  t.match(page, 'This version has 1.2 MB, too much for the editor')
+  t.match(page, '<code>NAME</code>')
+  t.notMatch(page, '<textarea')
+  t.match(await text(`/templates/${data.templateId}/versions/1/preview`), '<p>Hello </p><i>x</i>')
+})

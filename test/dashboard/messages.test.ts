@@ -43,6 +43,40 @@ t.test('the list shows what was accepted, finds by the search language, and says
   t.match(await wrong.text(), 'colour: is not a key')
 })
 
+t.test('the call that answers with the list has its state, too', async (t) => {
+  const dashboard = await openDashboard(t)
+  const ada = await sender(dashboard)
+  const base = `/app/${ada.accountId}/messages`
+  const calls = async (query: string) => {
+    const page = await (await ada.get(`${base}?${query}`)).text()
+    const found = /data-copy="curl -s &#39;([^ ]+)&#39;/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? ''
+    return found.slice(dashboard.url.length)
+  }
+  t.equal(await calls(''), '/v2/messages')
+  const one = await calls('state=bounced')
+  t.equal(one, '/v2/messages?state=bounced')
+  t.equal(await calls('state=bounced&q=to:@a.example'), '/v2/messages?search=to%3A%40a.example&state=bounced')
+  t.equal((await fetch(`${dashboard.url}${one}`, { headers: { api_key: ada.apiKey } })).status, 200)
+})
+
+t.test(
+  "the times of a message's events are those of the account's time zone, like all others of the page",
+  async (t) => {
+    const dashboard = await openDashboard(t)
+    const ada = await sender(dashboard)
+    const { core } = dashboard.service
+    const timeZone = 'Asia/Kolkata'
+    await core.accounts.settings.change(ada.accountId, { timeZone }, { keyId: null, address: null })
+    const id = await send(dashboard.url, ada)
+    const [event] = (await core.messages.show(id))?.events ?? []
+    const at = event?.occurredAt as Date
+    const local = at.toLocaleTimeString('en-GB', { timeZone, hour12: false, fractionalSecondDigits: 3 } as never)
+    const page = await (await ada.get(`/app/${ada.accountId}/messages/${id}`)).text()
+    t.match(/<ol class="line">.*?<\/ol>/s.exec(page)?.[0], local.slice(0, 8))
+    t.notMatch(page, `>${at.toISOString().slice(11, 19)}`)
+  },
+)
+
 t.test('a message says for each recipient what it waits for, and can be cancelled and sent again', async (t) => {
   const dashboard = await openDashboard(t)
   const ada = await sender(dashboard)
@@ -132,6 +166,23 @@ t.test(
     t.equal(await page.evaluate('document.body.dataset.mark'), 'the same document')
   },
 )
+
+t.test('an open page is live again after its stream was refused for a while', skipWithoutBrowser, async (t) => {
+  const dashboard = await openDashboard(t)
+  const ada = await sender(dashboard)
+  const context = await openBrowser(t)
+  const [name, value] = ada.cookie.split('=') as [string, string]
+  await context.addCookies([{ name, value, url: dashboard.url }])
+  let refused = 0
+  // A proxy, or a process that ends, answers with no stream.
+  await context.route('**/live?*', (route) => (++refused <= 2 ? route.fulfill({ status: 503 }) : route.continue()))
+  const page = await context.newPage()
+  await page.goto(`${dashboard.url}/app/${ada.accountId}/messages`)
+  await send(dashboard.url, ada, { subject: 'It is live again' })
+  while ((await dashboard.service.core.events.sequence()).count === 0);
+  await page.waitForSelector('text=It is live again', { timeout: 40_000 })
+  t.equal(refused, 3)
+})
 
 t.test('a page whose stream opens after a change is told of what happened since it was built', async (t) => {
   const dashboard = await openDashboard(t)

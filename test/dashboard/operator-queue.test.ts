@@ -65,6 +65,25 @@ t.test('a provider is paused for a reason and resumed, and the log of the instal
   t.match(own, [{ userId: null, address: null }], "the account's own log names only the operator")
 })
 
+t.test('a pause for the mail of one account is ended on the page that shows it', async (t) => {
+  const { owner, service } = await openDashboard(t)
+  const { get, post, accountId } = await owner()
+  const overrides = async () => (await service.core.queue.place('google'))?.overrides.map((one) => one.accountId)
+  const pause = { place: 'google', reason: 'flood', for: '1h' }
+  await post(`${QUEUE}/pause`, { ...pause, account: String(accountId) })
+  await post(`${QUEUE}/pause`, { ...pause, account: '' })
+  t.strictSame((await overrides())?.sort(), [accountId, null])
+  const page = await (await get(`${QUEUE}/place?name=google`)).text()
+  const forms = [...page.matchAll(/<form[^>]* action="([^"]+)">(.*?)<\/form>/gs)]
+  const [, action = '', fields = ''] =
+    forms.find(([, to, inner]) => to?.endsWith('/resume') && inner?.includes('"account"')) ?? []
+  const form = Object.fromEntries(
+    [...fields.matchAll(/name="(\w+)" value="([^"]*)"/g)].map(([, name, value]) => [name, value]),
+  )
+  t.equal((await post(action, form)).status, 303)
+  t.strictSame(await overrides(), [null], 'the pause for all mail stays')
+})
+
 t.test('limits of rules are ended only if the form says so', async (t) => {
   const { owner, service } = await openDashboard(t)
   const { get, post, accountId } = await owner()

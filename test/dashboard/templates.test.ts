@@ -84,6 +84,19 @@ t.test('templates', async (t) => {
     t.match(await textOf(version), /Messages would fail.*line 1, column 1/s)
   })
 
+  await t.test('what is typed is shown before it is saved, or why messages would fail', async (t) => {
+    const draft = async (typed: object) => {
+      const answered = await ada.post(`${version}/preview`, { ...form, ...typed })
+      t.match(answered.headers.get('content-security-policy'), /^sandbox; default-src 'none'/)
+      return `${answered.status} ${answered.headers.get('content-type')?.split(';')[0]} ${await answered.text()}`
+    }
+    const saved = await textOf(`${version}/preview`)
+    t.equal(await draft({ html: '<i>{{number}}</i>' }), '200 text/html <i>7</i>')
+    t.match(await draft({ html: '{{#if x}}' }), /^200 text\/plain Messages would fail: .*line 1, column 1/)
+    t.equal(await draft({ testData: '{no' }), '200 text/plain The test data is not JSON.')
+    t.equal(await textOf(`${version}/preview`), saved)
+  })
+
   await t.test('a test goes to the visitor, from a domain of the account, as the recipient would see it', async (t) => {
     await ada.post(version, { ...form, html: '<b>{{number}} [%LITERAL%]</b>' })
     t.match((await ada.post(`${version}/test`)).headers.get('location'), 'said=sent')
@@ -113,6 +126,30 @@ t.test('templates', async (t) => {
     t.match((await ada.post(at, { name: 'berth', kind: 'merge' })).status, 400)
     t.match((await ada.post(`${merge}/remove`)).headers.get('location'), 'said=removed')
     t.equal((await ada.get(merge)).status, 404)
+  })
+
+  await t.test('a template that the v3 API made without a version gets its first one here', async (t) => {
+    const by = { keyId: null, address: null }
+    const { id: bare } = await core.editableTemplates.create({ accountId, name: 'bare', generation: 'dynamic', by })
+    const text = await textOf(`${at}/${bare}`)
+    t.match(text, 'This template has no version yet')
+    t.match(text, `action="${at}/${bare}/versions"`)
+    const refused = await ada.post(`${at}/${bare}/versions`, { ...form, as: 'new', testData: '{no', html: 'entered' })
+    t.equal(refused.status, 400)
+    t.match(await refused.text(), '\nentered</textarea>')
+    const made = goTo(await ada.post(`${at}/${bare}/versions`, { ...form, as: 'new', testData: '' }))
+    t.match(made, `${at}/${bare}/versions/`)
+    const shown = await ada.get(made)
+    t.equal(shown.status, 200, 'a version without test data')
+    t.match(await shown.text(), '2 names without a value')
+    t.equal((await ada.get(`${made}/preview`)).status, 200)
+    t.equal((await core.editableTemplates.find(accountId, bare))?.subject, form.subject)
+  })
+
+  await t.test('the list has the subject of the active version, and how many there are', async (t) => {
+    const text = await textOf(at)
+    t.match(text, 'order &lt;/textarea&gt;')
+    t.match(text, /Order \{\{number\}\}.*2 versions/s)
   })
 
   await t.test('other roles and accounts reach none of it', async (t) => {

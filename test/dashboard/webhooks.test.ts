@@ -55,6 +55,7 @@ t.test('webhooks', async (t) => {
     const text = await refused.text()
     t.match(text, 'URL check failed: received status 500')
     t.match(text, 'value="second"')
+    t.match(text, 'X-Token: hush', 'also a header field that other pages hide')
     t.equal((await ada.post(at, { ...form, url: 'gopher://x' })).status, 400)
     t.equal((await core.webhooks.list(accountId)).length, 1)
     receiver.react = answer(200)

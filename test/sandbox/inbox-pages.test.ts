@@ -125,6 +125,15 @@ t.test('recipients that were rejected, deferred or disconnected are listed with 
   t.match(page, 'Connection closed without a reply')
 })
 
+t.test('after a message is deleted, the list is the one that it was chosen from', async (t) => {
+  const { id } = await sandbox.store(t, mail('Subject: Berth five', 'x\r\n'))
+  const page = await read(`/view/${id}?q=to%3Aa+b&before=fffe&part=source`)
+  const action = /action="(\/view\/[^"]+\/delete[^"]*)"/.exec(page)?.[1]?.replaceAll('&amp;', '&') as string
+  const deleted = await post(action, HERE)
+  t.equal(deleted.status, 303)
+  t.equal(deleted.headers.get('location'), '/?q=to%3Aa+b&before=fffe')
+})
+
 t.test('messages are deleted only from a page of the inbox itself', async (t) => {
   const { id } = await sandbox.store(t, mail('Subject: Delete me'))
   const foreign = [

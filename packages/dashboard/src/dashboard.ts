@@ -3,7 +3,7 @@ import formbody from '@fastify/formbody'
 import { type Config, type Core, type Log, networkOf, plainAddress, written } from '@postrider/core'
 import { createFormat, createIcons, isFromHere, loadAssets } from '@postrider/ui'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type Answer, redirect } from './frame/answer.ts'
+import { type Answer, redirect, stillAfterForm } from './frame/answer.ts'
 import { createAttemptCookie } from './frame/attempt-cookie.ts'
 import type { Call, Form } from './frame/call.ts'
 import { errorPage, failurePage, notFound } from './frame/error-pages.ts'
@@ -11,7 +11,7 @@ import { frameWords } from './frame/frame-words.ts'
 import type { DoLargeWork } from './frame/large-work.ts'
 import { gateDocument, pageDocument, type Surroundings } from './frame/layout.ts'
 import { createPace, PER_NETWORK, PER_SESSION } from './frame/pace.ts'
-import { parseForm } from './frame/parse-form.ts'
+import { FORM_LIMIT, parseForm } from './frame/parse-form.ts'
 import { languageOf, setPreferences, themeOf } from './frame/preferences.ts'
 import type { Right } from './frame/right.ts'
 import type { DashboardRoute } from './frame/routes.ts'
@@ -37,8 +37,6 @@ export interface DashboardOptions {
   readonly onBadAddress: (answer: AnswerBadAddress) => void
 }
 
-/** Maximum octets of a form: a template's editor is the largest. */
-const FORM_LIMIT = 2 * 1024 * 1024
 /** Maximum octets of a form for which no session is needed. */
 const OPEN_FORM_LIMIT = 16 * 1024
 /** Pages of a visitor who must set up a second factor first. */
@@ -156,6 +154,17 @@ export async function dashboard(
     return route.act({ ...userCall, account, by, may: around.may, path })
   }
 
+  /** Errors that core reports are shown within the frame, so that the visitor can go on. */
+  async function answerOrRefusal(route: DashboardRoute, visited: Visit): Promise<Answer> {
+    try {
+      return await answerTo(route, visited)
+    } catch (error) {
+      const answer = errorPage(error, visited.around, visited.call.request.id)
+      if ((answer.status ?? 500) >= 500) throw error
+      return answer
+    }
+  }
+
   async function send(answer: Answer, { around, call, visitor }: Visit, reply: FastifyReply): Promise<FastifyReply> {
     const { request } = call
     if ('begun' in answer && answer.begun !== undefined) attemptCookie.set(reply, answer.begun)
@@ -163,7 +172,7 @@ export async function dashboard(
       case 'page': {
         // A visitor without a session sees errors without the frame.
         const document = visitor
-          ? pageDocument(answer, { ...around, asOf: call.reads?.asOf() })
+          ? pageDocument(stillAfterForm(answer, request.method), { ...around, asOf: call.reads?.asOf() })
           : gateDocument({ kind: 'gate', title: answer.title, body: answer.body }, around)
         return sendHtml(request, reply, answer.status ?? 200, document)
       }
@@ -253,7 +262,7 @@ export async function dashboard(
       handler: async (request, reply) => {
         const visited = await visit(request, reply, route)
         if (visited.visitor?.mustRotate) await rotate(request, reply)
-        return send(await answerTo(route, visited), visited, reply)
+        return send(await answerOrRefusal(route, visited), visited, reply)
       },
     })
   }

@@ -81,9 +81,10 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
     const body = rejectedPart({ assets, language, now, publicUrl, rejections: rejections.list() })
     return send(reply, pageWords(language).rejectedTitle, body, 'rejected')
   })
-  app.post<{ Params: { id: string } }>('/view/:id/delete', async (request, reply) => {
+  app.post<{ Params: { id: string }; Querystring: Query }>('/view/:id/delete', async (request, reply) => {
     if (!isFromHere(request, 'http:')) return forbidden(reply)
-    return inbox.delete(request.params.id) ? reply.redirect('/', 303) : notFound(reply)
+    if (!inbox.delete(request.params.id)) return notFound(reply)
+    return reply.redirect(`/${listQuery(request.query)}`, 303)
   })
   app.post('/delete-all', async (request, reply) => {
     if (!isFromHere(request, 'http:')) return forbidden(reply)
@@ -153,7 +154,7 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
       entry,
       language: languageOf(request),
       icons: assets.url('icons.svg'),
-      query: queryOf({ q: text(query.q).slice(0, 200), before: text(query.before) }),
+      query: listQuery(query),
       history: historyUrl(publicUrl, entry.from),
     }
     try {
@@ -236,6 +237,11 @@ async function orNothing<T>(work: Promise<T>): Promise<T | undefined> {
 
 function text(value: unknown): string {
   return typeof value === 'string' ? value : ''
+}
+
+/** The query of the list that a page was reached from: its search, and where it begins. */
+function listQuery({ q, before }: Query): string {
+  return queryOf({ q: text(q).slice(0, 200), before: text(before) })
 }
 
 function queryOf(fields: Readonly<Record<string, string>>): string {

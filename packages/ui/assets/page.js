@@ -43,6 +43,38 @@
     if (closer) closer.closest('dialog')?.close()
   })
 
+  // A form is sent once, however often its button is pressed: a double click would send a message twice.
+  const sent = new WeakMap()
+  document.addEventListener('submit', (event) => {
+    const form = event.target
+    if (event.defaultPrevented || form.method !== 'post' || event.submitter?.formTarget) return
+    if (event.timeStamp - (sent.get(form) ?? -Infinity) < 10_000) event.preventDefault()
+    else sent.set(form, event.timeStamp)
+  })
+
+  // A preview follows what is typed: its button is pressed after a pause. A new frame adds no step to the way back.
+  for (const button of document.querySelectorAll('[data-previews]')) {
+    let pause
+    button.form.addEventListener('input', () => {
+      clearTimeout(pause)
+      pause = setTimeout(() => {
+        const frame = document.querySelector(`iframe[name="${button.formTarget}"]`)
+        const next = frame.cloneNode()
+        next.removeAttribute('src')
+        frame.replaceWith(next)
+        button.form.requestSubmit(button)
+      }, 400)
+    })
+  }
+
+  // What was typed into an editor is not lost by a link or another button without a question.
+  addEventListener('beforeunload', (event) => {
+    for (const form of document.querySelectorAll('form[data-unsaved]')) {
+      const isTyped = [...form.elements].some((one) => one.matches('input, textarea') && one.value !== one.defaultValue)
+      if (isTyped && !sent.has(form)) event.preventDefault()
+    }
+  })
+
   // A select or a switch that submits its own form.
   document.addEventListener('change', (event) => {
     if (event.target.matches?.('[data-submits]')) event.target.form?.requestSubmit()
@@ -99,11 +131,17 @@
     if (mark.textContent !== text) mark.textContent = text
   }
 
-  /** Nothing moves under somebody who types, or who has a dialog or a menu open. */
+  let moved = -Infinity
+  document.addEventListener('pointermove', (event) => (moved = event.timeStamp), { passive: true })
+
+  /** Nothing moves under a pointer on its way to a row, or under somebody who types, who has not sent yet what was typed, or who has a dialog or a menu open. */
   function isBusy() {
     const active = document.activeElement
     if (active?.matches('#page input, #page textarea, #page select')) return true
-    return Boolean(document.querySelector('#page dialog[open], #page :popover-open'))
+    if (document.querySelector('#page dialog[open], #page :popover-open')) return true
+    if (performance.now() - moved < 1500 && document.querySelector('#page tr:hover .go')) return true
+    const fields = document.querySelectorAll('#page form[method=post] :is(input, textarea)')
+    return [...fields].some((one) => one.value !== one.defaultValue || one.checked !== one.defaultChecked)
   }
 
   async function refresh() {
@@ -130,19 +168,23 @@
     waiting ??= setTimeout(refresh, Math.max(milliseconds, 700 - (Date.now() - lastRefresh)))
   }
 
-  if (liveUrl) {
+  let wait = 3000
+  function listen() {
     const stream = new EventSource(liveUrl)
-    const mark = document.querySelector('.live')
-    if (mark) mark.hidden = false
     stream.addEventListener('open', () => {
       // What happened while the connection was broken is fetched now.
       if (!connected && now() - seen > 3000) later(0)
       connected = true
+      wait = 3000
       seen = now()
       paint()
     })
     stream.addEventListener('error', () => {
       connected = false
+      // After a response that is no stream, browsers give up: from a process that ends, or a proxy whose process restarts.
+      if (stream.readyState !== EventSource.CLOSED) return
+      setTimeout(listen, wait * (1 + Math.random()))
+      wait = Math.min(30_000, wait * 2)
     })
     // Not while a change is to be fetched: the page is as of the time before it. Nor does the server send a beat then.
     stream.addEventListener('beat', () => {
@@ -150,6 +192,11 @@
     })
     stream.addEventListener('changed', () => later(0))
     stream.addEventListener('ended', () => location.reload())
+  }
+  if (liveUrl) {
+    const mark = document.querySelector('.live')
+    if (mark) mark.hidden = false
+    listen()
     document.addEventListener('visibilitychange', () => {
       if (!document.hidden && waiting === undefined && now() - seen > 3000) later(0)
     })

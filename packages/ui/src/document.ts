@@ -18,6 +18,9 @@ export interface DocumentOptions {
   readonly body: Html
 }
 
+/** `morphIgnore`: what a visitor has opened stays open when the page fetches itself again. The first name is htmx's own. */
+const HTMX = '{"includeIndicatorCSS":false,"history":false,"morphIgnore":["data-htmx-powered","open"]}'
+
 /** A whole document with the head that every page has. */
 export function htmlDocument(options: DocumentOptions): Html {
   const { assets, language, theme = '', title, style, still, scripts = [], body } = options
@@ -26,7 +29,7 @@ export function htmlDocument(options: DocumentOptions): Html {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-${!still && html`<meta name="htmx-config" content='{"includeIndicatorCSS":false,"history":false}'>`}
+${!still && html`<meta name="htmx-config" content="${HTMX}">`}
 <title>${title} · Postrider</title>
 <link rel="icon" href="${assets.url('mark.svg')}" type="image/svg+xml">
 <link rel="stylesheet" href="${assets.url('postrider.css')}">

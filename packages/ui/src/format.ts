@@ -21,6 +21,8 @@ export interface Format {
   size(octets: number): string
   /** A time element: today "23:31:46", this year "24 Nov 23:31", else with the year; the title has all of it, with the zone. */
   time(at: Date): Html
+  /** A time element to the millisecond, "23:31:46.204"; with its day, unless that is the day of `before`, by default today. */
+  moment(at: Date, before?: Date): Html
   /** A time element that counts on: "12 s ago". */
   ago(at: Date): Html
   /** The text of `time`, for sentences. */
@@ -41,6 +43,7 @@ const STYLES = {
   /** Swedish dates are `yyyy-mm-dd`. */
   key: { dateStyle: 'short' },
   time: { timeStyle: 'medium' },
+  moment: { hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3 },
   dayOfYear: DAY_OF_YEAR,
   dayAndTime: { ...DAY_OF_YEAR, hour: '2-digit', minute: '2-digit' },
   day: { ...DAY_OF_YEAR, year: 'numeric' },
@@ -100,6 +103,11 @@ export function createFormat(language: Language, timeZone: string, now: Date): F
       return `${one.format(octets / 1_000_000)} MB`
     },
     time: (at) => element(at, clock(at), false),
+    moment(at, before = now) {
+      const key = dayKey(at)
+      const day = key === dayKey(before) ? '' : `${dayOfKey(key, yearOf(key) === yearOf(today))} `
+      return element(at, `${day}${show(at, 'moment')}`, false)
+    },
     ago(at) {
       const seconds = Math.max(0, Math.round((now.getTime() - at.getTime()) / 1000))
       if (seconds >= 48 * 3600) return element(at, clock(at), false)

@@ -1,6 +1,7 @@
 import type { Row } from '../row.ts'
 import { FLOODS } from './floods.ts'
 import { OPERATIONS } from './operations.ts'
+import { PAGES } from './pages.ts'
 import { RELAY } from './relay.ts'
 import { SANDBOX } from './sandbox.ts'
 import { TEMPLATES } from './templates.ts'
@@ -16,6 +17,7 @@ export const ROWS: readonly Row[] = [
   ...V3_MAIL,
   ...TEMPLATES,
   ...OPERATIONS,
+  ...PAGES,
   ...FLOODS,
   ...RELAY,
   ...WORKER,

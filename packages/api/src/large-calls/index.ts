@@ -127,11 +127,12 @@ export async function doLargeWork(
   largeCalls: LargeCalls,
   { principal, address, path, input }: LargeWork,
 ): Promise<unknown> {
-  const { status, octets } = await largeCalls.answer({
+  const { status, value } = await largeCalls.answer({
     ...{ principal, address, method: 'POST', url: `/v2${path}`, headers: { 'content-type': 'application/json' } },
     octets: new TextEncoder().encode(JSON.stringify(input)),
+    wantsValue: true,
   })
-  const answer = JSON.parse(Buffer.from(octets).toString())
+  const answer = value as { readonly data: unknown; readonly error_info: { readonly error_message: string } }
   if (status !== 200) throw new WorkRefused(status, answer.error_info.error_message)
   return answer.data
 }

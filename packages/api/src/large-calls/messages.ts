@@ -13,12 +13,16 @@ export interface LargeCall {
   readonly url: string
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly octets: Uint8Array
+  /** Of a call of the process itself: the thread parses the response, whose JSON may have tens of megabytes. */
+  readonly wantsValue?: boolean
 }
 
 export interface LargeAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, number | string | string[] | undefined>>
+  /** Empty if `value` was requested. */
   readonly octets: Uint8Array
+  readonly value?: unknown
 }
 
 /** Messages to the thread. It responds to `look` immediately unless it is computing. */

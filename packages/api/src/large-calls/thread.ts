@@ -62,10 +62,13 @@ async function serve(): Promise<void> {
   await app.ready()
 
   const say = (report: Report, transfer: ArrayBuffer[] = []): void => port.postMessage(report, transfer)
-  async function answer({ principal, address, method, url, headers, octets }: LargeCall): Promise<LargeAnswer> {
+  async function answer({ wantsValue, ...asked }: LargeCall): Promise<LargeAnswer> {
+    const { principal, address, method, url, headers, octets } = asked
     const payload = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength)
     const call = { method: method as 'POST', url, headers, payload, remoteAddress: address }
     const { statusCode: status, headers: told, rawPayload } = await caller.run(principal, () => app.inject(call))
+    if (wantsValue)
+      return { status, headers: told, octets: new Uint8Array(0), value: JSON.parse(rawPayload.toString()) }
     return { status, headers: told, octets: new Uint8Array(rawPayload) }
   }
   port.on('message', (order: Order) => {

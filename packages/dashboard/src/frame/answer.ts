@@ -71,3 +71,8 @@ export const file = (answer: Omit<FileAnswer, 'kind'>): FileAnswer => ({ kind: '
 export const session = (token: string | null, to: string): SessionAnswer => ({ kind: 'session', token, to })
 export const redirect = (to: string, said?: string): RedirectAnswer =>
   said === undefined ? { kind: 'redirect', to } : { kind: 'redirect', to, said }
+
+/** A live page fetches its own URL again, and the URL of a form has no page. */
+export function stillAfterForm({ live, ...answer }: PageAnswer, method: string): PageAnswer {
+  return live === undefined || method === 'POST' ? answer : { ...answer, live }
+}

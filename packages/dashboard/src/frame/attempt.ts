@@ -1,4 +1,5 @@
 import { ServiceError } from '@postrider/core'
+import { WorkRefused } from './large-work.ts'
 
 /** The result of an action, or the sentence that says why core refused it. */
 export type Attempt<T> =
@@ -10,6 +11,8 @@ export async function attempt<T>(action: () => Promise<T>): Promise<Attempt<T>> 
   try {
     return { ok: true, value: await action() }
   } catch (error) {
+    if (error instanceof WorkRefused && error.status < 500)
+      return { ok: false, problem: error.message, status: error.status, errorName: '' }
     if (!(error instanceof ServiceError) || error.row.status >= 500) throw error
     return { ok: false, problem: error.message, status: error.row.status, errorName: error.errorName }
   }

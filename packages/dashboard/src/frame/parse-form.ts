@@ -1,6 +1,8 @@
 import { ServiceError } from '@postrider/core'
 import type { Form } from './call.ts'
 
+/** Maximum octets of a form: a template's editor is the largest. */
+export const FORM_LIMIT = 2 * 1024 * 1024
 /** Fields of the largest form: a key with all its scopes, or a webhook with all its events, has far fewer. */
 const MAX_FIELDS = 1000
 

@@ -29,6 +29,6 @@ export async function previewVersion(
 
 /** Test data is stored as JSON; anything but an object has no names. */
 function dataOf(testData: string | null): TemplateData {
-  const data: unknown = testData === null ? {} : JSON.parse(testData)
+  const data: unknown = testData ? JSON.parse(testData) : {}
   return typeof data === 'object' && data !== null && !Array.isArray(data) ? (data as TemplateData) : {}
 }

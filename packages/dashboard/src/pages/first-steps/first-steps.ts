@@ -1,10 +1,11 @@
 import { type DomainWithRecords, plainMail } from '@postrider/core'
 import { type Html, html, type Value } from '@postrider/ui'
 import { type Answer, page, redirect } from '../../frame/answer.ts'
+import { attempt } from '../../frame/attempt.ts'
 import { type AccountCall, field } from '../../frame/call.ts'
 import { frameWords } from '../../frame/frame-words.ts'
 import { inboxUrl } from '../../frame/navigation.ts'
-import { byApi, pageHead } from '../../frame/parts.ts'
+import { byApi, pageHead, problemNote } from '../../frame/parts.ts'
 import { account, type DashboardRoute } from '../../frame/routes.ts'
 import { trialNote } from '../../frame/trial.ts'
 import { foundRecords } from '../domains/domains.ts'
@@ -14,11 +15,11 @@ import { type Progress, progressOf } from './progress.ts'
 import { SNIPPETS, snippet } from './snippets.ts'
 
 export const FIRST_STEPS: readonly DashboardRoute[] = [
-  account('GET', '/first-steps', 'events', firstSteps),
+  account('GET', '/first-steps', 'events', (call) => firstSteps(call)),
   account('POST', '/first-steps/test', 'send', sendTest),
 ]
 
-async function firstSteps(call: AccountCall): Promise<Answer> {
+async function firstSteps(call: AccountCall, problem?: string): Promise<Answer> {
   const { language } = call
   const words = firstStepsWords(language)
   const progress = await progressOf(call)
@@ -26,9 +27,10 @@ async function firstSteps(call: AccountCall): Promise<Answer> {
   const done = steps.filter(({ isDone }) => isDone).length
   return page({
     title: words.title,
+    status: problem === undefined ? 200 : 400,
     // Keys, domains and reads of the feed are no events.
     live: 'both',
-    body: html`${pageHead(words.title, words.lead)}${trialNote(call, progress.trial)}
+    body: html`${pageHead(words.title, words.lead)}${problemNote(call, problem)}${trialNote(call, progress.trial)}
 <div class="cols"><div class="w8 box">${steps.map((step) => stepItem(call, step))}</div>
 <aside class="w4 stack"><section class="box"><header><h2>${words.done(done)}</h2></header><div class="pad"><progress value="${done}" max="6" aria-label="${words.done(done)}"></progress></div></section>${inboxUrl(call.config) && behaviours(call)}</aside></div>
 ${examples(call, progress)}`,
@@ -143,10 +145,12 @@ async function sendTest(call: AccountCall): Promise<Answer> {
   const to = trial?.to ?? visitor.user.email
   if (!principal || !sender || to === null) return redirect(path('first-steps'))
   const from = { email: sender, name: own.name }
-  await core.messages.accept({
-    ...plainMail({ principal, from, to, clientAddress: address }),
-    subject: words.subject,
-    content: { kind: 'parts', html: `<p>${words.body}</p>`, text: words.body, amp: undefined },
-  })
-  return redirect(path('first-steps'), 'sent')
+  const sent = await attempt(() =>
+    core.messages.accept({
+      ...plainMail({ principal, from, to, clientAddress: address }),
+      subject: words.subject,
+      content: { kind: 'parts', html: `<p>${words.body}</p>`, text: words.body, amp: undefined },
+    }),
+  )
+  return sent.ok ? redirect(path('first-steps'), 'sent') : firstSteps(call, sent.problem)
 }

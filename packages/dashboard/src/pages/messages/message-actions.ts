@@ -1,7 +1,9 @@
 import { ServiceError } from '@postrider/core'
 import { type Answer, redirect } from '../../frame/answer.ts'
+import { attempt } from '../../frame/attempt.ts'
 import type { AccountCall } from '../../frame/call.ts'
 import { evenIfLarge } from '../../frame/even-if-large.ts'
+import { messagePage } from './message.ts'
 
 /** Makes what is deferred due now. */
 export async function tryMessageNow(call: AccountCall): Promise<Answer> {
@@ -23,12 +25,14 @@ export async function sendAgain(call: AccountCall): Promise<Answer> {
   const principal = await core.people.principal(visitor, account.id)
   if (!principal) throw new ServiceError('messageNotFound')
   const id = params.message as string
-  const { messageId } = await evenIfLarge(
-    call,
-    () => core.messages.resend({ principal, clientAddress: address, messageId: id }),
-    { path: `/messages/${encodeURIComponent(id)}/resend` },
+  const sent = await attempt(() =>
+    evenIfLarge(call, () => core.messages.resend({ principal, clientAddress: address, messageId: id }), {
+      path: `/messages/${encodeURIComponent(id)}/resend`,
+      scope: 'send',
+    }),
   )
-  return redirect(path(`messages/${messageId.replaceAll('-', '')}`), 'sent')
+  if (!sent.ok) return messagePage(call, sent.problem)
+  return redirect(path(`messages/${sent.value.messageId.replaceAll('-', '')}`), 'sent')
 }
 
 function target({ account, params }: AccountCall) {

@@ -6,7 +6,7 @@ import { messageList } from './messages.ts'
 
 export const MESSAGES: readonly DashboardRoute[] = [
   account('GET', '/messages', 'events', messageList, { mayBeOld: true }),
-  account('GET', '/messages/:message', 'events', messagePage),
+  account('GET', '/messages/:message', 'events', (call) => messagePage(call)),
   account('GET', '/messages/:message/html', 'content', messageHtml),
   account('GET', '/messages/:message/source', 'content', messageSource),
   account('GET', '/messages/:message/files/:index', 'content', messageFile),

@@ -2,7 +2,7 @@ import { MAX_EXPLAINED, type MessageDetails } from '@postrider/core'
 import { type Html, html, type Value } from '@postrider/ui'
 import { type Answer, page } from '../../frame/answer.ts'
 import { type AccountCall, field } from '../../frame/call.ts'
-import { ask, byApi, copyable, pageHead } from '../../frame/parts.ts'
+import { ask, byApi, copyable, pageHead, problemNote } from '../../frame/parts.ts'
 import { requireMessage } from './find-message.ts'
 import { messageTabs } from './message-tabs.ts'
 import { subject } from './messages.ts'
@@ -11,8 +11,8 @@ import { recipientList } from './recipients.ts'
 import { stages } from './stages.ts'
 import { timeline } from './timeline.ts'
 
-/** One message: what became of it in a sentence for each recipient, and the proof below. */
-export async function messagePage(call: AccountCall): Promise<Answer> {
+/** One message: what became of it in a sentence for each recipient, and the proof below. `problem`: the reason why an action was refused. */
+export async function messagePage(call: AccountCall, problem?: string): Promise<Answer> {
   const { language, query, path } = call
   const words = messagesWords(language)
   const fromRecipient = Math.min(1_000_000, Math.max(0, Math.trunc(Number(field(query, 'from'))) || 0))
@@ -22,10 +22,11 @@ export async function messagePage(call: AccountCall): Promise<Answer> {
   const title = details.subject.trim() === '' ? words.noSubject : details.subject
   return page({
     title,
+    status: problem === undefined ? 200 : 400,
     crumb: details.id.slice(0, 8),
     live: 'events',
     crumbs: [[words.title, path('messages')]],
-    body: html`<header class="stack s">${pageHead(subject(call, details.subject), null, buttons(call, details))}${summary(call, details)}</header>
+    body: html`<header class="stack s">${pageHead(subject(call, details.subject), null, buttons(call, details))}${summary(call, details)}</header>${problemNote(call, problem)}
 <div class="cols"><div class="w8 stack">${recipientList(call, details, fromRecipient)}${await messageTabs(call, details, chosen)}</div>
 <aside class="w4 stack">${stages(call, chosen)}${timeline(call, details)}${ids(call, details, chosen)}</aside></div>
 ${byApi(call, { method: 'GET', path: `/v2/messages/${details.id}` })}`,

@@ -49,7 +49,7 @@ ${
     ? html`<section class="box">${table(call, listed.deliveries)}${foot(call, { text, state, ...listed, isFirst: after === undefined })}</section>`
     : html`${empty}${listed.next && foot(call, { text, state, ...listed, isFirst: after === undefined })}`)
 }
-${byApi(call, { method: 'GET', path: `/v2/messages${text === '' ? '' : `?search=${encodeURIComponent(text)}`}` })}`,
+${byApi(call, { method: 'GET', path: `/v2/messages${queryOf(text, state)}` })}`,
   })
 }
 
@@ -71,6 +71,15 @@ function filterOf({ format }: AccountCall, text: string, state: DeliveryState | 
     // The page says what is wrong with the search.
     return {}
   }
+}
+
+/** The query of v2's listMessages. A chip has no effect if the search names states. */
+function queryOf(text: string, state: DeliveryState | undefined): string {
+  const fields = [
+    ...(text === '' ? [] : [`search=${encodeURIComponent(text)}`]),
+    ...(state === undefined || text.toLowerCase().includes('state:') ? [] : [`state=${state}`]),
+  ]
+  return fields.length === 0 ? '' : `?${fields.join('&')}`
 }
 
 /** Throws parameterInvalid (`search`). */
@@ -98,7 +107,7 @@ function table(call: AccountCall, deliveries: readonly ListedDelivery[]): Html {
   const words = messagesWords(language)
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.newestFirst}"><table class="hov fix msgs"><thead><tr><th class="cs"><span>${words.state}</span></th><th>${words.message}</th><th class="ct wide-only">${words.tag}</th><th class="cw wide-only">${words.outcome}</th><th class="cd n">${words.accepted}</th></tr></thead><tbody>${deliveries.map(
     (one) =>
-      html`<tr><td>${deliveryState(call, one.state)}</td><td><div class="cut"><a class="go" href="${path(`messages/${one.messageId}`)}">${subject(call, one.subject)}</a></div><small class="cut"><span class="narrow">${words.states[one.state]} · </span>${foreign(one.recipient)}</small></td><td class="wide-only">${one.tags[0] !== undefined && html`<span class="badge cut">${foreign(one.tags[0])}</span>`}</td><td class="wide-only dim"><div class="cut">${outcome(call, one)}</div></td><td class="n faint">${format.time(one.acceptedAt)}</td></tr>`,
+      html`<tr id="d-${one.messageId}-${one.recipientNo}"><td>${deliveryState(call, one.state)}</td><td><div class="cut"><a class="go" href="${path(`messages/${one.messageId}`)}">${subject(call, one.subject)}</a></div><small class="cut"><span class="narrow">${words.states[one.state]} · </span>${foreign(one.recipient)}</small></td><td class="wide-only">${one.tags[0] !== undefined && html`<span class="badge cut">${foreign(one.tags[0])}</span>`}</td><td class="wide-only dim"><div class="cut">${outcome(call, one)}</div></td><td class="n faint">${format.time(one.acceptedAt)}</td></tr>`,
   )}</tbody></table></div>`
 }
 

@@ -26,15 +26,21 @@ export function timeline(call: AccountCall, { events, deliveries, hasMoreEvents 
   const words = messagesWords(call.language)
   const recipients = new Map(deliveries.map(({ recipientNo, recipient }) => [recipientNo, recipient]))
   const shown = events.slice(0, MAX_SHOWN)
-  return html`<section class="box"><header><h2>${words.timeline}</h2></header><div class="pad"><ol class="line">${shown.map((event) => item(call, event, recipients))}</ol>${
+  return html`<section class="box"><header><h2>${words.timeline}</h2></header><div class="pad"><ol class="line">${shown.map((event, at) => item(call, event, { recipients, before: shown[at - 1]?.occurredAt }))}</ol>${
     (hasMoreEvents || events.length > MAX_SHOWN) && html`<p class="hint">${words.moreEvents}</p>`
   }</div></section>`
 }
 
+interface Surrounding {
+  readonly recipients: ReadonlyMap<number, string>
+  /** Time of the event before; undefined for the first. */
+  readonly before: Date | undefined
+}
+
 function item(
-  { icon, language }: AccountCall,
+  { format, icon, language }: AccountCall,
   { type, occurredAt, recipientNo, detail }: EventDetails,
-  recipients: ReadonlyMap<number, string>,
+  { recipients, before }: Surrounding,
 ): Html {
   const [sign, tone] = SIGNS[type] ?? ['info', 'idle']
   const recipient = recipientNo === null || recipients.size < 2 ? undefined : recipients.get(recipientNo)
@@ -45,7 +51,6 @@ function item(
     readonly url?: string
   }
   const said = type === 'clicked' ? (facts.url ?? '') : replyText(facts)
-  const time = occurredAt.toISOString()
   const name = messagesWords(language).eventNames[type as 'processed'] ?? type
-  return html`<li>${icon(sign, tone)}<div>${name}${recipient !== undefined && html` <span class="dim any">${foreign(recipient)}</span>`}${said !== '' && html`<p class="hint any">${foreign(said.slice(0, 500))}</p>`}</div><time datetime="${time}" title="${time}">${time.slice(11, 23)}</time></li>`
+  return html`<li>${icon(sign, tone)}<div>${name}${recipient !== undefined && html` <span class="dim any">${foreign(recipient)}</span>`}${said !== '' && html`<p class="hint any">${foreign(said.slice(0, 500))}</p>`}</div>${format.moment(occurredAt, before)}</li>`
 }

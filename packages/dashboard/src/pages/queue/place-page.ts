@@ -4,7 +4,7 @@ import { type Answer, page, redirect } from '../../frame/answer.ts'
 import { attempt } from '../../frame/attempt.ts'
 import { field, type UserCall } from '../../frame/call.ts'
 import { idIn, operatorOf, operatorPath } from '../../frame/operator.ts'
-import { byApi, emptyBox, pageHead, problemNote } from '../../frame/parts.ts'
+import { actButton, byApi, emptyBox, pageHead, problemNote } from '../../frame/parts.ts'
 import { type DashboardRoute, operators } from '../../frame/routes.ts'
 import { jobsWords } from '../jobs/jobs-words.ts'
 import { bounded, limitText, overrideTimes, placeName, rateText } from './place-state.ts'
@@ -52,7 +52,7 @@ ${byApi(call, { method: 'GET', path: `/operator/v1/queues/${encodeURIComponent(n
 
 type Names = ReadonlyMap<number, string>
 
-function overridesPart(call: UserCall, { overrides }: PlaceDetails, names: Names): Html {
+function overridesPart(call: UserCall, { overrides, place }: PlaceDetails, names: Names): Html {
   const { icon, language } = call
   const words = placeWords(language)
   const head = html`<header><h2>${words.overrides}</h2></header>`
@@ -62,7 +62,16 @@ function overridesPart(call: UserCall, { overrides }: PlaceDetails, names: Names
     const sign = one.setting === 'pause' ? icon('pause', 'idle') : icon('s-deferred', 'wait')
     const whose =
       one.accountId === null ? '' : `, ${queue.ofAccount(names.get(one.accountId) ?? String(one.accountId))}`
-    return html`<li>${sign}<div><b>${limitText(call, one)}${whose}</b><p class="any">“${foreign(one.reason)}”</p><small class="faint">${overrideTimes(call, one)}</small></div></li>`
+    // The form next to this list ends those for all mail.
+    const end =
+      one.accountId !== null &&
+      one.rule === OPERATOR_RULE &&
+      actButton(
+        queue.resume,
+        operatorPath('queue/resume'),
+        html`<input type="hidden" name="place" value="${place}"><input type="hidden" name="account" value="${one.accountId}">`,
+      )
+    return html`<li>${sign}<div><b>${limitText(call, one)}${whose}</b><p class="any">“${foreign(one.reason)}”</p><small class="faint">${overrideTimes(call, one)}</small></div>${end}</li>`
   })}</ul>`
 }
 

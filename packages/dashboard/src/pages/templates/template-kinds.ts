@@ -128,6 +128,7 @@ export async function previewOf(
   // Without attributes, each required variable is a problem; it is among the missing names, too.
   const { content, subject, missing } = await evenIfLarge(call, () => core.messages.renderTemplate(rendering), {
     path: `/template/${Number(id)}/render`,
+    scope: 'templates',
     input: { version: Number(version) },
   })
   return { subject, html: content, text: '', missing, problems: [] }

@@ -49,10 +49,14 @@ function table(call: AccountCall, rows: readonly Row[]): Html {
 async function editableRows({ core, account: own, language }: AccountCall, offset: number) {
   const words = templatesWords(language)
   const question = { accountId: own.id, generations: ['dynamic', 'legacy'], limit: PAGE, offset } as const
-  const { templates, total } = await core.editableTemplates.list(question)
-  const rows = templates.map(({ generation, versions, ...one }): Row => {
-    const subject = versions.find(({ active }) => active)?.subject ?? ''
-    return { ...one, subject, versions: words.versionCount(versions.length), legacy: generation === 'legacy' }
+  const { templates, total } = await core.editableTemplates.overview(question)
+  const rows = templates.map(({ generation, subject, versions, ...one }): Row => {
+    return {
+      ...one,
+      subject: subject ?? '',
+      versions: words.versionCount(versions),
+      legacy: generation === 'legacy',
+    }
   })
   return { rows, total }
 }

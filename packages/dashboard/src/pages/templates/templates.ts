@@ -32,11 +32,18 @@ export const TEMPLATES: readonly DashboardRoute[] = [
   account('GET', '/templates/:id', 'templates.read', withVersion(versionPage)),
   account('POST', '/templates/:id/remove', 'templates', withVersion(remove)),
   account('GET', '/templates/:id/compare', 'templates.read', withVersion(comparePage)),
+  account(
+    'POST',
+    '/templates/:id/versions',
+    'templates',
+    withVersion((call, template) => save(call, template, undefined)),
+  ),
   account('GET', VERSION, 'templates.read', withVersion(versionPage)),
   account('POST', VERSION, 'templates', withVersion(save)),
   account('POST', `${VERSION}/activate`, 'templates', withVersion(activate)),
   account('POST', `${VERSION}/test`, 'send', withVersion(test)),
   account('GET', `${VERSION}/preview`, 'templates.read', withVersion(preview)),
+  account('POST', `${VERSION}/preview`, 'templates', withVersion(draft)),
 ]
 
 type OfVersion = (call: AccountCall, template: ShownTemplate, version: ShownVersion | undefined) => Promise<Answer>
@@ -126,9 +133,29 @@ async function test(call: AccountCall, template: ShownTemplate, version?: ShownV
 async function preview(call: AccountCall, template: ShownTemplate, version?: ShownVersion): Promise<Answer> {
   const shown = version && (await previewOf(call, template, version.id, await readTexts(call, template, version.id)))
   const isText = field(call.query, 'part') === 'text'
-  return file({
-    type: isText ? 'text/plain; charset=utf-8' : 'text/html; charset=utf-8',
-    body: (isText ? shown?.text : shown?.html) ?? '',
-    headers: contentHeaders(false),
-  })
+  return contentFile(isText ? 'text/plain' : 'text/html', (isText ? shown?.text : shown?.html) ?? '')
+}
+
+/** The HTML of what is typed, before it is saved; in its place the reason why messages would fail. */
+async function draft(call: AccountCall, template: ShownTemplate, version?: ShownVersion): Promise<Answer> {
+  const { form, language } = call
+  const words = templatesWords(language)
+  const texts = textsOf(form)
+  if (!version || !isJson(texts.testData)) return contentFile('text/plain', words.notJson)
+  const { html, problems } = await previewOf(call, template, version.id, texts)
+  return problems.length === 0
+    ? contentFile('text/html', html)
+    : contentFile('text/plain', `${words.fails}: ${problems.join(' ')}`)
+}
+
+function isJson(text: string): boolean {
+  try {
+    return text === '' || JSON.parse(text) !== undefined
+  } catch {
+    return false
+  }
+}
+
+function contentFile(type: 'text/html' | 'text/plain', body: string): Answer {
+  return file({ type: `${type}; charset=utf-8`, body, headers: contentHeaders(false) })
 }

@@ -2,6 +2,7 @@ import { checkField, foreign, type Html, html, inputField, textField, type Value
 import { type Answer, page } from '../../frame/answer.ts'
 import { type AccountCall, type Form, field } from '../../frame/call.ts'
 import { ask, byApi, copyable, pageHead, problemNote } from '../../frame/parts.ts'
+import { fitsForm, octetsOf } from './fits-form.ts'
 import {
   type Preview,
   previewOf,
@@ -45,7 +46,7 @@ export async function versionPage(
     crumbs: [[words.title, path(`templates${template.kind === 'merge' ? '?kind=merge' : ''}`)]],
     body: html`${pageHead(html`${foreign(template.name)}`, html`${version && words.versionName(version.name)} ${state}`, version && buttons(call, template, version))}
 ${problemNote(call, problem)}
-${version && editor(call, template, version, texts, shown)}
+${fitsForm(texts) ? (version || may('templates')) && editor(call, template, version, texts, shown) : version && tooLarge(call, template, version, texts, shown)}
 ${versionList(call, template, version)}
 <div class="row">${copyable(call, template.id, words.id)}${
       may('templates') &&
@@ -75,21 +76,42 @@ function buttons({ icon, language, may, path }: AccountCall, { id }: ShownTempla
   }`
 }
 
-function editor(
+/** Of a version that is too large to be edited here: how it looks, and the reasons why messages would fail. */
+function tooLarge(
   call: AccountCall,
   template: ShownTemplate,
   version: ShownVersion,
   texts: TemplateTexts,
   shown: Preview | undefined,
 ): Html {
+  const { format, language, path } = call
+  const words = templatesWords(language)
+  const at = path(`templates/${template.id}/versions/${version.id}`)
+  return html`<section class="box"><header><h2>${words.preview}</h2><p>${words.tooLarge(format.size(octetsOf(texts)))}</p></header><iframe class="frame" sandbox="" src="${at}/preview" title="${words.preview}"></iframe>${hints(call, shown)}</section>`
+}
+
+/** The form of a version; without one, of the first. */
+function editor(
+  call: AccountCall,
+  template: ShownTemplate,
+  version: ShownVersion | undefined,
+  texts: TemplateTexts,
+  shown: Preview | undefined,
+): Html {
   const { language, path } = call
   const words = templatesWords(language)
   const { kind } = template
-  const at = path(`templates/${template.id}/versions/${version.id}`)
-  return html`<form class="stack" method="post" action="${at}">
+  const at = path(`templates/${template.id}/versions${version ? `/${version.id}` : ''}`)
+  const canPreview = version !== undefined && kind !== 'merge' && call.may('templates')
+  const previews = html`<button class="btn s push" type="submit" formaction="${at}/preview" formtarget="preview" data-previews>${words.preview}</button>`
+  return html`<form class="stack" method="post" action="${at}" data-unsaved>
 ${inputField({ name: 'subject', label: words.subject, value: texts.subject, maxlength: 1000, ...(shown && shown.subject !== texts.subject ? { hint: words.subjectShown(shown.subject) } : {}) })}
-<section class="box"><header><h2>${words.html}</h2><p class="push wide-only">${words.previewOf}</p></header><div class="edit"><div><label class="sr" for="f-html">${words.html}</label><textarea class="in" id="f-html" name="html" spellcheck="false">
-${texts.html}</textarea></div><iframe class="frame" sandbox="" src="${at}/preview" title="${words.preview}"></iframe></div>${hints(call, shown)}</section>
+<section class="box"><header><h2>${words.html}</h2>${canPreview ? previews : version && html`<p class="push wide-only">${words.previewOf}</p>`}</header>${
+    version
+      ? html`<div class="edit"><div><label class="sr" for="f-html">${words.html}</label><textarea class="in" id="f-html" name="html" spellcheck="false">
+${texts.html}</textarea></div><iframe class="frame" name="preview" sandbox="" src="${at}/preview" title="${words.preview}"></iframe></div>`
+      : html`<div class="pad">${textField({ name: 'html', label: words.html, value: texts.html, rows: 16 })}</div>`
+  }${hints(call, shown)}</section>
 ${
   kind !== 'merge' &&
   html`<div class="cols even"><section class="box w7"><div class="pad stack s">${textField({ name: 'plain', label: words.plain, value: texts.plain, rows: 8 })}${checkField({ name: 'generatePlain', label: words.generatePlain, hint: words.generateHint, checked: texts.generatePlain })}</div></section><section class="box w5"><div class="pad">${textField({ name: 'testData', label: words.testData, value: texts.testData, hint: words.testDataHint, rows: 8, placeholder: '{"name": "Ada"}' })}</div></section></div>`
@@ -110,11 +132,12 @@ function hints({ icon, language }: AccountCall, shown: Preview | undefined): Val
 }
 
 /** The active version is what messages use: the safe button makes a new version. */
-function saveButtons({ language, may }: AccountCall, isMerge: boolean, { active }: ShownVersion): Value {
+function saveButtons({ language, may }: AccountCall, isMerge: boolean, version: ShownVersion | undefined): Value {
   if (!may('templates')) return null
   const words = templatesWords(language)
-  if (isMerge)
+  if (isMerge || !version)
     return html`<div class="row"><button class="btn main" type="submit" name="as" value="new">${words.saveNew}</button></div>`
+  const { active } = version
   const inPlace = html`<button class="btn${active ? '' : ' main'}" type="submit">${active ? words.saveActive : words.save}</button>`
   const asNew = html`<button class="btn${active ? ' main' : ''}" type="submit" name="as" value="new">${words.saveNew}</button>`
   return html`<div class="row">${active ? [asNew, inPlace] : [inPlace, asNew]}</div>`

@@ -56,7 +56,10 @@ export function webhookForm(call: AccountCall, webhook: Webhook | undefined, pro
   const shown = problem === undefined ? (webhook ?? NEW) : settingsOf(form)
   const title = webhook ? words.edit : words.add
   const action = webhook ? path(`webhooks/${webhook.id}`) : path('webhooks')
-  const headers = Object.entries(shownHeaders(shown.headers)).map(([name, value]) => `${name}: ${value}`)
+  // Entered values are shown unchanged: a hidden one would be stored as the sign that hides it.
+  const headers = Object.entries(problem === undefined ? shownHeaders(shown.headers) : shown.headers).map(
+    ([name, value]) => `${name}: ${value}`,
+  )
   return page({
     title,
     status: problem === undefined ? 200 : 400,

@@ -25,13 +25,11 @@ export async function webhookPage(call: AccountCall, webhook: Webhook, outcome: 
     core.webhooks.deliveries(own.id, id, DELIVERIES),
     core.webhooks.dead(own.id, id, { limit: 10, offset }),
   ])
-  // A live page fetches its own URL again, and the URL of an action has no GET.
-  const isAnswer = outcome.problem !== undefined || outcome.secret !== undefined || outcome.test !== undefined
   const title = webhookName(webhook)
   return page({
     title,
     status: outcome.problem === undefined ? 200 : 400,
-    ...(isAnswer ? {} : { live: 'clock' as const }),
+    live: 'clock',
     crumbs: [[words.title, path('webhooks')]],
     body: html`${pageHead(title, html`<span class="any">${webhook.url}</span>`, may('webhooks') && buttons(call, webhook))}
 ${problemNote(call, outcome.problem)}${outcome.secret && secretNote(call, webhook, outcome.secret)}${outcome.test && testBox(call, outcome.test)}

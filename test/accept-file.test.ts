@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { ACCEPT_FILE, acceptFile } from './helpers/accept-file.ts'
-import { makeDatabase } from './helpers/database.ts'
+import { makeWholeDatabase } from './helpers/database.ts'
 
-const database = await makeDatabase()
+const database = await makeWholeDatabase()
 t.teardown(() => database.drop())
 
 t.test('docs/accept.sql is the accept statement as the database gets it', async (t) => {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { makeDatabase } from './helpers/database.ts'
+import { makeWholeDatabase } from './helpers/database.ts'
 import { SCHEMA_FILE, schemaOf, WRITTEN_BY } from './helpers/schema-file.ts'
 
-const database = await makeDatabase()
+const database = await makeWholeDatabase()
 t.teardown(() => database.drop())
 const { sql } = database
 const [version] = await sql<{ major: number }[]>`

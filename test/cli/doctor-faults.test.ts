@@ -4,13 +4,14 @@ import { join } from 'node:path'
 import { openDatabase } from '@postrider/core'
 import t from 'tap'
 import { makeAuthority } from '../delivery/authority.ts'
+import { makeWholeDatabase } from '../helpers/database.ts'
 import { startDns } from '../helpers/dns.ts'
-import { makeService } from '../helpers/service.ts'
+import { makeService, makeServiceOn } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
 import { examined, faultsOf, foundBy } from './doctor.ts'
 
 t.test('faults are named with what corrects them', async (t) => {
-  const service = await makeService(t)
+  const service = await makeServiceOn(t, await makeWholeDatabase())
   const { env, sql, core } = service
   const sender = await service.makeSender()
   await service.openApi()

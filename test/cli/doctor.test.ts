@@ -3,13 +3,14 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { runCommand } from '../../packages/cli/src/command-line.ts'
 import { demandOf } from '../../packages/cli/src/doctor/load-checks.ts'
+import { makeWholeDatabase } from '../helpers/database.ts'
 import { startProcess } from '../helpers/processes.ts'
-import { makeService } from '../helpers/service.ts'
+import { makeServiceOn } from '../helpers/service.ts'
 import { examined, faultsOf, foundBy } from './doctor.ts'
 import { answered, postrider } from './postrider.ts'
 
 t.test('a service that runs', async (t) => {
-  const service = await makeService(t)
+  const service = await makeServiceOn(t, await makeWholeDatabase())
   const { env, core } = service
   const sender = await service.makeSender()
   await Promise.all([service.openApi(), service.openRelay(), service.openReturns()])

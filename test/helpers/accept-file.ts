@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { openDatabase, type Sql } from '@postrider/core'
 import { insertMessages } from '../../packages/core/src/messages/insert-messages.ts'
 import type { StoredMessage } from '../../packages/core/src/messages/stored-message.ts'
-import { makeDatabase } from './database.ts'
+import { makeWholeDatabase } from './database.ts'
 import { withPostgres } from './postgres-server.ts'
 import { recordStatements, type Statement } from './statements.ts'
 
@@ -114,7 +114,7 @@ function prepared(name: string, { text }: Statement): string {
 
 if (import.meta.main) {
   await withPostgres(async ({ url }) => {
-    const database = await makeDatabase(url)
+    const database = await makeWholeDatabase(url)
     writeFileSync(ACCEPT_FILE, await acceptFile(database.url))
     await database.drop()
   })

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Sql } from '@postrider/core'
-import { makeDatabase } from './database.ts'
+import { makeWholeDatabase } from './database.ts'
 import { withPostgres } from './postgres-server.ts'
 
 /** Where the schema lies. */
@@ -140,7 +140,7 @@ function plain(definition: string): string {
 
 if (import.meta.main) {
   await withPostgres(async ({ url }) => {
-    const database = await makeDatabase(url)
+    const database = await makeWholeDatabase(url)
     writeFileSync(SCHEMA_FILE, await schemaOf(database.sql))
     await database.drop()
   })

@@ -4,10 +4,11 @@ import { METRIC_TABLE, type MetricRow } from '../../packages/core/src/index.ts'
 import { count, startMetrics } from '../../packages/core/src/platform/metrics/metrics.ts'
 import { seriesOf } from '../../packages/core/src/platform/metrics/table.ts'
 import { submit } from '../dashboard/dashboard.ts'
+import { makeWholeDatabase } from '../helpers/database.ts'
 import { freePorts } from '../helpers/ports.ts'
 import { type ProcessName, startProcess } from '../helpers/processes.ts'
 import { sendV2, v2Body } from '../helpers/send.ts'
-import { makeService } from '../helpers/service.ts'
+import { makeServiceOn } from '../helpers/service.ts'
 import { startSink } from '../helpers/sink.ts'
 import { until } from '../helpers/until.ts'
 
@@ -30,7 +31,7 @@ t.test('each process serves what it did: accepted by each entry point, refused, 
   const sink = await startSink(t, {
     rcpt: ({ command }) => (command.includes('gone@') ? '550 5.1.1 unknown' : undefined),
   })
-  const service = await makeService(t, { DELIVERY: `smtp://127.0.0.1:${sink.port}` })
+  const service = await makeServiceOn(t, await makeWholeDatabase(), { DELIVERY: `smtp://127.0.0.1:${sink.port}` })
   const sender = await service.makeSender()
   const names = ['api', 'relay', 'delivery', 'returns'] as const
   const ports = await freePorts(names.length)

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
-import { moveClock } from '../../helpers/database.ts'
-import { makeService, type Sender, type TestService } from '../../helpers/service.ts'
+import { makeWholeDatabase, moveClock } from '../../helpers/database.ts'
+import { makeServiceOn, type Sender, type TestService } from '../../helpers/service.ts'
 
 /** The tables of a week of this moment's, by what they are of. */
 export async function tables({ sql }: TestService): Promise<string[]> {
@@ -37,6 +37,6 @@ export async function make(
   t: Test,
   settings: Record<string, string> = {},
 ): Promise<{ service: TestService; sender: Sender }> {
-  const service = await makeService(t, settings)
+  const service = await makeServiceOn(t, await makeWholeDatabase(), settings)
   return { service, sender: await service.makeSender() }
 }

@@ -1,13 +1,13 @@
 import { createCore, createLog, openDatabase, readConfig } from '@postrider/core'
 import t from 'tap'
-import { makeDatabase, moveClock } from '../../../helpers/database.ts'
-import { makeService } from '../../../helpers/service.ts'
+import { makeWholeDatabase, moveClock } from '../../../helpers/database.ts'
+import { makeService, makeServiceOn } from '../../../helpers/service.ts'
 import { acceptMessage } from '../../submission.ts'
 
 const PARENTS = ['attempts', 'bodies', 'engagements', 'events', 'finished_deliveries', 'messages']
 const WEEK_MS = 7 * 86_400_000
 
-const database = await makeDatabase()
+const database = await makeWholeDatabase()
 const { sql } = database
 t.teardown(() => database.drop())
 
@@ -160,7 +160,7 @@ t.test('a message is accepted and told of a year from now', async (t) => {
 })
 
 t.test('making partitions holds up no accept, however long somebody reads the tables', async (t) => {
-  const service = await makeService(t)
+  const service = await makeServiceOn(t, await makeWholeDatabase())
   const sender = await service.makeSender()
   await acceptMessage(service, sender)
   const reader = openDatabase({ url: service.env.DATABASE_URL as string, name: 'test', connections: 1 })

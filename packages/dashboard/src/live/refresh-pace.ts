@@ -14,13 +14,8 @@ export interface RefreshPace {
 
 /** Refreshes per second of all pages of a process whose main loop is idle. */
 const MAX_PER_SECOND = 40
-/**
- * And of one whose main loop is busy: each takes 7 ms of its processor time, and up to 20 of the database's. Of many pages each waits for minutes
- * anyway.
- */
-const MIN_PER_SECOND = { few: 1, many: 0.5 } as const
-/** Pages that wait, up to which they are few. */
-const FEW = 10
+/** And of one whose main loop is busy: 7 ms of processor time per second, and up to 20 of the database. */
+const MIN_PER_SECOND = 1
 /** A page is told no more often, since it would not fetch itself more often (packages/ui/assets/page.js). */
 const PAGE_INTERVAL_MS = 700
 const TICK_MS = 100
@@ -42,11 +37,10 @@ export function createRefreshPace(): RefreshPace {
     const latest = performance.eventLoopUtilization()
     const { utilization } = performance.eventLoopUtilization(latest, usage)
     usage = latest
-    const least = waiting.size > FEW ? MIN_PER_SECOND.many : MIN_PER_SECOND.few
     // Cubed, because a refresh also needs the database and a processor, which are busy when the loop still looks idle for a quarter.
-    const perSecond = Math.max(least, MAX_PER_SECOND * (1 - utilization) ** 3)
-    // At most what one second allows, or one page, has been saved up when a first change concerns many pages.
-    allowance = Math.min(Math.max(perSecond, 1), allowance + (perSecond * Math.min(now - lastTick, 1000)) / 1000)
+    const perSecond = Math.max(MIN_PER_SECOND, MAX_PER_SECOND * (1 - utilization) ** 3)
+    // At most what one second allows has been saved up when a first change concerns many pages.
+    allowance = Math.min(perSecond, allowance + (perSecond * Math.min(now - lastTick, 1000)) / 1000)
     lastTick = now
     for (const page of waiting) {
       if (allowance < 1) break

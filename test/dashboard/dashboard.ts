@@ -67,6 +67,23 @@ export async function openDashboard(
   }
 }
 
+/** The owner, with a key and an active domain, who sends mail. */
+export interface TestSender extends TestVisitor {
+  readonly apiKey: string
+  readonly domain: string
+  readonly accountName: string
+}
+
+export async function sendingOwner({ service, owner }: TestDashboard): Promise<TestSender> {
+  const ada = await owner()
+  const { accountId } = ada
+  const domain = 'ship.example'
+  await service.giveKey(domain)
+  await service.core.domains.add({ accountId, name: domain, state: 'active' })
+  const { secret: apiKey } = await service.core.auth.createKey({ accountId, name: 'test' })
+  return { ...ada, apiKey, domain, accountName: 'main' }
+}
+
 /** Submits a form from a page of the dashboard. */
 export function submit(
   url: string,

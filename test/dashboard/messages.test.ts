@@ -2,29 +2,18 @@ import t from 'tap'
 import { countAll } from '../core/reporting/statistics/happen.ts'
 import { openBrowser, skipWithoutBrowser } from '../helpers/browser.ts'
 import { sendV2, v2Body } from '../helpers/send.ts'
-import { openDashboard, type TestDashboard } from './dashboard.ts'
+import { openDashboard, sendingOwner, type TestSender } from './dashboard.ts'
 
 const HOSTILE = `<img src=x onerror=alert(1)> "quoted" & 'single' \u202egnp.exe`
 
-/** The first account with a key and an active domain, and its owner. */
-async function sender({ service, owner }: TestDashboard) {
-  const ada = await owner()
-  const { accountId } = ada
-  const domain = 'ship.example'
-  await service.giveKey(domain)
-  await service.core.domains.add({ accountId, name: domain, state: 'active' })
-  const { secret: apiKey } = await service.core.auth.createKey({ accountId, name: 'test' })
-  return { ...ada, apiKey, domain, accountName: 'main' }
-}
-
-async function send(url: string, from: Awaited<ReturnType<typeof sender>>, extra: Record<string, unknown> = {}) {
+async function send(url: string, from: TestSender, extra: Record<string, unknown> = {}) {
   const { body } = await sendV2(url, from.apiKey, v2Body(from, extra))
   return body.data?.message_id as string
 }
 
 t.test('the list shows what was accepted, finds by the search language, and says which part is wrong', async (t) => {
   const dashboard = await openDashboard(t)
-  const ada = await sender(dashboard)
+  const ada = await sendingOwner(dashboard)
   const base = `/app/${ada.accountId}/messages`
   t.match(await (await ada.get(base)).text(), 'No mail yet')
   await send(dashboard.url, ada, { subject: HOSTILE })
@@ -45,7 +34,7 @@ t.test('the list shows what was accepted, finds by the search language, and says
 
 t.test('the call that answers with the list has its state, too', async (t) => {
   const dashboard = await openDashboard(t)
-  const ada = await sender(dashboard)
+  const ada = await sendingOwner(dashboard)
   const base = `/app/${ada.accountId}/messages`
   const calls = async (query: string) => {
     const page = await (await ada.get(`${base}?${query}`)).text()
@@ -56,6 +45,8 @@ t.test('the call that answers with the list has its state, too', async (t) => {
   const one = await calls('state=bounced')
   t.equal(one, '/v2/messages?state=bounced')
   t.equal(await calls('state=bounced&q=to:@a.example'), '/v2/messages?search=to%3A%40a.example&state=bounced')
+  const quoted = encodeURIComponent('subject:"state: open"')
+  t.equal(await calls(`state=bounced&q=${quoted}`), `/v2/messages?search=${quoted}&state=bounced`, 'a text is no state')
   t.equal((await fetch(`${dashboard.url}${one}`, { headers: { api_key: ada.apiKey } })).status, 200)
 })
 
@@ -63,7 +54,7 @@ t.test(
   "the times of a message's events are those of the account's time zone, like all others of the page",
   async (t) => {
     const dashboard = await openDashboard(t)
-    const ada = await sender(dashboard)
+    const ada = await sendingOwner(dashboard)
     const { core } = dashboard.service
     const timeZone = 'Asia/Kolkata'
     await core.accounts.settings.change(ada.accountId, { timeZone }, { keyId: null, address: null })
@@ -79,7 +70,7 @@ t.test(
 
 t.test('a message says for each recipient what it waits for, and can be cancelled and sent again', async (t) => {
   const dashboard = await openDashboard(t)
-  const ada = await sender(dashboard)
+  const ada = await sendingOwner(dashboard)
   const id = await send(dashboard.url, ada, { subject: HOSTILE })
   const page = `/app/${ada.accountId}/messages/${id}`
   const shown = await (await ada.get(page)).text()
@@ -99,7 +90,7 @@ t.test(
   "a message's HTML is a document without origin and scripts, and loads images only when they are requested",
   async (t) => {
     const dashboard = await openDashboard(t)
-    const ada = await sender(dashboard)
+    const ada = await sendingOwner(dashboard)
     const id = await send(dashboard.url, ada, { content: '<script>alert(1)</script><p>Hello</p>' })
     const at = `/app/${ada.accountId}/messages/${id}`
     const html = await ada.get(`${at}/html`)
@@ -116,7 +107,7 @@ t.test(
 
 t.test('the message of another account is not there, whatever is asked of it', async (t) => {
   const dashboard = await openDashboard(t)
-  const ada = await sender(dashboard)
+  const ada = await sendingOwner(dashboard)
   const other = await dashboard.service.makeSender()
   const { body } = await sendV2(dashboard.url, other.apiKey, v2Body(other))
   const id = body.data?.message_id as string
@@ -129,7 +120,7 @@ t.test('the message of another account is not there, whatever is asked of it', a
 
 t.test('support sees what became of a message, and nothing of what it says', async (t) => {
   const dashboard = await openDashboard(t)
-  const ada = await sender(dashboard)
+  const ada = await sendingOwner(dashboard)
   const id = await send(dashboard.url, ada, { content: '<p>a secret sentence</p>' })
   const sam = await dashboard.member(ada.accountId, 'support')
   const base = `/app/${ada.accountId}/messages/${id}`
@@ -149,7 +140,7 @@ t.test(
   skipWithoutBrowser,
   async (t) => {
     const dashboard = await openDashboard(t)
-    const ada = await sender(dashboard)
+    const ada = await sendingOwner(dashboard)
     const context = await openBrowser(t)
     const [name, value] = ada.cookie.split('=') as [string, string]
     await context.addCookies([{ name, value, url: dashboard.url }])
@@ -169,7 +160,7 @@ t.test(
 
 t.test('an open page is live again after its stream was refused for a while', skipWithoutBrowser, async (t) => {
   const dashboard = await openDashboard(t)
-  const ada = await sender(dashboard)
+  const ada = await sendingOwner(dashboard)
   const context = await openBrowser(t)
   const [name, value] = ada.cookie.split('=') as [string, string]
   await context.addCookies([{ name, value, url: dashboard.url }])
@@ -186,7 +177,7 @@ t.test('an open page is live again after its stream was refused for a while', sk
 
 t.test('a page whose stream opens after a change is told of what happened since it was built', async (t) => {
   const dashboard = await openDashboard(t)
-  const ada = await sender(dashboard)
+  const ada = await sendingOwner(dashboard)
   const page = await (await ada.get(`/app/${ada.accountId}/messages`)).text()
   const stream = /data-live="([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&') as string
   await send(dashboard.url, ada)
@@ -203,7 +194,7 @@ t.test('a page whose stream opens after a change is told of what happened since 
 
 t.test('an open page is not fetched again while nothing happens', skipWithoutBrowser, async (t) => {
   const dashboard = await openDashboard(t)
-  const ada = await sender(dashboard)
+  const ada = await sendingOwner(dashboard)
   await send(dashboard.url, ada)
   while ((await dashboard.service.core.events.sequence()).count === 0);
   const context = await openBrowser(t)

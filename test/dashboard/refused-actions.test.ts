@@ -1,20 +1,10 @@
 import t from 'tap'
 import { sendV2, v2Body } from '../helpers/send.ts'
-import { openDashboard, type TestDashboard } from './dashboard.ts'
-
-async function sender({ service, owner }: TestDashboard) {
-  const ada = await owner()
-  const { accountId } = ada
-  const domain = 'ship.example'
-  await service.giveKey(domain)
-  await service.core.domains.add({ accountId, name: domain, state: 'active' })
-  const { secret: apiKey } = await service.core.auth.createKey({ accountId, name: 'test' })
-  return { ...ada, apiKey, domain, accountName: 'main' }
-}
+import { openDashboard, sendingOwner } from './dashboard.ts'
 
 t.test('a message that may not be sent is refused on the page that it was sent from', async (t) => {
   const dashboard = await openDashboard(t)
-  const ada = await sender(dashboard)
+  const ada = await sendingOwner(dashboard)
   const base = `/app/${ada.accountId}`
   const { body } = await sendV2(dashboard.url, ada.apiKey, v2Body(ada))
   const message = `${base}/messages/${body.data?.message_id}`
@@ -33,7 +23,7 @@ t.test('a message that may not be sent is refused on the page that it was sent f
 
 t.test('a visitor who is logged in keeps the way to all pages when something is not found or refused', async (t) => {
   const dashboard = await openDashboard(t)
-  const ada = await sender(dashboard)
+  const ada = await sendingOwner(dashboard)
   const base = `/app/${ada.accountId}`
   const unknown = '0190000000007000800000000000abcd'
   for (const answered of [
@@ -49,7 +39,7 @@ t.test('a visitor who is logged in keeps the way to all pages when something is 
 
 t.test('a page that answers a form does not fetch itself again, because its URL has no page', async (t) => {
   const dashboard = await openDashboard(t)
-  const ada = await sender(dashboard)
+  const ada = await sendingOwner(dashboard)
   const list = `/app/${ada.accountId}/suppressions`
   t.match(await (await ada.get(list)).text(), `data-live="/app/${ada.accountId}/live`)
   const refused = await ada.post(`${list}/remove`, { scope: 'address', value: 'no address' })

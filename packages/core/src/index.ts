@@ -75,6 +75,7 @@ export {
   type BackupStore,
   PATIENCE,
   type Patience,
+  UNFINISHED_FILE,
 } from './platform/backups/backup-store.ts'
 export { BASE_BACKUPS, backupName, backupNames, summaryPath } from './platform/backups/base-backups.ts'
 export { openBackupStore } from './platform/backups/open-backup-store.ts'

@@ -56,7 +56,10 @@ export class Conversations {
     return this.#counted >= this.#limit
   }
 
-  /** Twice the limit is full. But when the limit falls, conversations stay for some seconds, and mail of others must not wait until they end. */
+  /**
+   * Whether a flow with few conversations may start none either: at twice the limit. When the limit falls, those in progress stay for some seconds,
+   * and mail of others must not wait until they end: then only the few of each flow count.
+   */
   get #isFullOfFew(): boolean {
     return this.#counted >= 2 * this.#limit && this.#few - this.#slow >= this.#limit
   }

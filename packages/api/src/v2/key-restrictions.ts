@@ -3,6 +3,7 @@ import {
   invalidParameter,
   type Restrictions,
   type RestrictionsChange,
+  readIsoTime,
   UNRESTRICTED,
 } from '@postrider/core'
 import Type, { type Static, type TSchema } from 'typebox'
@@ -69,10 +70,8 @@ export function restrictionsOf(
 }
 
 function timeOf(text: string): Date {
-  const iso = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/.test(text)
-  // A time without a zone is UTC, since a client cannot know the time zone of the host.
-  const time = new Date(iso && /T[\d:.]+$/.test(text) ? `${text}Z` : text)
-  if (!iso || Number.isNaN(time.getTime())) throw invalidParameter('restrictions.until', 'must be an ISO 8601 time')
+  const time = readIsoTime(text)
+  if (time === undefined) throw invalidParameter('restrictions.until', 'must be an ISO 8601 time')
   return time
 }
 

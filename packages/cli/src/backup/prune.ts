@@ -1,4 +1,4 @@
-import { BASE_BACKUPS, BackupError, type BackupStore, backupNames, summaryPath } from '@postrider/core'
+import { BASE_BACKUPS, BackupError, type BackupStore, backupNames, summaryPath, UNFINISHED_FILE } from '@postrider/core'
 import { readBackup } from './base-backup.ts'
 import { PIECES, piecesOf } from './pack.ts'
 import { isWhole, segmentNamed, segmentOf, WAL } from './wal-segments.ts'
@@ -9,8 +9,6 @@ export interface Pruned {
   readonly segments: number
 }
 
-/** The ending of a file in a folder whose writing was interrupted. */
-const UNFINISHED = '.new'
 /** Files that are deleted at the same time. */
 const AT_ONCE = 8
 
@@ -47,7 +45,7 @@ async function firstNeeded(store: BackupStore, name: string | undefined): Promis
 export async function removeUnfinished(store: BackupStore): Promise<void> {
   const complete = new Set((await backupNames(store)).map(piecesOf))
   const left = (await store.list(PIECES)).filter((path) => !complete.has(path.slice(0, path.lastIndexOf('/'))))
-  const cut = (await store.list(BASE_BACKUPS)).filter((path) => path.endsWith(UNFINISHED))
+  const cut = (await store.list(BASE_BACKUPS)).filter((path) => UNFINISHED_FILE.test(path))
   await removeAll(store, [...left, ...cut])
 }
 

@@ -1,7 +1,7 @@
 import { ALL_ACCOUNTS, type AuditEntry } from '@postrider/core'
 import { type Answer, type Call, type Command, requiredId, textOption, UsageError, wholeOption } from '../command.ts'
 import { table } from '../table.ts'
-import { requireAccount } from './queue-place.ts'
+import { requireAccount } from './account-option.ts'
 
 const LIMIT = { usual: 50, most: 1000 } as const
 

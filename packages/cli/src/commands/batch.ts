@@ -1,7 +1,7 @@
 import { type BatchState, OPERATOR } from '@postrider/core'
 import { type Answer, type Call, type Command, requiredId, requiredWord } from '../command.ts'
 import { table } from '../table.ts'
-import { requireAccount } from './queue-place.ts'
+import { requireAccount } from './account-option.ts'
 
 const BATCH = { BATCH: 'Id of the batch' }
 

@@ -19,7 +19,7 @@ import {
   UsageError,
 } from '../command.ts'
 import { table } from '../table.ts'
-import { requireAccount } from './queue-place.ts'
+import { requireAccount } from './account-option.ts'
 import { readText } from './read-text.ts'
 
 const CLAIMANT = 'Number of the account, if several accounts claim the domain'

@@ -11,7 +11,7 @@ import {
 } from '../command.ts'
 import { progressOn, SILENT } from '../importing/progress.ts'
 import { table } from '../table.ts'
-import { requireAccount } from './queue-place.ts'
+import { requireAccount } from './account-option.ts'
 import { writeOut } from './write-out.ts'
 
 const SPAN_USAGE = '--account ID --from DAY [--to DAY] [--events NAMES]'

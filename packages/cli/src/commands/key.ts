@@ -13,8 +13,8 @@ import {
   wholeOption,
 } from '../command.ts'
 import { table } from '../table.ts'
+import { requireAccount } from './account-option.ts'
 import { createOperatorKey, listOperatorKeys } from './operator-key.ts'
-import { requireAccount } from './queue-place.ts'
 
 const SETTINGS_USAGE =
   '[--name NAME] [--ip NETWORK]... [--scope SCOPE]... [--template ID]... [--sender-domain NAME]... ' +

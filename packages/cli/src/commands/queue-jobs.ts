@@ -20,7 +20,7 @@ import {
   wholeOption,
 } from '../command.ts'
 import { table } from '../table.ts'
-import { accountOption } from './queue-place.ts'
+import { accountOption } from './account-option.ts'
 
 const SELECTORS =
   '--place PLACE | --domain DOMAIN | --account ID | --class CLASS | --tag TAG | --older DURATION | --all'

@@ -1,15 +1,7 @@
-import { type Core, type LimitInEffect, PAUSE_SECONDS, type PlaceDetails, readDuration } from '@postrider/core'
-import {
-  type Call,
-  type Command,
-  CommandError,
-  requiredId,
-  requiredText,
-  requiredWord,
-  textOption,
-  UsageError,
-} from '../command.ts'
+import { type LimitInEffect, PAUSE_SECONDS, type PlaceDetails, readDuration } from '@postrider/core'
+import { type Call, type Command, CommandError, requiredText, requiredWord, textOption } from '../command.ts'
 import { table } from '../table.ts'
+import { accountOption, requireAccount } from './account-option.ts'
 import { bounded, rateText } from './queue-format.ts'
 
 /** Accounts shown without --json. */
@@ -82,17 +74,6 @@ export function placeNotFound(place: string): CommandError {
 
 function nameOf(place: string, accountId: number | null): string {
   return accountId === null ? place : `${place} for account ${accountId}`
-}
-
-/** Throws {@link UsageError}. */
-export function accountOption(call: Call): number | null {
-  return textOption(call, 'account') === undefined ? null : requiredId(call, 'account')
-}
-
-/** Throws {@link CommandError}. */
-export async function requireAccount(core: Core, accountId: number | null): Promise<void> {
-  if (accountId === null || (await core.accounts.list()).some(({ id }) => id === accountId)) return
-  throw new CommandError(`account ${accountId} not found; "account list" lists all accounts`)
 }
 
 /** Seconds. Throws parameterInvalid. */

@@ -19,7 +19,7 @@ import {
   wholeOption,
 } from '../command.ts'
 import { table } from '../table.ts'
-import { requireAccount } from './queue-place.ts'
+import { requireAccount } from './account-option.ts'
 
 /** The option of each subject of statistics. */
 const SUBJECTS = { domain: 'domain', site: 'recipient_domain', tag: 'tag' } as const satisfies Record<string, Subject>

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { OPERATOR, readSuppressionCsv, suppressionCsv } from '@postrider/core'
 import { type Command, CommandError, requiredId, requiredText, requiredWord } from '../command.ts'
 import { table } from '../table.ts'
-import { requireAccount } from './queue-place.ts'
+import { requireAccount } from './account-option.ts'
 import { writeOut } from './write-out.ts'
 
 /** The whole list of an account as CSV. */

@@ -7,7 +7,7 @@ import {
 } from '@postrider/core'
 import { type Answer, type Call, type Command, requiredId, requiredText, textOption, UsageError } from '../command.ts'
 import { table } from '../table.ts'
-import { requireAccount } from './queue-place.ts'
+import { requireAccount } from './account-option.ts'
 import { ruleText, sourceText } from './suppression-cause.ts'
 
 const SCOPE_USAGE = '(--account ID | --global)'

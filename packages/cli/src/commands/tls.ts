@@ -1,7 +1,7 @@
 import { type DomainTls, isTlsDemand, parseDomain, type TlsRule } from '@postrider/core'
 import { type Call, type Command, limitOption, requiredWord, UsageError } from '../command.ts'
 import { table } from '../table.ts'
-import { accountOption } from './queue-place.ts'
+import { accountOption } from './account-option.ts'
 
 /** The word for all domains. */
 const ALL_DOMAINS = 'all'

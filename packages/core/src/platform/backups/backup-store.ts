@@ -27,6 +27,9 @@ export interface ObjectBackupAccess extends ObjectStoreConfig {
   readonly keys: readonly string[]
 }
 
+/** The ending of a file in a folder whose writing was interrupted. */
+export const UNFINISHED_FILE = /\.[0-9a-f]{8}\.new$/
+
 /** Backups cannot be read or written. The message says what to do. */
 export class BackupError extends Error {
   override readonly name = 'BackupError'

@@ -2,10 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { syncFolder } from '../sync-folder.ts'
-import { BackupError, type BackupStore } from './backup-store.ts'
-
-/** See `write`. */
-const UNFINISHED = /\.[0-9a-f]{8}\.new$/
+import { BackupError, type BackupStore, UNFINISHED_FILE } from './backup-store.ts'
 
 /** Backups in a folder. Its files are readable by their owner only. */
 export function folderBackups(root: string): BackupStore {
@@ -13,7 +10,7 @@ export function folderBackups(root: string): BackupStore {
     name: root,
     serverFolders: [root, join(root, 'wal')],
     // A file that a write left when it was interrupted is none of others.
-    isEmpty: async () => ((await readdir(root).catch(ifMissing)) ?? []).every((name) => UNFINISHED.test(name)),
+    isEmpty: async () => ((await readdir(root).catch(ifMissing)) ?? []).every((name) => UNFINISHED_FILE.test(name)),
     async list(folder, after = '') {
       const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true }).catch(ifMissing)
       return (entries ?? [])

@@ -77,9 +77,18 @@ function filterOf({ format }: AccountCall, text: string, state: DeliveryState | 
 function queryOf(text: string, state: DeliveryState | undefined): string {
   const fields = [
     ...(text === '' ? [] : [`search=${encodeURIComponent(text)}`]),
-    ...(state === undefined || text.toLowerCase().includes('state:') ? [] : [`state=${state}`]),
+    ...(state === undefined || namesStates(text) ? [] : [`state=${state}`]),
   ]
   return fields.length === 0 ? '' : `?${fields.join('&')}`
+}
+
+function namesStates(text: string): boolean {
+  try {
+    return parseSearch(text).states !== undefined
+  } catch {
+    // The page says what is wrong with the search.
+    return false
+  }
 }
 
 /** Throws parameterInvalid (`search`). */

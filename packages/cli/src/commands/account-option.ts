@@ -1,0 +1,13 @@
+import type { Core } from '@postrider/core'
+import { type Call, CommandError, requiredId, textOption } from '../command.ts'
+
+/** Returns the number of the option --account; null without it. Throws {@link UsageError}. */
+export function accountOption(call: Call): number | null {
+  return textOption(call, 'account') === undefined ? null : requiredId(call, 'account')
+}
+
+/** Throws {@link CommandError}. */
+export async function requireAccount(core: Core, accountId: number | null): Promise<void> {
+  if (accountId === null || (await core.accounts.list()).some(({ id }) => id === accountId)) return
+  throw new CommandError(`account ${accountId} not found; "account list" lists all accounts`)
+}

@@ -45,6 +45,8 @@ export interface Running {
   readonly ended: Promise<Ran>
   /** What it has printed on stderr so far. */
   said(): string
+  /** Resolves as soon as it has printed this on stderr, or has ended. */
+  says(line: string): Promise<void>
   /** SIGKILL by default. */
   kill(signal?: NodeJS.Signals): void
 }
@@ -55,7 +57,13 @@ export function begin(env: Readonly<Record<string, string>>, args: readonly stri
   child.stdin.write(stdin)
   let said = ''
   child.stderr.on('data', (octets: Buffer) => (said += octets))
-  return { ended: finished(child), said: () => said, kill: (signal = 'SIGKILL') => void child.kill(signal) }
+  const says = (line: string) =>
+    new Promise<void>((resolve) => {
+      const look = () => said.includes(line) && resolve()
+      child.stderr.on('data', look).once('close', resolve)
+      look()
+    })
+  return { ended: finished(child), said: () => said, says, kill: (signal = 'SIGKILL') => void child.kill(signal) }
 }
 
 /** A line as a person pastes it. */

@@ -88,8 +88,7 @@ export class Server {
     const flags = [`port=${port}`, ...settings].flatMap((setting) => ['-c', setting])
     const [program = '', ...args] = [
       ...asOrdinaryUser(cluster),
-      // If this process is killed, the kernel sends the server SIGINT (fast shutdown). It must follow the change of user, which resets it.
-      ...(SETPRIV ? ['setpriv', '--pdeathsig', 'INT'] : []),
+      ...(SETPRIV ? ENDED_WITH_PARENT : []),
       ...[binaries.postgres, '-D', cluster, ...flags],
     ]
     const log = openSync(logFile, 'a', 0o600)
@@ -135,6 +134,15 @@ export class Server {
   }
 }
 
+/**
+ * If this process is killed, the kernel sends the server SIGINT (fast shutdown). It must follow the change of user, which resets it.
+ *
+ * The kernel sends nothing to a server that asks for it when this process has died already, so the shell looks at its parent afterwards.
+ */
+const ENDED_WITH_PARENT = [
+  ...['setpriv', '--pdeathsig', 'INT'],
+  ...['sh', '-c', `[ "$PPID" = ${process.pid} ] && exec "$@"`, 'sh'],
+]
 const SETPRIV = process.platform === 'linux' && works(['setpriv', '--version'])
 
 function isRunning(child: ChildProcess): boolean {

@@ -147,14 +147,14 @@ with recursive
      where s.account_id = any(array[d.account_id, 0]) and s.value = any(array[d.key, d.domain])
        and s.group_id = any(array[0, d.group_id]) and (s.held_until is null or s.held_until > service_now())
        and
-    (string_to_array(passing.list, ',') is null or s.account_id = 0 or not (string_to_array(passing.list, ',') && array['all', case when s.group_id = 0 then s.reason end]))
+    (string_to_array(passing.list, ',') is null or s.account_id = 0 or not (string_to_array(passing.list, ',') && array['all', case when s.group_id = 0 and not (s.manual_since is not null) and (not (s.unsubscribed_since is not null) or 'unsubscribe' = any(string_to_array(passing.list, ','))) then s.reason end]))
      order by s.account_id desc, s.scope limit 1) suppressed on true
         left join lateral (
           select f.reason from forgotten f
            where f.account_id = d.account_id and f.hash = decode(d.hash, 'hex')
              and f.group_id = any(array[0, d.group_id]) and (f.held_until is null or f.held_until > service_now())
              and
-    (string_to_array(passing.list, ',') is null or f.account_id = 0 or not (string_to_array(passing.list, ',') && array['all', case when f.group_id = 0 then f.reason end]))
+    (string_to_array(passing.list, ',') is null or f.account_id = 0 or not (string_to_array(passing.list, ',') && array['all', case when f.group_id = 0 and not false and (not (f.unsubscribed_since is not null) or 'unsubscribe' = any(string_to_array(passing.list, ','))) then f.reason end]))
            limit 1) opted_out on true
         left join unnest($42::uuid[], $43::text[],
                          $44::text[])

@@ -707,6 +707,7 @@ create table forgotten (
   reason text not null,
   since timestamptz not null,
   held_until timestamptz,
+  unsubscribed_since timestamptz,
   constraint forgotten_pkey primary key (account_id, hash, group_id),
   constraint forgotten_account_id_fkey foreign key (account_id) references accounts(id)
 );

@@ -81,27 +81,70 @@ t.test('before the final dot the same lists are asked, with what the message byp
   await sql`delete from delivery_queue where worker_id = 4711`
 })
 
+t.test('one who is listed for two reasons gets only mail that bypasses both', async (t) => {
+  const [email, other] = ['both@gone.example', 'listed@gone.example']
+  for (const reason of ['abuse', 'unsubscribe'] as const)
+    await core.suppressions.addAll({ accountId, emails: [email], reason })
+  for (const reason of ['manual', 'unsubscribe'] as const)
+    await core.suppressions.addAll({ accountId, emails: [other], reason })
+  t.equal(await outcome(bypassing('spam'), email), 'dropped')
+  t.equal(await outcome(bypassing('unsubscribe'), email), 'dropped')
+  t.equal(await outcome(bypassing('spam', 'unsubscribe'), email), 'delivered')
+  t.equal(await outcome(bypassing('unsubscribe'), other), 'dropped', 'the sender listed them before they unsubscribed')
+  t.equal(await outcome(bypassing('list'), other), 'delivered')
+})
+
 t.test('an opt-out kept as a hash is bypassed as the list it is of', async (t) => {
   const email = 'hashed@gone.example'
   await core.suppressions.addAll({ accountId, emails: [email], reason: 'unsubscribe' })
-  await core.privacy.forget(accountId, [email])
-  await until(
-    'the hash',
-    async () => (await sql`select 1 from suppressions where value = ${email}`).length === 0,
-    30_000,
-  )
-  const outcome = async (extra: Fields) => {
-    const answer = await send({ ...extra, ...toLena({ to: [{ email }] }) })
-    return until('the outcome', async () => {
-      const state = (await story(answer)).deliveries[0]?.state
-      return state === 'delivered' || state === 'dropped' ? state : undefined
-    })
-  }
-  t.equal(await outcome({}), 'dropped')
-  t.equal(await outcome(bypassing('spam')), 'dropped')
-  t.equal(await outcome(bypassing('unsubscribe')), 'delivered')
-  t.equal(await outcome(bypassing('list')), 'delivered')
+  await forgetting(email)
+  t.equal(await outcome({}, email), 'dropped')
+  t.equal(await outcome(bypassing('spam'), email), 'dropped')
+  t.equal(await outcome(bypassing('unsubscribe'), email), 'delivered')
+  t.equal(await outcome(bypassing('list'), email), 'delivered')
 })
+
+t.test(
+  'an erased recipient who complained and unsubscribed stays unsubscribed when the spam report is removed',
+  async (t) => {
+    const email = 'hashed-both@gone.example'
+    for (const reason of ['abuse', 'unsubscribe'] as const)
+      await core.suppressions.addAll({ accountId, emails: [email], reason })
+    await forgetting(email)
+    t.equal(await outcome(bypassing('spam'), email), 'dropped')
+    t.equal(await outcome(bypassing('spam', 'unsubscribe'), email), 'delivered')
+    const removed = { accountId, emails: [email], reasons: ['abuse'] as const }
+    t.equal(await core.suppressions.removeAll(removed), 1)
+    t.equal(await outcome({}, email), 'dropped')
+    t.equal(await outcome(bypassing('unsubscribe'), email), 'delivered')
+  },
+)
+
+t.test('one who is erased twice keeps the stronger objection', async (t) => {
+  const email = 'hashed-twice@gone.example'
+  for (const reason of ['hardbounce', 'unsubscribe'] as const) {
+    await core.suppressions.addAll({ accountId, emails: [email], reason })
+    await forgetting(email)
+  }
+  t.equal(await outcome(bypassing('bounce'), email), 'dropped')
+  t.equal(await outcome(bypassing('unsubscribe'), email), 'delivered')
+})
+
+/** Erases a recipient, and waits until the address is gone from the list. */
+async function forgetting(email: string): Promise<void> {
+  await core.privacy.forget(accountId, [email])
+  const listed = () => sql`select 1 from suppressions where value = ${email}`
+  await until('the hash', async () => (await listed()).length === 0, 30_000)
+}
+
+/** What becomes of mail to one recipient. */
+async function outcome(extra: Fields, email: string): Promise<string> {
+  const answer = await send({ ...extra, ...toLena({ to: [{ email }] }) })
+  return until('the outcome', async () => {
+    const state = (await story(answer)).deliveries[0]?.state
+    return state === 'delivered' || state === 'dropped' ? state : undefined
+  })
+}
 
 function uuidOf(id: string): string {
   return id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')

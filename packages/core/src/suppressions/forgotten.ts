@@ -1,7 +1,7 @@
 import { createCache } from '../platform/cache.ts'
 import type { AnySql, Sql } from '../platform/database/database.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import { appliesDespiteBypass } from './bypass.ts'
+import { appliesDespiteBypass, type BypassedEntry, type Fragment } from './bypass.ts'
 import type { SuppressionReason } from './suppression.ts'
 
 /**
@@ -16,7 +16,10 @@ export interface Forgotten {
   reasons(recipients: readonly Recipient[]): Promise<(string | null)[]>
   /** Returns the opt-outs of a recipient that apply to a message of its unsubscribe group. */
   entries(recipient: Recipient): Promise<{ group: number; reason: SuppressionReason; since: Date }[]>
-  /** Removes opt-outs, only those with these reasons if given, within the transaction of the change. Returns how many were removed. */
+  /**
+   * Removes opt-outs, only those with these reasons if given, within the transaction of the change. Returns how many were removed. Of a complaint of a
+   * recipient who is unsubscribed, too, the unsubscribe is left if only complaints are removed.
+   */
   remove(
     sql: AnySql,
     removed: {
@@ -49,8 +52,38 @@ export function forgottenHash(secrets: Secrets, accountId: number, key: string):
 /**
  * Columns of a hashed entry, for {@link appliesDespiteBypass}. All hashed entries belong to an account, none to the operator.
  */
-export function entryOf(sql: AnySql) {
-  return { account: sql`f.account_id`, group: sql`f.group_id`, reason: sql`f.reason` }
+export function entryOf(sql: AnySql): BypassedEntry {
+  return {
+    account: sql`f.account_id`,
+    group: sql`f.group_id`,
+    reason: sql`f.reason`,
+    unsubscribed: sql`(f.unsubscribed_since is not null)`,
+    manual: sql`false`,
+  }
+}
+
+/**
+ * The rule for a hashed entry `f` that is added again (`on conflict`), with `unsubscribed_since`. A complaint replaces every other reason and an
+ * unsubscribe all but complaints, and either is remembered beside the other, as in the list itself (addedAgain in store.ts). One that expires is
+ * replaced by one that does not.
+ */
+export function hashedAgain(sql: AnySql): Fragment {
+  const rankOf = (reason: Fragment) => sql`(case ${reason} when 'abuse' then 2 when 'unsubscribe' then 1 else 0 end)`
+  const replaced = sql`
+    (excluded.held_until is null
+     and (f.held_until is not null or ${rankOf(sql`excluded.reason`)} > ${rankOf(sql`f.reason`)}))`
+  const unsubscribed = sql`
+    coalesce(f.unsubscribed_since, excluded.unsubscribed_since,
+             case when f.reason = 'unsubscribe' and excluded.reason = 'abuse' then f.since
+                  when f.reason = 'abuse' and excluded.reason = 'unsubscribe' then excluded.since end)`
+  return sql`
+    on conflict (account_id, hash, group_id) do update
+       set (reason, since) = (select excluded.reason, excluded.since where ${replaced}
+                              union all select f.reason, f.since where not ${replaced}),
+           held_until = case when f.held_until is not null and excluded.held_until is not null
+                        then greatest(f.held_until, excluded.held_until) end,
+           unsubscribed_since = ${unsubscribed}
+     where ${replaced} or f.held_until < excluded.held_until or ${unsubscribed} is distinct from f.unsubscribed_since`
 }
 
 export function createForgotten({ sql, secrets }: { sql: Sql; secrets: Secrets }): Forgotten {
@@ -94,10 +127,21 @@ export function createForgotten({ sql, secrets }: { sql: Sql; secrets: Secrets }
          and group_id = any(array[0, ${group}::int]) and (held_until is null or held_until > service_now())`,
     async remove(sql, { accountId, keys, group, reasons }) {
       const hashes = keys.map((key) => hash(accountId, key).toString('hex'))
+      const named = sql`
+        f.account_id = ${accountId} and f.hash = decode(removed.hash, 'hex') and f.group_id = ${group}
+        ${reasons ? sql`and f.reason = any(${[...reasons]}::text[])` : sql``}`
+      const unsubscribed =
+        reasons?.includes('unsubscribe') === false ? sql`f.unsubscribed_since is not null` : sql`false`
       const rows = await sql`
-        delete from forgotten f using unnest(${hashes}::text[]) as removed(hash)
-         where f.account_id = ${accountId} and f.hash = decode(removed.hash, 'hex') and f.group_id = ${group}
-           ${reasons ? sql`and f.reason = any(${[...reasons]}::text[])` : sql``}`
+        with restored as (
+          update forgotten f set reason = 'unsubscribe', since = f.unsubscribed_since, unsubscribed_since = null
+            from unnest(${hashes}::text[]) as removed(hash) where ${named} and ${unsubscribed}
+          returning 1
+        ), deleted as (
+          delete from forgotten f using unnest(${hashes}::text[]) as removed(hash) where ${named} and not (${unsubscribed})
+          returning 1
+        )
+        select from restored union all select from deleted`
       return rows.count
     },
   }

@@ -35,7 +35,13 @@ export function matchingSuppression(
   { account, key, domain, group, bypass }: LookedUp,
   columns: Fragment,
 ): Fragment {
-  const entry = { account: sql`s.account_id`, group: sql`s.group_id`, reason: sql`s.reason` }
+  const entry = {
+    account: sql`s.account_id`,
+    group: sql`s.group_id`,
+    reason: sql`s.reason`,
+    unsubscribed: sql`(s.unsubscribed_since is not null)`,
+    manual: sql`(s.manual_since is not null)`,
+  }
   return sql`
     select ${columns} from suppressions s
      where s.account_id = any(array[${account}, 0]) and s.value = any(array[${key}, ${domain}])

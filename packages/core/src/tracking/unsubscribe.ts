@@ -1,6 +1,7 @@
 import type { TrackingTarget } from '../composition/links/token.ts'
 import { settleDelivered } from '../delivery/settle-delivered.ts'
 import type { Sql, SqlTransaction } from '../platform/database/database.ts'
+import { hashedAgain } from '../suppressions/forgotten.ts'
 import { addedAgain } from '../suppressions/store.ts'
 import { insertChoiceEvents, type ReaderChoice } from './choice-events.ts'
 
@@ -90,7 +91,5 @@ async function suppressHash(sql: SqlTransaction, { accountId, group, url }: Trac
   await sql`
     insert into forgotten as f (account_id, hash, group_id, reason, since)
     values (${accountId}, decode(${hash}, 'hex'), ${group}, 'unsubscribe', service_now())
-    on conflict (account_id, hash, group_id) do update
-       set reason = excluded.reason, since = excluded.since, held_until = null
-     where f.reason not in ('unsubscribe', 'abuse') or f.held_until is not null`
+    ${hashedAgain(sql)}`
 }

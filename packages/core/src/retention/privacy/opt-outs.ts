@@ -1,5 +1,5 @@
 import type { SqlTransaction } from '../../platform/database/database.ts'
-import { FORGOTTEN_AGE_MS, type Forgotten } from '../../suppressions/forgotten.ts'
+import { FORGOTTEN_AGE_MS, type Forgotten, hashedAgain } from '../../suppressions/forgotten.ts'
 import type { Progress, RequestInWork, Subject } from './request.ts'
 
 /** Seconds after which every process knows that the account has hashed opt-outs, and no statement from before is running. */
@@ -54,12 +54,12 @@ export async function hashSuppressions(
     with deleted as (
       delete from suppressions s using unnest(${keys}::text[], ${hashes}::text[]) as k(value, hash)
        where s.account_id = ${accountId} and s.value = k.value
-      returning s.account_id, k.hash, s.group_id, s.reason, s.since, s.held_until
+      returning s.account_id, k.hash, s.group_id, s.reason, s.since, s.held_until, s.unsubscribed_since
     ), hashed as (
-      insert into forgotten (account_id, hash, group_id, reason, since, held_until)
-      select account_id, decode(hash, 'hex'), group_id, reason, since, held_until from deleted
+      insert into forgotten as f (account_id, hash, group_id, reason, since, held_until, unsubscribed_since)
+      select account_id, decode(hash, 'hex'), group_id, reason, since, held_until, unsubscribed_since from deleted
        where held_until is null or held_until > service_now() order by hash, group_id
-      on conflict do nothing
+      ${hashedAgain(sql)}
     )
     select 1 from deleted`
   return { stage: 'done', touched: { suppressions: deleted.count } }

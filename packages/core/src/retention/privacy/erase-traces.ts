@@ -115,27 +115,30 @@ export async function eraseEvents(
   since: Date,
 ): Promise<{ readonly count: number; readonly more: boolean }> {
   const { quoted } = escaped(key)
-  const theirs = sql`
-    e.message_id = w.id and ${notByIndex(sql, sql`e.account_id = ${accountId}`)} and e.occurred_at >= ${since}
-    and exists (select from jsonb_object_keys(e.detail) name where name <> all(${RETAINED_DETAIL}::text[]))
-    and (exists (select from finished_deliveries f where f.message_id = e.message_id and f.recipient_no = e.recipient_no
-                    and f.recipient_key = ${pseudonym})
-         or exists (select from delivery_queue q where q.message_id = e.message_id and q.recipient_no = e.recipient_no
-                       and q.recipient_key = ${key})
-         or position(${quoted} in lower(e.detail::text)) > 0)`
+  const identifying = sql`exists (select from jsonb_object_keys(e.detail) name where name <> all(${RETAINED_DETAIL}::text[]))`
   return onlyRow(
     await sql<{ count: number; more: boolean }[]>`
-      with first as materialized (
-        select count(*) as count, max(id) as last from (
-          select e.id from unnest(${[...ids]}::uuid[]) as w(id) join events e on ${theirs} order by e.id limit ${MAX_EVENTS}) found
+      -- Whichever it meets first: in the order of their ids, each part would read all events of these messages.
+      with found as materialized (
+        select e.tableoid as part, e.ctid as place, e.occurred_at
+          from unnest(${[...ids]}::uuid[]) as w(id)
+          join events e on e.message_id = w.id and ${notByIndex(sql, sql`e.account_id = ${accountId}`)} and e.occurred_at >= ${since}
+         where ${identifying}
+           and (exists (select from finished_deliveries f where f.message_id = e.message_id and f.recipient_no = e.recipient_no
+                           and f.recipient_key = ${pseudonym})
+                or exists (select from delivery_queue q where q.message_id = e.message_id and q.recipient_no = e.recipient_no
+                              and q.recipient_key = ${key})
+                or position(${quoted} in lower(e.detail::text)) > 0)
+         limit ${MAX_EVENTS}
       ), own as (
         update events e
            set detail = (select jsonb_object_agg(d.key, d.value) from jsonb_each(e.detail) d where d.key = any(${RETAINED_DETAIL}::text[]))
-          from unnest(${[...ids]}::uuid[]) as w(id)
-         where ${theirs} and e.id <= (select last from first)
+          from found
+         -- By its time, only the row's own partition is read.
+         where e.tableoid = found.part and e.ctid = found.place and e.occurred_at = found.occurred_at and ${identifying}
         returning 1)
       -- Found, not changed: another erasure may have changed some of them meanwhile.
-      select (select count(*)::int from own) as count, (select count = ${MAX_EVENTS} from first) as more`,
+      select (select count(*)::int from own) as count, (select count(*) = ${MAX_EVENTS} from found) as more`,
   )
 }
 

@@ -50,7 +50,7 @@ export function dataParts(sql: AnySql, texts: (string | null)[], start: number):
  */
 export function octetsParts(sql: AnySql, bodies: readonly Buffer[], texts: (string | null)[]) {
   if (texts.length === 0) {
-    return { from: sql`(select ${Buffer.concat(bodies)}::bytea) as whole(octets)`, part: sql`` }
+    return { from: sql`(select ${bodies as Buffer[]}::bytea) as whole(octets)`, part: sql`` }
   }
   const length = bodies.reduce((sum, body) => sum + body.length, 0)
   const octets = Buffer.allocUnsafeSlow(texts.reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), length))

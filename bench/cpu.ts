@@ -9,8 +9,9 @@ import { startSmtpSink } from './harness/sink.ts'
 
 /**
  * Who uses the processor on a message's way: microseconds a message, end to end, by process and by statement of the database.
- * `node bench/cpu.ts [--messages N] [--profile FOLDER] [--flags="--a --b"] [--waiting] [--one]`: --profile leaves a .cpuprofile of each process in
- * that folder, --flags are for Node. --waiting: with a million deliveries that wait for tomorrow. --one: one message at a time.
+ * `node bench/cpu.ts [--messages N] [--octets N] [--accept] [--profile FOLDER] [--flags="--a --b"] [--waiting] [--one]`: --profile leaves a .cpuprofile of each process in
+ * that folder, --flags are for Node. --waiting: with a million deliveries that wait for tomorrow. --one: one message at a time. --octets: the size
+ * of a message, 10,000 by default; from 50,000 on in 10 instead of 50 sessions. --accept: without a worker.
  * --operator-dkim: a domain of the operator signs, too. --metrics: METRICS_PORT is set, and read every five seconds. bench/in-turn.ts compares
  * two such runs.
  */
@@ -19,6 +20,8 @@ const { values: options } = parseArgs({
     profile: { type: 'string' },
     messages: { type: 'string' },
     flags: { type: 'string' },
+    octets: { type: 'string', default: '10000' },
+    accept: { type: 'boolean', default: false },
     waiting: { type: 'boolean', default: false },
     one: { type: 'boolean', default: false },
     'operator-dkim': { type: 'boolean', default: false },
@@ -26,6 +29,7 @@ const { values: options } = parseArgs({
   },
 })
 const MESSAGES = Number(options.messages ?? 6000)
+const OCTETS = Number(options.octets)
 /** Linux counts processor time in hundredths of a second. */
 const TICK_US = 10_000
 /** Of the processes with metrics. */
@@ -76,12 +80,13 @@ try {
     await service.core.domains.add({ accountId: service.accountId, name: 'operator.example', state: 'active' })
   }
   const settings: Record<string, string> = options['operator-dkim'] ? { OPERATOR_DKIM_DOMAIN: 'operator.example' } : {}
-  await service.start('delivery', { sinkPort: sink.port, settings: { ...settings, ...(await metricsOf()) } })
+  if (!options.accept)
+    await service.start('delivery', { sinkPort: sink.port, settings: { ...settings, ...(await metricsOf()) } })
   const load = {
     port: service.relayPort,
     from: `desk@${service.domain}`,
-    sessions: options.one ? 1 : 50,
-    octets: 10_000,
+    sessions: options.one ? 1 : OCTETS < 50_000 ? 50 : 10,
+    octets: OCTETS,
     kept: true,
   }
   if (options.waiting) await fillQueue(service)
@@ -91,16 +96,16 @@ try {
     const [arrived, before, began] = [sink.count(), processorTime(service.roots()), performance.now()]
     for (let rest = options.one ? messages : 0; rest > 0; rest--) {
       await smtpSource(load, 1)
-      await until('its arrival', () => sink.count() - arrived > messages - rest)
+      if (!options.accept) await until('its arrival', () => sink.count() - arrived > messages - rest)
       await pause(20)
     }
     if (!options.one) await smtpSource(load, messages)
-    await until('the last message', () => sink.count() - arrived >= messages)
+    if (!options.accept) await until('the last message', () => sink.count() - arrived >= messages)
     const seconds = (performance.now() - began) / 1000
     const after = processorTime(service.roots())
     const counted = await countsOf(ports)
     const statements = await slowestStatements(service.sql, messages)
-    if (!options.waiting) await service.drained(messages)
+    if (!options.waiting && !options.accept) await service.drained(messages)
     process.stdout.write(`${Math.round(messages / seconds)} messages/s; µs a message:`)
     for (const [name, { user, system }] of after) {
       const [userBefore, systemBefore] = [before.get(name)?.user ?? 0, before.get(name)?.system ?? 0]

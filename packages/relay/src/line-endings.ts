@@ -4,9 +4,9 @@ const NUL = 0
 const LF = 10
 const CR = 13
 const WORD = 4
-/** In each byte of a word: one more than CR, and the highest bit. */
+/** In each byte of a word: one more than CR, and its highest bit. */
 const ABOVE_CR = 0x0e0e0e0e
-const HIGHEST = 0x80808080 | 0
+const TOP_BITS = 0x80808080 | 0
 const NONE = new Int32Array(0)
 
 /**
@@ -35,7 +35,7 @@ export class LineEndings {
     for (let at = 0; at < words.length; at++) {
       const word = words[at] as number
       // Whether one of its bytes is below ABOVE_CR. Those from 128 on are not.
-      if (((word - ABOVE_CR) & ~word & HIGHEST) === 0) continue
+      if (((word - ABOVE_CR) & ~word & TOP_BITS) === 0) continue
       const from = start + at * WORD
       const problem = problemIn(chunk, from, from + WORD, last)
       if (problem) return problem

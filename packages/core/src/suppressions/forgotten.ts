@@ -64,7 +64,7 @@ export function entryOf(sql: AnySql): BypassedEntry {
 
 /**
  * The rule for a hashed entry `f` that is added again (`on conflict`), with `unsubscribed_since`. A complaint replaces every other reason and an
- * unsubscribe all but complaints, and either is remembered beside the other, as in the list itself (addedAgain in store.ts). One that expires is
+ * unsubscribe all but complaints, and either is remembered along with the other, as in the list itself (addedAgain in store.ts). One that expires is
  * replaced by one that does not.
  */
 export function hashedAgain(sql: AnySql): Fragment {

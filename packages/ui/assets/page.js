@@ -94,6 +94,15 @@
   const side = document.querySelector('.side')
   const open = side?.querySelector('[aria-current]')
   if (open && side.scrollHeight > side.clientHeight) side.scrollTop = open.offsetTop - side.clientHeight / 2
+  // So does a row of choices that is wider than the screen. Its own scroll position only: scrollIntoView would move the page, too.
+  for (const row of document.querySelectorAll('.tabs, .pick')) {
+    const chosen = row.querySelector('[aria-current]')
+    if (chosen && row.scrollWidth > row.clientWidth)
+      row.scrollLeft +=
+        chosen.getBoundingClientRect().left -
+        row.getBoundingClientRect().left -
+        (row.clientWidth - chosen.offsetWidth) / 2
+  }
 
   // Times that count on: data-since has milliseconds since 1970 by the server's clock, which this one is compared with once.
   const skew = Number(body.dataset.now ?? Date.now()) - Date.now()

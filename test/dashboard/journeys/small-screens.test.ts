@@ -26,3 +26,31 @@ t.test(
     }
   },
 )
+
+t.test(
+  'on a phone, the chosen one of a row of choices is in view, and the page is not moved',
+  skipWithoutBrowser,
+  async (t) => {
+    const { context, pages } = await openPicturedAccount(t)
+    const page = await context.newPage()
+    await page.setViewportSize({ width: 390, height: 844 })
+    let wide = 0
+    for await (const [name, target] of pages(page)) {
+      await page.goto(target)
+      const rows = (await page.evaluate(`[...document.querySelectorAll('.tabs, .pick')].map((row) => {
+      const [around, chosen] = [row, row.querySelector('[aria-current]')].map((one) => one?.getBoundingClientRect())
+      return {
+        isWide: row.scrollWidth > row.clientWidth,
+        isSeen: !chosen || (chosen.left >= around.left - 1 && chosen.right <= around.right + 1),
+      }
+    })`)) as readonly { isWide: boolean; isSeen: boolean }[]
+      wide += rows.filter(({ isWide }) => isWide).length
+      t.ok(
+        rows.every(({ isSeen }) => isSeen),
+        name,
+      )
+      t.equal(await page.evaluate('scrollY'), 0, `${name} begins at its top`)
+    }
+    t.ok(wide > 3, `${wide} rows are wider than the screen`)
+  },
+)

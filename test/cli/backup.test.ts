@@ -1,10 +1,11 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { openDatabase } from '@postrider/core'
-import t from 'tap'
+import { createCore, createLog, openDatabase, readConfig } from '@postrider/core'
+import t, { type Test } from 'tap'
 import { startEmbeddedPostgres } from '../../packages/cli/src/embedded-postgres/index.ts'
 import { readDatabaseHealth } from '../../packages/core/src/platform/database/database-health.ts'
+import { claimDue } from '../helpers/claim.ts'
 import { examined, foundBy } from './doctor.ts'
 import { onDatabase } from './embedded-database.ts'
 import { answered, postrider } from './postrider.ts'
@@ -82,17 +83,35 @@ t.test('a database that other tools restored to a moment is not used until its q
   t.match(await refused('account', 'list'), `earlier moment (recovery_target_time = ${target}), and the mail`)
   t.match(foundBy(await examined(there), 'restore'), /^bad: the server was restored .*; fix: postrider restored$/)
 
-  const [{ id }] = await sql<[{ id: number }]>`insert into workers (host, pid) values ('mx1', 17) returning id`
-  await sql`select pg_advisory_lock(7741, ${id})`
+  const { core, worker } = await workOn(t, there)
+  await sql`update delivery_queue set next_at = now(), waiting_for = null`
+  await sql`insert into events (occurred_at, account_id, type) values (now(), 1, 'domain')`
+  t.equal((await claimDue(core, { ...worker, limit: 10 })).length, 0, 'nor by a worker that was running all the time')
+  t.equal((await core.events.sequence()).count, 0)
   t.match(await refused('restored'), 'delivery processes work on this database: mx1 (pid 17); stop them first')
-  await sql`select pg_advisory_unlock(7741, ${id})`
+  await worker.release()
 
   t.match(await answered(there, 'restored'), { restoredTo: '2026-11-24T08:00:00.000Z', held: 1, epoch: 3 })
+  t.equal((await core.events.sequence()).count, 1)
   t.equal((await postrider(there, 'account', 'list')).code, 0)
   t.match(foundBy(await examined(there), 'restore'), /^ok: /)
   t.match(await refused('restored'), 'no restore is left to be marked')
   t.match(await answered(there, 'restored', '--to', '2026-11-24T09:00:00Z'), { held: 1, epoch: 4 })
 })
+
+/** A worker whose processes were not stopped when the server was replaced. */
+async function workOn(t: Test, env: NodeJS.ProcessEnv) {
+  const config = readConfig(env)
+  const pool = openDatabase({ url: config.databaseUrl as string, name: 'test', connections: 2 })
+  const core = createCore({ sql: pool, config, log: createLog('test', 'silent') })
+  const worker = await core.deliveries.register({ host: 'mx1', pid: 17 })
+  t.teardown(async () => {
+    core.readiness.close()
+    await worker.abandon()
+    await pool.end({ timeout: 1 })
+  })
+  return { core, worker }
+}
 
 t.test('neither a folder with files nor a moment outside of the backups is accepted', async (t) => {
   const refused = async (into: string, ...more: string[]) =>

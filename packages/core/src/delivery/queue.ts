@@ -1,6 +1,7 @@
 import type { DeliveryClass } from '../accounts/mail-class.ts'
 import { lossOf } from '../domains/loss.ts'
 import { type AnySql, onlyRow } from '../platform/database/database.ts'
+import { isUsable } from '../platform/database/recovery-target.ts'
 import { type LookedUp, matchingSuppression } from '../suppressions/store.ts'
 import type { FlowShare } from './flows.ts'
 import { SESSION_STAGES } from './outcome.ts'
@@ -56,6 +57,9 @@ export interface ClaimOptions {
  * claim that a crash of the database loses. It can be claimed again under the same attempt number, by the same worker, too, which then
  * continues what it has in flight.
  *
+ * Nothing is claimed from a queue that was restored to an earlier moment and is not held yet: a worker that was running while the server was
+ * replaced would send what may have been delivered since.
+ *
  * While another session holds an old snapshot open, dead rows accumulate at the head of a flow; with `dueFrom` a claim starts after
  * them.
  */
@@ -79,7 +83,7 @@ export async function claimDeliveries(sql: AnySql, options: ClaimOptions): Promi
          for update skip locked) found
     ), worker as materialized (
       select id, set_config('synchronous_commit', 'off', true) from workers
-       where id = ${workerId} and exists (select from due) for key share)
+       where id = ${workerId} and exists (select from due) and ${isUsable(sql)} for key share)
     update delivery_queue q
        set worker_id = worker.id, state = 'sending', attempt = q.attempt + 1, alone = false, place = null, waiting_for = null
       from due, worker where q.message_id = due.message_id and q.recipient_no = due.recipient_no

@@ -20,6 +20,12 @@ export function targetOf(sql: AnySql): ReturnType<AnySql> {
                                      from unnest(${[...TARGETS]}::text[]) name where current_setting(name) <> ''), ', ')`
 }
 
+/** Condition of a statement that must do nothing on a server that was restored to a moment, until the queue was held. */
+export function isUsable(sql: AnySql): ReturnType<AnySql> {
+  return sql`(select of.target = '' or exists (select from instance where name = ${MARKED} and value = of.target)
+                from (select ${targetOf(sql)} as target) of)`
+}
+
 /** Whether the queue was held after the server had been restored to this target. */
 export async function isMarked(sql: AnySql, target: string): Promise<boolean> {
   if (target === '') return true

@@ -1,4 +1,5 @@
 import { onlyRow, type Sql, type SqlTransaction } from '../../platform/database/database.ts'
+import { isUsable } from '../../platform/database/recovery-target.ts'
 
 /** The notification channel for events that got their sequence numbers. */
 export const EVENT_CHANNEL = 'postrider_events'
@@ -26,7 +27,8 @@ export interface Sequenced {
  * writes are exact however often processes die here. Only one process at a time does this; the others return a count of 0.
  *
  * Considers only events of transactions that are older than the oldest transaction still writing to this database. No earlier event
- * can become visible later, so none is skipped. A long write transaction delays the numbers but loses no event.
+ * can become visible later, so none is skipped. A long write transaction delays the numbers but loses no event. On a server that was restored to
+ * an earlier moment, nothing is numbered before its epoch has begun.
  */
 export async function sequenceEvents(
   sql: Sql,
@@ -35,7 +37,7 @@ export async function sequenceEvents(
   return sql.begin(async (transaction) => {
     const [cursor] = await transaction<{ after: string; offset: string }[]>`
       select transaction::text as after, transaction_offset as "offset" from event_cursors
-       where name = 'numbers' for update skip locked`
+       where name = 'numbers' and ${isUsable(transaction)} for update skip locked`
     if (!cursor) return { count: 0, more: false }
     const { after, offset } = cursor
     // A separate statement, so that all events below the horizon are visible to the following statements.

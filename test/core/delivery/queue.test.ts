@@ -1,5 +1,6 @@
 import { type ClaimedDelivery, isDatabaseAway } from '@postrider/core'
 import t from 'tap'
+import { takeOverFrom } from '../../../packages/core/src/delivery/lease.ts'
 import { claimDue, parkedAt } from '../../helpers/claim.ts'
 import { moveClock } from '../../helpers/database.ts'
 import { startLossyProxy } from './lossy-proxy.ts'
@@ -226,3 +227,23 @@ t.test('deliveries claimed by a statement whose answer was lost are found again 
   t.equal(again.length, 5)
   t.ok(again.every(({ attempt }) => attempt === 1))
 })
+
+t.test(
+  'mail that the operator holds until its end is never sent, whatever happens to the worker that ends it',
+  async (t) => {
+    const { service, core, accept, register, claimAll } = await makeQueue(t)
+    await accept(recipients(2))
+    const { id } = await core.queue.plan('hold', { all: true })
+    await core.queue.confirm(id, 'hold')
+    while (await core.queue.workSome());
+    await moveClock(service.sql, '73 hours')
+    const workerId = await register()
+    const claimed = await claimAll(workerId)
+    const held = (deliveries: readonly ClaimedDelivery[]) => deliveries.map(({ isHeld }) => isHeld)
+    t.strictSame(held(claimed), [true, true])
+    await core.deliveries.release(workerId, claimed, 0)
+    t.strictSame(held(await claimAll(workerId)), [true, true], 'given back, as after a claim whose answer was lost')
+    await service.sql.begin((transaction) => takeOverFrom(transaction, [workerId]))
+    t.strictSame(held(await claimAll(await register())), [true, true], 'taken over from a worker that died')
+  },
+)

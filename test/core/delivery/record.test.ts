@@ -228,3 +228,18 @@ t.test('a delivery on its last attempt that succeeds after the deadline is deliv
   await queue.core.deliveries.record([resultOf(claimed[0], workerId, DELIVERED)])
   t.match(await queue.core.messages.show(messageId), { deliveries: [{ state: 'delivered' }] })
 })
+
+t.test(
+  'outcomes are recorded in a week for which no partition was made: all processes were stopped for too long',
+  async (t) => {
+    const queue = await makeQueue(t)
+    const { core, service } = queue
+    const { messageId, workerId, claimed } = await makeHand(queue, 2)
+    await service.sql.unsafe(
+      `create or replace function service_now() returns timestamptz language sql stable as 'select now() + interval ''1 year'''`,
+    )
+    const results = [resultOf(claimed[0], workerId, DELIVERED), resultOf(claimed[1], workerId, BOUNCED)]
+    t.strictSame(await core.deliveries.record(results), [true, true])
+    t.match(await core.messages.show(messageId), { deliveries: [{ state: 'delivered' }, { state: 'bounced' }] })
+  },
+)

@@ -1,6 +1,7 @@
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import type { Sql } from '../platform/database/database.ts'
+import { withPartitions } from '../platform/database/partitions.ts'
 import type { Log } from '../platform/log.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
@@ -250,7 +251,8 @@ export function createDeliveries({ sql, log, config, secrets, clock, forgotten }
     setAside: () => listSetAside(sql),
     releaseSetAside: (messageId) => releaseSetAside(sql, messageId),
     failSetAside: (messageId) => failSetAside(sql, messageId),
-    record: (results) => watched(() => recordOutcomes(sql, results, { hardBounceDays, log })),
+    record: (results) =>
+      watched(() => withPartitions(sql, () => recordOutcomes(sql, results, { hardBounceDays, log }))),
     returnPath: (target, since) => makeMark(secrets, 'returnPath', target, since),
     reference: (target, since) => makeMark(secrets, 'reference', target, since),
     recipientHash: (recipient) => recipientHash(secrets, recipient),

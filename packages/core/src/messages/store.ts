@@ -1,5 +1,5 @@
 import { isDatabaseAway, isRetryable, type Sql } from '../platform/database/database.ts'
-import { ensurePartitions } from '../platform/database/partitions.ts'
+import { withPartitions } from '../platform/database/partitions.ts'
 import { observe } from '../platform/metrics/metrics.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
 import { copyBodies } from './copy-bodies.ts'
@@ -26,10 +26,8 @@ export interface Write {
  */
 export async function writeMessages({ sql, batch, forgotten, isWanted }: Write): Promise<Written[]> {
   const deadline = performance.now() + RETRY_TIMEOUT
-  let lacked = false
   for (let attempt = 1; ; attempt++) {
     try {
-      if (lacked) await ensurePartitions(sql)
       const found = attempt > 1 ? await findStored(sql, batch) : undefined
       if (found && found.size > 0) return batch.map(({ id }) => ({ stored: found.has(id), queued: found.has(id) }))
       const wanted = batch.filter((_message, at) => isWanted(at))
@@ -37,10 +35,7 @@ export async function writeMessages({ sql, batch, forgotten, isWanted }: Write):
       const written = wanted.length > 0 ? await insertOnce(sql, wanted, forgotten) : []
       return batch.map((message) => written[wanted.indexOf(message)] ?? REPEATED)
     } catch (error) {
-      const lacks = lacksPartition(error)
-      const again =
-        isDatabaseAway(error) || isRetryable(error) || (lacks && !lacked) || (attempt > 1 && isOwnDuplicate(error))
-      lacked ||= lacks
+      const again = isDatabaseAway(error) || isRetryable(error) || (attempt > 1 && isOwnDuplicate(error))
       if (!again || performance.now() > deadline) throw error
       await new Promise((resolve) => setTimeout(resolve, Math.min(50 * 2 ** attempt, 500) * (0.5 + Math.random())))
     }
@@ -63,19 +58,13 @@ function isOwnDuplicate(error: unknown): boolean {
   return code === '23505' && (table ?? '').startsWith('messages_')
 }
 
-/** Whether a partition is missing, because the database's clock jumped to a week for which housekeeping had not created one. */
-function lacksPartition(error: unknown): boolean {
-  const { code, routine } = error as { code?: string; routine?: string }
-  return code === '23514' && routine === 'ExecFindPartition'
-}
-
 function wantsCopy(batch: readonly StoredMessage[]): boolean {
   return batch.some(({ parts }) => parts.some(({ length }) => length > COPY_ABOVE))
 }
 
 async function insertOnce(sql: Sql, batch: readonly StoredMessage[], forgotten: Forgotten): Promise<Written[]> {
   const began = performance.now()
-  const written = await insertAll(sql, batch, forgotten)
+  const written = await withPartitions(sql, () => insertAll(sql, batch, forgotten))
   observe('accept_commit_seconds', (performance.now() - began) / 1000, {})
   observe('accept_commit_messages', batch.length, {})
   return written

@@ -1,4 +1,4 @@
-import { onlyRow, type Sql } from './database.ts'
+import { databaseErrorCode, onlyRow, type Sql } from './database.ts'
 
 /**
  * Weeks for which partitions are created in advance: an installation whose processes were all stopped for a month can
@@ -25,4 +25,22 @@ export async function ensurePartitions(sql: Sql): Promise<number> {
       await transaction<{ made: number }[]>`select ensure_partitions(service_now(), ${WEEKS_AHEAD}) as made`,
     ).made
   })
+}
+
+/**
+ * Does what may need a partition that does not exist yet: after all processes were stopped for longer than {@link WEEKS_AHEAD}, or if the database's
+ * clock has jumped. It is created, and `act`, whose transaction was rolled back, is called once more.
+ */
+export async function withPartitions<T>(sql: Sql, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act()
+  } catch (error) {
+    if (!lacksPartition(error)) throw error
+    await ensurePartitions(sql)
+    return act()
+  }
+}
+
+function lacksPartition(error: unknown): boolean {
+  return databaseErrorCode(error) === '23514' && (error as { routine?: unknown }).routine === 'ExecFindPartition'
 }

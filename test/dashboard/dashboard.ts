@@ -1,5 +1,6 @@
 import type { MemberRole } from '@postrider/core'
 import type { Test } from 'tap'
+import { setPassword } from '../core/people/people.ts'
 import { makeService, type TestService } from '../helpers/service.ts'
 
 /** A visitor who is logged in: asks for pages and submits forms as a browser does. */
@@ -58,7 +59,7 @@ export async function openDashboard(
       // The owner's password, so that the test hashes none.
       const [row] = await service.sql<{ password: string | null }[]>`
         update users set password = (select password from users where password is not null limit 1) where id = ${userId} returning password`
-      if (!row?.password) await people.users.changePassword(userId, PASSWORD, { sessionId: 0, address: '192.0.2.1' })
+      if (!row?.password) await setPassword(service.core, userId, PASSWORD)
       await people.members.add(accountId, userId, role, by)
       const result = await people.logIn({ email: person.email, password: PASSWORD, address: `10.9.${number}.1` })
       if (result.kind !== 'session') throw new Error(`no session: ${result.kind}`)

@@ -1,7 +1,17 @@
 import t from 'tap'
+import { holding, untilBlocked } from '../../helpers/blocked.ts'
 import { stopClock } from '../../helpers/database.ts'
 import { makeService } from '../../helpers/service.ts'
-import { anotherProcess, firstUser, makeMember, newClient, PASSWORD, sessionOf, tokenOf } from './people.ts'
+import {
+  anotherProcess,
+  firstUser,
+  makeMember,
+  newClient,
+  PASSWORD,
+  sessionOf,
+  setPassword,
+  tokenOf,
+} from './people.ts'
 
 const service = await makeService(t)
 await stopClock(service.sql)
@@ -34,9 +44,10 @@ t.test('a wrong password, an unknown user and a disabled user get the same answe
 
 t.test('the time does not show whether a user exists', async (t) => {
   // Another process hashes as an installation does.
-  const { people } = anotherProcess(t, service)
+  const another = anotherProcess(t, service)
+  const { people } = another
   const member = await makeMember(service, owner.accountId, 'viewer')
-  await people.users.changePassword(member.userId, PASSWORD, { sessionId: 0, address: '192.0.2.1' })
+  await setPassword(another, member.userId)
   const time = async (email: string): Promise<number> => {
     const begin = process.cpuUsage()
     await people.logIn({ email, password: 'a wrong password', ...newClient() })
@@ -55,13 +66,13 @@ t.test('the time does not show whether a user exists', async (t) => {
 })
 
 t.test('passwords are stored as scrypt, at the cost that OWASP recommends', async (t) => {
-  const { people, subaccounts } = anotherProcess(t, service)
+  const another = anotherProcess(t, service)
   const { userId } = await makeMember(service, owner.accountId, 'viewer')
-  await people.users.changePassword(userId, PASSWORD, { sessionId: 0, address: '192.0.2.1' })
+  await setPassword(another, userId)
   const [account] = (await core.accounts.list()).filter(({ id }) => id === owner.accountId)
   if (!account) throw new Error('no account')
   const holder = { username: 'quay', email: 'quay@people.example', password: 'Quay2026' }
-  await subaccounts.create(account, { ...holder, creditType: 'unlimited' })
+  await another.subaccounts.create(account, { ...holder, creditType: 'unlimited' })
   const stored = await service.sql<{ password: string }[]>`
     select password from users where id = ${userId}
     union all select password from accounts where username = 'quay'`
@@ -150,4 +161,29 @@ t.test('the holder of a subaccount logs in with its full name and the password t
   await core.subaccounts.setDisabled(account.id, 'shop', true)
   t.match(await anotherProcess(t, service).people.sessions.find(again), { accounts: [] })
   t.equal((await logIn('Changed2026')).kind, 'refused')
+})
+
+t.test('a log-in whose password was right when it began is refused once the password has changed', async (t) => {
+  const { email, userId } = await makeMember(service, owner.accountId, 'viewer')
+  const { sessionId } = await sessionOf(
+    core,
+    tokenOf(await core.people.logIn({ email, password: PASSWORD, ...newClient() })),
+  )
+  const NEW_PASSWORD = 'another horse battery'
+  const { changing, loggingIn } = await holding(t, service, async (locker) => {
+    // The change is complete, and waits for its entry in the audit log before it is committed.
+    await locker`select pg_advisory_xact_lock(7742, 0)`
+    const changing = core.people.users.changePassword(userId, NEW_PASSWORD, { sessionId, address: '192.0.2.1' })
+    await untilBlocked(locker, 1)
+    let isOver = false
+    const loggingIn = core.people.logIn({ email, password: PASSWORD, ...newClient() }).finally(() => {
+      isOver = true
+    })
+    await untilBlocked(locker, 2, () => isOver)
+    return { changing, loggingIn }
+  })
+  await changing
+  t.strictSame(await loggingIn, { kind: 'refused' })
+  t.match(await core.people.sessions.list(userId), [{ id: sessionId }])
+  t.ok(tokenOf(await core.people.logIn({ email, password: NEW_PASSWORD, ...newClient() })))
 })

@@ -1,17 +1,20 @@
 import t from 'tap'
 import { makeService } from '../../helpers/service.ts'
 import { refused } from '../refused.ts'
-import { anotherProcess, firstUser, makeMember, newClient, PASSWORD } from './people.ts'
+import { anotherProcess, firstUser, makeMember, newClient, PASSWORD, sessionOf, tokenOf } from './people.ts'
 
 const service = await makeService(t)
 // A hash takes as long as for an installation.
-const { logIn, users } = anotherProcess(t, service).people
+const another = anotherProcess(t, service)
+const { logIn, users } = another.people
 const owner = await firstUser(service)
 const { accountId } = await service.makeSender()
 const { email } = await makeMember(service, accountId, 'viewer')
 
+const { sessionId } = await sessionOf(service.core, owner.token)
+
 const change = (n: number) =>
-  users.changePassword(owner.userId, `a horse of number ${n}`, { sessionId: 0, address: '192.0.2.1' })
+  users.changePassword(owner.userId, `a horse of number ${n}`, { sessionId, address: '192.0.2.1' })
 
 t.test('forty password changes of one user delay the log-in of another by one turn', async (t) => {
   let changed = 0
@@ -36,6 +39,8 @@ t.test('a user sets ten passwords in 15 minutes, others go on', async (t) => {
   let error: string | undefined
   for (let n = 0; n < 11 && error === undefined; n++) error = await refused(change(n))
   t.equal(error, 'rateLimited')
-  const set = users.changePassword(other.userId, 'a horse of its own', { sessionId: 0, address: '192.0.2.1' })
+  const token = tokenOf(await logIn({ ...other, ...newClient() }))
+  const { sessionId } = await sessionOf(another, token)
+  const set = users.changePassword(other.userId, 'a horse of its own', { sessionId, address: '192.0.2.1' })
   t.equal(await refused(set), undefined)
 })

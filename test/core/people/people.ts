@@ -35,12 +35,19 @@ export async function firstUser({ core }: TestService) {
   return { ...person, ...(await core.people.firstLink.use(token, person, newClient())) }
 }
 
+/** As an operator's link does, for a user without a session. */
+export async function setPassword({ people }: Core, userId: number, password = PASSWORD): Promise<void> {
+  const { url } = await people.passwordReset.link(userId)
+  await people.passwordReset.use(new URL(url).searchParams.get('token') as string, password, newClient())
+  await people.sessions.endAll(userId)
+}
+
 /** A user with a role in an account; they have a password, and no session. */
 export async function makeMember({ core, sql }: TestService, accountId: number, role: string) {
   const person = newPerson()
   const by = { keyId: null, address: null }
   const userId = await core.people.users.create(person, by)
-  await core.people.users.changePassword(userId, PASSWORD, { sessionId: 0, address: '192.0.2.1' })
+  await setPassword(core, userId)
   await core.people.members.add(accountId, userId, role, by)
   await sql`update users set verified_at = coalesce(verified_at, now()) where id = ${userId}`
   return { ...person, userId }

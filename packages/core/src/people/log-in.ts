@@ -1,6 +1,6 @@
 import { parseAddress } from '../mime/address.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { AnySql, Sql } from '../platform/database/database.ts'
+import type { AnySql, Sql, SqlTransaction } from '../platform/database/database.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { networkOf } from '../platform/networks.ts'
 import type { PasswordCheck } from '../platform/passwords.ts'
@@ -9,7 +9,7 @@ import { makeLink } from './links.ts'
 import type { LogInLimits, Refused } from './log-in-limits.ts'
 import type { Client, LogInMethod } from './person.ts'
 import type { SessionKeeper } from './sessions.ts'
-import { type StoredUser, selectUserByEmail } from './users.ts'
+import { type StoredUser, selectUser, selectUserByEmail } from './users.ts'
 
 /** Ways to complete a log-in after the password. */
 export type SecondFactor = 'code' | 'passkey' | 'recovery-code'
@@ -66,24 +66,36 @@ export async function logIn(dependencies: LogInDependencies, request: LogIn): Pr
   if (!isRight || !usable) return { kind: 'refused' }
   allowed.release()
   const known = usable.id === 0 ? await makeHolder(sql, usable) : usable
-  return continueLogIn(dependencies, known, 'password', request)
+  return continueLogIn(dependencies, { ...known, password: usable.password }, 'password', request)
 }
 
-/** Makes the session, or asks for the second factor that the user has. */
+/**
+ * Makes the session, or asks for the second factor that the user has. Refused if the password has changed since it was checked, which takes a while:
+ * the change ends all sessions that were made with the former one.
+ */
 export async function continueLogIn(
   { sql, sessions }: Pick<LogInDependencies, 'sql' | 'sessions'>,
   user: StoredUser,
   method: LogInMethod,
   { address, agent, replaces }: Client & { readonly replaces?: string | undefined },
 ): Promise<LogInResult> {
-  if (user.secondFactor && method === 'password') {
-    const { token } = await makeLink(sql, { purpose: 'second-factor', userId: user.id, minutes: CHALLENGE_MINUTES })
-    return { kind: 'second-factor', challenge: token, methods: methodsOf(user) }
-  }
-  const token = await (sql.begin((transaction) =>
-    sessions.begin(transaction, user.id, method, { address, agent }, replaces),
-  ) as Promise<string>)
-  return { kind: 'session', token, userId: user.id }
+  return sql.begin(async (transaction): Promise<LogInResult> => {
+    if (method === 'password' && !(await isUnchanged(transaction, user))) return { kind: 'refused' }
+    if (user.secondFactor && method === 'password') {
+      const link = { purpose: 'second-factor', userId: user.id, minutes: CHALLENGE_MINUTES } as const
+      const { token } = await makeLink(transaction, link)
+      return { kind: 'second-factor', challenge: token, methods: methodsOf(user) }
+    }
+    const token = await sessions.begin(transaction, user.id, method, { address, agent }, replaces)
+    return { kind: 'session', token, userId: user.id }
+  }) as Promise<LogInResult>
+}
+
+/** Waits for a change of the password that is under way, and keeps others waiting until the end of the transaction. */
+async function isUnchanged(sql: SqlTransaction, { id, holderOf, password }: StoredUser): Promise<boolean> {
+  if (holderOf !== null) await sql`select from accounts where id = ${holderOf} for share`
+  const now = await selectUser(sql, id, { lock: true })
+  return now !== undefined && !now.disabled && now.password === password
 }
 
 export function tooMany(clock: Clock, { retryAfter }: Refused): { kind: 'too-many'; until: Date } {

@@ -95,7 +95,7 @@ export function createPasswordReset(dependencies: PasswordResetDependencies): Pa
         await noteChange(transaction, { accountId: ALL_ACCOUNTS, by, action: 'user.password', object })
       })
       sessions.forget()
-      return continueLogIn(dependencies, user, 'password', client)
+      return continueLogIn(dependencies, { ...user, password: hash }, 'password', client)
     },
   }
 }

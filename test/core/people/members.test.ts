@@ -1,5 +1,6 @@
 import { allows, type MemberRole, ROLES, SCOPES } from '@postrider/core'
 import t from 'tap'
+import { holding, untilBlocked } from '../../helpers/blocked.ts'
 import { makeService } from '../../helpers/service.ts'
 import { refused } from '../refused.ts'
 import { anotherProcess, firstUser, makeMember, newClient, PASSWORD, sessionOf, tokenOf } from './people.ts'
@@ -95,4 +96,26 @@ t.test('a user makes no key with scopes beyond those of their role', async (t) =
   t.equal(await refused(core.auth.rotateKey(strong.key.id, 0, { accountId, by })), 'keyRestricted')
   t.same((await core.auth.createKey({ accountId }, by)).key.scopes, by.scopes, 'by default those of the role')
   t.ok(await core.auth.updateKey(key.id, { name: 'mine' }, { accountId, by }))
+})
+
+t.test('two operators who disable each other at once leave one', async (t) => {
+  const { accountId } = await service.makeSender()
+  const [first, second] = [
+    await makeMember(service, accountId, 'viewer'),
+    await makeMember(service, accountId, 'viewer'),
+  ]
+  for (const { userId } of [first, second]) await core.people.operators.add(userId, BY)
+  await makeMember(service, owner.accountId, 'owner')
+  await core.people.users.disable(owner.userId, BY)
+  const disabling = await holding(t, service, async (locker) => {
+    // Each is complete, and waits for its entry in the audit log before it is committed.
+    await locker`select pg_advisory_xact_lock(7742, 0)`
+    const one = refused(core.people.users.disable(first.userId, BY))
+    await untilBlocked(locker, 1)
+    const other = refused(core.people.users.disable(second.userId, BY))
+    await untilBlocked(locker, 2)
+    return { one, other }
+  })
+  t.strictSame([await disabling.one, await disabling.other], [undefined, 'lastOwner'])
+  await core.people.users.enable(owner.userId, BY)
 })

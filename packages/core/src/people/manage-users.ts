@@ -6,7 +6,7 @@ import { requireUncommon } from './common-passwords.ts'
 import { dropLinks } from './links.ts'
 import { requireOtherOwner } from './members.ts'
 import { deleteSessions, rotateSessions, type SessionKeeper } from './sessions.ts'
-import { insertUser, requireUser, validEmail, validPersonName } from './users.ts'
+import { insertUser, lockOperators, requireUser, validEmail, validPersonName } from './users.ts'
 
 /** A user as the operator sees them. */
 export interface UserSummary {
@@ -162,6 +162,7 @@ async function requireReplaceable(sql: AnySql, userId: number): Promise<void> {
     select a.id as "accountId" from accounts a join memberships m on m.account_id = a.id
      where m.user_id = ${userId} and m.role = 'owner' and a.deleted_at is null order by a.id for no key update of a`
   for (const { accountId } of owned) await requireOtherOwner(sql, accountId, userId)
+  await lockOperators(sql)
   const others = await sql`
     select from operators o join users u on u.id = o.user_id where o.user_id <> ${userId} and u.disabled_at is null limit 1`
   const own = await sql`select from operators where user_id = ${userId}`

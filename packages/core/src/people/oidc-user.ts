@@ -9,7 +9,7 @@ import { dropLogIns } from './manage-users.ts'
 import { addMember, requireOtherOwner } from './members.ts'
 import { type MemberRole, ROLES } from './roles.ts'
 import { openAccount, type SignUpSetting } from './sign-up.ts'
-import { insertOperator, insertUser, selectUser, selectUserByEmail } from './users.ts'
+import { insertOperator, insertUser, lockOperators, selectUser, selectUserByEmail } from './users.ts'
 
 /** Roles that a provider gave: `owner` for the oldest account, `owner:12` for account 12, `operator`. */
 interface ClaimedRoles {
@@ -164,7 +164,11 @@ async function syncRoles(
     if (!isMember) await addMember(sql, { accountId: id, userId, role: wanted.get(id) as MemberRole, by })
   }
   if (operator) await insertOperator(sql, userId)
-  else await sql`delete from operators where user_id = ${userId} and (select count(*) from operators) > 1`
+  else if ((await sql`select from operators where user_id = ${userId}`).count > 0) await removeOperator(sql, userId)
+}
+
+async function removeOperator(sql: SqlTransaction, userId: number): Promise<void> {
+  if ((await lockOperators(sql)).length > 1) await sql`delete from operators where user_id = ${userId}`
 }
 
 async function isLastOwner(sql: SqlTransaction, accountId: number, userId: number): Promise<boolean> {

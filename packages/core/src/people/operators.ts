@@ -2,7 +2,7 @@ import { type Actor, ALL_ACCOUNTS, noteChange } from '../accounts/audit/index.ts
 import type { Sql } from '../platform/database/database.ts'
 import { invalidParameter, ServiceError } from '../platform/errors.ts'
 import type { Session, SessionKeeper } from './sessions.ts'
-import { insertOperator, requireUser } from './users.ts'
+import { insertOperator, lockOperators, requireUser } from './users.ts'
 
 /** Users who may see every account and the installation. Changes are recorded in the log of the installation. */
 export interface Operators {
@@ -29,9 +29,8 @@ export function createOperators(sql: Sql, sessions: SessionKeeper): Operators {
     },
     async remove(userId, by) {
       await sql.begin(async (transaction) => {
-        const all = await transaction<{ userId: number }[]>`
-          select user_id as "userId" from operators order by user_id for update`
-        if (!all.some((one) => one.userId === userId)) throw invalidParameter('user', 'is not an operator')
+        const all = await lockOperators(transaction)
+        if (!all.includes(userId)) throw invalidParameter('user', 'is not an operator')
         if (all.length === 1) throw new ServiceError('lastOwner')
         await transaction`delete from operators where user_id = ${userId}`
         await transaction`update sessions set looks_at = null, rotate = true where user_id = ${userId}`

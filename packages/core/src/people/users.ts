@@ -77,6 +77,12 @@ export async function insertOperator(sql: AnySql, userId: number): Promise<void>
   await sql`insert into operators (user_id) values (${userId}) on conflict do nothing`
 }
 
+/** Keeps others from removing or disabling operators until the end of the transaction, so that the last one is known. */
+export async function lockOperators(sql: AnySql): Promise<number[]> {
+  const rows = await sql<{ userId: number }[]>`select user_id as "userId" from operators order by user_id for update`
+  return rows.map(({ userId }) => userId)
+}
+
 /** Returns the canonical address and its key. Throws parameterInvalid. */
 export function validEmail(email: string): { text: string; key: string } {
   const address = parseAddress(email)

@@ -5,7 +5,7 @@ import type { PasswordCheck } from '../platform/passwords.ts'
 import { requireUncommon } from './common-passwords.ts'
 import { dropLinks } from './links.ts'
 import { requireOtherOwner } from './members.ts'
-import { deleteSessions, rotateSessions, type SessionKeeper } from './sessions.ts'
+import { deleteSessions, requireLive, rotateSessions, type SessionKeeper } from './sessions.ts'
 import { insertUser, lockOperators, requireUser, validEmail, validPersonName } from './users.ts'
 
 /** A user as the operator sees them. */
@@ -36,7 +36,10 @@ export interface Users {
   enable(userId: number, by: Actor): Promise<void>
   /** Removes one-time codes, recovery codes and passkeys of a user who lost them. Ends their sessions. */
   resetSecondFactor(userId: number, by: Actor): Promise<void>
-  /** Ends the other sessions. Throws passwordWeak, rateLimited, overloaded. The user must have proved who they are within 10 minutes. */
+  /**
+   * Ends the other sessions. Throws passwordWeak, rateLimited, overloaded, and reauthenticationNeeded if this session has ended. The user must have
+   * proved who they are within 10 minutes.
+   */
   changePassword(
     userId: number,
     password: string,
@@ -118,6 +121,7 @@ export function createUsers({
       await allowChange(userId)
       const hash = await passwords.hash(password, `user ${userId}`)
       await sql.begin(async (transaction) => {
+        await requireLive(transaction, { sessionId, userId })
         await setPassword(transaction, userId, hash)
         await deleteSessions(transaction, userId, sessionId)
         const by = { keyId: null, userId, address }

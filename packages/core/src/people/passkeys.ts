@@ -8,7 +8,7 @@ import { loadWebAuthn } from './load-webauthn.ts'
 import { createPasskeyLogIn, type PasskeyDependencies, type PasskeyLogIn } from './passkey-log-in.ts'
 import { requireFresh } from './reauthenticate.ts'
 import { makeRecoveryCodes } from './recovery-codes.ts'
-import type { Session } from './sessions.ts'
+import { requireLive, type Session } from './sessions.ts'
 import { validPersonName } from './users.ts'
 
 /** A passkey as its user sees it. */
@@ -78,6 +78,7 @@ export function createPasskeys(dependencies: PasskeyDependencies): Passkeys {
       requireFresh(session, clock)
       const userId = session.user.id
       const removed = (await sql.begin(async (transaction) => {
+        await requireLive(transaction, { sessionId: session.sessionId, userId })
         const rows = await transaction`delete from passkeys where credential_id = ${id} and user_id = ${userId}`
         await transaction`
           delete from recovery_codes where user_id = ${userId}
@@ -101,7 +102,7 @@ function isPossible(publicUrl: string): boolean {
 
 async function register(
   { rpID, origin, ...dependencies }: PasskeyDependencies & { readonly rpID: string; readonly origin: string },
-  { user }: Session,
+  { user, sessionId }: Session,
   { name, response }: { readonly name: string; readonly response: unknown },
   address: string,
 ): Promise<{ recoveryCodes: string[] | null }> {
@@ -126,7 +127,7 @@ async function register(
   const transports = Array.isArray(given) ? given.filter((one) => TRANSPORTS.includes(one)) : []
   const recoveryCodes = (await sql.begin(async (transaction) => {
     if (!(await challenges.use(transaction, challenge))) throw new ServiceError('passkeyInvalid')
-    await transaction`select from users where id = ${user.id} for no key update`
+    await requireLive(transaction, { sessionId, userId: user.id })
     if ((await selectPasskeys(transaction, user.id)).length >= MAX_PASSKEYS) throw new ServiceError('passkeyInvalid')
     const made = await transaction`
       insert into passkeys (credential_id, user_id, public_key, counter, transports, name)

@@ -1,5 +1,6 @@
 import { createCache } from '../platform/cache.ts'
-import { type AnySql, onlyRow, type Sql } from '../platform/database/database.ts'
+import { type AnySql, onlyRow, type Sql, type SqlTransaction } from '../platform/database/database.ts'
+import { ServiceError } from '../platform/errors.ts'
 import { gather } from '../platform/gather.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { AccountOfUser, Client, LogInMethod, User } from './person.ts'
@@ -161,6 +162,19 @@ export function createSessions({ sql, secrets, require2fa }: SessionsDependencie
       return rows.count
     },
   }
+}
+
+/**
+ * For a change of how a user logs in. Throws reauthenticationNeeded if the session has ended, which this process may not know yet: who it was taken from
+ * would lose the account after all. Keeps others from changing the user until the end of the transaction.
+ */
+export async function requireLive(
+  sql: SqlTransaction,
+  { sessionId, userId }: { readonly sessionId: number; readonly userId: number },
+): Promise<void> {
+  await sql`select from users where id = ${userId} for no key update`
+  const rows = await sql`select from sessions where id = ${sessionId} and user_id = ${userId}`
+  if (rows.count === 0) throw new ServiceError('reauthenticationNeeded')
 }
 
 /** Deletes the sessions of a user but one. Returns how many. */

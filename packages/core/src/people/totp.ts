@@ -8,7 +8,7 @@ import type { Secrets } from '../platform/secrets.ts'
 import type { LogInLimits } from './log-in-limits.ts'
 import { requireFresh } from './reauthenticate.ts'
 import { makeRecoveryCodes } from './recovery-codes.ts'
-import type { Session, SessionKeeper } from './sessions.ts'
+import { requireLive, type Session, type SessionKeeper } from './sessions.ts'
 
 /** One-time codes of an authenticator app (RFC 6238): SHA-1, six digits, 30 seconds, which all apps support. */
 export interface Totp {
@@ -60,10 +60,12 @@ export function createTotp(dependencies: TotpDependencies): Totp {
     },
     async confirm(session, code, address) {
       requireFresh(session, clock)
-      const { id } = session.user
+      const { sessionId, user } = session
+      const { id } = user
       const allowed = await limits.code(id)
       if (!allowed.allowed) throw new ServiceError('codeInvalid')
       const recoveryCodes = (await sql.begin(async (transaction) => {
+        await requireLive(transaction, { sessionId, userId: id })
         if (!(await useCode(transaction, dependencies, id, code, { confirmed: false })))
           throw new ServiceError('codeInvalid')
         await transaction`update users set totp_confirmed_at = service_now() where id = ${id}`
@@ -79,6 +81,7 @@ export function createTotp(dependencies: TotpDependencies): Totp {
       const { id, secondFactor } = session.user
       if (!secondFactor) throw invalidParameter('user', 'has no second factor')
       return sql.begin(async (transaction) => {
+        await requireLive(transaction, { sessionId: session.sessionId, userId: id })
         await note(transaction, id, address, 'user.recovery-codes')
         return makeRecoveryCodes(transaction, id)
       }) as Promise<string[]>
@@ -93,8 +96,10 @@ export function createTotp(dependencies: TotpDependencies): Totp {
     },
     async remove(session, address) {
       requireFresh(session, clock)
-      const { id } = session.user
+      const { sessionId, user } = session
+      const { id } = user
       await sql.begin(async (transaction) => {
+        await requireLive(transaction, { sessionId, userId: id })
         await transaction`
           update users set totp_secret = null, totp_confirmed_at = null, totp_step = null where id = ${id}`
         await transaction`

@@ -90,10 +90,16 @@ const STAGES: Readonly<Record<RequestInWork['stage'], StageHandler>> = {
        where account_id = ${request.accountId}
          and exists (select from unnest(${subjects.map(({ key }) => key)}::text[]) as k(key) where position(k.key in address) > 0)`
     const progress = await hashSuppressions(sql, request, subjects, forgotten)
-    // Exports of events contain the addresses of all recipients.
-    if (progress.stage === 'done') await sql`select forget_export_files(${request.accountId}::int)`
+    if (progress.stage === 'done') await forgetExports(sql, request.accountId)
     return progress
   },
+}
+
+/** Exports of events contain the addresses of all recipients. */
+async function forgetExports(sql: SqlTransaction, accountId: number): Promise<void> {
+  // A file that is being finished is one by then: restarted instead, it would be an empty one, with its content still stored.
+  await sql`select from export_jobs where account_id = ${accountId} order by id for update`
+  await sql`select forget_export_files(${accountId}::int)`
 }
 
 async function searchQueue(

@@ -1,3 +1,4 @@
+import { lockBodies } from '../../delivery/deletion-locks.ts'
 import { isDatabaseTrouble, isTimeout, type Sql, type SqlTransaction } from '../../platform/database/database.ts'
 import type { SealedColumn } from '../../platform/key-rotation.ts'
 import type { Secrets } from '../../platform/secrets.ts'
@@ -112,6 +113,8 @@ async function searchQueue(
       ? { messageId: queueMessage, recipientNo: queueRecipient }
       : undefined
   const keys = subjects.map(({ key }) => key)
+  // Waits for those who began to requeue finished deliveries before they could see the request.
+  await lockBodies(sql, accountId)
   const { found, next } = await findQueued(sql, { accountId, keys, until: requestedAt, after })
   await sql`
     insert into forget_messages (request_id, subject_no, message_id)

@@ -38,10 +38,10 @@ export function removeAll(
   { reasons, ...named }: SuppressionRemoval,
 ): Promise<number> {
   return change(dependencies, named, 'removed', async (transaction, entries) => {
-    // Erased recipients are stored as hashes.
     const { accountId, emails: keys, group } = entries
-    const hashed = await dependencies.forgotten.remove(transaction, { accountId, keys, group, reasons })
-    return hashed + (await deleteEntries(transaction, entries, reasons))
+    const listed = await deleteEntries(transaction, entries, reasons)
+    // Erased recipients are stored as hashes. After the list: an erasure that is replacing an entry at this moment has done so by now.
+    return listed + (await dependencies.forgotten.remove(transaction, { accountId, keys, group, reasons }))
   })
 }
 

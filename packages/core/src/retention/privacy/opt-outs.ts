@@ -49,6 +49,9 @@ export async function hashSuppressions(
   if (announced === undefined) return { stage: 'done' }
   if (announced < HASHES_KNOWN_AFTER) return { again: HASHES_KNOWN_AFTER - announced }
   const keys = subjects.map(({ key }) => key)
+  // In the order of all writers, so that two never deadlock.
+  await sql`
+    select from suppressions where account_id = ${accountId} and value = any(${keys}::text[]) order by value, group_id for update`
   const hashes = keys.map((key) => forgotten.hash(accountId, key).toString('hex'))
   const deleted = await sql`
     with deleted as (

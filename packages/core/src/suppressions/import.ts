@@ -1,6 +1,6 @@
 import { type Actor, noteChange } from '../accounts/audit/index.ts'
 import { selectHolder } from '../accounts/store.ts'
-import { onlyRow, openSession, type Sql, type SqlTransaction } from '../platform/database/database.ts'
+import { isRetryable, onlyRow, openSession, type Sql, type SqlTransaction } from '../platform/database/database.ts'
 import { within } from '../platform/database/deadlines.ts'
 import { invalidParameter, ServiceError } from '../platform/errors.ts'
 import { createSharedSlots } from '../platform/shared-slots.ts'
@@ -59,6 +59,8 @@ const SLOTS = { total: 4, each: 1, what: 'imports' } as const
  * waits for.
  */
 const TIMEOUT = '5min'
+/** How often the rows are applied if the server ends the transaction because of others. */
+const MAX_TIMES = 5
 /** Number of new entries from which the table is analyzed, because existing plans would no longer fit. */
 const ANALYZE_FROM = 1000
 
@@ -87,7 +89,7 @@ async function importList(sql: Sql, list: SuppressionImport): Promise<ImportRepo
     await session`create temporary table aside (value text, group_id int, reason text, since timestamptz)`
     const read = await storeRows(session, list)
     if (list.atomic && read.wrong > 0) throw importError(read)
-    return { ...read, ...(await applyRows(session, list)) }
+    return { ...read, ...(await applyRowsAgain(session, list)) }
   } finally {
     await session.end({ timeout: 1 })
   }
@@ -116,6 +118,20 @@ async function storeRows(session: Sql, { rows }: SuppressionImport): Promise<Rea
         ${entries.map(({ reason }) => reason)}::text[], ${entries.map(({ since }) => since?.toISOString() ?? null)}::timestamptz[])`
   }
   return { rows: count, wrong, problems }
+}
+
+/**
+ * It locks entries in two runs, each in the order of all writers. Who locks some of both runs meanwhile, another import or a change of the list, may
+ * wait for this one as it waits for them: of the two, the server ends one.
+ */
+async function applyRowsAgain(session: Sql, list: SuppressionImport): Promise<Pick<ImportReport, 'added' | 'known'>> {
+  for (let time = 1; ; time++) {
+    try {
+      return await applyRows(session, list)
+    } catch (error) {
+      if (!isRetryable(error) || time === MAX_TIMES) throw error
+    }
+  }
 }
 
 async function applyRows(

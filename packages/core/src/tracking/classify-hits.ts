@@ -128,7 +128,9 @@ async function makeEvents(sql: SqlTransaction, ids: readonly string[]): Promise<
             and strpos(f.recipient_key, '@') > 0
             for share of f) f
     ), waiting as materialized (
-      select h.id, q.state from hit h
+      -- In the order in which jobs and batches lock deliveries (delivery/control/job-work.ts).
+      select h.id, q.state
+        from (select id, message_id, recipient_no, account_id from hit order by message_id, recipient_no) h
        cross join lateral (
          select q.state from delivery_queue q
           where q.message_id = h.message_id and q.recipient_no = h.recipient_no and q.account_id = h.account_id

@@ -25,8 +25,7 @@ interface State {
 /** Records the response to a batch and determines what happens next with batch and webhook, in one transaction. */
 export async function finishBatch(sql: Sql, batch: LeasedBatch, answer: Answer): Promise<Finished> {
   return sql.begin(async (transaction) => {
-    // Locks the webhook first, as a claim does, to avoid deadlocks.
-    await transaction`select 1 from webhooks where id = ${batch.webhookId} for update`
+    await lockWebhookOf(transaction, batch)
     const [state] = await transaction<State[]>`
       select w.enabled, extract(epoch from service_now() - w.failing_since)::float8 as failing,
              coalesce(w.succeeded_at > b.failed_at, false) as "othersPass", b.aside,
@@ -45,11 +44,19 @@ export async function finishBatch(sql: Sql, batch: LeasedBatch, answer: Answer):
 
 /** Releases a batch without counting an attempt, for the next claim. */
 export async function releaseBatch(sql: Sql, batch: LeasedBatch): Promise<void> {
-  await sql`
-    with released as (
-      update webhook_batches set leased_until = null, next_at = service_now()
-       where id = ${batch.id} and lease = ${batch.lease} and state = 'waiting' returning webhook_id)
-    update webhooks set due_at = service_now() where id in (select webhook_id from released)`
+  await sql.begin(async (transaction) => {
+    await lockWebhookOf(transaction, batch)
+    await transaction`
+      with released as (
+        update webhook_batches set leased_until = null, next_at = service_now()
+         where id = ${batch.id} and lease = ${batch.lease} and state = 'waiting' returning webhook_id)
+      update webhooks set due_at = service_now() where id in (select webhook_id from released)`
+  })
+}
+
+/** Before its batches, as a claim does: others change all batches of a webhook that they have locked. */
+async function lockWebhookOf(sql: SqlTransaction, { webhookId }: LeasedBatch): Promise<void> {
+  await sql`select 1 from webhooks where id = ${webhookId} for update`
 }
 
 /** Deletes a batch. The last waiting batch ends the failing state, because otherwise the webhook would never be probed again. */

@@ -204,7 +204,8 @@ t.test('a list of a hundred thousand comes in chunks without a length, and goes 
   const entries = await service.core.audit.list(accountId, { after: 0, limit: 100 })
   t.match(
     entries.filter(({ action }) => action === 'suppression.import'),
-    [{ after: { added: count, known: 0 } }],
+    Array(5).fill({ after: { added: count / 5, known: 0 } }),
+    'one for each part',
   )
 })
 

@@ -1,6 +1,13 @@
 import { type Actor, noteChange } from '../accounts/audit/index.ts'
 import { selectHolder } from '../accounts/store.ts'
-import { isRetryable, onlyRow, openSession, type Sql, type SqlTransaction } from '../platform/database/database.ts'
+import {
+  type AnySql,
+  isRetryable,
+  onlyRow,
+  openSession,
+  type Sql,
+  type SqlTransaction,
+} from '../platform/database/database.ts'
 import { within } from '../platform/database/deadlines.ts'
 import { invalidParameter, ServiceError } from '../platform/errors.ts'
 import { createSharedSlots } from '../platform/shared-slots.ts'
@@ -55,11 +62,13 @@ const MAX_IN_ERROR = 5
 /** Maximum numbers of concurrent imports, in all and of one holder; each uses a database connection of its own for as long as its client is slow. */
 const SLOTS = { total: 4, each: 1, what: 'imports' } as const
 /**
- * Statement timeout. A million rows take about ten seconds; the pool's 15 s are meant for statements that a client
- * waits for.
+ * Rows that take effect in one transaction, a fraction of a second. A million take more than ten: for as long, the events of all accounts would wait for
+ * their numbers, and the outcomes of all deliveries that a worker records together with a bounce of an address in the list.
  */
+const PART = 20_000
+/** Statement timeout. The pool's 15 s are meant for statements that a client waits for. */
 const TIMEOUT = '5min'
-/** How often the rows are applied if the server ends the transaction because of others. */
+/** How often a part is applied if the server ends the transaction because of others. */
 const MAX_TIMES = 5
 /** Number of new entries from which the table is analyzed, because existing plans would no longer fit. */
 const ANALYZE_FROM = 1000
@@ -73,8 +82,9 @@ interface Entry {
 
 /**
  * Imports lists of any length. Rows are stored in a temporary table as they arrive, in a session of their own and
- * without a transaction, since a client may be slow. When all have arrived they take effect in one transaction,
- * together with the audit log entry. If the client disconnects, nothing is changed.
+ * without a transaction, since a client may be slow. When all have arrived they take effect in parts, each together
+ * with an audit log entry. If the client disconnects, nothing is changed. A list of which some parts have taken effect
+ * when the process or the database ends can be imported again.
  *
  * Throws suppressionImportRefused (atomic, and a row is invalid), overloaded, and what `rows` throws.
  */
@@ -89,7 +99,7 @@ async function importList(sql: Sql, list: SuppressionImport): Promise<ImportRepo
     await session`create temporary table aside (value text, group_id int, reason text, since timestamptz)`
     const read = await storeRows(session, list)
     if (list.atomic && read.wrong > 0) throw importError(read)
-    return { ...read, ...(await applyRowsAgain(session, list)) }
+    return { ...read, ...(await applyRows(session, list)) }
   } finally {
     await session.end({ timeout: 1 })
   }
@@ -112,69 +122,90 @@ async function storeRows(session: Sql, { rows }: SuppressionImport): Promise<Rea
       }
     }
     if (entries.length === 0) continue
-    await session`
-      insert into aside select * from unnest(
-        ${entries.map(({ value }) => value)}::text[], ${entries.map(({ group }) => group)}::int[],
-        ${entries.map(({ reason }) => reason)}::text[], ${entries.map(({ since }) => since?.toISOString() ?? null)}::timestamptz[])`
+    await session`insert into aside select * from ${given(session, entries)}`
   }
   return { rows: count, wrong, problems }
+}
+
+type Counts = Pick<ImportReport, 'added' | 'known'>
+
+async function applyRows(session: Sql, list: SuppressionImport): Promise<Counts> {
+  await session.begin(async (transaction) => {
+    await transaction`select set_config('statement_timeout', ${TIMEOUT}, true)`
+    // In the order of all writers, a complaint before other reasons, and an unsubscribe after them: who complained, too, has both.
+    await transaction`
+      declare sorted no scroll cursor with hold for
+       select value, group_id as "group", reason, since from aside
+        order by value, group_id, reason = 'unsubscribe', array_position(array['abuse'], reason), since`
+  })
+  let [added, known] = [0, 0]
+  for (;;) {
+    const part = await session<Entry[]>`fetch ${session.unsafe(String(PART))} from sorted`
+    if (part.length === 0) break
+    const applied = await applyPartAgain(session, list, part)
+    added += applied.added
+    known += applied.known
+  }
+  if (added > ANALYZE_FROM) await session`analyze suppressions`
+  return { added, known }
 }
 
 /**
  * It locks entries in two runs, each in the order of all writers. Who locks some of both runs meanwhile, another import or a change of the list, may
  * wait for this one as it waits for them: of the two, the server ends one.
  */
-async function applyRowsAgain(session: Sql, list: SuppressionImport): Promise<Pick<ImportReport, 'added' | 'known'>> {
+async function applyPartAgain(session: Sql, list: SuppressionImport, part: readonly Entry[]): Promise<Counts> {
   for (let time = 1; ; time++) {
     try {
-      return await applyRows(session, list)
+      return await applyPart(session, list, part)
     } catch (error) {
       if (!isRetryable(error) || time === MAX_TIMES) throw error
     }
   }
 }
 
-async function applyRows(
-  session: Sql,
-  { accountId, by }: SuppressionImport,
-): Promise<Pick<ImportReport, 'added' | 'known'>> {
+async function applyPart(session: Sql, { accountId, by }: SuppressionImport, part: readonly Entry[]): Promise<Counts> {
   return session.begin(async (transaction) => {
     await transaction`select set_config('statement_timeout', ${TIMEOUT}, true)`
     await transaction`
-      delete from suppressions s using aside a
+      delete from suppressions s using ${given(transaction, part)}
        where s.account_id = ${accountId} and s.value = a.value and s.group_id = a.group_id and s.held_until <= service_now()`
-    // Unsubscribes after all others, in a statement of their own: who complained, too, has both.
-    const others = await insertAside(transaction, accountId, transaction`reason <> 'unsubscribe'`)
-    const unsubscribes = await insertAside(transaction, accountId, transaction`reason = 'unsubscribe'`)
-    const added = others.added + unsubscribes.added
-    const given = others.given + unsubscribes.given
-    if (added > ANALYZE_FROM) await transaction`analyze suppressions`
+    // In statements of their own: one cannot change an entry twice.
+    const isUnsubscribe = ({ reason }: Entry) => reason === 'unsubscribe'
+    const others = part.filter((entry) => !isUnsubscribe(entry))
+    const added =
+      (await insertGiven(transaction, accountId, others)) +
+      (await insertGiven(transaction, accountId, part.filter(isUnsubscribe)))
+    const known = part.length - added
     if (added > 0) {
-      const after = { added, known: given - added }
-      await noteChange(transaction, { accountId, by, action: 'suppression.import', object: 'suppressions', after })
+      const change = { action: 'suppression.import', object: 'suppressions', after: { added, known } }
+      await noteChange(transaction, { accountId, by, ...change })
     }
-    return { added, known: given - added }
+    return { added, known }
   })
 }
 
-async function insertAside(
-  sql: SqlTransaction,
-  accountId: number,
-  which: Fragment,
-): Promise<{ added: number; given: number }> {
+async function insertGiven(sql: SqlTransaction, accountId: number, entries: readonly Entry[]): Promise<number> {
+  if (entries.length === 0) return 0
   return onlyRow(
-    await sql<{ added: number; given: number }[]>`
+    await sql<{ added: number }[]>`
       with added as (
         insert into suppressions as s (account_id, scope, value, group_id, reason, since)
         select ${accountId}::int, ${scopeOf(sql, sql`value`, sql`group_id`)}, value, group_id, reason,
                coalesce(least(since, service_now()), service_now())
-          from (select distinct on (value, group_id) * from aside where ${which}
+          from (select distinct on (value, group_id) * from ${given(sql, entries)}
                  order by value, group_id, array_position(array['abuse'], reason), since) a
         ${addedAgain(sql)}
         returning s.xmax = 0 as fresh)
-      select (select count(*) filter (where fresh) from added)::int as added,
-             (select count(*) from aside where ${which})::int as given`,
-  )
+      select (count(*) filter (where fresh))::int as added from added`,
+  ).added
+}
+
+/** The entries, as a relation. */
+function given(sql: AnySql, entries: readonly Entry[]): Fragment {
+  return sql`unnest(
+    ${entries.map(({ value }) => value)}::text[], ${entries.map(({ group }) => group)}::int[], ${entries.map(({ reason }) => reason)}::text[],
+    ${entries.map(({ since }) => since?.toISOString() ?? null)}::timestamptz[]) as a(value, group_id, reason, since)`
 }
 
 function importError({ rows, wrong, problems }: Read): ServiceError {

@@ -1,5 +1,6 @@
 import { createCore, createLog } from '@postrider/core'
 import t from 'tap'
+import { holding, untilBlocked } from '../../helpers/blocked.ts'
 import { makeService } from '../../helpers/service.ts'
 import { refused } from '../refused.ts'
 import { makeAuthenticator, type Place } from './authenticator.ts'
@@ -135,6 +136,27 @@ t.test('a passkey of a disabled user is refused, and one that was removed', asyn
   t.equal(await passkeys.remove(session, authenticator.id, '::1'), true)
   t.match(await logIn(authenticator.answer(await challenge(), HERE)), { kind: 'refused' })
   t.equal(await core.people.totp.recoveryCodesLeft(userId), 0)
+})
+
+t.test('a log-in leaves no session if its passkey is removed with all sessions at the same moment', async (t) => {
+  const { authenticator, userId } = await withPasskey()
+  // Its session is made, and waits.
+  await sql`create function hold() returns trigger language plpgsql as 'begin perform pg_advisory_xact_lock_shared(4711); return new; end'`
+  await sql`create trigger hold before insert on sessions for each row execute function hold()`
+  const both = await holding(t, service, async (locker) => {
+    await locker`select pg_advisory_xact_lock(4711)`
+    const loggingIn = logIn(authenticator.answer(await challenge(), HERE))
+    await untilBlocked(locker, 1)
+    let isOver = false
+    const resetting = core.people.users.resetSecondFactor(userId, { keyId: null, address: null }).finally(() => {
+      isOver = true
+    })
+    await untilBlocked(locker, 2, () => isOver)
+    return { loggingIn, resetting }
+  })
+  await Promise.all([both.loggingIn, both.resetting])
+  t.equal((await core.people.sessions.list(userId)).length, 0)
+  await sql`drop function hold() cascade`
 })
 
 t.test('a user proves again who they are with their passkey, and not with that of another', async (t) => {

@@ -1,4 +1,5 @@
 import type { PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/server'
+import type { AnySql } from '../platform/database/database.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { createChallenges } from './challenges.ts'
 import { checkPasskey } from './check-passkey.ts'
@@ -83,10 +84,11 @@ export function createPasskeyLogIn(dependencies: PasskeyDependencies): PasskeyLo
     const userId = await userOf(inBrowser(cookie), response)
     if (userId === undefined) return { kind: 'refused' }
     allowed.release()
-    const token = (await sql.begin((transaction) =>
-      sessions.begin(transaction, userId, 'passkey', { address, agent }, replaces),
-    )) as string
-    return { kind: 'session', token, userId }
+    const token = (await sql.begin(async (transaction) => {
+      if (!(await isKept(transaction, response as { id: string }))) return undefined
+      return sessions.begin(transaction, userId, 'passkey', { address, agent }, replaces)
+    })) as string | undefined
+    return token === undefined ? { kind: 'refused' } : { kind: 'session', token, userId }
   }
 
   const finishSecondFactor: PasskeyLogIn['finishSecondFactor'] = async ({
@@ -131,6 +133,11 @@ export function createPasskeyLogIn(dependencies: PasskeyDependencies): PasskeyLo
       return at ? { kind: 'done', at } : { kind: 'refused' }
     },
   }
+}
+
+/** Keeps a passkey until the end of the transaction: who removes it, and ends all sessions, waits for the one that is made. */
+async function isKept(sql: AnySql, { id }: { readonly id: string }): Promise<boolean> {
+  return (await sql`select from passkeys where credential_id = ${id} for key share`).count > 0
 }
 
 const inBrowser = (cookie: string) => `browser ${cookie}`

@@ -5,6 +5,7 @@ import { makeQueue } from '../core/delivery/queue-of.ts'
 import { acceptMessage, envelopeTo } from '../core/submission.ts'
 import { parkedAt } from '../helpers/claim.ts'
 import { makeGrownService } from '../helpers/grown.ts'
+import { makeService } from '../helpers/service.ts'
 import { nodesOf, planOf, recordStatements, wholeScans } from '../helpers/statements.ts'
 import { answered, postrider } from './postrider.ts'
 
@@ -177,6 +178,17 @@ t.test('queue show lists limits with their sources, overrides, connections, rule
     [unknown.code, unknown.stderr],
     [1, 'postrider: no provider or site "gogle"; "queue" lists those with waiting mail\n'],
   )
+})
+
+t.test('queue pause says which pause it replaces', async (t) => {
+  const { env } = await makeService(t)
+  const pause = (...args: string[]) => postrider(env, 'queue', 'pause', 'google', ...args)
+  const first = await pause('--reason', 'incident 7', '--for', '2h')
+  t.match(first.stdout, /^paused google until 20\S+\n$/)
+  const [until] = /20\S+/.exec(first.stdout) ?? []
+  const second = await pause('--reason', 'maintenance', '--for', '10m')
+  t.match(second.stdout, /^paused google until 20\S+\n/)
+  t.match(second.stdout, `\nthis replaces the pause until ${until} with the reason: incident 7\n`)
 })
 
 t.test('on a grown database the queue is read by its indexes', async (t) => {

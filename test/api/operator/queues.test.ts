@@ -61,3 +61,19 @@ t.test('a place is paused and resumed, for all or for an account, and the log ha
     "the account's own log does not name the key",
   )
 })
+
+t.test('a pause that replaces another one says which, and so does the log', async (t) => {
+  const { call, service, sender } = await makeOperator(t)
+  const account = sender.accountId
+  const pause = (body: object) => call('/queues/google/pause', { body })
+  const first = await pause({ reason: 'blocked since 3', for: '2h' })
+  t.equal(first.body.replaced, null)
+  t.match(await pause({ reason: 'flood', account }), { status: 200, body: { replaced: null } }, 'another subject')
+  const second = await pause({ reason: 'maintenance', for: '10m' })
+  const { until } = first.body
+  t.match(second, { status: 200, body: { replaced: { reason: 'blocked since 3', since: /^\d{4}-/, until } } })
+  const changes = await service.core.audit.list(0, { after: 0, limit: 100 })
+  t.match(changes.at(-1), { action: 'queue.pause', before: { reason: 'blocked since 3', until } })
+  await service.sql`update limit_overrides set until = service_now() - interval '1 second'`
+  t.match((await pause({ reason: 'again' })).body, { replaced: null }, 'one that has ended is not replaced')
+})

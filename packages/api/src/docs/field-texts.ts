@@ -111,6 +111,7 @@ const TEXTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     partial: 'whether there may be more, because the queue is read only in part',
     parked: 'waiting at its place',
     planned: 'deliveries that were found when it was confirmed',
+    replaced: 'the pause of the operator that was in effect before; null if there was none',
     rule: 'id of the rule, adaptive or operator',
     ruleHits: 'hits of the last hour',
     sample: 'some of the deliveries',

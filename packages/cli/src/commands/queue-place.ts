@@ -37,9 +37,12 @@ export const queuePlaceCommands: readonly Command[] = [
       return call.withCore(async (core) => {
         await requireAccount(core, accountId)
         const paused = await core.queue.pause({ place, accountId, seconds, reason })
-        const { known, until } = paused
+        const { known, until, replaced } = paused
+        const instead = replaced
+          ? [`this replaces the pause until ${replaced.until.toISOString()} with the reason: ${replaced.reason}`]
+          : []
         const note = known ? [] : [`no provider, and no site with waiting mail, is called ${place}; "queue" lists them`]
-        const text = [`paused ${nameOf(place, accountId)} until ${until.toISOString()}`, ...note].join('\n')
+        const text = [`paused ${nameOf(place, accountId)} until ${until.toISOString()}`, ...instead, ...note].join('\n')
         return { data: paused, text }
       })
     },

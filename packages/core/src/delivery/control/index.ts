@@ -73,9 +73,9 @@ export function createQueueControl({ sql, config, finished }: QueueControlDepend
     async pause(pause, by = OPERATOR) {
       const known = (await showPlace(dependencies(), pause.place)) !== undefined
       const { place, accountId } = pause
-      const until = await pausePlace(sql, pause, by)
+      const set = await pausePlace(sql, pause, by)
       recent.forget()
-      return { place, accountId, until, known }
+      return { place, accountId, ...set, known }
     },
     async resume(target, { rules, by = OPERATOR }) {
       const ended = await resumePlace(sql, target, { rules, by })

@@ -18,9 +18,22 @@ export interface NewPause extends PauseTarget {
   readonly reason: string
 }
 
-export interface PauseResult extends PauseTarget {
+/** A pause of the operator that was in effect until another one replaced it. */
+export interface ReplacedPause {
+  readonly reason: string
+  readonly since: Date
+  /** When it would have ended. */
+  readonly until: Date
+}
+
+/** The result of setting a pause. */
+export interface SetPause {
   /** When it ends. */
   readonly until: Date
+  readonly replaced: ReplacedPause | null
+}
+
+export interface PauseResult extends PauseTarget, SetPause {
   /** Whether the place is a provider, or a site with waiting mail. */
   readonly known: boolean
 }
@@ -30,11 +43,11 @@ const MAX_LENGTH = { place: 300, reason: 1000 } as const
 
 /**
  * Pauses a place for all mail or for that of one account. Workers offer nothing there from then on; deliveries in flight end as usual. A pause
- * replaces one that the operator has set before, also if it is shorter. Returns when it ends.
+ * replaces one that the operator has set before, also if it is shorter, and the result says which: it may be that of another operator.
  *
  * Throws parameterInvalid (place, reason, for, account).
  */
-export async function pausePlace(sql: Sql, pause: NewPause, by: Actor): Promise<Date> {
+export async function pausePlace(sql: Sql, pause: NewPause, by: Actor): Promise<SetPause> {
   const { place, accountId, seconds, reason } = pause
   if (place === '' || place.length > MAX_LENGTH.place) throw invalidParameter('place', 'must have 1 to 300 characters')
   if (reason.trim() === '' || reason.length > MAX_LENGTH.reason) {
@@ -43,17 +56,19 @@ export async function pausePlace(sql: Sql, pause: NewPause, by: Actor): Promise<
   if (seconds < 1 || seconds > PAUSE_SECONDS.most) throw invalidParameter('for', 'must be from 1 second to 30 days')
   await requireAccount(sql, accountId)
   return sql.begin(async (transaction) => {
-    await deletePauses(transaction, pause, { rules: false, pausesOnly: true })
+    const [last] = await deletePauses(transaction, pause, { rules: false, pausesOnly: true })
+    const replaced = last ? { reason: last.reason, since: last.since, until: last.until } : null
     const value = { setting: 'pause', value: null, seconds: null, rule: OPERATOR_RULE, reason, lasts: seconds } as const
     await setOverride(transaction, { place, accountId, ...value })
     const [row] = await transaction<{ until: Date }[]>`
       select until from limit_overrides
        where place = ${place} and account_id is not distinct from ${accountId}::int and setting = 'pause' and rule = ${OPERATOR_RULE}`
     const until = row?.until as Date
+    const before = replaced && { before: { reason: replaced.reason, until: replaced.until.toISOString() } }
     const after = { reason, until: until.toISOString() }
-    await noteOperatorChange(transaction, { ...changeOf(pause, by), action: 'queue.pause', after })
-    return until
-  }) as Promise<Date>
+    await noteOperatorChange(transaction, { ...changeOf(pause, by), action: 'queue.pause', ...before, after })
+    return { until, replaced }
+  }) as Promise<SetPause>
 }
 
 /**
@@ -66,7 +81,8 @@ export async function resumePlace(
   { rules, by }: { readonly rules: boolean; readonly by: Actor },
 ): Promise<string[]> {
   return sql.begin(async (transaction) => {
-    const ended = await deletePauses(transaction, target, { rules, pausesOnly: false })
+    const deleted = await deletePauses(transaction, target, { rules, pausesOnly: false })
+    const ended = [...new Set(deleted.map(({ rule }) => rule))]
     if (ended.length === 0) return []
     await transaction`select pg_notify(${LIMITS_CHANNEL}, '')`
     await noteOperatorChange(transaction, { ...changeOf(target, by), action: 'queue.resume', before: { rules: ended } })
@@ -74,12 +90,13 @@ export async function resumePlace(
   }) as Promise<string[]>
 }
 
+/** Returns those that were in effect. */
 async function deletePauses(
   sql: SqlTransaction,
   { place, accountId }: PauseTarget,
   { rules, pausesOnly }: { readonly rules: boolean; readonly pausesOnly: boolean },
-): Promise<string[]> {
-  const rows = await sql<{ rule: string; ended: boolean }[]>`
+): Promise<(ReplacedPause & { readonly rule: string })[]> {
+  const rows = await sql<(ReplacedPause & { rule: string; ended: boolean })[]>`
     with deleted as (
       delete from limit_overrides
        where ${pausesOnly ? sql`place = ${place}` : isAtPlace(sql, sql`place`, place)}
@@ -89,8 +106,8 @@ async function deletePauses(
     ), kept as (
       ${keepPastLimits(sql, sql`deleted`)}
     )
-    select rule, until <= service_now() as ended from deleted`
-  return [...new Set(rows.filter(({ ended }) => !ended).map(({ rule }) => rule))]
+    select rule, reason, since, until, until <= service_now() as ended from deleted`
+  return rows.filter(({ ended }) => !ended)
 }
 
 function changeOf({ place, accountId }: PauseTarget, by: Actor) {

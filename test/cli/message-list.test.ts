@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { PERSON } from '../../bench/growth/scale.ts'
 import { BOUNCED, DEFERRED, DELIVERED, makeQueue } from '../core/delivery/queue-of.ts'
 import { acceptMessage, envelopeTo } from '../core/submission.ts'
+import { parkedAt } from '../helpers/claim.ts'
 import { makeGrownService } from '../helpers/grown.ts'
 import { nodesOf, planOf, recordStatements, wholeScans } from '../helpers/statements.ts'
 import { answered, postrider } from './postrider.ts'
@@ -126,6 +127,50 @@ t.test('message list takes a search, whose errors name the part that is wrong', 
   ] as const) {
     t.match(await postrider(env, 'message', 'list', ...args), { code: 2, stderr: error })
   }
+})
+
+t.test('message list and message show tell planned attempts from pauses and holds', async (t) => {
+  const { service, core, sender, accept, register, claimAll } = await makeQueue(t)
+  const { env } = service
+  const workerId = await register()
+  const park = async (name: string, where: Parameters<typeof parkedAt>[1]) => {
+    const id = await accept([`${name}@harbor.example`])
+    await core.deliveries.park(workerId, parkedAt(await claimAll(workerId), where))
+    return id
+  }
+  const paused = await park('paused', { place: 'google', waitingFor: 'pause' })
+  await park('sourced', { place: 'google@mta-1', waitingFor: 'connections' })
+  await park('own', { place: 'mx.pier.example', waitingFor: 'pause' })
+  await park('slow', { place: 'yahoo', waitingFor: 'rate' })
+  const held = await accept(['held@quay.example'])
+  const { id } = await core.queue.plan('hold', { domain: 'quay.example' })
+  await core.queue.confirm(id, 'hold')
+  while (await core.queue.workSome());
+  const other = await service.makeSender()
+  const pause = { seconds: 7200, reason: 'they asked for it' }
+  const { until } = await core.queue.pause({ ...pause, place: 'google', accountId: null })
+  await core.queue.pause({ ...pause, place: 'mx.pier.example', accountId: sender.accountId })
+  await core.queue.pause({ ...pause, place: 'yahoo', accountId: other.accountId })
+
+  const { stdout } = await postrider(env, 'message', 'list')
+  const next = Object.fromEntries(
+    stdout.split('\n').flatMap((line) => {
+      const [, name, shown] = /([a-z]+)@\S+ +queued +0 +20\S+Z *(.*)$/.exec(line) ?? []
+      return name === undefined ? [] : [[name, shown?.trim().replace(/20\S+Z/, 'TIME')]]
+    }),
+  )
+  t.strictSame(next, {
+    held: 'held',
+    slow: '',
+    own: 'paused until TIME',
+    sourced: 'paused until TIME',
+    paused: 'paused until TIME',
+  })
+  const { deliveries } = await answered<Page>(env, 'message', 'list', '--recipient', 'paused@harbor.example')
+  t.match(deliveries, [{ nextAt: until.toISOString(), isPaused: true, isHeld: false }])
+  const show = async (message: string) => (await postrider(env, 'message', 'show', message)).stdout
+  t.match(await show(paused), `queued  0         paused until ${until.toISOString()}\n`)
+  t.match(await show(held), /queued +0 +held\n/)
 })
 
 t.test('on a grown database each search of an account is found by an index', async (t) => {

@@ -1,6 +1,9 @@
 import t from 'tap'
+import { DEFERRED } from '../core/delivery/queue-of.ts'
 import { countAll } from '../core/reporting/statistics/happen.ts'
 import { openBrowser, skipWithoutBrowser } from '../helpers/browser.ts'
+import { claimDue, parkedAt } from '../helpers/claim.ts'
+import { registerWorker } from '../helpers/lease.ts'
 import { sendV2, v2Body } from '../helpers/send.ts'
 import { openDashboard, sendingOwner, type TestSender } from './dashboard.ts'
 
@@ -102,6 +105,28 @@ t.test(
     const source = await ada.get(`${at}/source`)
     t.match(source.headers.get('content-disposition'), `filename="${id}.eml"`)
     t.match(await source.text(), 'Subject: Berth 4')
+  },
+)
+
+t.test(
+  'a delivery at a paused provider is shown as paused, and one that only waits there without a time',
+  async (t) => {
+    const dashboard = await openDashboard(t)
+    const { core } = dashboard.service
+    const ada = await sendingOwner(dashboard)
+    const list = async () => (await ada.get(`/app/${ada.accountId}/messages`)).text()
+    await send(dashboard.url, ada)
+    const { workerId } = await registerWorker(t, core)
+    const [claimed] = await claimDue(core, { workerId, limit: 10 })
+    if (!claimed) throw new Error('not claimed')
+    await core.deliveries.record([{ ...claimed, workerId, outcome: DEFERRED }])
+    t.match(await list(), 'next attempt ')
+    await dashboard.service.sql`update delivery_queue set next_at = service_now()`
+    const again = parkedAt(await claimDue(core, { workerId, limit: 10 }), { place: 'google', waitingFor: 'pause' })
+    await core.deliveries.park(workerId, again)
+    t.notMatch(await list(), 'next attempt ')
+    await core.queue.pause({ place: 'google', accountId: null, seconds: 7200, reason: 'they asked for it' })
+    t.match(await list(), 'greylisted</bdi>; paused until ')
   },
 )
 

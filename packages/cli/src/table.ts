@@ -28,7 +28,7 @@ export function table(
   return [marked, ...cells].map((row) => `${ROW}${row.join(CELL)}`).join('\n')
 }
 
-function cellText(value: unknown): string {
+export function cellText(value: unknown): string {
   return value instanceof Date ? value.toISOString() : printable(String(value ?? '')).replace(/[\t\n]/g, ' ')
 }
 

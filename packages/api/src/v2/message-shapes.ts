@@ -32,7 +32,7 @@ export const ListedRow = Type.Object({
   ...Sent,
   ...Delivered,
   attempts: Type.Integer(),
-  nextAt: Time('ISO 8601, UTC: the next attempt; null if it is final or waits for a decision'),
+  nextAt: Time('ISO 8601, UTC: the next attempt, or the end of a pause; null if none is planned for a certain time'),
   finishedAt: Time('ISO 8601, UTC; null if it is not final'),
   reply: Type.Union([Type.String(), Type.Null()], { description: "the server's reply to the latest attempt" }),
 })

@@ -12,7 +12,6 @@ import {
   type Answer,
   type Call,
   type Command,
-  CommandError,
   limitOption,
   requiredId,
   textOption,
@@ -20,6 +19,8 @@ import {
   UsageError,
 } from '../command.ts'
 import { table } from '../table.ts'
+import { requireAccount } from './account-option.ts'
+import { nextAttemptText } from './next-attempt-text.ts'
 
 /** Days of messages that are listed without `--since`, and without `after:` in the search. */
 const DEFAULT_DAYS = 7
@@ -50,9 +51,7 @@ export const messageListCommands: readonly Command[] = [
         after: textOption(call, 'after'),
       }
       return call.withCore(async (core) => {
-        if (accountId !== undefined && !(await core.accounts.list()).some(({ id }) => id === accountId)) {
-          throw new CommandError(`account ${accountId} not found; "account list" lists all accounts`)
-        }
+        await requireAccount(core, accountId ?? null)
         return toAnswer(await core.messages.list(query))
       })
     },
@@ -98,16 +97,7 @@ function toAnswer({ deliveries, next, partial }: DeliveryPage): Answer {
 }
 
 function row(one: ListedDelivery): unknown[] {
-  const { messageId, recipientNo, accountId, recipient, state, attempts, acceptedAt, nextAt, finishedAt, isHeld } = one
-  return [
-    messageId,
-    recipientNo,
-    accountId,
-    recipient,
-    state,
-    attempts,
-    acceptedAt,
-    isHeld ? 'held' : nextAt,
-    finishedAt,
-  ]
+  const { messageId, recipientNo, accountId, recipient, state, attempts, acceptedAt, finishedAt } = one
+  const about = [messageId, recipientNo, accountId, recipient, state]
+  return [...about, attempts, acceptedAt, nextAttemptText(one), finishedAt]
 }

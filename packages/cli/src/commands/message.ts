@@ -14,6 +14,7 @@ import { messageNotFound } from './message-not-found.ts'
 import { messageQueueCommands } from './message-queue.ts'
 import { messageSendCommands } from './message-send.ts'
 import { messageWhyCommands } from './message-why.ts'
+import { nextAttemptText } from './next-attempt-text.ts'
 import { effectText } from './return-answers.ts'
 import { ruleText } from './suppression-cause.ts'
 
@@ -89,9 +90,9 @@ function endSetAside(call: Call, done: 'released' | 'failed', act: (core: Core, 
 
 function textOf(details: Shown): string {
   const { id, door, acceptedAt, from, subject, size, deliveries } = details
-  const states = deliveries.map(({ recipientNo, kind, recipient, state, attempt, nextAt, reason, isHeld }) => [
-    ...[recipientNo, kind, recipient, isAside({ state, reason }) ? 'set aside' : state, attempt],
-    isHeld ? 'held' : nextAt && state !== 'sending' && !isAside({ state, reason }) ? nextAt : '',
+  const states = deliveries.map((one) => [
+    ...[one.recipientNo, one.kind, one.recipient, isAside(one) ? 'set aside' : one.state, one.attempt],
+    isAside(one) ? '' : nextAttemptText(one),
   ])
   return [
     `message ${id} via ${door}, accepted ${acceptedAt.toISOString()}`,

@@ -1,10 +1,9 @@
-import { isParkedForAccount } from '../delivery/account-holds.ts'
+import { type NextAttempt, nextAttemptOf } from '../delivery/next-attempt.ts'
 import type { DeliveryState } from '../delivery/states.ts'
 import { type AnySql, onlyRow } from '../platform/database/database.ts'
 import { readInOrder } from '../platform/database/read-in-order.ts'
 import type { Reads } from '../platform/database/reads.ts'
 import { invalidParameter } from '../platform/errors.ts'
-import { NEVER } from '../platform/never.ts'
 import { messageIdText, parseMessageId, timeOfId } from '../submission/message-id.ts'
 import type { EntryPoint } from '../submission/submission.ts'
 import { fromOf, hasAttachment, hasConditions, subjectOf } from './list-conditions.ts'
@@ -29,7 +28,7 @@ export interface DeliveryQuery {
   readonly after?: string | undefined
 }
 
-export interface ListedDelivery {
+export interface ListedDelivery extends NextAttempt {
   /** 32 hex digits. */
   readonly messageId: string
   readonly recipientNo: number
@@ -50,10 +49,6 @@ export interface ListedDelivery {
   readonly reason: string | null
   readonly attempts: number
   readonly acceptedAt: Date
-  /** Null if it is final, or waits for the operator or for a paused batch. */
-  readonly nextAt: Date | null
-  /** Whether it waits because mail of its account or to its recipient is held or slowed; it then has no next attempt. */
-  readonly isHeld: boolean
   /** Null if it is in the queue. */
   readonly finishedAt: Date | null
   /** Of the latest attempt: the server's code, enhanced code and text. Null if there was no reply. */
@@ -188,19 +183,19 @@ async function selectRows(sql: AnySql, places: readonly Position[]): Promise<Lis
     select replace(w.id::text, '-', '') as "messageId", w.no as "recipientNo",
            (m.transaction_base + 4 * w.no)::text as "transactionNumber", d.account_id as "accountId", m.door,
            ${fromOf(sql)} as "from", ${subjectOf(sql)} as subject, m.tags, d.recipient, d.kind, d.reference, d.state, d.reason,
-           d.attempt as attempts, m.accepted_at as "acceptedAt", d.next_at as "nextAt", d.finished_at as "finishedAt", d.held as "isHeld",
+           d.attempt as attempts, m.accepted_at as "acceptedAt", d.next_at as "nextAt", d.finished_at as "finishedAt", d.is_paused as "isPaused",
+           d.is_held as "isHeld",
            nullif(concat_ws(' ', nullif(a.code, 0), a.enhanced, a.reply), '') as reply, m.size,
            ${hasAttachment(sql)} as "hasAttachment"
       from unnest(${places.map(({ messageId }) => messageId)}::uuid[], ${places.map(({ recipientNo }) => recipientNo)}::int[])
            with ordinality as w(id, no, at)
      cross join lateral (select * from messages where id = w.id offset 0) m
      cross join lateral (
-       select ${columns}, reason, null::timestamptz as next_at, finished_at, false as held from finished_deliveries
+       select ${columns}, reason, null::timestamptz as next_at, finished_at, false as is_paused, false as is_held from finished_deliveries
         where message_id = w.id and recipient_no = w.no
        union all
-       select ${columns}, set_aside, case when worker_id is null and not ${isParkedForAccount(sql)} then nullif(next_at, ${NEVER}::timestamptz) end, null,
-              ${isParkedForAccount(sql)}
-         from delivery_queue where message_id = w.id and recipient_no = w.no
+       select ${columns}, set_aside, planned_at, null, is_paused, is_held
+         from delivery_queue q cross join lateral (${nextAttemptOf(sql)}) n where message_id = w.id and recipient_no = w.no
        limit 1) d
       left join lateral (
        select code, enhanced, reply from attempts where message_id = w.id and recipient_no = w.no

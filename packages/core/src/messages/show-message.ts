@@ -1,4 +1,4 @@
-import { isParkedForAccount } from '../delivery/account-holds.ts'
+import { type NextAttempt, nextAttemptOf } from '../delivery/next-attempt.ts'
 import type { TlsOrigin } from '../delivery/tls/levels.ts'
 import type { AnySql, Sql } from '../platform/database/database.ts'
 import { parseMessageId } from '../submission/message-id.ts'
@@ -50,7 +50,7 @@ export interface MessageDetails {
   readonly suppressions: readonly Suppression[]
 }
 
-export interface DeliveryDetails {
+export interface DeliveryDetails extends NextAttempt {
   readonly recipientNo: number
   /** v2 TRANSID. */
   readonly transactionNumber: string
@@ -59,10 +59,6 @@ export interface DeliveryDetails {
   readonly kind: string
   readonly reference: string | null
   readonly attempt: number
-  /** Null if it is final, or held with its account. */
-  readonly nextAt: Date | null
-  /** Whether it waits because mail of its account or to its recipient is held or slowed. */
-  readonly isHeld: boolean
   readonly expiresAt: Date | null
   readonly reason: string | null
   readonly finishedAt: Date | null
@@ -182,12 +178,13 @@ async function readDeliveries(sql: AnySql, messageId: string, page: MessagePage 
     ? sql`and recipient_no >= ${page.fromRecipient}::int order by recipient_no limit ${MAX_EXPLAINED}`
     : sql`order by recipient_no`
   return sql<DeliveryRow[]>`
-    select recipient_no as "recipientNo", state, recipient, kind, reference, attempt, case when not held."isHeld" then next_at end as "nextAt",
-           expires_at as "expiresAt", reason, finished_at as "finishedAt", held."isHeld"
+    select recipient_no as "recipientNo", state, recipient, kind, reference, attempt, planned_at as "nextAt",
+           coalesce(is_paused, false) as "isPaused", coalesce(is_held, false) as "isHeld", expires_at as "expiresAt", reason,
+           finished_at as "finishedAt"
       from deliveries d
-     cross join lateral (
-       select exists (select from delivery_queue q where q.message_id = d.message_id and q.recipient_no = d.recipient_no
-                         and ${isParkedForAccount(sql)}) as "isHeld") held
+      left join lateral (
+       select n.* from delivery_queue q cross join lateral (${nextAttemptOf(sql)}) n
+        where q.message_id = d.message_id and q.recipient_no = d.recipient_no) n on true
      where message_id = ${messageId}::uuid ${chosen}`
 }
 

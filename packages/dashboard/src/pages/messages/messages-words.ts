@@ -60,6 +60,7 @@ export const messagesWords = catalogue({
     nothingText: 'No message of the last weeks has all of these properties.',
     nextAt: (time: string) => `next attempt ${time}`,
     tries: (count: number) => (count === 1 ? '1 attempt' : `${count} attempts`),
+    pausedUntil: (time: string) => `paused until ${time}`,
     doors: { v2: 'Web API', v3: 'Migration API', smtp: 'SMTP', system: 'this service' },
     recipients: 'Recipients',
     recipientCount: (count: string, isOne: boolean) => (isOne ? '1 recipient' : `${count} recipients`),
@@ -201,6 +202,7 @@ export const messagesWords = catalogue({
     recipients: 'Empfänger',
     recipientCount: (count) => `${count} Empfänger`,
     kinds: { to: 'an', cc: 'cc', bcc: 'bcc' },
+    pausedUntil: (time) => `angehalten bis ${time}`,
     again: 'Erneut senden',
     againText:
       'Eine neue Nachricht gleichen Inhalts geht an alle Empfänger, nach den jetzt geltenden Regeln. Gesperrte Empfänger erhalten sie nicht.',

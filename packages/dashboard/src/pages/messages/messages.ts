@@ -127,12 +127,13 @@ export function subject({ language }: Pick<AccountCall, 'language'>, text: strin
 /** How long it took, or the last word of the server and when it is tried next. */
 function outcome(
   { format, language }: AccountCall,
-  { state, acceptedAt, finishedAt, reply, nextAt, reason }: ListedDelivery,
+  { state, acceptedAt, finishedAt, reply, nextAt, isPaused, reason }: ListedDelivery,
 ): Value {
   if (state === 'delivered' && finishedAt) return format.duration(finishedAt.getTime() - acceptedAt.getTime())
-  const next =
-    nextAt && state !== 'queued' && state !== 'sending' ? messagesWords(language).nextAt(format.plainTime(nextAt)) : ''
-  const reasons: Readonly<Record<string, string>> = messagesWords(language).reasons
+  const words = messagesWords(language)
+  const isPlanned = nextAt !== null && (isPaused || state !== 'queued')
+  const next = isPlanned ? (isPaused ? words.pausedUntil : words.nextAt)(format.plainTime(nextAt)) : ''
+  const reasons: Readonly<Record<string, string>> = words.reasons
   const said = reply ?? (reason === null ? '' : (reasons[reason] ?? reason))
   return [said !== '' && foreign(said), said !== '' && next !== '' && '; ', next]
 }

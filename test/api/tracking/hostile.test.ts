@@ -41,14 +41,17 @@ function altered(token: string, count: number): string[] {
 
 t.test('two hundred altered tokens of each kind lead nowhere, and nothing of them comes back', async (t) => {
   const message = await deliver()
+  const broken = (await ask('/t/u/AQ')).text
+  t.match(broken, 'This link is incomplete')
   for (const path of [link(message, SHOP), pixel(message), leave(message)]) {
     const token = path.slice('/t/o/'.length)
+    const expected = path.startsWith('/t/u/') ? broken : 'Not found\n'
     for (const forged of altered(token, 200)) {
       const answer = await ask(path.slice(0, 5) + forged, {
         method: path.startsWith('/t/u/') ? 'POST' : 'GET',
         ...(path.startsWith('/t/u/') ? { body: 'List-Unsubscribe=One-Click' } : {}),
       })
-      if (answer.status !== 404 || answer.text !== 'Not found\n' || answer.headers.location)
+      if (answer.status !== 404 || answer.text !== expected || answer.headers.location)
         t.fail(`${forged}: ${answer.text}`)
     }
   }
@@ -117,8 +120,8 @@ t.test("nowhere does a URL of the asker's become a place to go", async (t) => {
 
 t.test('a path that is none, and one without a token, is a plain 404', async (t) => {
   for (const path of [
-    ...['/t/', '/t/o', '/t/o/', '/t/c/', '/t/u/', '/t/x', '/t/o/.gif', '/t/o/.', '/t/c/a/b', '/t/o/%00'],
-    ...['/t/o/<script>alert(1)</script>', `/t/o/${'A'.repeat(12_000)}`, '/t/c/AQ', '/t/u/AQ'],
+    ...['/t/', '/t/o', '/t/o/', '/t/c/', '/t/u', '/t/x', '/t/o/.gif', '/t/o/.', '/t/c/a/b', '/t/o/%00'],
+    ...['/t/o/<script>alert(1)</script>', `/t/o/${'A'.repeat(12_000)}`, '/t/c/AQ'],
   ]) {
     for (const method of ['GET', 'HEAD']) {
       const answer = await ask(path, { method })

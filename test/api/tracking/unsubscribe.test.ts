@@ -233,6 +233,19 @@ t.test('one who was forgotten is unsubscribed by the hash in his own mail, and s
   t.match(held, { state: 'dropped', reason: 'unsubscribe' })
 })
 
+t.test("a link that was cut says so in the reader's language, and what to do", async (t) => {
+  const whole = leave(await deliver([somebody()]))
+  for (const path of [whole.slice(0, -1), whole.slice(0, 30), whole.replace('/t/u/', '/t/p/')]) {
+    const page = await ask(path)
+    t.equal(page.status, 404, path)
+    t.match(page.headers['content-type'], /^text\/html/)
+    t.match(page.text, 'This link is incomplete')
+    t.match(page.text, 'copy the whole link from the email')
+    t.match((await ask(path, { headers: { 'accept-language': 'de' } })).text, 'Dieser Link ist unvollständig')
+    t.notMatch(page.text, '<form')
+  }
+})
+
 t.test('a link whose message is no longer kept works by its hash too', async (t) => {
   const person = somebody()
   const url = hashOf(person)

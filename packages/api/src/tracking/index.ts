@@ -16,12 +16,14 @@ interface Route {
   readonly kind: TrackingTarget['kind']
   readonly methods: readonly HTTPMethods[]
   readonly act: (target: TrackingTarget, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
+  /** Answers a token that was not sealed here. */
+  readonly refuse: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 }
 
 /**
  * Serves tracking pixels, click redirects and the pages for recipients, at any host name and without key, cookie or credit. The sealed
  * token contains all data needed, so pixels and redirects work even if the database is unavailable. A token that was not sealed
- * here returns 404, and nothing of it is echoed.
+ * here returns 404, with a page for people where people see it, and nothing of it is echoed.
  */
 export async function tracking(app: FastifyInstance, { core }: TrackingOptions): Promise<void> {
   const routes: readonly Route[] = [
@@ -34,6 +36,7 @@ export async function tracking(app: FastifyInstance, { core }: TrackingOptions):
         // Webmail with cross-origin isolation can load it too.
         return reply.header('cross-origin-resource-policy', 'cross-origin').type('image/gif').send(PIXEL)
       },
+      refuse: sendNothing,
     },
     {
       url: '/c/*',
@@ -41,10 +44,11 @@ export async function tracking(app: FastifyInstance, { core }: TrackingOptions):
       methods: ['GET', 'HEAD'],
       async act(target, request, reply) {
         const location = locationOf(target.url)
-        if (location === undefined) return sendWord(reply, 404, 'Not found')
+        if (location === undefined) return sendNothing(request, reply)
         await core.tracking.note(target, readerOf(request))
         return sendWord(reply.header('location', location), 302, 'Found')
       },
+      refuse: sendNothing,
     },
     {
       url: '/u/*',
@@ -52,6 +56,7 @@ export async function tracking(app: FastifyInstance, { core }: TrackingOptions):
       methods: ['GET', 'HEAD', 'POST'],
       act: (target, request, reply) =>
         (request.method === 'POST' ? unsubscribe : askUnsubscribe)({ core, target, request, reply }),
+      refuse: sendBroken,
     },
     {
       url: '/p/*',
@@ -59,6 +64,7 @@ export async function tracking(app: FastifyInstance, { core }: TrackingOptions):
       methods: ['GET', 'HEAD', 'POST'],
       act: (target, request, reply) =>
         (request.method === 'POST' ? setPreferences : askPreferences)({ core, target, request, reply }),
+      refuse: sendBroken,
     },
   ]
 
@@ -70,14 +76,14 @@ export async function tracking(app: FastifyInstance, { core }: TrackingOptions):
     reply.headers(HEADERS)
   })
   app.setErrorHandler(sendError)
-  for (const { url, kind, methods, act } of routes) {
+  for (const { url, kind, methods, act, refuse } of routes) {
     app.route<{ Params: { '*': string } }>({
       url,
       method: methods.filter((method) => method !== 'HEAD'),
       schema: { hide: true },
       async handler(request, reply) {
         const target = core.tracking.read(kind, request.params['*'].replace(/\.gif$/, ''))
-        return target ? act(target, request, reply) : sendWord(reply, 404, 'Not found')
+        return target ? act(target, request, reply) : refuse(request, reply)
       },
     })
     const others = app.supportedMethods.filter((method) => !(methods as readonly string[]).includes(method))
@@ -86,6 +92,16 @@ export async function tracking(app: FastifyInstance, { core }: TrackingOptions):
     )
   }
   for (const url of ['/', '/*']) answerAll(app, url, app.supportedMethods, (reply) => sendWord(reply, 404, 'Not found'))
+}
+
+/** A person sees neither a pixel nor, as a rule, a redirect. */
+async function sendNothing(_request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  return sendWord(reply, 404, 'Not found')
+}
+
+/** A link that a mail client has cut, or that was copied in part, is opened by a recipient who wants to unsubscribe. */
+async function sendBroken(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  return sendPage(reply, 404, await failurePage(readerLanguage(request), 'broken'))
 }
 
 /** Responds before the body is read. */

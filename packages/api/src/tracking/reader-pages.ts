@@ -79,7 +79,7 @@ export function preferencesPage(page: ReaderPage & { readonly view: ReaderView }
 }
 
 /** A page that says why a request had no effect. */
-export function failurePage(language: ReaderLanguage, why: 'expired' | 'busy' | 'error'): Promise<string> {
+export function failurePage(language: ReaderLanguage, why: 'broken' | 'expired' | 'busy' | 'error'): Promise<string> {
   const words = wordsOf(language)
   return documentOf({ language }, words[`${why}Title`], html`<p>${words[`${why}Text`]}</p>`)
 }

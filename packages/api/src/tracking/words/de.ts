@@ -28,6 +28,9 @@ export const de: ReaderWords = {
   saved: 'Ihre Einstellungen sind gespeichert.',
   leaveEverything: 'Möchten Sie gar keine E-Mails von diesem Absender?',
   leaveEverythingButton: 'Von allen E-Mails abmelden',
+  brokenTitle: 'Dieser Link ist unvollständig',
+  brokenText:
+    'Bitte kopieren Sie den ganzen Link aus der E-Mail und öffnen Sie ihn noch einmal. Wenn das nicht hilft, wenden Sie sich bitte an den Absender, um sich abzumelden.',
   expiredTitle: 'Dieser Link ist abgelaufen',
   expiredText:
     'Die Nachricht, zu der dieser Link gehört, ist bei uns nicht mehr gespeichert. Um sich abzumelden, wenden Sie sich bitte an den Absender.',

@@ -28,6 +28,9 @@ export const en: ReaderWords = {
   saved: 'Your preferences have been saved.',
   leaveEverything: 'Do you want no emails at all from this sender?',
   leaveEverythingButton: 'Unsubscribe from all',
+  brokenTitle: 'This link is incomplete',
+  brokenText:
+    'Please copy the whole link from the email and open it again. If that does not help, contact the sender to unsubscribe.',
   expiredTitle: 'This link has expired',
   expiredText: 'We no longer have the message this link belongs to. To unsubscribe, please contact the sender.',
   busyTitle: 'Temporarily unavailable',

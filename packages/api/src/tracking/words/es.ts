@@ -28,6 +28,9 @@ export const es: ReaderWords = {
   saved: 'Sus preferencias se han guardado.',
   leaveEverything: '¿No quiere recibir ningún correo de este remitente?',
   leaveEverythingButton: 'Cancelar todas las suscripciones',
+  brokenTitle: 'Este enlace está incompleto',
+  brokenText:
+    'Copie el enlace completo del correo y ábralo de nuevo. Si no funciona, póngase en contacto con el remitente para cancelar la suscripción.',
   expiredTitle: 'Este enlace ha caducado',
   expiredText:
     'Ya no conservamos el mensaje al que pertenece este enlace. Para cancelar la suscripción, póngase en contacto con el remitente.',

@@ -28,6 +28,9 @@ export const fr: ReaderWords = {
   saved: 'Vos préférences ont été enregistrées.',
   leaveEverything: 'Vous ne souhaitez plus recevoir aucun e-mail de cet expéditeur ?',
   leaveEverythingButton: 'Se désabonner de tous les e-mails',
+  brokenTitle: 'Ce lien est incomplet',
+  brokenText:
+    'Veuillez copier le lien en entier depuis l’e-mail et l’ouvrir de nouveau. Si cela ne suffit pas, veuillez contacter l’expéditeur pour vous désabonner.',
   expiredTitle: 'Ce lien a expiré',
   expiredText:
     'Nous ne conservons plus le message auquel ce lien appartient. Pour vous désabonner, veuillez contacter l’expéditeur.',

@@ -28,6 +28,9 @@ export const it: ReaderWords = {
   saved: 'Le tue preferenze sono state salvate.',
   leaveEverything: 'Non vuoi ricevere nessuna email da questo mittente?',
   leaveEverythingButton: 'Annulla tutte le iscrizioni',
+  brokenTitle: 'Questo link è incompleto',
+  brokenText:
+    'Copia il link intero dall’email e aprilo di nuovo. Se non basta, contatta il mittente per annullare l’iscrizione.',
   expiredTitle: 'Questo link è scaduto',
   expiredText:
     'Il messaggio a cui appartiene questo link non è più conservato. Per annullare l’iscrizione, contatta il mittente.',

@@ -28,6 +28,9 @@ export const ja: ReaderWords = {
   saved: '設定を保存しました。',
   leaveEverything: 'この送信者からのメールをすべて停止しますか？',
   leaveEverythingButton: 'すべての配信を停止する',
+  brokenTitle: 'このリンクは不完全です',
+  brokenText:
+    'メールからリンク全体をコピーして、もう一度開いてください。それでも開けない場合は、配信の停止について送信者にお問い合わせください。',
   expiredTitle: 'このリンクは有効期限が切れています',
   expiredText:
     'このリンクに対応するメッセージは、すでに保存されていません。配信の停止をご希望の場合は、送信者にお問い合わせください。',

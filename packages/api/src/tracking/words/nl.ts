@@ -28,6 +28,9 @@ export const nl: ReaderWords = {
   saved: 'Uw voorkeuren zijn opgeslagen.',
   leaveEverything: 'Wilt u helemaal geen e-mails van deze afzender?',
   leaveEverythingButton: 'Afmelden voor alle e-mails',
+  brokenTitle: 'Deze link is onvolledig',
+  brokenText:
+    'Kopieer de hele link uit de e-mail en open hem opnieuw. Helpt dat niet, neem dan contact op met de afzender om u af te melden.',
   expiredTitle: 'Deze link is verlopen',
   expiredText:
     'Het bericht waar deze link bij hoort, wordt niet meer bewaard. Neem contact op met de afzender om u af te melden.',

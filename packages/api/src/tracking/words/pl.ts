@@ -28,6 +28,9 @@ export const pl: ReaderWords = {
   saved: 'Preferencje zostały zapisane.',
   leaveEverything: 'Nie chcesz otrzymywać żadnych wiadomości od tego nadawcy?',
   leaveEverythingButton: 'Anuluj wszystkie subskrypcje',
+  brokenTitle: 'Ten link jest niekompletny',
+  brokenText:
+    'Skopiuj cały link z wiadomości i otwórz go ponownie. Jeśli to nie pomoże, skontaktuj się z nadawcą, aby anulować subskrypcję.',
   expiredTitle: 'Ten link wygasł',
   expiredText:
     'Nie przechowujemy już wiadomości, z której pochodzi ten link. Aby anulować subskrypcję, skontaktuj się z nadawcą.',

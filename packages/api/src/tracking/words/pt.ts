@@ -28,6 +28,9 @@ export const pt: ReaderWords = {
   saved: 'Suas preferências foram salvas.',
   leaveEverything: 'Não quer receber nenhum e-mail deste remetente?',
   leaveEverythingButton: 'Cancelar todas as inscrições',
+  brokenTitle: 'Este link está incompleto',
+  brokenText:
+    'Copie o link inteiro do e-mail e abra-o novamente. Se não funcionar, entre em contato com o remetente para cancelar a inscrição.',
   expiredTitle: 'Este link expirou',
   expiredText:
     'Não temos mais a mensagem à qual este link pertence. Para cancelar a inscrição, entre em contato com o remetente.',

@@ -35,6 +35,9 @@ export interface ReaderWords {
   readonly saved: string
   readonly leaveEverything: string
   readonly leaveEverythingButton: string
+  /** Texts for a link that was cut or changed on its way to the recipient. */
+  readonly brokenTitle: string
+  readonly brokenText: string
   readonly expiredTitle: string
   readonly expiredText: string
   readonly busyTitle: string

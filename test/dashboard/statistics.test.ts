@@ -66,6 +66,28 @@ t.test('statistics', async (t) => {
     t.equal(rows.length, 2)
   })
 
+  await t.test('a download whose later part cannot be read breaks off, and does not look complete', async (t) => {
+    const other = await service.makeSender()
+    const eve = await member(dashboard, other)
+    const add = async (from: number, to: number) => {
+      for (let first = from; first <= to; first += 7000)
+        await service.sql`
+          insert into roll_ups
+          select (jsonb_populate_record(r, jsonb_build_object('account_id', ${other.accountId}::int, 'name', i || '.example'))).*
+            from generate_series(${first}::int, ${Math.min(to, first + 6999)}::int) i, roll_ups r
+           where r.account_id = ${sender.accountId} and r.subject = 'recipient_domain' and r.name = 'lumen.example'`
+    }
+    const path = `/app/${other.accountId}/statistics.csv?by=site&from=${today}&to=${today}`
+    await add(1, 2500)
+    t.equal((await (await eve.get(path)).text()).trim().split('\r\n').length, 1 + 2500)
+    // At most 50,000 counts are read: beyond it, the second of these 49 parts is refused.
+    await add(2501, 49_000)
+    const response = await eve.get(path)
+    t.equal(response.status, 200)
+    await add(49_001, 50_100)
+    await t.rejects(response.text(), 'the reader learns that it is not the whole file')
+  })
+
   await t.test('days, weeks and months are those that give a chart that can be read', async (t) => {
     const grains = async (query: string) =>
       [...(await shown(query)).matchAll(/period=(\w+)&amp;by=site"( aria-current="true")?>(?:Day|Week|Month)/g)].map(

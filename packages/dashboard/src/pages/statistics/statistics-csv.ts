@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
-import { csvCell, type NamedCounts, type SumsAnswer } from '@postrider/core'
+import { csvCell, type NamedCounts } from '@postrider/core'
 import { type Answer, file } from '../../frame/answer.ts'
 import type { AccountCall } from '../../frame/call.ts'
 import { failurePage } from '../../frame/error-pages.ts'
 import { readSpan } from './span.ts'
-import { readSums, subjectOf } from './statistics-table.ts'
+import { readSums, type SumsRead, subjectOf } from './statistics-table.ts'
 import { statisticsWords } from './statistics-words.ts'
 
 /** Names read at once. */
@@ -26,7 +26,10 @@ const METRICS = [
   'complained',
 ] as const
 
-/** The table of the page as CSV, with all names and exact numbers; delivery times are in seconds. */
+/**
+ * The table of the page as CSV, with all names and exact numbers; delivery times are in seconds. If a later part cannot be read, or only without
+ * delivery times, the download breaks off: a file with a gap would look like a whole one.
+ */
 export async function statisticsFile(call: AccountCall): Promise<Answer> {
   const span = readSpan(call)
   const begin = await readSums(call, span, { limit: PAGE, offset: 0 })
@@ -35,12 +38,15 @@ export async function statisticsFile(call: AccountCall): Promise<Answer> {
     return failurePage({ status: begin.status, title, text: begin.problem }, call)
   }
   const by = subjectOf(call)
-  async function* rows(first: SumsAnswer): AsyncGenerator<string> {
+  async function* rows(first: SumsRead): AsyncGenerator<string> {
     yield `${[by, ...METRICS, 'p50', 'p90', 'p99'].join(',')}\r\n`
     yield first.stats.map(row).join('')
     for (let offset = PAGE; offset < first.total; offset += PAGE) {
       const next = await readSums(call, span, { limit: PAGE, offset })
-      if (next.ok) yield next.value.stats.map(row).join('')
+      if (!next.ok) throw new Error(`the statistics cannot be read further than ${offset} names: ${next.problem}`)
+      if (next.value.hasTimes !== first.hasTimes)
+        throw new Error(`the statistics have become too many for delivery times after ${offset} names`)
+      yield next.value.stats.map(row).join('')
     }
   }
   const name = `statistics-${by}-${span.first}-${span.last}.csv`

@@ -27,6 +27,12 @@ export interface SumsPage {
   readonly offset: number
 }
 
+/** A page of sums. */
+export interface SumsRead extends SumsAnswer {
+  /** Whether the delivery times were read. */
+  readonly hasTimes: boolean
+}
+
 /**
  * Returns the sums by name, with delivery times if the account does not have too many names for that in this span. Not ok: it has too many
  * even without.
@@ -35,10 +41,12 @@ export async function readSums(
   call: AccountCall,
   { first, last }: ShownSpan,
   page: SumsPage,
-): Promise<Attempt<SumsAnswer>> {
+): Promise<Attempt<SumsRead>> {
   const question = { accountId: call.account.id, subject: SUBJECTS[subjectOf(call)], first, last, ...page }
-  const withTimes = await attempt(() => call.core.stats.sums({ ...question, times: true }, call.reads))
-  return withTimes.ok ? withTimes : attempt(() => call.core.stats.sums(question, call.reads))
+  const read = (hasTimes: boolean) =>
+    attempt(async () => ({ ...(await call.core.stats.sums({ ...question, times: hasTimes }, call.reads)), hasTimes }))
+  const withTimes = await read(true)
+  return withTimes.ok ? withTimes : read(false)
 }
 
 /** The table by recipient domain, tag or sending domain. */

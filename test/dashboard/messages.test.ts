@@ -108,6 +108,19 @@ t.test(
   },
 )
 
+t.test('a body that is damaged is told from one that is no longer stored', async (t) => {
+  const dashboard = await openDashboard(t)
+  const { sql } = dashboard.service
+  const ada = await sendingOwner(dashboard)
+  const at = `/app/${ada.accountId}/messages/${await send(dashboard.url, ada)}`
+  await sql`update bodies set content = '{}' where part = 0`
+  const damaged = await (await ada.get(at)).text()
+  t.match(damaged, 'The body cannot be shown')
+  t.notMatch(damaged, 'no longer stored')
+  await sql`delete from bodies`
+  t.match(await (await ada.get(at)).text(), 'The body is no longer stored')
+})
+
 t.test(
   'a delivery at a paused provider is shown as paused, and one that only waits there without a time',
   async (t) => {

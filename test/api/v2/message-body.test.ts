@@ -118,7 +118,11 @@ t.test('a body needs the scope content, is gone after its retention period, and 
   const reader = await core.auth.createKey({ accountId: sender.accountId, scopes: ['content'] })
   t.equal((await get(`${messageId}/body`, reader.secret)).status, 200)
   await service.sql`update bodies set content = '{}' where part = 0`
-  t.match(errorText(await get(`${messageId}/body`)), 'The body of the message is no longer stored')
+  const damaged = await get(`${messageId}/body`)
+  t.same(
+    [damaged.status, errorText(damaged)],
+    [410, 'The body of the message cannot be read: the stored body of this message was changed after it was accepted'],
+  )
   await service.sql`delete from bodies`
   const gone = await get(`${messageId}/body`)
   t.same([gone.status, errorText(gone)], [410, 'The body of the message is no longer stored'])

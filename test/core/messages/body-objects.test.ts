@@ -187,7 +187,7 @@ t.test(
       t.match(await failure(load(messageId)), { name: 'DamagedBody', message: text })
     }
     t.match(await failure(service.core.messages.source({ accountId: sender.accountId, messageId })), {
-      errorName: 'messageBodyGone',
+      errorName: 'messageBodyUnreadable',
     })
   },
 )

@@ -36,8 +36,14 @@ export const MESSAGE_ACTIONS: readonly Operation[] = [
       resentFrom: Type.String(),
     }),
     errors: [
-      ...(['messageNotFound', 'messageBodyGone', 'accountSuspended', 'accountExpired', 'senderInvalid'] as const),
-      ...(['keyRestricted', 'recipientsMissing', 'creditsExhausted', 'idempotencyConflict'] as const),
+      ...([
+        'messageNotFound',
+        'messageBodyGone',
+        'messageBodyUnreadable',
+        'accountSuspended',
+        'accountExpired',
+      ] as const),
+      ...(['senderInvalid', 'keyRestricted', 'recipientsMissing', 'creditsExhausted', 'idempotencyConflict'] as const),
     ],
     example: {
       input: { messageId, recipients: [0] },

@@ -54,7 +54,7 @@ const example: Static<typeof Body> = {
   complete: true,
 }
 
-const ERRORS = ['messageNotFound', 'messageBodyGone'] as const
+const ERRORS = ['messageNotFound', 'messageBodyGone', 'messageBodyUnreadable'] as const
 const messageId = '019b8d6a3c80700080000000000000a1'
 
 /** The content of a message. Its links are not tracked and its pixel is left out, so that reading it counts as nothing. */

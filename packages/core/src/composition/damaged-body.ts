@@ -2,3 +2,6 @@
 export class DamagedBody extends Error {
   override readonly name = 'DamagedBody'
 }
+
+/** Thrown if nothing of a body is stored, as after its retention period. */
+export class MissingBody extends DamagedBody {}

@@ -6,7 +6,7 @@ import { release } from '../platform/release.ts'
 import type { AddedContent } from './added-content.ts'
 import { decodePart, type Encoding, PartDigest } from './body.ts'
 import { type BodyObjects, BodyUnavailable } from './body-objects.ts'
-import { DamagedBody } from './damaged-body.ts'
+import { DamagedBody, MissingBody } from './damaged-body.ts'
 import type { RecipientData } from './recipient-data.ts'
 
 /** A message as a worker loads it: the data that its deliveries share. */
@@ -132,7 +132,7 @@ export async function loadParts({ sql, bodyObjects }: BodySource, message: Loade
     select part, encoding, digest, octet_length(content) as length, object_length as "objectLength",
            case when object_length is not null then content end as key
       from bodies where message_id = ${message.id}::uuid order by part`
-  if (heads.length === 0) throw new DamagedBody('the stored body of this message is missing')
+  if (heads.length === 0) throw new MissingBody('the stored body of this message is missing')
   const parts =
     heads[0]?.objectLength === null
       ? await readRows(sql, message, heads)
@@ -175,7 +175,7 @@ async function readRows(sql: Sql, message: LoadedMessage, heads: readonly Head[]
       const [row] = await sql<{ slice: Buffer }[]>`
         select substring(content from ${at + 1} for ${SLICE}) as slice from bodies
          where message_id = ${message.id}::uuid and part = ${part}`
-      if (!row) throw new DamagedBody('the stored body of this message is missing')
+      if (!row) throw new MissingBody('the stored body of this message is missing')
       found.add(row.slice)
       row.slice.copy(content, at)
       release(row.slice)

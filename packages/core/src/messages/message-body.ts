@@ -1,5 +1,5 @@
 import { BodyUnavailable } from '../composition/body-objects.ts'
-import { DamagedBody } from '../composition/damaged-body.ts'
+import { DamagedBody, MissingBody } from '../composition/damaged-body.ts'
 import { type BodySource, type LoadedMessage, loadMessages, loadParts } from '../composition/load.ts'
 import type { MessageParts } from '../mime/message-parts.ts'
 import type { ByteBudget } from '../platform/budget.ts'
@@ -45,7 +45,7 @@ const COPIES = 3
  * counted until `fn` has ended, and that of its result until `held` settles. An account does not take all of it.
  *
  * Throws messageNotFound, also for a recipient that the message does not have and for a message of another account; messageBodyGone after the
- * retention period, for a body that is damaged and for a copy that cannot be built; bodyStoreUnavailable; overloaded.
+ * retention period; messageBodyUnreadable for a body that is damaged and for a copy that cannot be built; bodyStoreUnavailable; overloaded.
  */
 export async function withCopy<T>(
   { sql, bodyObjects, budget, render }: Omit<BodyDependencies, 'readParts'>,
@@ -76,13 +76,13 @@ async function built(fn: () => Buffer | Promise<Buffer>): Promise<Buffer> {
   try {
     return await fn()
   } catch (error) {
-    throw error instanceof ServiceError ? error : new ServiceError('messageBodyGone', { cause: error })
+    throw error instanceof ServiceError ? error : unreadable('this copy cannot be built from it', error)
   }
 }
 
 /**
- * Loads a message with its body; `id` is a UUID. Throws messageNotFound, messageBodyGone if it is missing or damaged, or
- * bodyStoreUnavailable.
+ * Loads a message with its body; `id` is a UUID. Throws messageNotFound, messageBodyGone if it is missing, messageBodyUnreadable if it is damaged,
+ * or bodyStoreUnavailable.
  */
 export async function loadBody(source: BodySource, id: string): Promise<LoadedMessage> {
   const message = (await loadMessages(source.sql, [id])).get(id)
@@ -90,11 +90,16 @@ export async function loadBody(source: BodySource, id: string): Promise<LoadedMe
   try {
     return message.parts ? message : await loadParts(source, message)
   } catch (error) {
-    if (error instanceof DamagedBody) throw new ServiceError('messageBodyGone', { cause: error })
+    if (error instanceof MissingBody) throw new ServiceError('messageBodyGone', { cause: error })
+    if (error instanceof DamagedBody) throw unreadable(error.message, error)
     if (error instanceof BodyUnavailable)
       throw new ServiceError('bodyStoreUnavailable', { reason: error.message, cause: error.cause })
     throw error
   }
+}
+
+function unreadable(problem: string, cause: unknown): ServiceError {
+  return new ServiceError('messageBodyUnreadable', { values: { problem }, cause })
 }
 
 interface Found {

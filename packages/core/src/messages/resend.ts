@@ -42,8 +42,8 @@ const COPIES = 2
  * accepted by the rules that apply now: those of account, key, sender, suppressions, limits and credits. Its Date and Message-ID are new. Each of the two
  * messages names the other. With the same idempotency key, the call is carried out once within 24 hours.
  *
- * Throws messageNotFound, messageBodyGone, bodyStoreUnavailable, parameterInvalid (`recipients`, `messageId`), overloaded, notReady while recipients of the account are being
- * erased, and the errors of accept.
+ * Throws messageNotFound, messageBodyGone, messageBodyUnreadable, bodyStoreUnavailable, parameterInvalid (`recipients`, `messageId`), overloaded,
+ * notReady while recipients of the account are being erased, and the errors of accept.
  */
 export async function resendMessage(
   { sql, bodyObjects, budget, accept }: Dependencies,

@@ -171,6 +171,7 @@ export const ERRORS = {
   deliveryUnknown: row(164, 'Events', 400, 'Invalid trid', 550, '5.6.0'),
   messageNotFound: row(165, 'Message', 404, 'Message not found', 550, '5.6.0'),
   messageBodyGone: row(166, 'Message', 410, 'The body of the message is no longer stored', 550, '5.6.0'),
+  messageBodyUnreadable: row(167, 'Message', 410, 'The body of the message cannot be read: {problem}', 550, '5.6.0'),
 
   usernameInvalid: row(170, 'Subaccount', 400, 'Invalid username', 550, '5.6.0'),
   usernameTaken: row(171, 'Subaccount', 400, 'Username already used', 550, '5.6.0'),

@@ -24,30 +24,38 @@ export async function messageTabs(
     (one) => html`<a href="${link(one)}"${one === tab && html` aria-current="page"`}>${words.tabs[one]}</a>`,
   )}</nav></div>`
   const shown =
-    tab === 'transcript' ? transcript(call, chosen) : body ? part(call, { tab, body, details, link }) : gone(call)
+    tab === 'transcript'
+      ? transcript(call, chosen)
+      : typeof body === 'object'
+        ? part(call, { tab, body, details, link })
+        : withoutBody(call, body ?? 'messageNotFound', path(`messages/${details.id}/source?to=${chosen?.recipientNo}`))
   return html`${nav}${!may('content') && html`<p class="hint">${words.noContent}</p>`}<section class="box">${shown}</section>`
 }
 
-/** Undefined after the retention period, and for a body that cannot be read. */
+/** The errors that say why there is no body to show. */
+const NO_BODY = ['messageNotFound', 'messageBodyGone', 'messageBodyUnreadable', 'messageMalformed'] as const
+type NoBody = (typeof NO_BODY)[number]
+
 async function findBody(
   { core, account, written }: AccountCall,
   { id }: MessageDetails,
   { recipientNo }: DeliveryDetails,
-): Promise<ShownBody | undefined> {
+): Promise<ShownBody | NoBody> {
   try {
     return await core.messages.body({ accountId: account.id, messageId: id, recipientNo, held: written() })
   } catch (error) {
-    if (
-      error instanceof ServiceError &&
-      ['messageBodyGone', 'messageNotFound', 'messageMalformed'].includes(error.errorName)
-    )
-      return undefined
-    throw error
+    const why = error instanceof ServiceError ? NO_BODY.find((name) => name === error.errorName) : undefined
+    if (why === undefined) throw error
+    return why
   }
 }
 
-function gone({ icon, language }: AccountCall): Html {
+function withoutBody({ icon, language }: AccountCall, why: NoBody, source: string): Html {
   const words = messagesWords(language)
+  if (why === 'messageBodyUnreadable')
+    return html`<div class="void">${icon('warn')}<h2>${words.unreadable}</h2><p>${words.damagedText}</p></div>`
+  if (why === 'messageMalformed')
+    return html`<div class="void">${icon('warn')}<h2>${words.unreadable}</h2><p>${words.unparsedText}</p><a class="btn" href="${source}">${words.download}</a></div>`
   return html`<div class="void">${icon('clock')}<h2>${words.gone}</h2><p>${words.goneText}</p></div>`
 }
 

@@ -91,6 +91,9 @@ export const messagesWords = catalogue({
     noFiles: 'This message has no attachments.',
     noTranscript: 'There was no SMTP session yet, or it is no longer stored.',
     gone: 'The body is no longer stored',
+    unreadable: 'The body cannot be shown',
+    damagedText: 'What is stored of it is damaged or incomplete, or this copy cannot be built from it.',
+    unparsedText: 'It is stored, but reading its parts takes too much time or memory. Its source can be downloaded.',
     goneText: 'Bodies are kept for the retention period of the account; what became of the message is kept longer.',
     cut: (shown: string, size: string) => `The first ${shown} of ${size}. Download the source to see all of it.`,
     noContent: 'Your role may not see what messages say.',
@@ -230,6 +233,11 @@ export const messagesWords = catalogue({
     noTranscript: 'Es gab noch keine SMTP-Sitzung, oder sie ist nicht mehr gespeichert.',
     gone: 'Der Inhalt ist nicht mehr gespeichert',
     goneText: 'Inhalte bleiben für die Aufbewahrungsfrist des Kontos; was aus der Nachricht wurde, bleibt länger.',
+    unreadable: 'Der Inhalt kann nicht gezeigt werden',
+    damagedText:
+      'Was davon gespeichert ist, ist beschädigt oder unvollständig, oder diese Kopie lässt sich nicht daraus erstellen.',
+    unparsedText:
+      'Er ist gespeichert, aber seine Teile zu lesen kostet zu viel Zeit oder Speicher. Der Quelltext lässt sich herunterladen.',
     cut: (shown, size) => `Die ersten ${shown} von ${size}. Der Download enthält alles.`,
     noContent: 'Ihre Rolle darf nicht sehen, was in Nachrichten steht.',
     showImages: 'Externe Bilder zeigen',

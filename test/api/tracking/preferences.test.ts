@@ -1,7 +1,8 @@
-import { createSecrets, makeTrackingToken, optOutHash } from '@postrider/core'
+import { createSecrets, makeTrackingToken, openDatabase, optOutHash } from '@postrider/core'
 import t from 'tap'
 import { naughtyStrings, skipWithoutThem } from '../../core/naughty-strings.ts'
 import { acceptMessage, envelopeTo } from '../../core/submission.ts'
+import { until } from '../../helpers/until.ts'
 import { type CallAnswer, FORM } from '../call.ts'
 import { BROWSER, makeReaders } from './readers.ts'
 
@@ -116,6 +117,33 @@ t.test('saving leaves and joins groups in one step, each of which is told once',
   await chooser.save([1, 2, 3], [1, 2])
   t.strictSame(await chooser.left(), [3])
   t.strictSame((await chooser.told()).slice(2), [{ type: 'resubscribed', group: 1 }])
+})
+
+t.test('a choice that is saved is said to be saved, also if the database is too slow to show it', async (t) => {
+  const chooser = await makeChooser([1, 2])
+  const open = () => openDatabase({ url: service.env.DATABASE_URL as string, name: 'test', connections: 1 })
+  const [first, second] = [open(), open()]
+  t.teardown(() => Promise.all([first.end({ timeout: 0 }), second.end({ timeout: 0 })]))
+  const isAwaited = (table: string) =>
+    until(`a lock of ${table}`, async () => {
+      const found = await service.sql`select from pg_locks where not granted and relation = ${table}::regclass`
+      return found.length > 0
+    })
+  // The change has read the groups and waits; whoever wants to read them after it waits longer.
+  await first`begin`
+  await first`lock table suppressions in share mode`
+  const saving = chooser.save([1, 2], [2])
+  await isAwaited('suppressions')
+  await second`begin`
+  const locking = second`lock table unsubscribe_groups in access exclusive mode`.execute()
+  await isAwaited('unsubscribe_groups')
+  await first`rollback`
+  const saved = await saving
+  await locking.then(() => second`rollback`)
+  t.equal(saved.status, 200)
+  t.match(saved.text, /role="status">Your preferences have been saved.*<a href="\?lang=en">Choose which/)
+  t.notMatch(saved.text, 'Do you want to stop receiving', 'not the question of the unsubscribe page')
+  t.strictSame(await chooser.left(), [1])
 })
 
 t.test('numbers of other groups, of other accounts and of no group have no effect', async (t) => {

@@ -78,6 +78,16 @@ export function preferencesPage(page: ReaderPage & { readonly view: ReaderView }
   )
 }
 
+/** The page after saving the choice if what is saved now cannot be shown: it must not look as if nothing had been saved. */
+export function savedPage({ language }: ReaderPage): Promise<string> {
+  const words = wordsOf(language)
+  return documentOf(
+    { language },
+    words.preferences,
+    html`<p class="said" role="status">${words.saved}</p><p class="more"><a href="?lang=${language}">${words.choose}</a></p>`,
+  )
+}
+
 /** A page that says why a request had no effect. */
 export function failurePage(language: ReaderLanguage, why: 'broken' | 'expired' | 'busy' | 'error'): Promise<string> {
   const words = wordsOf(language)

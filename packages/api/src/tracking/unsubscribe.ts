@@ -11,7 +11,15 @@ import { sendPage, sendWord } from './answers.ts'
 import { isOneClick } from './one-click.ts'
 import { readerOf, within } from './reader.ts'
 import { readerLanguage } from './reader-language.ts'
-import { backPage, failurePage, leftPage, preferencesPage, type ReaderPage, unsubscribePage } from './reader-pages.ts'
+import {
+  backPage,
+  failurePage,
+  leftPage,
+  preferencesPage,
+  type ReaderPage,
+  savedPage,
+  unsubscribePage,
+} from './reader-pages.ts'
 
 /** Milliseconds the page waits for what it shows of the message. */
 const VIEW_TIMEOUT_MS = 2000
@@ -99,7 +107,8 @@ async function change(
 
 async function choicePage(page: ReaderPage, isSaved: boolean): Promise<string> {
   const { view } = page
-  return view !== null && view.groups.length > 0 ? preferencesPage({ ...page, view }, isSaved) : unsubscribePage(page)
+  if (view !== null && view.groups.length > 0) return preferencesPage({ ...page, view }, isSaved)
+  return isSaved ? savedPage(page) : unsubscribePage(page)
 }
 
 async function pageOf({ core, target, request }: ReaderCall): Promise<ReaderPage> {

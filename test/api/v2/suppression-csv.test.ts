@@ -101,11 +101,12 @@ t.test('wrong rows are told with their lines, and the others are taken', async (
     ',x.example,,,5',
     'e@x.example,,global,,',
     'f@x.example,,,2026-13-45,',
+    'g@x.example,,,2026-02-31 10:00,',
     '"a b"@x.example.,,,,',
     'z@x.example',
   ]
   const { problems, ...report } = reportOf(await take(csv.join('\n')))
-  t.strictSame(report, { rows: 12, added: 2, known: 0, wrong: 10 })
+  t.strictSame(report, { rows: 13, added: 2, known: 0, wrong: 11 })
   t.match(problems, [
     { line: 3, problem: 'Invalid email address' },
     { line: 5, problem: 'Invalid email domain' },
@@ -116,7 +117,8 @@ t.test('wrong rows are told with their lines, and the others are taken', async (
     { line: 10, problem: /\[domain\]/ },
     { line: 11, problem: /\[reason\]/ },
     { line: 12, problem: /\[since\]/ },
-    { line: 13, problem: 'Invalid email address' },
+    { line: 13, problem: /\[since\]/ },
+    { line: 14, problem: 'Invalid email address' },
   ])
   t.match(await give(), [/^a@x/, /^z@x/])
 })

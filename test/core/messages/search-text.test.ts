@@ -43,6 +43,7 @@ t.test('every part of a search has its meaning', async (t) => {
     ['after:2026-11-20', { since: new Date('2026-11-20T00:00:00Z') }],
     ['before:2026-11-20T10:30', { until: new Date('2026-11-20T10:30:00Z') }],
     ['before:2026-11-20t10:30:05+02:00', { until: new Date('2026-11-20T08:30:05Z') }],
+    ['before:2026-11-20T10:30:05.25+0200', { until: new Date('2026-11-20T08:30:05.250Z') }],
     ['to:a@b.example  state:queued\ttag:"x"', { recipientKey: 'a@b.example', states: ['queued'], tag: 'x' }],
   ]
   for (const [text, meaning] of rows) t.strictSame(parseSearch(text), meaning, text)
@@ -73,6 +74,7 @@ t.test('an error names the part that is wrong, and what to write', async (t) => 
     ['has:stamp', 'search has:stamp: must be attachment'],
     ['before:monday', /^search before:monday: must be a day or a time in ISO 8601, such as/],
     ['after:2026-02-31T99:00', /^search after:2026-02-31T99:00: must be a day or a time/],
+    ['after:2026-02-31', /^search after:2026-02-31: must be a day or a time/],
     ['after:+999999-01-01', /must be a day or a time/],
     ['tag:a\0b', 'search tag:a\0b: must not contain NUL'],
     ['a'.repeat(2001), 'search must have at most 2000 characters'],

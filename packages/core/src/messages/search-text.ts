@@ -1,6 +1,7 @@
 import { DELIVERY_STATES, type DeliveryState } from '../delivery/states.ts'
 import { addressKey, parseDomain } from '../mime/address.ts'
 import { invalidParameter } from '../platform/errors.ts'
+import { readIsoTime } from '../platform/iso-time.ts'
 import { parseMessageId } from '../submission/message-id.ts'
 import type { EntryPoint } from '../submission/submission.ts'
 
@@ -224,17 +225,9 @@ function oneOf<T extends string>(value: string, allowed: readonly T[], wrong: Wr
 
 /** A day, which begins at midnight UTC, or a time in ISO 8601; without a zone it is UTC. */
 function timeOf(value: string, wrong: Wrong): Date {
-  const text = value.trim().toUpperCase()
-  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text)
-  const isTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:\d{2})?$/.test(text)
-  const hasZone = /(Z|[+-]\d{2}:\d{2})$/.test(text.slice(10))
-  const time = new Date(isTime && !hasZone ? `${text}Z` : text)
-  if (
-    !(isDay || isTime) ||
-    Number.isNaN(time.getTime()) ||
-    time.getUTCFullYear() < 1970 ||
-    time.getUTCFullYear() > 9999
-  ) {
+  const time = readIsoTime(value.trim())
+  // Ids of messages have no others.
+  if (!time || time.getUTCFullYear() < 1970 || time.getUTCFullYear() > 9999) {
     throw wrong('must be a day or a time in ISO 8601, such as 2026-01-31 or 2026-01-31T12:00Z')
   }
   return time

@@ -10,6 +10,7 @@ import {
 } from '../platform/database/database.ts'
 import { within } from '../platform/database/deadlines.ts'
 import { invalidParameter, ServiceError } from '../platform/errors.ts'
+import { readIsoTime } from '../platform/iso-time.ts'
 import { createSharedSlots } from '../platform/shared-slots.ts'
 import type { Fragment } from './bypass.ts'
 import { addedAgain, scopeOf } from './store.ts'
@@ -240,15 +241,10 @@ function groupOf(text = '0'): number {
   return Number(text)
 }
 
-/** ISO 8601, with T or a space before the time; without a zone it is UTC. */
-const TIME = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2})?)?$/
-
+/** ISO 8601, also with a space before the time, as spreadsheets and databases write it. */
 function timeOf(text: string | undefined): Date | null {
   if (text === undefined) return null
-  const [whole, day, clock = '00:00', zone = 'Z'] = TIME.exec(text) ?? []
-  const time = new Date(`${day}T${clock}${zone}`)
-  if (whole === undefined || Number.isNaN(time.getTime())) {
-    throw invalidParameter('since', 'must be a time like 2026-01-05 10:11:12')
-  }
+  const time = readIsoTime(text.replace(' ', 'T'))
+  if (!time) throw invalidParameter('since', 'must be a time like 2026-01-05 10:11:12')
   return time
 }

@@ -3,12 +3,29 @@ import { join } from 'node:path'
 import type { Account } from '@postrider/core'
 import t from 'tap'
 import { makeService } from '../helpers/service.ts'
+import { recordStatements } from '../helpers/statements.ts'
 import { answered, postrider } from './postrider.ts'
 
 const service = await makeService(t)
 const { env } = service
 const sender = await service.makeSender()
 const account = String(sender.accountId)
+
+t.test('a command for one account looks for this one, and does not read all accounts', async (t) => {
+  const recorder = await recordStatements(t, env.DATABASE_URL as string)
+  const recorded = { ...env, DATABASE_URL: recorder.url }
+  for (const args of [
+    ['key', 'list', '--account', account],
+    ['events', '--account', account],
+    ['message', 'list', '--account', account],
+    ['subaccount', 'create', 'dock2', '--account', account, '--email', 'd2@ship.example'],
+  ]) {
+    recorder.clear()
+    t.equal((await postrider(recorded, ...args)).code, 0, args.join(' '))
+    const whole = recorder.statements().filter(({ text }) => /from accounts\s+order by/.test(text))
+    t.strictSame(whole, [], args.join(' '))
+  }
+})
 
 t.test('accounts are created, listed, suspended, resumed and expired', async (t) => {
   const made = await answered<{ accountId: number; apiKey: string }>(

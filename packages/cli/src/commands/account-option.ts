@@ -1,4 +1,4 @@
-import type { Core } from '@postrider/core'
+import type { Account, Core } from '@postrider/core'
 import { type Call, CommandError, requiredId, textOption } from '../command.ts'
 
 /** Returns the number of the option --account; null without it. Throws {@link UsageError}. */
@@ -8,6 +8,12 @@ export function accountOption(call: Call): number | null {
 
 /** Throws {@link CommandError}. */
 export async function requireAccount(core: Core, accountId: number | null): Promise<void> {
-  if (accountId === null || (await core.accounts.list()).some(({ id }) => id === accountId)) return
-  throw new CommandError(`account ${accountId} not found; "account list" lists all accounts`)
+  if (accountId !== null) await findAccount(core, accountId)
+}
+
+/** Throws {@link CommandError}. */
+export async function findAccount({ accounts }: Core, accountId: number): Promise<Account> {
+  const account = await accounts.find(accountId)
+  if (!account) throw new CommandError(`account ${accountId} not found; "account list" lists all accounts`)
+  return account
 }

@@ -1,6 +1,7 @@
 import type { Core, Event } from '@postrider/core'
-import { type Answer, type Command, CommandError, requiredId, wholeOption } from '../command.ts'
+import { type Answer, type Command, requiredId, wholeOption } from '../command.ts'
 import { printable, table } from '../table.ts'
+import { requireAccount } from './account-option.ts'
 
 /** Events per read. */
 const LIMIT = 1000
@@ -21,9 +22,7 @@ export const eventCommands: readonly Command[] = [
       const accountId = requiredId(call, 'account')
       const after = wholeOption(call, 'after') ?? 0
       return call.withCore(async (core) => {
-        if (!(await core.accounts.list()).some(({ id }) => id === accountId)) {
-          throw new CommandError(`account ${accountId} not found; "account list" lists all accounts`)
-        }
+        await requireAccount(core, accountId)
         if (call.options.follow) return follow(core, { accountId, after, json: Boolean(call.options.json) })
         const { events, oldest } = await core.events.feed({ accountId, after, limit: LIMIT, ...AT_ONCE })
         return shown(events, after, oldest)

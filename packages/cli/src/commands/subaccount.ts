@@ -4,7 +4,6 @@ import {
   type Answer,
   type Call,
   type Command,
-  CommandError,
   limitOption,
   requiredId,
   requiredText,
@@ -14,6 +13,7 @@ import {
   wholeOption,
 } from '../command.ts'
 import { table } from '../table.ts'
+import { findAccount } from './account-option.ts'
 
 const PERIODS = ['day', 'week', 'month'] as const
 const CREDIT_TYPES: Readonly<Record<string, CreditType>> = { unlimited: 'unlimited', 'one-time': 'one_time_credit' }
@@ -38,8 +38,7 @@ export const subaccountCommands: readonly Command[] = [
       const [accountId, creditType] = [requiredId(call, 'account'), creditOption(call) ?? 'unlimited']
       const password = await passwordOption(call)
       return call.withCore(async (core) => {
-        const parent = (await core.accounts.list()).find(({ id }) => id === accountId)
-        if (!parent) throw new CommandError(`account ${accountId} not found; "account list" lists all accounts`)
+        const parent = await findAccount(core, accountId)
         const made = await core.subaccounts.create(parent, { username, email, password, creditType })
         return {
           data: { ...made.subaccount, apiKey: made.secret },

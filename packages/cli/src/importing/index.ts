@@ -19,7 +19,7 @@ const MOVES = { groups: moveGroups, templates: moveTemplates, suppressions: move
  * Throws SourceError, and parameterInvalid (account) if the account does not exist.
  */
 export async function importAccount(move: Move, parts: readonly Part[]): Promise<void> {
-  const account = (await move.core.accounts.list()).find(({ id }) => id === move.accountId)
+  const account = await move.core.accounts.find(move.accountId)
   if (!account || account.state === 'deleted') throw invalidParameter('account', 'account not found')
   for (const part of PARTS.filter((one) => parts.includes(one))) await MOVES[part](move)
   await reportNotImported(move, parts)

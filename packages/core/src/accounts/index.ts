@@ -7,6 +7,7 @@ import { createSettings, type MostDays, type Settings } from './settings.ts'
 import {
   type AccountLimits,
   insertAccount,
+  selectAccount,
   selectAccountLimits,
   selectAccounts,
   selectEmail,
@@ -27,6 +28,8 @@ export interface Accounts {
    */
   create(name: string, by?: Actor): Promise<Account>
   list(): Promise<Account[]>
+  /** Also a deleted one; undefined if there is none with this number. */
+  find(id: number): Promise<Account | undefined>
   /** Returns the address of a subaccount, or of the account's first owner; empty if there is none. */
   emailOf(id: number): Promise<string>
   /** The names of these accounts, by id. */
@@ -83,6 +86,7 @@ export function createAccounts(sql: Sql, most: MostDays): Accounts {
       }
     },
     list: () => selectAccounts(sql),
+    find: (id) => selectAccount(sql, id),
     emailOf: (id) => selectEmail(sql, id),
     names: (ids) => selectNames(sql, ids),
     suspend: (id, by = OPERATOR) =>

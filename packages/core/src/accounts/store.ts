@@ -22,6 +22,11 @@ export async function selectAccounts(sql: AnySql): Promise<Account[]> {
   return sql<Account[]>`select ${columns(sql)} from accounts order by id`
 }
 
+export async function selectAccount(sql: AnySql, id: number): Promise<Account | undefined> {
+  const [account] = await sql<Account[]>`select ${columns(sql)} from accounts where id = ${id}::int`
+  return account
+}
+
 export async function selectNames(sql: AnySql, ids: readonly number[]): Promise<Map<number, string>> {
   if (ids.length === 0) return new Map()
   const rows = await sql<

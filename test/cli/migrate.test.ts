@@ -39,6 +39,20 @@ t.test('with MIGRATE=manual, processes and commands wait until migrate has been 
   t.equal((await postrider(env, 'account', 'list')).code, 0)
 })
 
+t.test(
+  'with MIGRATE=manual, a command on an empty database says that it is empty, without a list of migrations',
+  async (t) => {
+    const service = await makeService(t)
+    await service.sql.unsafe('drop schema public cascade; create schema public')
+    const { code, stderr } = await postrider({ ...service.env, MIGRATE: 'manual' }, 'account', 'list')
+    t.equal(code, 1)
+    t.match(
+      stderr,
+      /^postrider: the database is empty \(\d\d+ migrations are to be applied\); run "npm run postrider -- migrate"\n$/,
+    )
+  },
+)
+
 t.test('by default, the first process applies them', async (t) => {
   const service = await makeService(t)
   await service.sql`drop table schema_backfills`

@@ -4,7 +4,7 @@ import type { Share } from './messages/index.ts'
 import { type Config, ConfigError, readConfig } from './platform/config.ts'
 import { loggedCleanUp } from './platform/database/clean-up.ts'
 import { databaseErrorCode, isDatabaseAway, openDatabase, type Sql } from './platform/database/database.ts'
-import { migrate, pendingMigrations } from './platform/database/migrate.ts'
+import { migrate, readSchemaState } from './platform/database/migrate.ts'
 import { type HealthState, healthAnswer } from './platform/health.ts'
 import { keyMark } from './platform/key-rotation.ts'
 import { listenProblem } from './platform/listen-problem.ts'
@@ -205,9 +205,10 @@ async function prepareSchema({ sql, config, log, onWait }: Preparation): Promise
   }
   if (config.migrate === 'auto') return void (await retryWhileAway(waiting, () => migrate(sql)))
   for (let waits = 0; ; waits++) {
-    const pending = await retryWhileAway(waiting, () => pendingMigrations(sql))
+    const schema = await retryWhileAway(waiting, () => readSchemaState(sql))
+    const { pending } = schema
     if (pending.length === 0) return
-    onWait(migrationsMissing(pending))
+    onWait(migrationsMissing(schema))
     if (waits % 30 === 0) log.warn({ pending }, 'waiting for migrations; run "npm run postrider -- migrate"')
     await new Promise((resolve) => setTimeout(resolve, 1000))
   }

@@ -3,7 +3,7 @@ import { databaseErrorCode, onlyRow, type Sql } from './database/database.ts'
 import type { DatabaseClock } from './database/database-clock.ts'
 import { within } from './database/deadlines.ts'
 import { diskProbe } from './database/disk-probe.ts'
-import { outdatedBy, pendingMigrations } from './database/migrate.ts'
+import { outdatedBy, readSchemaState, type SchemaState } from './database/migrate.ts'
 import { isMarked, targetOf } from './database/recovery-target.ts'
 import { missingStandbys, readSyncStandby, type SyncStandby } from './database/replication.ts'
 import { DURABILITY } from './database/server-state.ts'
@@ -200,14 +200,17 @@ export function standbyProblems(standby: SyncStandby): string[] {
   ]
 }
 
-/** The reason why a process cannot work with a schema that lacks these migrations. */
-export function migrationsMissing(pending: readonly string[]): string {
-  return `migrations not applied: ${pending.join(', ')}; run "npm run postrider -- migrate"`
+/** The reason why a process cannot work with a schema that lacks migrations. Of an empty database all are missing, and their names tell nothing. */
+export function migrationsMissing({ pending, isEmpty }: Pick<SchemaState, 'pending' | 'isEmpty'>): string {
+  const what = isEmpty
+    ? `the database is empty (${pending.length} migrations are to be applied)`
+    : `migrations not applied: ${pending.join(', ')}`
+  return `${what}; run "npm run postrider -- migrate"`
 }
 
 async function schemaProblems(sql: Sql, secrets: Secrets, target: string): Promise<string[]> {
-  const pending = await pendingMigrations(sql)
-  if (pending.length > 0) return [migrationsMissing(pending)]
+  const schema = await readSchemaState(sql)
+  if (schema.pending.length > 0) return [migrationsMissing(schema)]
   const outdated = await outdatedBy(sql)
   if (outdated) return [tooOld(outdated)]
   if (!(await isMarked(sql, target))) return [restoredBefore(target)]

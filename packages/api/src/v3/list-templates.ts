@@ -1,4 +1,10 @@
-import { GENERATIONS, type Generation } from '@postrider/core'
+import {
+  type EditableVersionSummary,
+  GENERATIONS,
+  type Generation,
+  longWork,
+  type TemplateWithVersions,
+} from '@postrider/core'
 import type { Call } from './operation.ts'
 import { refuse } from './refusal.ts'
 import { shownTemplate, shownVersion } from './shown-template.ts'
@@ -12,12 +18,16 @@ interface ListQuery {
   readonly page_token?: string
 }
 
-/** Two response formats: a page of results if page_size is given, else all templates (contract 3.5). */
-export async function listTemplates({ generations, page_size: size, page_token: token }: ListQuery, call: Call) {
+/** Returns the JSON of one of two response formats: a page of results if page_size is given, else all templates (contract 3.5). */
+export async function listTemplates(
+  { generations, page_size: size, page_token: token }: ListQuery,
+  call: Call,
+): Promise<Buffer> {
   const { core, principal, publicUrl } = call
   const wanted = generationsOf(generations)
   const offset = offsetOf(token)
   const { id: accountId } = principal.account
+  call.reply.type('application/json; charset=utf-8')
   if (size === undefined) {
     const found = []
     for (;;) {
@@ -30,7 +40,7 @@ export async function listTemplates({ generations, page_size: size, page_token: 
       found.push(...page.templates)
       if (page.templates.length < PAGE) break
     }
-    return { templates: found.map((template) => shownTemplate(template, template.versions.map(shownVersion))) }
+    return jsonOf('{"templates":[', found, ']}')
   }
   const { templates, total } = await core.editableTemplates.list({
     accountId,
@@ -42,15 +52,30 @@ export async function listTemplates({ generations, page_size: size, page_token: 
     const query = `page_token=${tokenOf(at)}&generations=${wanted.join(',')}&page_size=${size}`
     return `${publicUrl}/v3/templates?${query}`
   }
-  return {
-    result: templates.map((template) => shownTemplate(template, template.versions.map(shownVersion))),
-    _metadata: {
-      ...(offset > 0 ? { prev: pageAt(Math.max(0, offset - size)) } : {}),
-      self: pageAt(offset),
-      ...(offset + templates.length < total ? { next: pageAt(offset + size) } : {}),
-      count: total,
-    },
+  const metadata = {
+    ...(offset > 0 ? { prev: pageAt(Math.max(0, offset - size)) } : {}),
+    self: pageAt(offset),
+    ...(offset + templates.length < total ? { next: pageAt(offset + size) } : {}),
+    count: total,
   }
+  return jsonOf('{"result":[', templates, `],"_metadata":${JSON.stringify(metadata)}}`)
+}
+
+/** The JSON of these templates, made in slices: with the 10,000 versions that an account may have it has some megabytes. */
+async function jsonOf(
+  before: string,
+  templates: readonly TemplateWithVersions<EditableVersionSummary>[],
+  after: string,
+): Promise<Buffer> {
+  const work = longWork()
+  const pieces: Buffer[] = []
+  for (const template of templates) {
+    const text = JSON.stringify(shownTemplate(template, template.versions.map(shownVersion)))
+    pieces.push(Buffer.from(`${pieces.length === 0 ? before : ','}${text}`))
+    await work.pause()
+  }
+  pieces.push(Buffer.from(`${pieces.length === 0 ? before : ''}${after}`))
+  return Buffer.concat(pieces)
 }
 
 function generationsOf(text: string | undefined): Generation[] {

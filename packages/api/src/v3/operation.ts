@@ -44,7 +44,7 @@ export interface Operation<
    * sends no rate limit headers (contract 1.6).
    */
   readonly sends?: true
-  /** Returns the JSON of the response; undefined if there is none. Throws ServiceError and V3Refusal. */
+  /** Returns the JSON of the response, as a value, or in bytes with its media type set; undefined if there is none. Throws ServiceError and V3Refusal. */
   readonly act: (
     input: { readonly params: Static<Params>; readonly query: Static<Query>; readonly body: Static<Body> },
     call: Call,

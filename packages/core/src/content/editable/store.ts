@@ -92,6 +92,18 @@ export async function selectOverviews(
   return { templates: rows.map(({ total: _, ...template }) => template), total: rows[0]?.total ?? 0 }
 }
 
+/** Returns how many versions each of these templates has; those without any are left out. */
+export async function countVersions(
+  sql: AnySql,
+  accountId: number,
+  templateIds: readonly string[],
+): Promise<Map<string, number>> {
+  const rows = await sql<{ id: string; count: number }[]>`
+    select template_id as id, count(*)::int as count from editable_versions
+     where account_id = ${accountId} and template_id = any(${[...templateIds]}::text[]) group by template_id`
+  return new Map(rows.map(({ id, count }) => [id, count]))
+}
+
 /** The active version first, then newest first. */
 export async function selectSummaries(
   sql: AnySql,

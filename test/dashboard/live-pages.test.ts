@@ -68,6 +68,36 @@ t.test('a row does not move away under the pointer', skipWithoutBrowser, async (
   await page.waitForSelector('text=two')
 })
 
+t.test(
+  'new rows wait behind a button while somebody reads on below the beginning of a list',
+  skipWithoutBrowser,
+  async (t) => {
+    const { page, base, send } = await openPage(t)
+    for (let n = 0; n < 30; n++) await send(`old ${n}`)
+    await page.setViewportSize({ width: 1000, height: 500 })
+    await page.goto(`${base}/messages`)
+    await page.waitForSelector('.live:not([hidden])')
+    const last = page.locator('a.go', { hasText: 'old 0' })
+    await last.scrollIntoViewIfNeeded()
+    const before = await last.boundingBox()
+    const newer = page.locator('.newer')
+    t.equal(await newer.isVisible(), false)
+    for (const [subject, text] of [
+      ['new 1', '1 newer'],
+      ['new 2', '2 newer'],
+    ] as const) {
+      await send(subject)
+      await page.waitForSelector(`text=${text}`)
+    }
+    t.same(await last.boundingBox(), before, 'nothing has moved')
+    t.equal(await page.isVisible('text=new 2'), false)
+    await newer.click()
+    await page.locator('a.go', { hasText: 'new 2' }).waitFor()
+    t.equal(await newer.isVisible(), false)
+    t.equal(await page.evaluate('scrollY'), 0)
+  },
+)
+
 t.test('a number that is not sent yet is not replaced', skipWithoutBrowser, async (t) => {
   const { page, base, service, accountId, send } = await openPage(t)
   const receiver = await startReceiver(t)

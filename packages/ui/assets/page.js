@@ -177,6 +177,43 @@
     waiting ??= setTimeout(refresh, Math.max(milliseconds, 700 - (Date.now() - lastRefresh)))
   }
 
+  // New rows of a list wait behind a button while somebody reads on below its beginning: nothing moves away.
+  const known = new Set()
+  const held = new Set()
+  function holdNewer() {
+    const list = document.querySelector('#page [data-newest]')
+    const button = document.querySelector('#page .newer')
+    if (!list || !button) return
+    const rows = [...list.querySelectorAll('tbody tr[id]')]
+    const first = rows.findIndex(({ id }) => known.has(id))
+    if (list.getBoundingClientRect().top >= 0) held.clear()
+    else for (const { id } of rows.slice(0, Math.max(0, first))) held.add(id)
+    for (const row of rows) {
+      known.add(row.id)
+      // Only what differs: the observer sees the change.
+      if (row.hidden !== held.has(row.id)) row.hidden = held.has(row.id)
+    }
+    const count = rows.filter(({ hidden }) => hidden).length
+    const text = button.dataset.newer.replace('{}', count)
+    if (button.textContent !== text) button.textContent = text
+    if (button.hidden !== (count === 0)) button.hidden = count === 0
+  }
+  document.addEventListener('click', (event) => {
+    if (!event.target.closest?.('.newer')) return
+    scrollTo({ top: 0, behavior: 'instant' })
+    holdNewer()
+  })
+  if (liveUrl) {
+    // Called before the browser paints.
+    const watcher = new MutationObserver(holdNewer)
+    watcher.observe(document.getElementById('page'), {
+      childList: true,
+      subtree: true,
+      attributeFilter: ['hidden', 'id'],
+    })
+    holdNewer()
+  }
+
   let wait = 3000
   function listen() {
     const stream = new EventSource(liveUrl)

@@ -46,7 +46,7 @@ ${searchForm(call, text, state)}
 ${
   listed &&
   (listed.deliveries.length > 0
-    ? html`<section class="box">${table(call, listed.deliveries)}${foot(call, { text, state, ...listed, isFirst: after === undefined })}</section>`
+    ? html`${after === undefined && html`<div class="newer-at" role="status"><button class="chip newer" type="button" data-newer="${words.newer}" hidden></button></div>`}<section class="box"${after === undefined && html` data-newest`}>${table(call, listed.deliveries)}${foot(call, { text, state, ...listed, isFirst: after === undefined })}</section>`
     : html`${empty}${listed.next && foot(call, { text, state, ...listed, isFirst: after === undefined })}`)
 }
 ${byApi(call, { method: 'GET', path: `/v2/messages${queryOf(text, state)}` })}`,

@@ -36,7 +36,7 @@ export async function data(
         if (!reservation.take(octets))
           throw new ServiceError('overloaded', { reason: 'body budget exhausted by the parts of a message' })
       },
-      readParts: (message) => core.messages.readParts(message),
+      readParts: (message) => core.messages.readParts(message, principal.account.id),
       unknown: (api) => unknownTo(core, principal.account.id, api),
     })
     const { messageId } = await core.messages.accept(parsed.submission)

@@ -16,6 +16,7 @@ worker.Worker = class extends Worker {
 syncBuiltinESMExports()
 const { createMessageThreads } = await import('../../../packages/core/src/composition/message-thread.ts')
 
+const MIB = 1024 * 1024
 const DATA = {
   keys: createSecrets('s'.repeat(40)).shared,
   publicUrl: 'http://a.example',
@@ -27,7 +28,7 @@ t.test('a thread that ends between two letters is followed by another', async (t
   t.teardown(() => threadsOfIt.close())
   const letters = threadsOfIt.much
   const letter = {
-    message: { id: 'no message' },
+    message: { id: 'no message', settings: {} },
     delivery: { recipient: 'lena@harbor.example', recipientNo: 0, personal: null },
   } as unknown as Parameters<typeof letters.write>[0]
   // Each is refused, as there is nothing to write: an answer all the same.
@@ -54,6 +55,23 @@ t.test('a letter that takes long is not waited for by one that takes little', as
   await Promise.all([write('much', 20 * 1024 * 1024), write('some', 100 * 1024)])
   t.same(written, ['some', 'much'])
 })
+
+t.test(
+  'many letters of one account delay one of another by one of them, and its urgent ones do not wait for the others',
+  async (t) => {
+    const letters = createMessageThreads(DATA)
+    t.teardown(() => letters.close())
+    const written: string[] = []
+    const write = async (name: string, accountId: number, settings = {}): Promise<void> => {
+      const letter = letterOf(MIB)
+      await letters.much.write({ ...letter, message: { ...letter.message, accountId, settings } })
+      written.push(name)
+    }
+    const many = Array.from({ length: 8 }, () => write('many', 1))
+    await Promise.all([...many, write('other', 2), write('urgent', 1, { class: 'urgent' })])
+    t.strictSame(written.slice(0, 4).sort(), ['many', 'many', 'other', 'urgent'])
+  },
+)
 
 function letterOf(octets: number): OutgoingMessage {
   const content = { from: { email: 'desk@ship.example', name: '' }, subject: 'Berth 4', html: '\n'.repeat(octets) }

@@ -189,6 +189,27 @@ t.test('a long batch lets a short one go between its turns', async (t) => {
   t.strictSame(done, ['short', 'long'])
 })
 
+t.test('many costly templates of one account delay that of another by one of them', async (t) => {
+  const done: string[] = []
+  const costly = { html: '{{#each l}}{{this}}{{/each}}' }
+  const render = (who: string, template: DynamicTemplate, data: TemplateData) =>
+    renderer.renderDynamic(template, [data], who).then(() => done.push(who))
+  const many = Array.from({ length: 20 }, () => render('one', costly, { l: LIST }))
+  await Promise.all([...many, render('other', { html: 'a' }, {})])
+  t.ok(done.indexOf('other') <= 2, `after ${done.indexOf('other')}`)
+})
+
+t.test('one account that has too many waiting keeps no other out', async (t) => {
+  const small = createDynamicRenderer({ threads: 1, waiting: 2 })
+  t.teardown(() => small.close())
+  const render = (who: string) => small.renderDynamic({ html: 'a' }, [{}], who)
+  const answers = await Promise.allSettled([...['one', 'one', 'one', 'one'], 'other'].map(render))
+  t.strictSame(
+    answers.map(({ status }) => status),
+    ['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'fulfilled'],
+  )
+})
+
 t.test('when too many wait, the next is refused at once, as overload', async (t) => {
   const small = createDynamicRenderer({ threads: 1, waiting: 2 })
   t.teardown(() => small.close())

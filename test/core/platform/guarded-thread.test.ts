@@ -25,6 +25,14 @@ t.test('an order is answered, and what it throws is thrown', async (t) => {
   t.equal(await pool.ask('again'), 'again')
 })
 
+t.test('many orders of one delay those of another by one', async (t) => {
+  const pool = makePool({ waiting: 10 })
+  const answered: string[] = []
+  const ask = (who: string) => pool.ask('hello', [], who).then(() => answered.push(who))
+  await Promise.all([...Array.from({ length: 6 }, () => ask('one')), ask('other')])
+  t.ok(answered.indexOf('other') <= 2, answered.join())
+})
+
 t.test('what computes too long or takes too much memory is stopped, and the next order is answered', async (t) => {
   const pool = makePool()
   await t.rejects(pool.ask('compute'), { message: 'a thread was stopped: time' })

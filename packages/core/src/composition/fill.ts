@@ -44,8 +44,13 @@ export function fillContent({ content, personal, urls }: FillOptions, rendered?:
   return withTags(rendered ?? substituted(content, personal), urls)
 }
 
+export interface RenderContentOptions extends FillOptions {
+  readonly queue: RenderQueue
+  readonly flow: string
+}
+
 /** Fills in the substitutions and renders the dynamic template for one recipient. Rejects with Unrenderable or overloaded. */
-export async function renderContent(options: FillOptions & { readonly queue: RenderQueue }): Promise<FilledContent> {
+export async function renderContent(options: RenderContentOptions): Promise<FilledContent> {
   const given = substituted(options.content, options.personal)
   return { ...given, content: await rendered({ ...options, ...given }) }
 }
@@ -93,16 +98,11 @@ function texts(
   }
 }
 
-async function rendered({
-  content,
-  personal,
-  urls,
-  queue,
-}: FillOptions & { readonly queue: RenderQueue }): Promise<ContentDocument> {
+async function rendered({ content, personal, urls, queue, flow }: RenderContentOptions): Promise<ContentDocument> {
   const template = templateOf(content)
   const given = JSON.parse(personal?.data ?? '{}') as TemplateData
   const wantsUrls = Object.values(template).some((text) => text.includes('unsubscribe'))
-  const result = await queue.render(content, template, wantsUrls ? withUnsubscribeUrls(given, urls()) : given)
+  const result = await queue.render(content, template, wantsUrls ? withUnsubscribeUrls(given, urls()) : given, flow)
   if (result.kind === 'failed') throw new Unrenderable(result.failure)
   const { subject = content.subject, html = content.html, text = content.text } = result
   if (subject.length > LIMITS.headerText) {

@@ -31,6 +31,11 @@ export interface LoadedMessage {
   readonly parts: ReadonlyMap<number, Buffer> | undefined
 }
 
+/** The flow of a message: the mail of an account and class, which takes turns with that of others. */
+export function flowOf({ accountId, settings }: Pick<LoadedMessage, 'accountId' | 'settings'>): string {
+  return `${accountId} ${settings.class ?? ''}`
+}
+
 /** Bytes up to which bodies are loaded with the message; larger ones are loaded by {@link loadParts}. */
 const MAX_INLINE = 128 * 1024
 /** Bytes that are inflated without yielding to the event loop, which takes 2 ms. */

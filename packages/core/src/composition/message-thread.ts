@@ -1,7 +1,8 @@
 import { Worker } from 'node:worker_threads'
 import { bareThread } from '../platform/threads/bare-thread.ts'
+import { Rotation } from '../platform/threads/rotation.ts'
 import { type FilledContent, Unrenderable } from './fill.ts'
-import type { LoadedMessage } from './load.ts'
+import { flowOf, type LoadedMessage } from './load.ts'
 import type { MessageCost } from './message-cost.ts'
 import type { MessageThreadData, MessageThreadReport, MessageThreadRequest } from './message-thread-body.ts'
 import type { Addressed } from './write-delivery.ts'
@@ -21,7 +22,10 @@ export interface OutgoingMessage {
   readonly rendered?: FilledContent
 }
 
-/** Builds messages that are too large for the main loop, one after the other. */
+/**
+ * Builds messages that are too large for the main loop, one after the other. Flows take turns: hundreds of messages of one account, each of which
+ * took a second, kept those of others waiting for minutes, with their sessions open.
+ */
 export interface MessageThread {
   /** Rejects with Unrenderable. */
   write(outgoing: OutgoingMessage): Promise<Buffer>
@@ -45,7 +49,7 @@ export function createMessageThreads(data: MessageThreadData): MessageThreads {
 
 /** The thread starts with the first message, so that an unused one takes no memory. */
 function createMessageThread(data: MessageThreadData): MessageThread {
-  const queue: Waiting[] = []
+  const queue = new Rotation<Waiting>()
   let running: Running | undefined
   let serving = false
   let idle: NodeJS.Timeout | undefined
@@ -71,13 +75,13 @@ function createMessageThread(data: MessageThreadData): MessageThread {
   return {
     write(outgoing) {
       const settle = Promise.withResolvers<Buffer>()
-      queue.push({ ...outgoing, settle })
+      queue.push(flowOf(outgoing.message), { ...outgoing, settle })
       if (!serving) void serve()
       return settle.promise
     },
     async close() {
       clearTimeout(idle)
-      for (const { settle } of queue.splice(0)) settle.reject(new Error('the process is shutting down'))
+      for (const { settle } of queue.drain()) settle.reject(new Error('the process is shutting down'))
       await stop()
     },
   }

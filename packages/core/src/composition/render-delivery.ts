@@ -1,7 +1,7 @@
 import type { ContentDocument } from './content.ts'
 import { renderContent } from './fill.ts'
 import { type LinkOptions, urlsFor } from './links-for.ts'
-import type { LoadedMessage } from './load.ts'
+import { flowOf, type LoadedMessage } from './load.ts'
 import { costOfMessage } from './message-cost.ts'
 import type { MessageThreads, OutgoingMessage } from './message-thread.ts'
 import type { RecipientData } from './recipient-data.ts'
@@ -33,6 +33,7 @@ async function renderTemplate(message: LoadedMessage, delivery: Addressed, optio
     personal: delivery.personal as RecipientData | null,
     urls: () => urlsFor(message, delivery, options),
     queue: options.queue,
+    flow: flowOf(message),
   })
   return write({ message, delivery, rendered }, options)
 }

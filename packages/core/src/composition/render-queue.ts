@@ -7,9 +7,16 @@ const MAX_BATCH = 100
 export interface RenderQueue {
   /**
    * Renders a message's template for one recipient. Requests made while a batch of that message is being rendered form the next
-   * batch, for which the template is parsed once. Throws overloaded.
+   * batch, for which the template is parsed once. Flows take turns. Throws overloaded.
    */
-  render(message: WeakKey, template: DynamicTemplate, data: TemplateData): Promise<Rendered>
+  render(message: WeakKey, template: DynamicTemplate, data: TemplateData, flow: string): Promise<Rendered>
+}
+
+/** Common to all batches of a message. */
+interface Batches {
+  readonly message: WeakKey
+  readonly template: DynamicTemplate
+  readonly flow: string
 }
 
 interface Request {
@@ -22,7 +29,7 @@ export function createRenderQueue(renderer: Pick<DynamicRenderer, 'renderDynamic
   const waiting = new Map<WeakKey, Request[]>()
   const largest = new WeakMap<WeakKey, number>()
 
-  async function serve(message: WeakKey, template: DynamicTemplate, requests: Request[]): Promise<void> {
+  async function serve({ message, template, flow }: Batches, requests: Request[]): Promise<void> {
     while (requests.length > 0) {
       const size = largest.get(message)
       // The first batch has one request, whose output shows how large the outputs are.
@@ -32,6 +39,7 @@ export function createRenderQueue(renderer: Pick<DynamicRenderer, 'renderDynamic
         const rendered = await renderer.renderDynamic(
           template,
           batch.map(({ data }) => data),
+          flow,
         )
         largest.set(message, Math.max(size ?? 0, ...rendered.map(lengthOf)))
         for (const [at, { settle }] of batch.entries()) settle.resolve(rendered[at] as Rendered)
@@ -43,14 +51,14 @@ export function createRenderQueue(renderer: Pick<DynamicRenderer, 'renderDynamic
   }
 
   return {
-    render(message, template, data) {
+    render(message, template, data, flow) {
       const settle = Promise.withResolvers<Rendered>()
       const before = waiting.get(message)
       if (before) before.push({ data, settle })
       else {
         const requests = [{ data, settle }]
         waiting.set(message, requests)
-        void serve(message, template, requests)
+        void serve({ message, template, flow }, requests)
       }
       return settle.promise
     },

@@ -149,7 +149,7 @@ export interface Messages {
     delivery: { recipient: string; recipientNo: number; personal: unknown },
   ): Buffer | Promise<Buffer>
   /** Decomposes a MIME message in a thread. Throws overloaded, or messageMalformed if that would exceed its limits. */
-  readParts(message: readonly Buffer[]): Promise<MessageParts>
+  readParts(message: readonly Buffer[], accountId: number): Promise<MessageParts>
   /** Renders a template as for a recipient with these attributes. See render-template.ts. */
   renderTemplate(rendering: TemplateRendering): Promise<RenderedTemplate>
   /** Deletes expired idempotency keys and returns their number. */
@@ -242,7 +242,7 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
     bodyObjects,
     budget: storedBudget,
     render,
-    readParts: (message: readonly Buffer[]) => reader.read(message),
+    readParts: (message: readonly Buffer[], accountId: number) => reader.read(message, accountId),
   }
   const lookups = {
     findDomain: domains.findActive,
@@ -286,7 +286,7 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
     load: (ids) => loadMessages(sql, ids),
     loadParts: (message) => loadParts({ sql, bodyObjects }, message),
     render,
-    readParts: (message) => reader.read(message),
+    readParts: (message, accountId) => reader.read(message, accountId),
     renderTemplate: (rendering) => renderTemplate(templates, rendering, share),
     forgetOldAnswers: () => forgetOldAnswers(sql),
     close: async () => {

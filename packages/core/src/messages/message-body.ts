@@ -34,7 +34,7 @@ export interface BodyDependencies extends BodySource {
     message: LoadedMessage,
     delivery: { recipient: string; recipientNo: number; personal: unknown },
   ) => Buffer | Promise<Buffer>
-  readonly readParts: (message: readonly Buffer[]) => Promise<MessageParts>
+  readonly readParts: (message: readonly Buffer[], accountId: number) => Promise<MessageParts>
 }
 
 /** Memory that a copy takes: its stored parts, itself, and its parts once they are decoded. */
@@ -168,7 +168,7 @@ const MAX_FIELDS = 500
 /** Returns what a recipient reads in a message. Throws the errors of {@link withCopy}, and messageMalformed. */
 export function showBody(dependencies: BodyDependencies, query: BodyQuery): Promise<ShownBody> {
   return withCopy(dependencies, query, async ({ source, recipientNo, recipient }) => {
-    const { html, text, files, complete } = await dependencies.readParts([source])
+    const { html, text, files, complete } = await dependencies.readParts([source], query.accountId)
     return {
       recipientNo,
       recipient,
@@ -197,7 +197,7 @@ export function readAttachment(
   query: BodyQuery & { readonly index: number },
 ): Promise<AttachmentContent> {
   return withCopy(dependencies, query, async ({ source }) => {
-    const { files } = await dependencies.readParts([source])
+    const { files } = await dependencies.readParts([source], query.accountId)
     const file = files[query.index]
     if (!file) throw new ServiceError('messageNotFound')
     const { fileName, type, content } = file

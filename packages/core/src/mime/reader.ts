@@ -5,8 +5,8 @@ import type { MessageParts } from './message-parts.ts'
 
 /** Parses messages in separate threads, since a crafted message can be very expensive to parse. */
 export interface MessageReader {
-  /** Throws messageMalformed if parsing exceeds its time or memory limit, or overloaded. */
-  read(message: readonly Buffer[]): Promise<MessageParts>
+  /** Throws messageMalformed if parsing exceeds its time or memory limit, or overloaded. Accounts take turns. */
+  read(message: readonly Buffer[], accountId: number): Promise<MessageParts>
   close(): Promise<void>
 }
 
@@ -22,10 +22,10 @@ export function createMessageReader(): MessageReader {
     heap: 128,
   })
   return {
-    async read(message) {
+    async read(message, accountId) {
       const octets = await concatenate(message)
       try {
-        return await pool.ask(octets, [octets.buffer as ArrayBuffer])
+        return await pool.ask(octets, [octets.buffer as ArrayBuffer], String(accountId))
       } catch (error) {
         throw error instanceof ThreadStopped ? refusalFor(error) : error
       }

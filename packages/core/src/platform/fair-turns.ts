@@ -1,4 +1,5 @@
 import { ServiceError } from './errors.ts'
+import { Rotation } from './threads/rotation.ts'
 
 /** Turns at scarce work. Those who wait are served in rotation, so that many requests of one delay those of others by one turn. */
 export interface FairTurns {
@@ -31,17 +32,12 @@ export function createFairTurns({
   readonly waiting: number
   readonly each: number
 }): FairTurns {
-  /** By who waits; the first has the next turn. */
-  const queues = new Map<string, Waiting[]>()
-  let count = 0
+  const queue = new Rotation<Waiting>()
   let used = 0
   const fits = (size: number) => used === 0 || used + size <= capacity
 
   function wait(who: string, size: number, patienceMs: number | undefined): Promise<void> {
-    const own = queues.get(who) ?? []
-    if (count >= most || own.length >= each) throw overloaded()
-    queues.set(who, own)
-    count++
+    if (queue.size >= most || queue.countOf(who) >= each) throw overloaded()
     return new Promise((resolve, reject) => {
       const turn: Waiting = {
         size,
@@ -51,33 +47,27 @@ export function createFairTurns({
         },
       }
       const giveUp = (): void => {
-        own.splice(own.indexOf(turn), 1)
-        if (own.length === 0) queues.delete(who)
-        count--
+        queue.remove(who, turn)
         reject(overloaded())
         enterNext()
       }
       const timer = patienceMs === undefined ? undefined : setTimeout(giveUp, patienceMs)
-      own.push(turn)
+      queue.push(who, turn)
     })
   }
 
   /** The next turn is not passed over, however large it is. */
   function enterNext(): void {
-    for (let [first] = queues; first && fits((first[1][0] as Waiting).size); [first] = queues) {
-      const [who, own] = first
-      const turn = own.shift() as Waiting
-      queues.delete(who)
-      if (own.length > 0) queues.set(who, own)
-      count--
-      used += turn.size
-      turn.enter()
+    for (let { first } = queue; first && fits(first.size); { first } = queue) {
+      queue.shift()
+      used += first.size
+      first.enter()
     }
   }
 
   return {
     async take(who, fn, { size = 1, patienceMs } = {}) {
-      if (count === 0 && fits(size)) used += size
+      if (queue.size === 0 && fits(size)) used += size
       else await wait(who, size, patienceMs)
       try {
         return await fn()

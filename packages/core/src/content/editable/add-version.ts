@@ -19,7 +19,7 @@ export async function addVersion(
 ): Promise<EditableVersion> {
   checkVersion(version)
   if (!isVersionId(versionId)) throw invalidParameter('versionId', 'must be a UUID')
-  return makingPlain(renderer, (plainOf) =>
+  return makingPlain({ renderer, accountId: act.accountId }, (plainOf) =>
     withTemplate(sql, act, async (transaction) => {
       const added = await insert(transaction, act, version, versionId, plainOf)
       await touchTemplate(transaction, act.accountId, act.id, undefined)

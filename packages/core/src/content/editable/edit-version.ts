@@ -15,7 +15,7 @@ export async function editVersion(
   change: VersionChange,
 ): Promise<EditableVersion> {
   checkVersion(change)
-  return makingPlain(renderer, (plainOf) =>
+  return makingPlain({ renderer, accountId: act.accountId }, (plainOf) =>
     withTemplate(sql, act, async (transaction) => {
       const { accountId, id, versionId } = act
       const before = await requireVersion(transaction, act)

@@ -68,6 +68,7 @@ export interface EditableTemplates {
   version(accountId: number, id: string, versionId: string): Promise<EditableVersion>
   /** Renders a version with its test data, in a thread. See preview.ts. */
   preview(
+    accountId: number,
     generation: Generation,
     version: Pick<EditableVersion, 'subject' | 'html' | 'plain' | 'testData'>,
   ): Promise<TemplatePreview>
@@ -93,7 +94,7 @@ export function createEditableTemplates(
     activate: (act) => activateVersion(sql, act),
     removeVersion: (act) => removeVersion(sql, act),
     version: (accountId, id, versionId) => showVersion(sql, accountId, id, versionId),
-    preview: (generation, version) => previewVersion(renderer, generation, version),
+    preview: (accountId, generation, version) => previewVersion({ renderer, accountId }, generation, version),
     find: async (accountId, id) => (generationOf(id) ? selectActive(sql, accountId, id) : undefined),
   }
 }

@@ -19,7 +19,7 @@ class PlainTextNeeded extends Error {
  * Throws parameterInvalid (html) if generating the text takes too long, or overloaded.
  */
 export async function makingPlain<T>(
-  renderer: Pick<DynamicRenderer, 'plainText'>,
+  { renderer, accountId }: { readonly renderer: Pick<DynamicRenderer, 'plainText'>; readonly accountId: number },
   transaction: (plainOf: (html: string) => string) => Promise<T>,
 ): Promise<T> {
   const made = new Map<string, string>()
@@ -34,7 +34,7 @@ export async function makingPlain<T>(
       return await transaction(plainOf)
     } catch (error) {
       if (!(error instanceof PlainTextNeeded)) throw error
-      const plain = await renderer.plainText(error.html)
+      const plain = await renderer.plainText(error.html, String(accountId))
       if (plain === undefined) {
         throw invalidParameter('html', 'plain text takes too long to generate; provide it, or disable its generation')
       }

@@ -14,14 +14,14 @@ export interface TemplatePreview {
 
 /** Renders a version with its test data. A legacy template has no data: its tags stay as they are. Throws overloaded. */
 export async function previewVersion(
-  renderer: Pick<DynamicRenderer, 'renderDynamic'>,
+  { renderer, accountId }: { readonly renderer: Pick<DynamicRenderer, 'renderDynamic'>; readonly accountId: number },
   generation: Generation,
   { subject, html, plain, testData }: Pick<EditableVersion, 'subject' | 'html' | 'plain' | 'testData'>,
 ): Promise<TemplatePreview> {
   const asIs = { subject, html, text: plain, missing: [], failure: undefined }
   if (generation === 'legacy') return asIs
   const template = { subject, html, text: plain, listMissing: true }
-  const [rendered] = await renderer.renderDynamic(template, [dataOf(testData)])
+  const [rendered] = await renderer.renderDynamic(template, [dataOf(testData)], String(accountId))
   if (rendered?.kind !== 'rendered') return { ...asIs, failure: rendered?.failure }
   const { missing = [] } = rendered
   return { ...asIs, subject: rendered.subject ?? '', html: rendered.html ?? '', text: rendered.text ?? '', missing }

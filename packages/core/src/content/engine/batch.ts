@@ -24,6 +24,8 @@ const SLOT_COUNT = 200
 
 /** The renderings that one call waits for. */
 export interface Batch {
+  /** The one whose turn it takes. */
+  readonly who: string
   readonly order: (from: number) => Order | RenderFailure
   readonly wanted: number
   readonly rendered: Rendered[]
@@ -33,8 +35,9 @@ export interface Batch {
   readonly settle: PromiseWithResolvers<void>
 }
 
-export function newBatch(wanted: number, order: Batch['order']): Batch {
+export function newBatch(who: string | undefined, wanted: number, order: Batch['order']): Batch {
   return {
+    who: who ?? '',
     order,
     wanted,
     rendered: [],

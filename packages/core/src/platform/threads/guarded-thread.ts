@@ -1,6 +1,7 @@
 import { type Transferable, Worker } from 'node:worker_threads'
 import { ServiceError } from '../errors.ts'
 import { bareThread } from './bare-thread.ts'
+import { Rotation } from './rotation.ts'
 
 /** The work was stopped because it exceeded a limit; `why` names the limit. */
 export class ThreadStopped extends Error {
@@ -34,9 +35,9 @@ export interface ThreadBounds {
 export interface ThreadPool<Order, Answer> {
   /**
    * Runs an order. Throws ThreadStopped, `overloaded` if too many orders are waiting, and the errors of the work.
-   * Transferred objects become unusable for the caller.
+   * Transferred objects become unusable for the caller. `who`: those who have orders that wait take turns.
    */
-  ask(order: Order, transfer?: readonly Transferable[]): Promise<Answer>
+  ask(order: Order, transfer?: readonly Transferable[], who?: string): Promise<Answer>
   close(): Promise<void>
 }
 
@@ -58,7 +59,7 @@ interface Waiting<Order, Answer> {
 }
 
 export function createThreadPool<Order, Answer>(bounds: ThreadBounds): ThreadPool<Order, Answer> {
-  const queue: Waiting<Order, Answer>[] = []
+  const queue = new Rotation<Waiting<Order, Answer>>()
   const free: GuardedThread<Order, Answer>[] = []
   let running = 0
   let closed = false
@@ -80,7 +81,7 @@ export function createThreadPool<Order, Answer>(bounds: ThreadBounds): ThreadPoo
   }
 
   function next(): void {
-    while (queue.length > 0 && running < bounds.threads) {
+    while (queue.size > 0 && running < bounds.threads) {
       running++
       void serve(queue.shift() as Waiting<Order, Answer>).finally(() => {
         running--
@@ -90,19 +91,19 @@ export function createThreadPool<Order, Answer>(bounds: ThreadBounds): ThreadPoo
   }
 
   return {
-    ask(order, transfer = []) {
-      if (closed || queue.length >= bounds.waiting) {
+    ask(order, transfer = [], who = '') {
+      if (closed || queue.size >= bounds.waiting) {
         return Promise.reject(new ServiceError('overloaded', { reason: `queue of ${bounds.name} is full` }))
       }
       const settle = Promise.withResolvers<Answer>()
-      queue.push({ order, transfer, settle })
+      queue.push(who, { order, transfer, settle })
       next()
       return settle.promise
     },
     async close() {
       closed = true
       const reason = 'the process is ending'
-      for (const { settle } of queue.splice(0)) settle.reject(new ServiceError('overloaded', { reason }))
+      for (const { settle } of queue.drain()) settle.reject(new ServiceError('overloaded', { reason }))
       await Promise.all(free.splice(0).map((thread) => thread.stop()))
     },
   }

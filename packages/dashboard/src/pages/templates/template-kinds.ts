@@ -121,7 +121,7 @@ export async function previewOf(
 ): Promise<Preview> {
   const { core, account: own } = call
   if (kind !== 'merge') {
-    const { failure, ...shown } = await core.editableTemplates.preview(kind, texts)
+    const { failure, ...shown } = await core.editableTemplates.preview(own.id, kind, texts)
     return { ...shown, problems: failure ? [failure.sentence] : [] }
   }
   const rendering = { accountId: own.id, id: Number(id), version: Number(version), subject: undefined, attributes: {} }

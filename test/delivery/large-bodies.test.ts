@@ -99,6 +99,18 @@ t.test('large messages are built one at a time, smaller ones together', async (t
   t.strictSame(concurrent, [1, 1, 1, 2])
 })
 
+t.test('an account has four messages in building at once, and accounts take turns', async (t) => {
+  const { begin, sent, concurrent } = makeBudget()
+  for (let at = 0; at < 30; at++) begin('many', messageOf(1, 100_000, 'content'), `site ${at}`).taken()
+  begin('other', messageOf(2, 3 * MB, 'content')).taken()
+  begin('another', messageOf(3, 10 * MB, 'content')).taken()
+  for (let turn = 0; turn < 20; turn++) await settled()
+  t.equal(sent.length, 32)
+  t.ok(sent.indexOf('other') <= 4, `other after ${sent.indexOf('other')}`)
+  t.ok(sent.indexOf('another') <= 9, `another after ${sent.indexOf('another')}`)
+  t.ok(Math.max(...concurrent) <= 6, `${Math.max(...concurrent)} at once`)
+})
+
 t.test('an account has three quarters of the budget, and others send in the rest', async (t) => {
   const { begin, sent } = makeBudget()
   const first = begin('first', messageOf(1, 30 * MB))

@@ -8,6 +8,8 @@ const BUILDING_BYTES = 24 * 1024 * 1024
 /** Of these, those of one account, so that its mail to slow servers leaves room for that of others. A larger message may take more, alone. */
 const ACCOUNT_BYTES = SENDING_BYTES * 0.75
 const SITE_BYTES = SENDING_BYTES / 2
+/** Messages of one account that are being built. One thread builds them; what else is admitted would keep those of others from it. */
+const ACCOUNT_BUILDS = 4
 /** Memory factor of a message composed per delivery: base64, the rendering thread's copy, and intermediate copies. */
 const COMPOSED_FACTOR = 3
 /** Memory factor of a message with added content: the original text, the new text, and its encoding. */
@@ -54,6 +56,7 @@ interface Entered {
   readonly use: Use
   /** Undefined when the delivery no longer needs it. */
   body: LoadedBody | undefined
+  isBuilt: boolean
 }
 
 /** The use of a body. */
@@ -66,13 +69,15 @@ interface Work<B, T> {
  * Loads bodies that are too large to be loaded with a claim: once for all concurrent deliveries of a message, and within a memory
  * budget. A built message counts as what remains of it, until the kernel has all of it: not while its server is silent at the final dot.
  *
- * Waiting deliveries are admitted in order, but one account and one site have at most their share of the budget. While the first has no room
- * beside mail that servers are slow to take, later ones may begin that fit beside both.
+ * Waiting deliveries are admitted in order, but accounts take turns, and one account and one site have at most their share of the budget. While the
+ * first has no room beside mail that servers are slow to take, later ones may begin that fit beside both.
  */
 export class LargeBodies {
   readonly #bodies = new Map<string, LoadedBody>()
   /** Bytes being sent, by account and site. */
   readonly #sendingOf = new Map<string, number>()
+  /** Messages that are being built, by account. */
+  readonly #buildsOf = new Map<string, number>()
   #waiting: Waiting[] = []
   readonly #core: Pick<Core, 'messages'>
   readonly #siteShare: number
@@ -120,6 +125,7 @@ export class LargeBodies {
     const { use, body } = entered
     const loaded = await (body?.loading as Promise<LoadedMessage>)
     const built = await build(loaded)
+    this.#endBuild(entered)
     const { octets } = built.message
     const isBody = [...(loaded.parts?.values() ?? [])].some(({ buffer }) => buffer === octets.buffer)
     if (isBody && body) {
@@ -135,16 +141,21 @@ export class LargeBodies {
 
   #admit(): void {
     let first: Octets | undefined
-    this.#waiting = this.#waiting.filter((waiting) => {
+    const served = new Set<string>()
+    const left = this.#waiting.filter((waiting) => {
       const needed = this.#needed(waiting)
-      if (this.#isOverShare(waiting, needed.sending)) return true
+      if (this.#isOverShare(waiting, needed)) return true
       if (this.#fits(needed) && (!first || this.#fitsBeside(first, needed))) {
         this.#enter(waiting, first !== undefined)
+        // One that begins ahead of another does so out of turn.
+        if (!first) served.add(waiting.account)
         return false
       }
       first ??= needed
       return true
     })
+    const isServed = ({ account }: Waiting): boolean => served.has(account)
+    this.#waiting = served.size === 0 ? left : [...left.filter((one) => !isServed(one)), ...left.filter(isServed)]
   }
 
   #needed({ message, own }: Waiting): Octets {
@@ -167,7 +178,8 @@ export class LargeBodies {
     return !this.#hasRoomToSend(first) && this.#ahead + sending + first.sending <= SENDING_BYTES
   }
 
-  #isOverShare({ account, site }: Waiting, sending: number): boolean {
+  #isOverShare({ account, site, own }: Waiting, { sending }: Octets): boolean {
+    if (own.building > 0 && (this.#buildsOf.get(account) ?? 0) >= ACCOUNT_BUILDS) return true
     const isOver = (holder: string, share: number): boolean =>
       !hasRoom(this.#sendingOf.get(holder) ?? 0, sending, share)
     return isOver(site, this.#siteShare) || isOver(account, ACCOUNT_BYTES)
@@ -184,10 +196,12 @@ export class LargeBodies {
     body.users++
     const use: Use = { octets: NOTHING, account, site, isAhead }
     this.#change(use, own)
-    enter({ message, use, body })
+    if (own.building > 0) this.#countBuild(account, 1)
+    enter({ message, use, body, isBuilt: own.building === 0 })
   }
 
   #leave(entered: Entered): void {
+    this.#endBuild(entered)
     this.#change(entered.use, NOTHING)
     this.#leaveBody(entered)
     this.#admit()
@@ -200,6 +214,18 @@ export class LargeBodies {
     this.#bodies.delete(message.id)
     body.loading = undefined
     this.#change(body.use, NOTHING)
+  }
+
+  #endBuild(entered: Entered): void {
+    if (entered.isBuilt) return
+    entered.isBuilt = true
+    this.#countBuild(entered.use.account, -1)
+  }
+
+  #countBuild(account: string, change: 1 | -1): void {
+    const count = (this.#buildsOf.get(account) ?? 0) + change
+    if (count === 0) this.#buildsOf.delete(account)
+    else this.#buildsOf.set(account, count)
   }
 
   #change(use: Use, octets: Octets): void {

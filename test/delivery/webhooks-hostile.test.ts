@@ -101,3 +101,30 @@ t.test('an answer of any length costs a few kilobytes', async (t) => {
   await service.core.webhooks.test(sender.accountId, id)
   t.ok(written < 16 * 1024 * 1024, `${written} octets went into the sockets' buffers before we were gone`)
 })
+
+t.test('slow receivers of many subaccounts leave room for those of others', async (t) => {
+  const service = await startTelling(t)
+  const [parent, sender] = [await service.makeSender(), await service.makeSender()]
+  const account = (await service.core.accounts.list()).find(({ id }) => id === parent.accountId)
+  const silent = await startReceiver(
+    t,
+    onBatches(() => {}),
+  )
+  const credit = { password: undefined, creditType: 'unlimited' } as const
+  for (let at = 0; at < 21; at++) {
+    const own = { username: `sub${at}`, email: `sub${at}@ship.example`, ...credit }
+    await service.core.subaccounts.create(account as NonNullable<typeof account>, own)
+  }
+  const subaccounts = await service.sql<{ id: number }[]>`select id from accounts where parent_id = ${parent.accountId}`
+  for (const { id } of subaccounts) {
+    const owner = { ...parent, accountId: id }
+    for (let number = 0; number < 10; number++) await addWebhook(service, owner, silent.url)
+    await addEvents(service, owner, 1)
+  }
+  const good = await startReceiver(t)
+  await addWebhook(service, sender, good.url)
+  await until('the slow ones have their part', () => silent.batches().length >= 50)
+  await addEvents(service, sender, 10)
+  await until('the good one is told', () => idsIn(good.batches()).length === 10, 5000)
+  t.ok(silent.batches().length < 100, `${silent.batches().length} requests to the slow ones`)
+})

@@ -2,10 +2,10 @@ import { type Core, count, type Log, observe } from '@postrider/core'
 import { type Loop, runLoop } from './loop.ts'
 
 /**
- * Concurrent requests per worker. A slow receiver occupies one of them, so only this many slow receivers could delay others. Each costs
- * a socket and a batch.
+ * Concurrent requests per worker, each of which costs a socket and a batch. A slow receiver occupies one of them for ten seconds. An account has
+ * few receivers, but any number of subaccounts: together they have a part of the slots.
  */
-const SLOTS = 200
+const SLOTS = { all: 200, ofHolder: 50 } as const
 /** Milliseconds between checks for webhooks with new events: the minimum, and the maximum without a notification. */
 const MIN_CHECK_MS = 250
 const MAX_CHECK_MS = 5000
@@ -13,6 +13,8 @@ const MAX_CHECK_MS = 5000
 /** Sends due batches to webhooks while slots are free. When stopped, waits for the requests in progress. */
 export function runWebhookLoop({ core, log }: { core: Core; log: Log }): Loop {
   const running = new Set<Promise<void>>()
+  /** Requests by account, with those of its subaccounts. */
+  const ofHolder = new Map<number, number>()
   const cut = new AbortController()
   let notified = true
   let checkedAt = -MAX_CHECK_MS
@@ -24,6 +26,15 @@ export function runWebhookLoop({ core, log }: { core: Core; log: Log }): Loop {
     notified = false
     checkedAt = performance.now()
     await core.webhooks.notice()
+  }
+
+  function enter(holder: number): void {
+    ofHolder.set(holder, (ofHolder.get(holder) ?? 0) + 1)
+  }
+  function leave(holder: number): void {
+    const left = (ofHolder.get(holder) ?? 1) - 1
+    if (left > 0) ofHolder.set(holder, left)
+    else ofHolder.delete(holder)
   }
 
   async function deliver(batch: NonNullable<Awaited<ReturnType<Core['webhooks']['claim']>>>[number]): Promise<void> {
@@ -46,12 +57,15 @@ export function runWebhookLoop({ core, log }: { core: Core; log: Log }): Loop {
     log,
     async act(signal) {
       await look()
-      while (!signal.aborted && running.size < SLOTS) {
-        const batches = await core.webhooks.claim(SLOTS - running.size)
+      while (!signal.aborted && running.size < SLOTS.all) {
+        const busy = [...ofHolder].flatMap(([holder, requests]) => (requests < SLOTS.ofHolder ? [] : [holder]))
+        const batches = await core.webhooks.claim(SLOTS.all - running.size, busy)
         if (!batches) break
         for (const batch of batches) {
+          enter(batch.holder)
           const delivery = deliver(batch).finally(() => {
             running.delete(delivery)
+            leave(batch.holder)
             loop.wake()
           })
           running.add(delivery)

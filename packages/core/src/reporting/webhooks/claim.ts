@@ -43,6 +43,8 @@ export async function noticeEvents(sql: AnySql): Promise<number> {
 interface DueWebhook {
   readonly id: number
   readonly accountId: number
+  /** The account, or its parent. */
+  readonly holder: number
   readonly events: readonly WebhookEvent[]
   readonly position: number
   readonly failing: boolean
@@ -61,24 +63,32 @@ interface Waiting {
   readonly leastTries: number
 }
 
-export type ClaimedBatch = LeasedBatch & {
+type OwnBatch = LeasedBatch & {
   /** The events of a new batch, which are already read. */ readonly events?: readonly Event[]
 }
 
+export type ClaimedBatch = OwnBatch & Pick<DueWebhook, 'holder'>
+
 /**
- * Claims up to `slots` batches of the webhook that has been due longest: waiting ones and, if the receiver has capacity, new ones
- * with the events after its position. The lease is committed with the claim, so a process that dies has either claimed nothing or
+ * Claims up to `slots` batches of the webhook that has been due longest, except those of these holders: waiting ones and, if the receiver has
+ * capacity, new ones with the events after its position. The lease is committed with the claim, so a process that dies has either claimed nothing or
  * leaves batches that are claimed again when the lease expires.
  *
  * Returns undefined if no webhook is due.
  */
-export async function claimBatches(sql: Sql, slots: number): Promise<ClaimedBatch[] | undefined> {
+export async function claimBatches(
+  sql: Sql,
+  slots: number,
+  except: readonly number[] = [],
+): Promise<ClaimedBatch[] | undefined> {
   return sql.begin(async (transaction) => {
     const [webhook] = await transaction<DueWebhook[]>`
-      select id, account_id as "accountId", events, position::float8 as position, failing_since is not null as failing,
-             milliseconds > ${SLOW_MS} as slow, coalesce(held_until > service_now(), false) as held,
-             not exists (select from accounts a where a.id = account_id and a.state <> 'deleted') as ownerless
-        from webhooks where enabled and due_at <= service_now() order by due_at limit 1 for update skip locked`
+      select w.id, w.account_id as "accountId", coalesce(a.parent_id, w.account_id) as holder, w.events, w.position::float8 as position,
+             w.failing_since is not null as failing, w.milliseconds > ${SLOW_MS} as slow,
+             coalesce(w.held_until > service_now(), false) as held, coalesce(a.state, 'deleted') = 'deleted' as ownerless
+        from webhooks w left join accounts a on a.id = w.account_id
+       where w.enabled and w.due_at <= service_now() and coalesce(a.parent_id, w.account_id) <> all(${[...except]}::int[])
+       order by w.due_at limit 1 for update of w skip locked`
     if (!webhook) return undefined
     if (webhook.ownerless) {
       await transaction`update webhooks set enabled = false where id = ${webhook.id}`
@@ -94,7 +104,7 @@ export async function claimBatches(sql: Sql, slots: number): Promise<ClaimedBatc
     const claimed = wanted <= 0 ? { batches: [], more: false } : await take(transaction, webhook, waiting, wanted)
     const left = capacity - claimed.batches.length
     await setDue(transaction, webhook.id, { again: claimed.more && left > 0, full: left <= 0 })
-    return claimed.batches
+    return claimed.batches.map((batch) => ({ ...batch, holder: webhook.holder }))
   }) as Promise<ClaimedBatch[] | undefined>
 }
 
@@ -121,7 +131,7 @@ async function setDue(
 }
 
 interface Taken {
-  readonly batches: ClaimedBatch[]
+  readonly batches: OwnBatch[]
   /** Whether there may be more events. */
   readonly more: boolean
 }
@@ -167,9 +177,9 @@ async function lease(
   sql: SqlTransaction,
   id: number,
   { limit, aside, due }: { limit: number; aside: boolean; due: boolean },
-): Promise<ClaimedBatch[]> {
+): Promise<OwnBatch[]> {
   if (limit <= 0) return []
-  return sql<ClaimedBatch[]>`
+  return sql<OwnBatch[]>`
     update webhook_batches b
        set lease = b.lease + 1, leased_until = service_now() + make_interval(secs => ${LEASE_SECONDS})
       from (select id from webhook_batches
@@ -195,7 +205,7 @@ async function createBatches(sql: SqlTransaction, webhook: DueWebhook, limit: nu
     events.push(...read.events)
   }
   if (reached === position) return { batches: [], more: false }
-  const batches: ClaimedBatch[] = []
+  const batches: OwnBatch[] = []
   for (let after = position, at = 0; at < events.length; at += BATCH_EVENTS) {
     const own = events.slice(at, at + BATCH_EVENTS)
     const to = at + BATCH_EVENTS >= events.length ? reached : (own.at(-1)?.number ?? reached)

@@ -82,8 +82,8 @@ export interface Webhooks {
   replay(act: WebhookAct, from: number): Promise<void>
   /** Makes webhooks due whose accounts have new events. To be called after new events, and regularly. */
   notice(): Promise<number>
-  /** Claims batches of one webhook; undefined if no webhook is due. See claim.ts. */
-  claim(slots: number): Promise<ClaimedBatch[] | undefined>
+  /** Claims batches of one webhook; undefined if none is due that is not of these holders, accounts with their subaccounts. See claim.ts. */
+  claim(slots: number, except?: readonly number[]): Promise<ClaimedBatch[] | undefined>
   /** Sends a batch and records the response. If aborted, the batch is released. */
   deliver(batch: ClaimedBatch, signal: AbortSignal): Promise<Finished>
 }
@@ -107,7 +107,7 @@ export function createWebhooks(dependencies: WebhooksDependencies): Webhooks {
     redeliver: (act, batchId) => redeliver(dependencies, act, batchId),
     replay: (act, from) => replay(dependencies, act, from),
     notice: () => noticeEvents(sql),
-    claim: (slots) => claimBatches(sql, slots),
+    claim: (slots, except) => claimBatches(sql, slots, except),
     deliver: (batch, signal) => deliverBatch(dependencies, batch, signal),
   }
 }

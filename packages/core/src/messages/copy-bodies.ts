@@ -13,6 +13,7 @@ const CHUNK = 256 * 1024
 
 /** Streams the body parts of messages into the database by binary COPY in chunks. */
 export async function copyBodies(transaction: SqlTransaction, batch: readonly StoredMessage[]): Promise<void> {
+  if (batch.length === 0) return
   const { stream: copy, done } = await beginCopy(
     transaction`copy bodies (message_id, part, encoding, content, digest, object_length) from stdin (format binary)`,
   )

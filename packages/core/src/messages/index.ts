@@ -19,11 +19,9 @@ import type { MessageParts } from '../mime/message-parts.ts'
 import { createMessageReader } from '../mime/reader.ts'
 import type { ByteBudget } from '../platform/budget.ts'
 import type { Clock } from '../platform/clock.ts'
-import { isDatabaseTrouble, type Sql } from '../platform/database/database.ts'
+import type { Sql } from '../platform/database/database.ts'
 import { within } from '../platform/database/deadlines.ts'
-import { createGroupCommit } from '../platform/database/group-commit.ts'
 import type { Reads } from '../platform/database/reads.ts'
-import { ServiceError } from '../platform/errors.ts'
 import { inItsTurn } from '../platform/threads/turns.ts'
 import { requireShare, type Share } from '../submission/share.ts'
 import type { Submission } from '../submission/submission.ts'
@@ -32,8 +30,8 @@ import type { Forgotten } from '../suppressions/forgotten.ts'
 import { type Acceptance, type AcceptDependencies, accept, validateOnly } from './accept.ts'
 import type { Batches } from './batches.ts'
 import { type Cancellation, cancelMessage } from './cancel-message.ts'
+import { createCommits } from './commits.ts'
 import { findFirstAnswer, forgetOldAnswers } from './idempotency.ts'
-import type { Written } from './insert-messages.ts'
 import { type DeliveryPage, type DeliveryQuery, listDeliveries } from './list-deliveries.ts'
 import {
   type AttachmentContent,
@@ -47,8 +45,6 @@ import { type RequeueResult, type RequeueTarget, requeueMessage } from './requeu
 import { type ResendOrder, resendMessage } from './resend.ts'
 import { accountMaySend } from './rules/rules.ts'
 import { type MessageDetails, type ShowOptions, showMessage } from './show-message.ts'
-import { writeMessages } from './store.ts'
-import type { StoredMessage } from './stored-message.ts'
 import { type TryNowResult, tryNow } from './try-now.ts'
 import { explainMessage, type MessageWhy, type WhyQuery } from './why/index.ts'
 
@@ -186,18 +182,6 @@ export interface MessagesDependencies {
   readonly onFull: () => void
 }
 
-/**
- * A hundred messages, or half a megabyte, are enough to make the cost of a commit negligible. A larger batch would only delay its
- * first message, while the database could already write the batch and this process prepare the next one.
- */
-const BATCH_ITEMS = 128
-const BATCH_BYTES = 512 * 1024
-/**
- * Milliseconds after which a message whose commit is still pending is rejected, because its client may soon time out (P1, P7). The
- * time is shorter if the process is not ready: while the database is unavailable, a commit is unlikely.
- */
-const COMMIT_TIMEOUT = { ready: 20_000, notReady: 8000 } as const
-
 export function createMessages(dependencies: MessagesDependencies): Messages {
   const {
     share,
@@ -218,18 +202,7 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
     ready,
     announce,
   } = dependencies
-  const commit = createGroupCommit<StoredMessage, Written>({
-    write: (batch, isWanted) => writeMessages({ sql, batch, forgotten, isWanted }),
-    // A recipient costs about as much as half a kilobyte of body.
-    weigh: ({ parts, deliveries }) => parts.reduce((sum, { length }) => sum + length, deliveries.length * 512),
-    maxItems: BATCH_ITEMS,
-    maxWeight: BATCH_BYTES,
-    sharedFault: isDatabaseTrouble,
-    patience: () => (ready() ? COMMIT_TIMEOUT.ready : COMMIT_TIMEOUT.notReady),
-    late: () => new ServiceError(ready() ? 'overloaded' : 'notReady', { reason: 'timed out waiting for commit' }),
-    answersInTime: true,
-    lanes: 2,
-  })
+  const commit = createCommits({ sql, forgotten, ready })
   const numbers = createTransactionNumbers(sql)
   const reader = createMessageReader()
   const { publicUrl, trackingScheme } = links

@@ -1,4 +1,4 @@
-import { isDatabaseAway, isRetryable, type Sql } from '../platform/database/database.ts'
+import { isDatabaseAway, isRetryable, type Sql, type SqlTransaction } from '../platform/database/database.ts'
 import { withPartitions } from '../platform/database/partitions.ts'
 import { observe } from '../platform/metrics/metrics.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
@@ -55,11 +55,12 @@ async function findStored(sql: Sql, batch: readonly StoredMessage[]): Promise<Se
 /** Whether the first attempt's transaction was still running during the lookup and has committed since. */
 function isOwnDuplicate(error: unknown): boolean {
   const { code, table_name: table } = error as { code?: string; table_name?: string }
-  return code === '23505' && (table ?? '').startsWith('messages_')
+  return code === '23505' && /^(?:messages|bodies)_/.test(table ?? '')
 }
 
-function wantsCopy(batch: readonly StoredMessage[]): boolean {
-  return batch.some(({ parts }) => parts.some(({ length }) => length > COPY_ABOVE))
+/** Whether the body of a message is written by COPY. */
+export function isCopied({ parts }: StoredMessage): boolean {
+  return parts.some(({ length }) => length > COPY_ABOVE)
 }
 
 async function insertOnce(sql: Sql, batch: readonly StoredMessage[], forgotten: Forgotten): Promise<Written[]> {
@@ -72,13 +73,44 @@ async function insertOnce(sql: Sql, batch: readonly StoredMessage[], forgotten: 
 
 async function insertAll(sql: Sql, batch: readonly StoredMessage[], forgotten: Forgotten): Promise<Written[]> {
   const hashes = forgottenHashes(batch, forgotten, await forgotten.accounts())
-  if (!wantsCopy(batch)) return insertMessages(sql, batch, { withBodies: true, hashes })
+  if (!batch.some(isCopied)) return insertMessages(sql, batch, { withBodies: true, hashes })
   return sql.begin(async (transaction) => {
+    // First, since that takes long: the statement locks the keys and balances of these accounts, and other batches, which have mail of all accounts,
+    // would wait for it.
+    const repeated = await findRepeated(transaction, batch)
+    const copied = batch.filter(({ id }) => !repeated.has(id))
+    await copyBodies(transaction, copied)
     const written = await insertMessages(transaction, batch, { withBodies: false, hashes })
-    const stored = batch.filter((_message, at) => written[at]?.stored)
-    if (stored.length > 0) await copyBodies(transaction, stored)
+    const isStored = (message: StoredMessage): boolean => written[batch.indexOf(message)]?.stored === true
+    // The first answer has expired meanwhile.
+    await copyBodies(
+      transaction,
+      batch.filter((message) => repeated.has(message.id) && isStored(message)),
+    )
+    await deleteCopies(
+      transaction,
+      copied.filter((message) => !isStored(message)),
+    )
     return written
   }) as Promise<Written[]>
+}
+
+/** Returns the ids of the messages whose idempotency keys were already used, so that their bodies are not copied for nothing. */
+async function findRepeated(sql: SqlTransaction, batch: readonly StoredMessage[]): Promise<ReadonlySet<string>> {
+  const keyed = batch.filter(({ idempotencyKey }) => idempotencyKey !== undefined)
+  if (keyed.length === 0) return new Set()
+  const rows = await sql<{ id: string }[]>`
+    select m.id::text as id
+      from unnest(${keyed.map(({ id }) => id)}::uuid[], ${keyed.map(({ accountId }) => accountId)}::int[],
+                  ${keyed.map(({ idempotencyKey = '' }) => idempotencyKey)}::text[]) as m(id, account_id, key)
+      join idempotency_keys k on k.account_id = m.account_id and k.key = m.key`
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Deletes the bodies of messages that are not stored after all. */
+async function deleteCopies(sql: SqlTransaction, messages: readonly StoredMessage[]): Promise<void> {
+  if (messages.length === 0) return
+  await sql`delete from bodies b using unnest(${messages.map(({ id }) => id)}::uuid[]) as m(id) where b.message_id = m.id`
 }
 
 /** Returns the hash of each recipient under which an erased one is stored; undefined if no account has erased recipients. */

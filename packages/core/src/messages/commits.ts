@@ -1,0 +1,52 @@
+import { isDatabaseTrouble, type Sql } from '../platform/database/database.ts'
+import { createGroupCommit, type GroupCommit } from '../platform/database/group-commit.ts'
+import { ServiceError } from '../platform/errors.ts'
+import type { Forgotten } from '../suppressions/forgotten.ts'
+import type { Written } from './insert-messages.ts'
+import { isCopied, writeMessages } from './store.ts'
+import type { StoredMessage } from './stored-message.ts'
+
+/**
+ * A hundred messages, or half a megabyte, are enough to make the cost of a commit negligible. A larger batch would only delay its
+ * first message, while the database could already write the batch and this process prepare the next one.
+ */
+const BATCH_ITEMS = 128
+const BATCH_BYTES = 512 * 1024
+/**
+ * Milliseconds after which a message whose commit is still pending is rejected, because its client may soon time out (P1, P7). The
+ * time is shorter if the process is not ready: while the database is unavailable, a commit is unlikely.
+ */
+const COMMIT_TIMEOUT = { ready: 20_000, notReady: 8000 } as const
+
+export interface CommitsOptions {
+  readonly sql: Sql
+  readonly forgotten: Forgotten
+  readonly ready: () => boolean
+}
+
+/**
+ * The commits of accepted messages. Those whose bodies are copied have commits of their own, since one of 30 MB takes as long as hundreds of others,
+ * which would wait for all that are before them.
+ */
+export function createCommits({ sql, forgotten, ready }: CommitsOptions): GroupCommit<StoredMessage, Written> {
+  const make = () =>
+    createGroupCommit<StoredMessage, Written>({
+      write: (batch, isWanted) => writeMessages({ sql, batch, forgotten, isWanted }),
+      // A recipient costs about as much as half a kilobyte of body.
+      weigh: ({ parts, deliveries }) => parts.reduce((sum, { length }) => sum + length, deliveries.length * 512),
+      maxItems: BATCH_ITEMS,
+      maxWeight: BATCH_BYTES,
+      sharedFault: isDatabaseTrouble,
+      patience: () => (ready() ? COMMIT_TIMEOUT.ready : COMMIT_TIMEOUT.notReady),
+      late: () => new ServiceError(ready() ? 'overloaded' : 'notReady', { reason: 'timed out waiting for commit' }),
+      answersInTime: true,
+      lanes: 2,
+    })
+  const [usual, copied] = [make(), make()]
+  return {
+    add: (message) => (isCopied(message) ? copied : usual).add(message),
+    get size() {
+      return usual.size + copied.size
+    },
+  }
+}

@@ -23,7 +23,7 @@ const MIN_LENGTH = 8
 const MAX_LENGTH = 200
 /** Passwords that wait for their turn: at a fifth of a second each, the last one waits for some five seconds. */
 const MAX_WAITING = 24
-/** Of one user, or one network: a third, so that the others find a place. */
+/** Of one user, network or account: a third, so that the others find a place. */
 const MAX_WAITING_EACH = 8
 
 /** Throws passwordWeak unless it has 8 to 200 characters. */
@@ -48,17 +48,16 @@ export function weak(problem: string): ServiceError {
   return new ServiceError('passwordWeak', { values: { problem } })
 }
 
-/** Returns the stored form of a password: `scrypt$N$r$p$salt$hash`, salt and hash in base64. */
-export type HashPassword = (password: string) => Promise<string>
+/**
+ * Returns the stored form of a password: `scrypt$N$r$p$salt$hash`, salt and hash in base64. `who`: those who have passwords that wait take turns.
+ * Throws overloaded if too many are waiting.
+ */
+export type HashPassword = (password: string, who: string) => Promise<string>
 
 /** Hashes one password at a time: concurrent hashes would occupy the threads that compress message bodies. */
 export function passwordHasher(cost: PasswordCost): HashPassword {
-  let last: Promise<unknown> = Promise.resolve()
-  return (password) => {
-    const hashed = last.then(() => hashPassword(password, cost))
-    last = hashed.catch(() => {})
-    return hashed
-  }
+  const turns = createFairTurns({ capacity: 1, waiting: MAX_WAITING, each: MAX_WAITING_EACH })
+  return (password, who) => turns.take(who, () => hashPassword(password, cost))
 }
 
 /**

@@ -20,7 +20,7 @@ export interface NewSubaccount {
 
 /**
  * Creates a subaccount and its first API key, whose secret is returned only once. Throws subaccountNested,
- * usernameInvalid, subaccountEmailInvalid, passwordWeak, usernameTaken.
+ * usernameInvalid, subaccountEmailInvalid, passwordWeak, usernameTaken, overloaded.
  */
 export async function createSubaccount(
   sql: Sql,
@@ -34,7 +34,7 @@ export async function createSubaccount(
   const address = parseEmail(email)
   if (password !== undefined) requireStrong(password)
   if (await selectSubaccount(sql, parent.id, username)) throw new ServiceError('usernameTaken')
-  const hashed = password === undefined ? null : await hashPassword(password)
+  const hashed = password === undefined ? null : await hashPassword(password, `account ${parent.id}`)
   try {
     return await sql.begin(async (transaction) => {
       const row = {

@@ -24,7 +24,7 @@ export async function updateSubaccount(
   if (password !== undefined) requireStrong(password)
   // Hashing is slow, so do not hash for an unknown subaccount or while its row is locked.
   known(await selectSubaccount(sql, parentId, username))
-  const hashed = password === undefined ? undefined : await hashPassword(password)
+  const hashed = password === undefined ? undefined : await hashPassword(password, `account ${parentId}`)
   return withSubaccount(sql, act, async (transaction, { id, creditType: was }) => {
     await storeChanges(transaction, id, { email: address, password: hashed })
     if (creditType === 'one_time_credit') await insertBalance(transaction, id)

@@ -47,7 +47,7 @@ export interface Node {
 }
 
 export interface Cluster {
-  /** How often Patroni of the primary had to be restarted, since it could not record its synchronous standby (docs/high-availability.md). */
+  /** How often Patroni of the primary had to be restarted, since it did not record its synchronous standby. */
   readonly restarts: number
   /** With all hosts, for DATABASE_URL. */
   readonly url: string
@@ -94,7 +94,7 @@ export async function startCluster(t: Test): Promise<Cluster> {
   const etcd = `http://127.0.0.1:${clientPort}`
   const store = owned(join(folder, 'etcd'))
   spawned(store, '/usr/bin/etcd', [
-    ...['--name', 'one', '--data-dir', join(store, 'data')],
+    ...['--name', 'one', '--data-dir', join(store, 'data'), '--enable-v2'],
     ...['--listen-client-urls', etcd, '--advertise-client-urls', etcd],
     ...[
       '--listen-peer-urls',

@@ -64,9 +64,10 @@ const MAX_IN_ERROR = 5
 const SLOTS = { total: 4, each: 1, what: 'imports' } as const
 /**
  * Rows that take effect in one transaction, a fraction of a second. A million take more than ten: for as long, the events of all accounts would wait for
- * their numbers, and the outcomes of all deliveries that a worker records together with a bounce of an address in the list.
+ * their numbers, and the outcomes of all deliveries that a worker records together with a bounce of an address in the list. The main loop decodes and
+ * encodes a part in one turn: 20,000 rows took 170 ms.
  */
-const PART = 20_000
+const PART = 5000
 /** Statement timeout. The pool's 15 s are meant for statements that a client waits for. */
 const TIMEOUT = '5min'
 /** How often a part is applied if the server ends the transaction because of others. */

@@ -144,7 +144,7 @@ export async function openService({ postgres: settings = [], flags = [] }: Servi
     async start(part, { sinkPort, count = 1, settings = {} } = {}) {
       await stop(part)
       const trusted = { RELAY_TRUSTED_NETWORKS: '127.0.0.1', RELAY_TRUSTED_KEY: sender.apiKey }
-      // Thousands of messages go to one recipient, who would be held.
+      // The calls of a case all have the same recipients, who would be held.
       const rules = { REPUTATION_RULES: 'none' }
       const route = sinkPort ? { DELIVERY: `smtp://127.0.0.1:${sinkPort}` } : {}
       const command = {

@@ -1,0 +1,85 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import type { MachineFigures } from './harness/machine.ts'
+import { drawPlot } from './harness/plot.ts'
+import { type Finding, format, median, meets } from './harness/rounds.ts'
+
+/**
+ * Several runs of the benchmark as one table: the machine's figures, and of each case that all have, the ratio of each run and their median,
+ * which a target is judged by. `node bench/runs.ts FILE... [--svg FILE]`: FILE is a .json of bench/results; --svg draws the medians.
+ */
+interface Run {
+  readonly measuredAt: string
+  readonly machine: { readonly figures: readonly MachineFigures[] }
+  readonly findings: readonly Finding[]
+}
+
+const { values: options, positionals } = parseArgs({ options: { svg: { type: 'string' } }, allowPositionals: true })
+if (positionals.length === 0) {
+  process.stderr.write('Name at least one file of bench/results.\n')
+  process.exit(64)
+}
+const runs = positionals.map((file) => JSON.parse(readFileSync(file, 'utf8')) as Run)
+const together = (runs[0]?.findings ?? []).flatMap(({ title }) => combine(title))
+const lines = [
+  `| case | ${runs.map(({ measuredAt }) => `${measuredAt.slice(0, 16).replace('T', ' ')} UTC`).join(' | ')} | median | target | |`,
+  `|---|${'---|'.repeat(runs.length + 3)}`,
+  row(
+    'machine: `fdatasync` of 8 kB per second',
+    shown(runs, ({ syncsPerSecond }) => syncsPerSecond),
+  ),
+  row(
+    'machine: RSA-2048 signatures per second',
+    shown(runs, ({ signaturesPerSecond }) => signaturesPerSecond),
+  ),
+  ...together.flatMap(({ finding, each }) => rows(finding, each)),
+]
+process.stdout.write(`${lines.join('\n')}\n`)
+if (options.svg) writeFileSync(options.svg, drawPlot(together.map(({ finding }) => finding)))
+
+/** A case of all runs: each contestant's rounds are the medians of the runs, and the ratio is the median of theirs. */
+function combine(title: string): { finding: Finding; each: Finding[] }[] {
+  const each = runs.flatMap(({ findings }) => findings.filter((one) => one.title === title))
+  const [first] = each
+  if (!first || each.length < runs.length) return []
+  const medians = Object.keys(first.rounds).map((name) => [name, each.map((one) => median(one.rounds[name] ?? []))])
+  const ratios = each.flatMap(({ ratio }) => ratio ?? [])
+  const ratio = ratios.length === each.length ? { ratio: median(ratios) } : {}
+  return [{ finding: { ...first, rounds: Object.fromEntries(medians), ...ratio }, each }]
+}
+
+function rows(finding: Finding, each: readonly Finding[]): string[] {
+  const { title, unit, target, processor } = finding
+  const met = meets(finding)
+  const goal = target ? `${target.sense === 'at least' ? '≥' : '≤'} ${target.value}` : ''
+  const verdict = met === undefined ? '' : met ? 'met' : '**missed**'
+  const figures = row(`${title}, ${unit}`, [...each.map(figure), figure(finding)], goal, verdict)
+  if (!processor) return [figures]
+  return [figures, row('— µs of processor time per message', [...each.map(times), processorMedian(each)])]
+}
+
+/** What a run measured, with its ratio. */
+function figure({ rounds, ratio }: Finding): string {
+  const values = Object.values(rounds).map((values) => format(median(values)))
+  return values.join(' / ') + (ratio === undefined ? '' : ` = ${ratio.toFixed(2)}`)
+}
+
+function times({ processor = {} }: Finding): string {
+  return Object.values(processor)
+    .map((values) => format(median(values)))
+    .join(' / ')
+}
+
+function processorMedian(each: readonly Finding[]): string {
+  const names = Object.keys(each[0]?.processor ?? {})
+  return names.map((name) => format(median(each.map((one) => median(one.processor?.[name] ?? []))))).join(' / ')
+}
+
+function shown(of: readonly Run[], figureOf: (one: MachineFigures) => number): string[] {
+  return of.map(({ machine }) => format(median(machine.figures.map(figureOf))))
+}
+
+function row(title: string, cells: readonly string[], goal = '', verdict = ''): string {
+  const empty = runs.length + 1 - cells.length
+  return `| ${title} | ${[...cells, ...Array(empty).fill('')].join(' | ')} | ${goal} | ${verdict} |`
+}

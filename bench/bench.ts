@@ -29,7 +29,7 @@ round that every accepted message arrived exactly once. Needs Debian's postfix p
 Postfix itself; opendkim; for Haraka: npm run bench:peers
 What cannot be run is said and left out.
 
-  --quick        at most ten minutes: fewer seconds a round, fewer cases
+  --quick        a quarter of an hour: fewer seconds a round, fewer cases
   --rounds N     rounds of each contestant (3; medians are taken)
   --only A,B     only these cases
   --json         the last line is one JSON object with the ratios

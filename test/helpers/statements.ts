@@ -88,6 +88,7 @@ export interface PlanNode {
   readonly 'Relation Name'?: string
   readonly 'Index Name'?: string
   readonly 'Index Cond'?: string
+  readonly Filter?: string
   readonly 'Plan Rows': number
   readonly Plans?: readonly PlanNode[]
 }

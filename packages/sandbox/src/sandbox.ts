@@ -64,8 +64,8 @@ export async function startSandbox(
   }
 }
 
-/** Milliseconds for messages in progress, and between two looks at them. */
-const FINISH_MS = 2000
+/** Milliseconds for messages in progress, as the relay gives its sessions, and between two looks at them. */
+const FINISH_MS = 6000
 const FINISH_STEP_MS = 50
 
 /** Receives the messages that are in progress; new sessions wait for the next sandbox. Without this, their deliveries would be deferred. */

@@ -11,7 +11,7 @@ export interface ReaderChoice {
 }
 
 /**
- * Returns the part of a statement that creates an event for each row (account_id, group_id) of its table `entry`. In
+ * Returns the part of a statement that creates an event for each row (account_id, group_id) of its table `entry`, by group. In
  * privacy mode it names no client.
  */
 export function insertChoiceEvents(
@@ -22,7 +22,7 @@ export function insertChoiceEvents(
   return insertEvents(sql, {
     from: sql`(
       select account_id, ${messageId}::uuid as message_id, ${recipientNo}::int as recipient_no, entry.group_id, a.privacy_mode
-        from entry join accounts a on a.id = entry.account_id) choice`,
+        from entry join accounts a on a.id = entry.account_id order by entry.group_id) choice`,
     type,
     detail: sql`
       jsonb_strip_nulls(jsonb_build_object(

@@ -92,7 +92,9 @@ t.test('bounces are counted by the index of notable events, and looked at only w
     t.same(new Set(scans.map((node) => node['Node Type'])), new Set([counts ? 'Index Only Scan' : 'Index Scan']))
     for (const node of scans) {
       t.match(node['Index Name'], /_account_id_type_message_id_recipient_no_occu_idx\d*$/)
-      t.match(node['Index Cond'], /type = ANY .*occurred_at >= /)
+      t.match(node['Index Cond'], /occurred_at >= /)
+      // Postgres 15 filters in a partition that has few events.
+      t.match(`${node['Index Cond']} ${node.Filter}`, /type = ANY /)
     }
   }
 })

@@ -18,9 +18,9 @@ const STATES = ['delivered', 'queued', 'deferred', 'bounced', 'dropped', 'schedu
 
 /** Pages that stand outside a session, or that read nothing that grows. */
 const SMALL = [
-  ...['/', '/login', '/login/code', '/login/code/passkey', '/login/passkey', '/oidc', '/oidc/begin', '/first'],
+  ...['/', '/login', '/login/passkey', '/logout', '/preferences', '/oidc', '/oidc/begin', '/first'],
   ...['/invitation', '/sign-up', '/verify', '/forgotten', '/reset', '/messages/:id', '/accounts'],
-  ...['/security', '/security/codes', '/security/passkeys', '/security/passkeys/new', '/operator/accounts/new'],
+  ...['/security', '/operator/accounts/new'],
   ...['/templates/new', '/domains/new', '/suppressions/new', '/exports/new', '/exports/:id/file', '/keys/new'],
   ...['/subaccounts/new', '/team/new', '/webhooks/new', '/messages/:message/files/:index', '/operator/returns/:id'],
 ]

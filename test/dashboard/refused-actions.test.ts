@@ -1,6 +1,6 @@
 import t from 'tap'
 import { sendV2, v2Body } from '../helpers/send.ts'
-import { openDashboard, sendingOwner } from './dashboard.ts'
+import { openDashboard, sendingOwner, submit } from './dashboard.ts'
 
 t.test('a message that may not be sent is refused on the page that it was sent from', async (t) => {
   const dashboard = await openDashboard(t)
@@ -45,4 +45,41 @@ t.test('a page that answers a form does not fetch itself again, because its URL 
   const refused = await ada.post(`${list}/remove`, { scope: 'address', value: 'no address' })
   t.equal(refused.status, 400)
   t.match(await refused.text(), 'data-live=""')
+})
+
+t.test('the address of a form leads to the page that has the form, whoever opens it again', async (t) => {
+  const dashboard = await openDashboard(t)
+  const ada = await sendingOwner(dashboard)
+  const base = `/app/${ada.accountId}`
+  for (const [form, page] of [
+    [`${base}/first-steps/test`, `${base}/first-steps`],
+    [`${base}/keys/7/rotate`, `${base}/keys`],
+    [`${base}/webhooks/7/test`, `${base}/webhooks/7`],
+    [`${base}/team/7/role`, `${base}/team`],
+    [`${base}/subaccounts/dock2/credit`, `${base}/subaccounts/dock2`],
+    ['/app/security/password', '/app/security'],
+    ['/app/security/passkeys/new', '/app/security'],
+    ['/app/login/code', '/app/login'],
+    ['/app/preferences', '/app'],
+    ['/app/operator/queue/plans/7/confirm', '/app/operator/queue'],
+    ['/app/operator/accounts/7/invite', '/app/operator/accounts/7'],
+    ['/app/logout', '/app'],
+  ] as const) {
+    const answered = await ada.get(form)
+    t.equal(answered.status, 303, form)
+    t.equal(answered.headers.get('location'), page, form)
+    const without = await fetch(`${dashboard.url}${form}`, { redirect: 'manual' })
+    t.equal(without.headers.get('location'), page, `${form} without a session`)
+  }
+  t.equal((await ada.get(`${base}/keys/7/nothing`)).status, 404)
+  t.equal((await ada.get(`${base}/nothing`)).status, 404)
+})
+
+t.test('a form that is sent after the session has ended leads back to its page by the log-in', async (t) => {
+  const dashboard = await openDashboard(t)
+  const { accountId } = await sendingOwner(dashboard)
+  const form = `/app/${accountId}/keys/7/rotate`
+  const asked = await submit(dashboard.url, form, {})
+  t.equal(asked.status, 303)
+  t.equal(asked.headers.get('location'), `/app/login?to=${encodeURIComponent(form)}`)
 })

@@ -11,6 +11,7 @@ import { frameWords } from './frame/frame-words.ts'
 import type { DoLargeWork } from './frame/large-work.ts'
 import { gateDocument, pageDocument, type Surroundings } from './frame/layout.ts'
 import { createPace, PER_NETWORK, PER_SESSION } from './frame/pace.ts'
+import { createPageOfForm } from './frame/page-of-form.ts'
 import { FORM_LIMIT, parseForm } from './frame/parse-form.ts'
 import { languageOf, setPreferences, themeOf } from './frame/preferences.ts'
 import type { Right } from './frame/right.ts'
@@ -68,6 +69,7 @@ export async function dashboard(
   const sessionCookie = createSessionCookie(config.publicUrl)
   const attemptCookie = createAttemptCookie(config.publicUrl)
   const scheme = config.publicUrl.startsWith('https:') ? 'https:' : 'http:'
+  const pageOfForm = createPageOfForm(ROUTES)
   await app.register(cookie)
   // Forms only: parsing any other type costs more than it may, and no page needs one.
   app.removeAllContentTypeParsers()
@@ -270,6 +272,8 @@ export async function dashboard(
     method: ['GET', 'POST'],
     url: '/*',
     handler: async (request, reply) => {
+      const page = request.method === 'GET' ? pageOfForm(request.url.split('?', 1)[0] as string) : undefined
+      if (page !== undefined) return reply.header('cache-control', 'no-store').redirect(page, 303)
       const visited = await visit(request, reply)
       const words = frameWords(visited.call.language)
       const failure = { status: 404, title: words.notFound, text: words.notFoundText }
@@ -284,11 +288,8 @@ function accountOf(visitor: Visitor | undefined, text: string | undefined): Visi
   return visitor?.accounts.find(({ id }) => id === Number(text))
 }
 
-/** To the log-in, and back to the page afterwards. */
-function toLogin({ method, url }: FastifyRequest): Answer {
-  return redirect(
-    method === 'GET' && url !== '/app' && url.length < MAX_RETURN_LENGTH
-      ? `/app/login?to=${encodeURIComponent(url)}`
-      : '/app/login',
-  )
+/** To the log-in, and back to the page afterwards: after a form, to the page that has it. */
+function toLogin({ url }: FastifyRequest): Answer {
+  const isKept = url !== '/app' && url.length < MAX_RETURN_LENGTH
+  return redirect(isKept ? `/app/login?to=${encodeURIComponent(url)}` : '/app/login')
 }

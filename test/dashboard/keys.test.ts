@@ -90,3 +90,22 @@ t.test('a key that was made just now is on the page, however many were made and 
   t.notMatch(page, 'old-250')
   t.match(await (await visitor.get(`/app/${accountId}/keys?revoked=1`)).text(), 'old-250')
 })
+
+t.test('the question who one is says what it is for, and leads back to the page that asked', async (t) => {
+  const { service, owner } = await openDashboard(t)
+  const ada = await owner()
+  await service.sql`update sessions set reauthenticated_at = reauthenticated_at - interval '11 minutes'`
+  await service.core.people.sessions.endAll(0)
+  const keys = `/app/${ada.accountId}/keys`
+  for (const [form, back] of [
+    [keys, keys],
+    [`${keys}/7/rotate`, `${keys}/7/rotate`],
+    ['/app/operator/queue/plans/7/confirm', '/app/operator/queue/plans/7/confirm'],
+  ] as const) {
+    const asked = await (await ada.post(form, { name: 'shop-backend' })).text()
+    t.match(asked, 'Confirm that it is you', form)
+    t.notMatch(asked, 'who can log in', form)
+    t.match(asked, `<a href="${back}">Go back</a>`, form)
+    t.ok((await ada.get(back)).status < 400, back)
+  }
+})

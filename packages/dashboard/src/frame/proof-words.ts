@@ -3,7 +3,7 @@ import { catalogue } from './words.ts'
 export const proofWords = catalogue({
   en: {
     title: 'Confirm that it is you',
-    lead: 'This changes who can log in, so it needs your password or a passkey, which is then enough for 10 minutes.',
+    lead: 'This needs your password or a passkey again, so that no other person can do it in your session. It is then enough for 10 minutes.',
     password: 'Your password',
     newPassword: 'The new password, once more',
     confirm: 'Continue',
@@ -16,7 +16,7 @@ export const proofWords = catalogue({
   },
   de: {
     title: 'Bestätigen Sie, dass Sie es sind',
-    lead: 'Diese Änderung betrifft, wer sich anmelden kann. Sie braucht deshalb Ihr Passwort oder einen Passkey, danach 10 Minuten lang nicht mehr.',
+    lead: 'Dafür ist noch einmal Ihr Passwort oder ein Passkey nötig, damit es niemand anderes in Ihrer Sitzung tut. Das gilt dann 10 Minuten lang.',
     password: 'Ihr Passwort',
     newPassword: 'Das neue Passwort noch einmal',
     confirm: 'Weiter',

@@ -56,7 +56,7 @@ ${inputField({ name: PROOF, label: words.password, type: 'password', autocomplet
         ...{ kind: 'get', action: at, options, field: PASSKEY_PROOF, fields, button: words.usePasskey },
       })
     }</div>
-<p class="hint">${words.otherwise} <a href="/app/security">${words.back}</a></p>`,
+<p class="hint">${words.otherwise} <a href="${at}">${words.back}</a></p>`,
   })
 }
 

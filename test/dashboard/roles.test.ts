@@ -140,6 +140,36 @@ t.test('whoever may read sees the page, and no page has a link or a form that it
   }
 })
 
+t.test('a number on the overview leads to the list behind it, for those who may see the list', async (t) => {
+  const dashboard = await openDashboard(t)
+  const { id, visitors } = await everyRole(dashboard)
+  for (const [role, tiles] of [
+    ['owner', 5],
+    ['support', 5],
+    ['viewer', 0],
+  ] as const) {
+    const text = await (await visitors[role].get(`/app/${id}`)).text()
+    const leads = [...text.matchAll(/<a class="tile" href="([^"]+)"/g)].map(([, to]) => to as string)
+    t.equal(leads.length, tiles, role)
+    t.notOk(leads.includes(`/app/${id}`), `${role}: no number leads to its own page`)
+    for (const to of leads) t.equal((await visitors[role].get(to)).status, 200, `${role}: ${to}`)
+  }
+})
+
+t.test('an operator who looks at a template cannot send its form, not even with the Enter key', async (t) => {
+  const dashboard = await openDashboard(t)
+  const { id, visitors } = await everyRole(dashboard)
+  for (const kind of ['dynamic', 'merge']) {
+    const made = await visitors.developer.post(`/app/${id}/templates`, { name: `order-${kind}`, kind })
+    const [path = ''] = (made.headers.get('location') ?? '').split('?')
+    const posts = (text: string) => /<form[^>]* method="post" action="[^"]*templates/.test(text)
+    t.equal(posts(await (await visitors.developer.get(path)).text()), true, `${kind}: developer`)
+    const looked = await (await visitors.observer.get(path)).text()
+    t.equal(posts(looked), false, `${kind}: observer`)
+    t.match(looked, '<fieldset class="opts" disabled>')
+  }
+})
+
 t.test("pages of the operator are for operators, and a user's own pages for users", async (t) => {
   const dashboard = await openDashboard(t)
   const { id, visitors } = await everyRole(dashboard)

@@ -78,18 +78,19 @@ function tiles(
 ): Html {
   const words = overviewWords(language)
   const bounced = total.hard + total.soft
-  const link = (state: string) =>
-    may('events') ? `${path('messages')}${state === '' ? '' : `?state=${state}`}` : path()
+  const link = (state: string) => may('events') && `${path('messages')}${state === '' ? '' : `?state=${state}`}`
   const tile = (
     name: string,
     sign: readonly [IconName, Tone],
     value: number,
     small: string,
     line: readonly number[],
-    to: string,
+    to: string | false,
     colour: Series['colour'] = 1,
-  ) =>
-    html`<a class="tile" href="${to}"><span class="k">${icon(...sign)}${name}</span><span class="v">${format.number(value)}</span><small>${small}</small>${sparkline(line, colour)}</a>`
+  ) => {
+    const shown = html`<span class="k">${icon(...sign)}${name}</span><span class="v">${format.number(value)}</span><small>${small}</small>${sparkline(line, colour)}`
+    return to === false ? html`<div class="tile">${shown}</div>` : html`<a class="tile" href="${to}">${shown}</a>`
+  }
   const of = (part: number, all: number, what: string) => `${format.share(part, all)} ${what}`
   return html`<section class="tiles" aria-label="${words.title}">
 ${tile(
@@ -133,7 +134,7 @@ ${tile(
   total.complained,
   of(total.complained, total.delivered, words.ofDelivered),
   counts.map(({ complained }) => complained),
-  path(),
+  may('suppressions.read') && path('suppressions?reason=abuse'),
   4,
 )}
 </section>`

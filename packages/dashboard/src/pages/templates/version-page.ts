@@ -104,8 +104,7 @@ function editor(
   const at = path(`templates/${template.id}/versions${version ? `/${version.id}` : ''}`)
   const canPreview = version !== undefined && kind !== 'merge' && call.may('templates')
   const previews = html`<button class="btn s push" type="submit" formaction="${at}/preview" formtarget="preview" data-previews>${words.preview}</button>`
-  return html`<form class="stack" method="post" action="${at}" data-unsaved>
-${inputField({ name: 'subject', label: words.subject, value: texts.subject, maxlength: 1000, ...(shown && shown.subject !== texts.subject ? { hint: words.subjectShown(shown.subject) } : {}) })}
+  const fields = html`${inputField({ name: 'subject', label: words.subject, value: texts.subject, maxlength: 1000, ...(shown && shown.subject !== texts.subject ? { hint: words.subjectShown(shown.subject) } : {}) })}
 <section class="box"><header><h2>${words.html}</h2>${canPreview ? previews : version && html`<p class="push wide-only">${words.previewOf}</p>`}</header>${
     version
       ? html`<div class="edit"><div><label class="sr" for="f-html">${words.html}</label><textarea class="in" id="f-html" name="html" spellcheck="false">
@@ -115,7 +114,10 @@ ${texts.html}</textarea></div><iframe class="frame" name="preview" sandbox="" sr
 ${
   kind !== 'merge' &&
   html`<div class="cols even"><section class="box w7"><div class="pad stack s">${textField({ name: 'plain', label: words.plain, value: texts.plain, rows: 8 })}${checkField({ name: 'generatePlain', label: words.generatePlain, hint: words.generateHint, checked: texts.generatePlain })}</div></section><section class="box w5"><div class="pad">${textField({ name: 'testData', label: words.testData, value: texts.testData, hint: words.testDataHint, rows: 8, placeholder: '{"name": "Ada"}' })}</div></section></div>`
-}
+}`
+  if (!call.may('templates')) return html`<fieldset class="opts" disabled>${fields}</fieldset>`
+  return html`<form class="stack" method="post" action="${at}" data-unsaved>
+${fields}
 ${saveButtons(call, kind === 'merge', version)}</form>`
 }
 
@@ -132,8 +134,7 @@ function hints({ icon, language }: AccountCall, shown: Preview | undefined): Val
 }
 
 /** The active version is what messages use: the safe button makes a new version. */
-function saveButtons({ language, may }: AccountCall, isMerge: boolean, version: ShownVersion | undefined): Value {
-  if (!may('templates')) return null
+function saveButtons({ language }: AccountCall, isMerge: boolean, version: ShownVersion | undefined): Html {
   const words = templatesWords(language)
   if (isMerge || !version)
     return html`<div class="row"><button class="btn main" type="submit" name="as" value="new">${words.saveNew}</button></div>`

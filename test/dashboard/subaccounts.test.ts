@@ -1,5 +1,5 @@
 import t from 'tap'
-import { openDashboard } from './dashboard.ts'
+import { openDashboard, sessionCookieOf, submit, visitor } from './dashboard.ts'
 
 t.test(
   'a subaccount is created, with its first key shown once, and an e-mail address that is invalid is refused',
@@ -111,3 +111,22 @@ t.test('subaccounts of other accounts are not found, and a subaccount has none o
   const nested = await holder.post(`/app/${sub?.id}/subaccounts`, { username: 'below', email: 'b@ship.example' })
   t.equal(nested.status, 400)
 })
+
+t.test(
+  'the holder of a subaccount is told who sets the password, and has no form that is always refused',
+  async (t) => {
+    const { owner, service, url } = await openDashboard(t)
+    const ada = await owner()
+    await ada.post(`/app/${ada.accountId}/subaccounts`, {
+      ...{ username: 'dock2', email: 'd2@ship.example', password: 'Anchor77x' },
+    })
+    const names = await service.core.accounts.names([ada.accountId])
+    const parent = names.get(ada.accountId) as string
+    const response = await submit(url, '/app/login', { email: `${parent}/dock2`, password: 'Anchor77x' })
+    const holder = visitor(url, sessionCookieOf(response), 0)
+    const shown = await (await holder.get('/app/security')).text()
+    t.notMatch(shown, 'action="/app/security/password"')
+    t.match(shown, 'set by the account above it')
+    t.match(await (await ada.get('/app/security')).text(), 'action="/app/security/password"')
+  },
+)

@@ -16,7 +16,15 @@ export async function findHolder(sql: AnySql, fullName: string): Promise<StoredU
   if (!account) return undefined
   const { id, name, email, password, userId } = account
   if (userId !== null) return selectUser(sql, userId)
-  const none = { operator: false, verified: false, secondFactor: false, disabled: false, totp: false, passkeys: 0 }
+  const none = {
+    operator: false,
+    holder: true,
+    verified: false,
+    secondFactor: false,
+    disabled: false,
+    totp: false,
+    passkeys: 0,
+  }
   return { ...none, id: 0, name, email, password, holderOf: id }
 }
 

@@ -8,6 +8,8 @@ export interface User {
   readonly email: string | null
   /** Whether the user may see every account and the installation itself. */
   readonly operator: boolean
+  /** Whether the user is the holder of a subaccount, whose password the parent account sets. */
+  readonly holder: boolean
   /** Whether the user showed that the address is theirs. */
   readonly verified: boolean
   /** Whether the user has a passkey or one-time codes. */

@@ -194,7 +194,7 @@ async function loadSessions(sql: Sql, hashes: readonly string[], require2fa: boo
   const rows = await sql<(Found & { at: number })[]>`
     select asked.at::int as at, s.id::float8 as "sessionId", s.looks_at as "looksAt", s.reauthenticated_at as "reauthenticatedAt",
            s.method, s.rotate and s.hash = asked.hash as rotate, s.seen_at < service_now() - interval '1 minute' as stale,
-           u.id as "userId", u.name, u.email, u.verified_at is not null as verified,
+           u.id as "userId", u.name, u.email, u.holder_of is not null as holder, u.verified_at is not null as verified,
            exists (select from operators o where o.user_id = u.id) as operator,
            u.totp_confirmed_at is not null or exists (select from passkeys k where k.user_id = u.id) as "secondFactor"
       from (select decode(hex, 'hex') as hash, at from unnest(${hashes}::text[]) with ordinality as given(hex, at)) asked
@@ -211,10 +211,11 @@ async function loadSessions(sql: Sql, hashes: readonly string[], require2fa: boo
   )
   const kept = hashes.map((): Kept | null => null)
   for (const [n, row] of rows.entries()) {
-    const { userId, name, email, operator, verified, secondFactor, sessionId, reauthenticatedAt, method, rotate } = row
+    const { userId, name, email, holder, operator, verified, secondFactor } = row
+    const { sessionId, reauthenticatedAt, method, rotate } = row
     const session = {
       sessionId,
-      user: { id: userId, name, email, operator, verified, secondFactor },
+      user: { id: userId, name, email, operator, holder, verified, secondFactor },
       accounts: accounts[n] as AccountOfUser[],
       looksAt: operator ? row.looksAt : null,
       reauthenticatedAt,

@@ -20,6 +20,7 @@ export const securityWords = catalogue({
     passwordHint: '8 characters or more. A sentence is fine, and so is a password manager.',
     changePassword: 'Change the password',
     passwordText: 'Your other sessions end, and links to reset it stop working.',
+    heldPassword: 'Your password is set by the account above it, which can give you a new one.',
     factor: 'Authenticator app',
     factorPasskeyText:
       'After your password, a log-in asks for a passkey or a recovery code. A code of an authenticator app can be a third way.',
@@ -86,6 +87,7 @@ export const securityWords = catalogue({
     passwordHint: 'Mindestens 8 Zeichen. Ein Satz ist gut, ein Passwortmanager auch.',
     changePassword: 'Passwort ändern',
     passwordText: 'Ihre anderen Sitzungen enden, und Links zum Zurücksetzen werden ungültig.',
+    heldPassword: 'Ihr Passwort setzt das Konto darüber, das Ihnen auch ein neues geben kann.',
     factor: 'Authenticator-App',
     factorPasskeyText:
       'Nach dem Passwort verlangt die Anmeldung einen Passkey oder einen Wiederherstellungscode. Der Code einer Authenticator-App kann ein dritter Weg sein.',

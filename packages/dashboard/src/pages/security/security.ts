@@ -78,6 +78,8 @@ ${inputField({ name: 'name', label: words.name, value: field(form, 'name') || na
 
 function passwordBox({ language, visitor }: UserCall): Html {
   const words = securityWords(language)
+  if (visitor.user.holder)
+    return html`<section class="box"><header><h2>${words.password}</h2></header><p class="pad dim">${words.heldPassword}</p></section>`
   return html`<section class="box"><header><h2>${words.password}</h2></header><form class="pad stack s" method="post" action="/app/security/password">
 <input type="text" name="username" value="${visitor.user.email ?? visitor.user.name}" autocomplete="username" hidden>
 ${inputField({ name: 'password', label: words.newPassword, type: 'password', autocomplete: 'new-password', required: true, hint: words.passwordHint })}

@@ -104,3 +104,27 @@ t.test('without JavaScript the forms and lists work', skipWithoutBrowser, async 
   await page.waitForURL(/q=colour/)
   t.match(await page.textContent('#page'), 'colour: is not a key')
 })
+
+t.test(
+  'without JavaScript a page shows no button that does nothing, and texts to copy can be selected',
+  skipWithoutBrowser,
+  async (t) => {
+    const { accountId, context, url, service } = await loggedIn(t, await openDashboard(t))
+    await service.giveKey('ship.example')
+    await service.core.domains.add({ accountId, name: 'ship.example' })
+    const storageState = await context.storageState()
+    for (const javaScriptEnabled of [true, false]) {
+      const page = await context
+        .browser()
+        ?.newContext({ javaScriptEnabled, storageState })
+        .then((one) => one.newPage())
+      if (!page) throw new Error('no browser')
+      for (const path of ['first-steps', 'messages', 'domains/ship.example', 'keys', 'suppressions']) {
+        await page.goto(`${url}/app/${accountId}/${path}`)
+        await page.evaluate('for (const one of document.querySelectorAll("#page details")) one.open = true')
+        const visible = page.locator('#page button[type=button]:not([popovertarget]):visible, #page kbd:visible')
+        t.equal((await visible.count()) > 0, javaScriptEnabled, `${path}: ${await visible.allInnerTexts()}`)
+      }
+    }
+  },
+)

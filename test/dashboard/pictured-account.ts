@@ -1,12 +1,15 @@
 import type { BrowserContext, Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { openBrowser } from '../helpers/browser.ts'
+import type { TestService } from '../helpers/service.ts'
 import { makeBusyQueue } from './busy-queue.ts'
 import { openDashboard } from './dashboard.ts'
 import { PICTURED } from './pictured.ts'
 
 export interface PicturedAccount {
   readonly url: string
+  readonly service: TestService
+  readonly accountId: number
   readonly context: BrowserContext
   /** The pages that are there, each with its name and URL, found in `page` one after another. */
   pages(page: Page): AsyncGenerator<readonly [name: string, url: string]>
@@ -24,6 +27,8 @@ export async function openPicturedAccount(t: Test): Promise<PicturedAccount> {
   await context.addCookies([{ name, value, url }])
   return {
     url,
+    service,
+    accountId,
     context,
     async *pages(page) {
       for (const [name, path] of PICTURED) {

@@ -54,3 +54,49 @@ t.test(
     t.ok(wide > 3, `${wide} rows are wider than the screen`)
   },
 )
+
+/** Names of changes, with a bar where a line ends within one of their words. */
+const BROKEN_NAMES = `[...document.querySelectorAll('#page td b')].flatMap((name) => {
+  const range = document.createRange()
+  let [shown, line] = ['', undefined]
+  const texts = document.createTreeWalker(name, NodeFilter.SHOW_TEXT)
+  while (texts.nextNode()) {
+    const { currentNode } = texts
+    for (let at = 0; at < currentNode.length; at++) {
+      range.setStart(currentNode, at)
+      range.setEnd(currentNode, at + 1)
+      const { top } = range.getBoundingClientRect()
+      if (line !== undefined && Math.abs(top - line) > 3) shown += '|'
+      shown += currentNode.data[at]
+      line = top
+    }
+  }
+  return [shown]
+})`
+
+t.test(
+  'on a phone, the name of a change is broken between its words, and never within one',
+  skipWithoutBrowser,
+  async (t) => {
+    const { context, url, service, accountId } = await openPicturedAccount(t)
+    const by = { keyId: null, userId: null, address: '2001:db8:85a3:8d3:1319:8a2e:370:7348' }
+    const template = await service.core.editableTemplates.create({ accountId, name: 'x', generation: 'dynamic', by })
+    const texts = { subject: 'x', html: 'x', testData: '', generatePlain: true }
+    await service.core.editableTemplates.addVersion({ accountId, id: template.id, by }, { name: 'x', ...texts })
+    const page = await context.newPage()
+    for (const width of [390, 320]) {
+      await page.setViewportSize({ width, height: 844 })
+      await page.goto(`${url}/app/${accountId}/audit`)
+      const names = (await page.evaluate(BROKEN_NAMES)) as readonly string[]
+      t.ok(
+        names.some((name) => name.replaceAll('|', '') === 'template.version.create'),
+        names.join(' '),
+      )
+      t.strictSame(
+        names.filter((name) => /[a-z]\|[a-z]/.test(name)),
+        [],
+        `${width} pixels`,
+      )
+    }
+  },
+)

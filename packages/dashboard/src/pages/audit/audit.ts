@@ -69,8 +69,13 @@ function table(call: AccountCall, entries: readonly AuditEntry[]): Html {
   const words = auditWords(language)
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table><thead><tr><th class="n wide-only">${words.number}</th><th>${words.what}</th><th class="wide-only">${words.values}</th><th>${words.who}</th><th class="n">${words.when}</th></tr></thead><tbody>${entries.map(
     (entry) =>
-      html`<tr><td class="n wide-only faint">${format.number(entry.number)}</td><td><b class="any">${entry.action}</b><small class="any">${foreign(entry.object)}</small></td><td class="wide-only">${values(entry)}</td><td>${author(call, entry)}<small class="mono any">${entry.address}</small></td><td class="n faint">${format.time(entry.at)}</td></tr>`,
+      html`<tr><td class="n wide-only faint">${format.number(entry.number)}</td><td><b>${breakable(entry.action)}</b><small class="any">${foreign(entry.object)}</small></td><td class="wide-only">${values(entry)}</td><td>${author(call, entry)}<small class="mono any">${entry.address}</small></td><td class="n faint">${format.time(entry.at)}</td></tr>`,
   )}</tbody></table></div>`
+}
+
+/** The name of a change, which is too long for a phone: a line of it ends after a dot, and never within a word. */
+function breakable(action: string): Value {
+  return action.split('.').map((part, at) => html`${at > 0 && html`.<wbr>`}${part}`)
 }
 
 function author({ language }: AccountCall, { keyId, userId, userName }: AuditEntry): Value {

@@ -85,9 +85,9 @@ function searchForm(
 function table(call: AccountCall, suppressions: readonly Suppression[]): Html {
   const { format, language } = call
   const words = suppressionsWords(language)
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table><thead><tr><th>${words.value}</th><th>${words.reason}</th><th class="wide-only">${words.cause}</th><th class="n wide-only">${words.since}</th><th><span class="sr">${words.remove}</span></th></tr></thead><tbody>${suppressions.map(
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table><thead><tr><th>${words.value}</th><th class="wide-only">${words.reason}</th><th class="wide-only">${words.cause}</th><th class="n wide-only">${words.since}</th><th><span class="sr">${words.remove}</span></th></tr></thead><tbody>${suppressions.map(
     (one, at) =>
-      html`<tr><td><span class="any">${foreign(one.value)}</span>${one.scope === 'domain' && html` <span class="badge">${words.wholeDomain}</span>`}${one.scope === 'group' && html` <span class="badge">${words.group(one.group)}</span>`}</td><td>${words.reasons[one.reason]}</td><td class="wide-only dim">${cause(call, one)}</td><td class="n wide-only faint">${format.time(one.since)}</td><td class="n">${call.may('suppressions') && removal(call, one, at)}</td></tr>`,
+      html`<tr><td><span class="any">${foreign(one.value)}</span>${one.scope === 'domain' && html` <span class="badge">${words.wholeDomain}</span>`}${one.scope === 'group' && html` <span class="badge">${words.group(one.group)}</span>`}<small class="narrow">${words.reasons[one.reason]}</small></td><td class="wide-only">${words.reasons[one.reason]}</td><td class="wide-only dim">${cause(call, one)}</td><td class="n wide-only faint">${format.time(one.since)}</td><td class="n">${call.may('suppressions') && removal(call, one, at)}</td></tr>`,
   )}</tbody></table></div>`
 }
 

@@ -103,3 +103,11 @@ t.test('members and invitations of other accounts are not found', async (t) => {
   t.equal((await service.core.people.invitations.list(other.id)).length, 1)
   t.equal((await service.core.people.members.list(other.id)).length, 1)
 })
+
+t.test('a member who has just logged in is not said to have never done so', async (t) => {
+  const { owner, member } = await openDashboard(t)
+  const ada = await owner()
+  await member(ada.accountId, 'viewer')
+  t.notMatch(await (await ada.get(`/app/${ada.accountId}/team`)).text(), '>never<')
+  t.notMatch(await (await ada.get(`/app/operator/accounts/${ada.accountId}`)).text(), 'never logged in')
+})

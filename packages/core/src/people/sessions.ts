@@ -145,6 +145,9 @@ export function createSessions({ sql, secrets, require2fa }: SessionsDependencie
       if (replaced) await within`delete from sessions where hash = ${replaced} or previous_hash = ${replaced}`
       const cut = agent?.replace(/\p{C}/gu, '').slice(0, MAX_AGENT) ?? null
       await within`
+        update users set last_seen_at = service_now()
+         where id = (select id from users where id = ${userId} for no key update skip locked)`
+      await within`
         insert into sessions (hash, user_id, method, address, agent, expires_at)
         values (${hash}, ${userId}, ${method}, ${address}::inet, ${cut}, service_now() + interval '30 days')`
       await within`

@@ -32,7 +32,7 @@ t.test('a message of many recipients is sent again from its page', async (t) => 
   })
   const again = await post(`/messages/${data.message_id}/resend`)
   t.equal(again.status, 303)
-  const [, id = ''] = /messages\/([0-9a-f]{32})\?said=sent$/.exec(again.headers.get('location') ?? '') ?? []
+  const [, id = ''] = /messages\/([0-9a-f]{32})\?said=sentAgain$/.exec(again.headers.get('location') ?? '') ?? []
   t.not(id, data.message_id)
   t.equal((await service.core.messages.show(id))?.deliveries.length, 300)
 
@@ -71,7 +71,7 @@ t.test('what a role may do on a page does not end with the size of the message o
   })
   const support = await dashboard.member(id, 'support')
   const again = await submit(url, `/app/${id}/messages/${data.message_id}/resend`, {}, { cookie: support.cookie })
-  t.match(again.headers.get('location'), 'said=sent', 'support sends a message of many recipients again')
+  t.match(again.headers.get('location'), 'said=sentAgain', 'support sends a message of many recipients again')
 
   const content = `<p>Hello [%NAME%]</p>${'<i>x</i>'.repeat(40_000)}`
   const { data: template } = await send('/template', { templateName: 'large', content })

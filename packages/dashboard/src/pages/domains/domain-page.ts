@@ -35,7 +35,8 @@ function lead({ language }: AccountCall, { state, brokenSince, dns }: DomainWith
   if (state === 'rejected') return words.rejected
   if (brokenSince) return words.broken
   const missing = dns.filter(({ required, verified }) => required && !verified).length
-  return missing === 0 ? words.allRight : words.toAdd(missing)
+  if (missing === 0) return words.allRight
+  return state === 'active' ? words.activeWithout(missing) : words.toAdd(missing)
 }
 
 const SIGNS = {

@@ -28,6 +28,10 @@ export const domainsWords = catalogue({
       count === 1
         ? 'One required record is still to be published where this domain’s DNS is kept. The domain becomes active by itself.'
         : `${count} required records are still to be published where this domain’s DNS is kept. The domain becomes active by itself.`,
+    activeWithout: (count: number) =>
+      count === 1
+        ? 'Mail from this domain is accepted, but 1 required record is not found. Without it, providers may reject the mail.'
+        : `Mail from this domain is accepted, but ${count} required records are not found. Without them, providers may reject the mail.`,
     broken: 'Records that were there are gone. Publish them again; otherwise, the domain stops sending.',
     rejected: 'The operator of this service blocked the domain.',
     purposes: { dkim: 'DKIM', spf: 'SPF', returnPath: 'Return path', envelope: 'Tracking host', dmarc: 'DMARC' },
@@ -76,6 +80,10 @@ export const domainsWords = catalogue({
       count === 1
         ? 'Ein nötiger Eintrag fehlt noch im DNS dieser Domain. Sie wird dann von selbst aktiv.'
         : `${count} nötige Einträge fehlen noch im DNS dieser Domain. Sie wird dann von selbst aktiv.`,
+    activeWithout: (count) =>
+      count === 1
+        ? 'Post von dieser Domain wird angenommen, aber 1 nötiger Eintrag ist nicht gefunden. Ohne ihn lehnen Provider sie vielleicht ab.'
+        : `Post von dieser Domain wird angenommen, aber ${count} nötige Einträge sind nicht gefunden. Ohne sie lehnen Provider sie vielleicht ab.`,
     broken: 'Einträge, die da waren, sind fort. Tragen Sie sie wieder ein; sonst sendet die Domain nicht mehr.',
     rejected: 'Der Betreiber dieses Dienstes hat die Domain blockiert.',
     purposes: { dkim: 'DKIM', spf: 'SPF', returnPath: 'Return-Path', envelope: 'Tracking-Host', dmarc: 'DMARC' },

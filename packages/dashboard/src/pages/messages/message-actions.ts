@@ -32,7 +32,7 @@ export async function sendAgain(call: AccountCall): Promise<Answer> {
     }),
   )
   if (!sent.ok) return messagePage(call, sent.problem)
-  return redirect(path(`messages/${sent.value.messageId.replaceAll('-', '')}`), 'sent')
+  return redirect(path(`messages/${sent.value.messageId.replaceAll('-', '')}`), 'sentAgain')
 }
 
 function target({ account, params }: AccountCall) {

@@ -37,9 +37,20 @@ function recipient(call: AccountCall, { suppressions }: MessageDetails, one: Del
   const link =
     may('suppressions') &&
     html` <a href="${path('suppressions')}?q=${encodeURIComponent(one.recipient)}">${words.toSuppressions}</a>`
-  return html`<li>${icon(sign, tone)}<div><b class="any">${foreign(one.recipient)}</b>${one.kind !== 'to' && html` <span class="badge">${one.kind}</span>`}<p class="sentence">${!one.why?.text.startsWith(words.states[state]) && html`<b class="${tone}">${words.states[state]}.</b> `}${why(call, one)}${
+  return html`<li>${icon(sign, tone)}<div><b class="any">${foreign(one.recipient)}</b>${one.kind !== 'to' && html` <span class="badge">${one.kind}</span>`}<p class="sentence">${!(dropped(call, one) ?? one.why?.text)?.startsWith(words.states[state]) && html`<b class="${tone}">${words.states[state]}.</b> `}${dropped(call, one) ?? why(call, one)}${
     suppressed && html` ${words.suppressed}${link}`
   }</p></div></li>`
+}
+
+/** Why a delivery was dropped; undefined for all others, and for a reason that has no words. */
+function dropped(
+  { format, language }: AccountCall,
+  { state, reason, finishedAt }: DeliveryDetails,
+): string | undefined {
+  const words = messagesWords(language)
+  const reasons: Readonly<Record<string, string>> = words.reasons
+  const said = state === 'dropped' && reason !== null ? reasons[reason] : undefined
+  return said === undefined || !finishedAt ? undefined : words.droppedBecause(format.plainTime(finishedAt), said)
 }
 
 /** The sentences of core, and the times that they lead to. */

@@ -2,6 +2,7 @@ import type { CreditOutlook, Domain, ShownHold } from '@postrider/core'
 import { type Html, html } from '@postrider/ui'
 import type { AccountCall } from '../../frame/call.ts'
 import { creditsWords } from '../credits/credits-words.ts'
+import { ruleText } from '../operator/standing.ts'
 import { overviewWords } from './overview-words.ts'
 
 export interface Unwell {
@@ -20,8 +21,8 @@ export function needsAttention(call: AccountCall, { domains, holds, credit }: Un
     return html`<header><h2>${words.needs}</h2></header><div class="void">${icon('check', 'good')}<p>${words.allWell}</p></div>`
   return html`<header><h2>${words.needs}</h2><span class="badge wait push">${count}</span></header><ul class="list">
 ${holds.map(
-  ({ level, rule }) =>
-    html`<li>${icon('warn', level === 'held' ? 'bad' : 'wait')}<div><b>${words.holdTitle(level)}</b><p>${words.holdText(rule)}</p></div></li>`,
+  (hold) =>
+    html`<li>${icon('warn', hold.level === 'held' ? 'bad' : 'wait')}<div><b>${words.holdTitle(hold.level)}</b><p>${ruleText(call, hold)}. <a href="/docs/guides/reputation">${words.holdGuide}</a></p></div></li>`,
 )}${credit?.isLow && creditItem(call, credit)}${domains.map(({ name, brokenSince }) => {
   const [title, text] = brokenSince ? [words.broken(name), words.brokenText] : [words.pending(name), words.pendingText]
   return html`<li>${icon('globe', brokenSince ? 'bad' : 'wait')}<div><a class="go" href="${path(`domains/${name}`)}">${title}</a><p>${text}</p></div></li>`

@@ -38,7 +38,7 @@ export const overviewWords = catalogue({
     holdTitle: (level: string) =>
       ({ warned: 'A warning about your mail', slowed: 'Your mail is slowed', held: 'Your mail is held' })[level] ??
       level,
-    holdText: (rule: string) => `By the rule ${rule}. The page on reputation in the documentation says what to do.`,
+    holdGuide: 'What to do',
     reputation: 'Reputation',
     lastDays: '30 days',
     bounceRate: 'Bounce rate',
@@ -86,7 +86,7 @@ export const overviewWords = catalogue({
         slowed: 'Ihre Post wird verlangsamt',
         held: 'Ihre Post wird zurückgehalten',
       })[level] ?? level,
-    holdText: (rule) => `Nach der Regel ${rule}. Die Seite über Reputation in der Dokumentation sagt, was zu tun ist.`,
+    holdGuide: 'Was zu tun ist',
     reputation: 'Reputation',
     lastDays: '30 Tage',
     bounceRate: 'Unzustellbar',

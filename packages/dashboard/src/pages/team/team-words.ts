@@ -41,7 +41,7 @@ export const teamWords = catalogue({
     handed: 'I have handed it over',
     about: {
       owner: 'everything in the account',
-      developer: 'everything but members, credits and erasure of recipients’ data',
+      developer: 'everything but members, subaccounts, credits and erasure of recipients’ data',
       support: 'what became of mail, sending it again, suppressions; never what mail says',
       viewer: 'numbers only',
     },
@@ -90,7 +90,7 @@ export const teamWords = catalogue({
     handed: 'Ich habe ihn weitergegeben',
     about: {
       owner: 'alles im Konto',
-      developer: 'alles außer Mitgliedern, Guthaben und dem Löschen von Empfängerdaten',
+      developer: 'alles außer Mitgliedern, Unterkonten, Guthaben und dem Löschen von Empfängerdaten',
       support: 'was aus Nachrichten wurde, erneutes Senden, Sperrliste; nie ihren Inhalt',
       viewer: 'nur Zahlen',
     },

@@ -102,3 +102,34 @@ t.test(
     }
   },
 )
+
+t.test('long tags and German states do not cover what is next to them', skipWithoutBrowser, async (t) => {
+  const dashboard = await openDashboard(t)
+  const ada = await sendingOwner(dashboard)
+  const { url } = dashboard
+  await sendV2(url, ada.apiKey, v2Body(ada, { tags: ['a-rather-long-tag-of-a-campaign-in-november'] }))
+  const context = await openBrowser(t)
+  const [name, value] = ada.cookie.split('=') as [string, string]
+  await context.addCookies([{ name, value, url }])
+  const page = await context.newPage()
+  await page.setViewportSize({ width: 1100, height: 844 })
+  await page.setExtraHTTPHeaders({ 'accept-language': 'de' })
+  for (const [path, parts] of [
+    ['messages', '#page .msgs tbody td'],
+    ['domains/ship.example', '#page .rec summary > *'],
+  ] as const) {
+    await page.goto(`${url}/app/${ada.accountId}/${path}`)
+    await page.evaluate('for (const one of document.querySelectorAll("#page details")) one.open = false')
+    const shown = (await page.evaluate(`[...document.querySelectorAll(${JSON.stringify(parts)})].map((part) => {
+      const inner = [part, ...part.querySelectorAll('*')].map((one) => one.getBoundingClientRect().right + one.scrollWidth - one.clientWidth)
+      const next = part.nextElementSibling?.getBoundingClientRect().left ?? Infinity
+      return { text: part.textContent.trim(), covers: !part.querySelector('.cut') && Math.max(...inner) > next + 1, tag: part.querySelector('.badge')?.getBoundingClientRect().right > next }
+    })`)) as readonly { text: string; covers: boolean; tag: boolean }[]
+    t.ok(shown.length > 3, path)
+    t.strictSame(
+      shown.filter(({ covers, tag }) => covers || tag),
+      [],
+      path,
+    )
+  }
+})

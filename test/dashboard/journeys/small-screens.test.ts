@@ -100,3 +100,20 @@ t.test(
     }
   },
 )
+
+t.test('in forced colours, the open page can be read in the menu', skipWithoutBrowser, async (t) => {
+  const { context, url, accountId } = await openPicturedAccount(t)
+  const page = await context.newPage()
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ forcedColors: 'active', colorScheme })
+    await page.goto(`${url}/app/${accountId}/messages`)
+    const colours = (await page.evaluate(`['.side [aria-current]', '.pick [aria-current]'].map((selector) => {
+      const probe = document.createElement('span')
+      probe.style.forcedColorAdjust = 'none'
+      probe.style.color = 'HighlightText'
+      document.body.append(probe)
+      return [getComputedStyle(document.querySelector(selector)).color, getComputedStyle(probe).color]
+    })`)) as readonly [string, string][]
+    for (const [is, wanted] of colours) t.equal(is, wanted, colorScheme)
+  }
+})

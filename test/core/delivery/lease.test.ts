@@ -130,6 +130,20 @@ t.test('an indeterminate take-over is an event', async (t) => {
   t.match(events, [{ recipientNo: 0, detail: { attempt: 1, indeterminate: true, host: HOST } }])
 })
 
+t.test('deliveries are taken over in a week for which no partition was made', async (t) => {
+  const { service, watch, clock, story } = await makeQueue(t)
+  const worker = await startWorker(t, service, 1)
+  worker.child.kill('SIGKILL')
+  await service.sql.unsafe(
+    `create or replace function service_now() returns timestamptz language sql stable as 'select now() + interval ''1 year'''`,
+  )
+  await takenOver(watch, clock)
+  t.strictSame(
+    (await story()).map(({ state }) => state),
+    ['deferred', 'queued', 'queued'],
+  )
+})
+
 t.test('a worker counts as alive as long as it holds its lock and sends heartbeats', async (t) => {
   const { service, watch, clock } = await makeQueue(t)
   const [killed, stopped] = [await startWorker(t, service), await startWorker(t, service)]

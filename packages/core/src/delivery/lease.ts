@@ -1,5 +1,6 @@
 import { insertEvents } from '../events/insert-events.ts'
 import { type AnySql, openSession, type Sql, type SqlTransaction } from '../platform/database/database.ts'
+import { withPartitions } from '../platform/database/partitions.ts'
 import { INDETERMINATE_WAIT_SECONDS } from './schedule.ts'
 import { judgedAside } from './set-aside.ts'
 
@@ -215,7 +216,7 @@ export function watchWorkers(sql: Sql, monotonic: () => number, own?: number, on
   }
 
   async function takeOverAndNotify(dead: readonly number[]): Promise<number> {
-    const taken = await sql.begin((transaction) => takeOverFrom(transaction, dead))
+    const taken = await withPartitions(sql, () => sql.begin((transaction) => takeOverFrom(transaction, dead)))
     for (const { messageId, recipientNo, aside } of taken) if (aside) onSetAside?.(messageId, recipientNo)
     return taken.length
   }

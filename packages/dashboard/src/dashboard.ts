@@ -151,6 +151,7 @@ export async function dashboard(
       keyId: null,
       userId: visitor.user.id,
       scopes: core.people.rights(account.role).scopes,
+      role: { sessionId: visitor.sessionId, accountId: account.id, name: account.role },
       address: call.address,
     }
     return route.act({ ...userCall, account, by, may: around.may, path })

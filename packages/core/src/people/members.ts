@@ -70,11 +70,12 @@ export function createMembers(sql: Sql, sessions: SessionKeeper): Members {
       const changed = await changing(accountId, userId, async (transaction, member) => {
         if (member.role === wanted) return member
         if (member.role === 'owner') await requireOtherOwner(transaction, accountId, userId)
+        // First, since the author may change their own role.
+        const values = { before: { role: member.role }, after: { role: wanted } }
+        await noteChange(transaction, { accountId, by, action: 'member.change', object: `user ${userId}`, ...values })
         await revokeInvitationsBy(transaction, accountId, userId)
         await transaction`
           update memberships set role = ${wanted} where account_id = ${accountId} and user_id = ${userId}`
-        const values = { before: { role: member.role }, after: { role: wanted } }
-        await noteChange(transaction, { accountId, by, action: 'member.change', object: `user ${userId}`, ...values })
         return { ...member, role: wanted }
       })
       sessions.forget()
@@ -83,10 +84,10 @@ export function createMembers(sql: Sql, sessions: SessionKeeper): Members {
     async remove(accountId, userId, by) {
       await changing(accountId, userId, async (transaction, member) => {
         if (member.role === 'owner') await requireOtherOwner(transaction, accountId, userId)
-        await transaction`delete from memberships where account_id = ${accountId} and user_id = ${userId}`
-        await revokeInvitationsBy(transaction, accountId, userId)
         const before = { role: member.role }
         await noteChange(transaction, { accountId, by, action: 'member.remove', object: `user ${userId}`, before })
+        await transaction`delete from memberships where account_id = ${accountId} and user_id = ${userId}`
+        await revokeInvitationsBy(transaction, accountId, userId)
       })
       sessions.forget()
     },

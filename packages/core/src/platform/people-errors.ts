@@ -14,6 +14,14 @@ export const PEOPLE_ERRORS = {
   reauthenticationNeeded: row(214, 'Account', 403, 'Confirm your password first', 550, '5.7.1'),
   signUpClosed: row(215, 'Account', 403, 'Signing up is not possible here; ask for an invitation', 550, '5.7.1'),
   passkeyInvalid: row(216, 'Account', 400, 'The passkey could not be verified. Try again', 550, '5.6.0'),
+  roleChanged: row(
+    217,
+    'Account',
+    403,
+    'Your session has ended or your role has changed. Load the page again',
+    550,
+    '5.7.1',
+  ),
   memberUnknown: row(211, 'Account', 400, 'User is not a member of this account', 550, '5.6.0'),
   lastOwner: row(
     212,

@@ -3,7 +3,8 @@ import type { UserCall } from './call.ts'
 
 /** The user who operates the installation, for the audit log. */
 export function operatorOf({ visitor, address }: UserCall): Actor {
-  return { keyId: null, userId: visitor.user.id, address }
+  const role = { sessionId: visitor.sessionId, accountId: null, name: 'operator' }
+  return { keyId: null, userId: visitor.user.id, role, address }
 }
 
 /** Returns the path of a page of the installation: `operatorPath('queue')` is /app/operator/queue. */

@@ -1,5 +1,8 @@
 import type { AnySql, Sql, SqlTransaction } from '../../platform/database/database.ts'
 import type { Scope } from '../keys/api-key.ts'
+import { type ActingRole, requireRole } from './require-role.ts'
+
+export type { ActingRole } from './require-role.ts'
 
 /**
  * The author of a change: an API key or a user, and the IP address. All null: the operator on the command line, or the
@@ -11,6 +14,8 @@ export interface Actor {
   readonly userId?: number | null
   /** The scopes of the user's role, within which they manage keys. Omitted: all. */
   readonly scopes?: readonly Scope[]
+  /** The role by which the user acts, which is checked again when the change is recorded. If omitted, nothing is checked. */
+  readonly role?: ActingRole
   readonly address: string | null
 }
 
@@ -76,9 +81,13 @@ export interface Audit {
   firstBroken(accountId: number): Promise<number | null>
 }
 
-/** Appends an entry to the account's audit log. Must be called in the transaction of the change. */
+/**
+ * Appends an entry to the account's audit log. Must be called in the transaction of the change. Throws roleChanged if its author may not make it any
+ * more.
+ */
 export async function noteChange(sql: AnySql, change: Change): Promise<void> {
   const { accountId, by, action, object, before, after } = change
+  if (by.role) await requireRole(sql, by.userId ?? null, by.role)
   await sql`
     select audit_note(${accountId}::int, ${by.keyId}::int, ${by.address}::inet, ${action}::text, ${object}::text,
                       ${before ? JSON.stringify(before) : null}::text::jsonb, ${after ? JSON.stringify(after) : null}::text::jsonb, ${by.userId ?? null}::int)`

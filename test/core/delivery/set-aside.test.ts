@@ -104,6 +104,21 @@ t.test('suspects are written one at a time, each noted in the database before, a
   await suspects.write(innocent as ClaimedDelivery, async () => t.strictSame(await noted(), []))
 })
 
+t.test('one account with many suspects delays those of another by one message', async (t) => {
+  const queue = await makeLosses(t)
+  await queue.lose()
+  const workerId = await queue.register()
+  const [suspect] = await queue.claimAll(workerId)
+  const suspects = new Suspects({ core: queue.core, log: createLog('test', 'silent'), workerId })
+  const [many, one] = [1, 2]
+  const written: number[] = []
+  const write = (accountId: number) =>
+    suspects.write({ ...(suspect as ClaimedDelivery), accountId }, async () => written.push(accountId))
+  await Promise.all([...Array.from({ length: 50 }, () => write(many)), write(one)])
+  t.equal(written.length, 51)
+  t.strictSame(written.slice(0, 3), [many, many, one])
+})
+
 t.test('what is set aside is listed and shown, and released or failed by hand', async (t) => {
   const { lose, alone, core, id, short, service } = await makeLosses(t)
   t.match(await answered(service.env, 'message', 'aside'), [])

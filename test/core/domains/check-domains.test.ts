@@ -27,9 +27,9 @@ async function pass(more: number): Promise<void> {
 }
 
 /** As one of many: its key is of no interest. */
-async function addQuickly(name: string): Promise<void> {
+async function addQuickly(name: string, of = accountId): Promise<void> {
   await service.giveKey(name)
-  await domains.add({ accountId, name })
+  await domains.add({ accountId: of, name })
 }
 
 async function checks(name: string): Promise<unknown[]> {
@@ -194,6 +194,24 @@ t.test('a worker that stops leaves what it saw half unsaid', async (t) => {
   await round
   t.ok(performance.now() - began < 2000)
   t.match(await domains.show('stops.example'), { checkedAt: null })
+})
+
+t.test('one account with many due domains, also of its subaccounts, does not delay those of another', async (t) => {
+  const { id: fleet } = await accounts.create('fleet')
+  const { id: ferry } = await accounts.create('ferry')
+  const account = (await service.core.auth.principalOfUser(fleet, ['all']))?.account
+  const own = { username: 'tender', email: 'desk@fleet.example', password: undefined, creditType: 'unlimited' } as const
+  const { secret } = await service.core.subaccounts.create(account as NonNullable<typeof account>, own)
+  const { id: tender } = (await service.core.auth.authenticate(secret, '192.0.2.1')).account
+  for (let at = 0; at < 20; at++) await addQuickly(`fleet${at}.example`, at % 2 === 0 ? fleet : tender)
+  await addQuickly('ferry.example', ferry)
+  hours += 2
+  await moveClock(service.sql, `${hours} hours ${hours * 4} minutes`)
+  await service.sql`update domains set check_at = service_now() + interval '1 day' where account_id = ${accountId}`
+  await service.sql`update domains set check_at = check_at - interval '1 hour' where name like 'fleet%'`
+  t.equal(await domains.checkDue({ limit: 2 }), 2)
+  t.ok((await domains.show('ferry.example')).checkedAt)
+  t.ok((await domains.show('fleet0.example')).checkedAt)
 })
 
 t.test('domains that cannot be looked after do not keep the others of their round waiting', async (t) => {

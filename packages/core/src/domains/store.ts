@@ -175,12 +175,22 @@ export async function checkOften(sql: AnySql, id: number): Promise<void> {
     update domains set check_at = least(check_at, service_now() + ${HOURLY}::text::interval) where id = ${id}`
 }
 
-/** Claims domains that are due, the most overdue first, so that no other worker checks them. */
+/**
+ * Claims domains that are due, so that no other worker checks them. Accounts, each with its subaccounts, take turns; of each, the most overdue domain is
+ * first.
+ */
 export async function claimDueDomains(sql: AnySql, limit: number): Promise<number[]> {
+  const isDue = sql`d.check_at <= service_now() and d.deleted_at is null`
   const rows = await sql<{ id: number }[]>`
     update domains set check_at = service_now() + ${CHECK_LEASE}::text::interval
-     where id in (select id from domains where check_at <= service_now() and deleted_at is null
-                   order by check_at limit ${limit} for update skip locked)
+     where id in (
+       select d.id
+         from (select d.id, d.check_at, row_number() over (partition by coalesce(a.parent_id, a.id) order by d.check_at) as turn
+                 from domains d join accounts a on a.id = d.account_id where ${isDue}) due
+         join domains d on d.id = due.id
+        -- Again, since another worker may have claimed it meanwhile.
+        where ${isDue}
+        order by due.turn, due.check_at limit ${limit} for update of d skip locked)
     returning id`
   return rows.map(({ id }) => id)
 }

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { holding, untilBlocked } from '../../helpers/blocked.ts'
 import { BROWSER, makeReaders } from './readers.ts'
 
 const readers = await makeReaders(t)
@@ -90,12 +91,13 @@ t.test(
   },
 )
 
+async function leaving(path: string): Promise<number> {
+  return (await ask(path, { method: 'POST', headers: FORM, body: 'List-Unsubscribe=One-Click' })).status
+}
+
 t.test('whoever unsubscribes one recipient over and over leaves the others their turn', async (t) => {
   const message = await deliver(['lena@harbor.example', 'piet@harbor.example'])
-  const unsubscribe = async (recipientNo: number): Promise<number> => {
-    const path = leave(message, { recipientNo })
-    return (await ask(path, { method: 'POST', headers: FORM, body: 'List-Unsubscribe=One-Click' })).status
-  }
+  const unsubscribe = (recipientNo: number) => leaving(leave(message, { recipientNo }))
   const flood = { on: true, answers: new Set<number>() }
   const flooding = Array.from({ length: 300 }, async () => {
     while (flood.on) flood.answers.add(await unsubscribe(0))
@@ -106,4 +108,26 @@ t.test('whoever unsubscribes one recipient over and over leaves the others their
   await Promise.all(flooding)
   t.ok(flood.answers.has(503), 'too many of one recipient are told to come later')
   t.strictSame([...new Set(answers)], [200])
+})
+
+t.test('recipients who wait for an erasure leave the connections to those of other accounts', async (t) => {
+  const others = await service.makeSender()
+  const erased = await deliver(Array.from({ length: 8 }, (_, at) => `crew${at}@harbor.example`))
+  const message = await deliver(['nora@harbor.example'], others)
+  const waiting = await holding(t, service, async (locker) => {
+    // As a batch of an erasure does until its end.
+    await locker`select from finished_deliveries where message_id = ${erased}::uuid for update`
+    const own = Array.from({ length: 8 }, (_, recipientNo) => leaving(leave(erased, { recipientNo })))
+    await untilBlocked(locker, 2)
+    const began = performance.now()
+    t.equal(await leaving(leave(message, { accountId: others.accountId })), 200)
+    const took = performance.now() - began
+    t.ok(took < 3000, `${Math.round(took)} ms`)
+    return own
+  })
+  t.strictSame(
+    [...new Set(await Promise.all(waiting))],
+    [200],
+    'who has waited for the erasure is unsubscribed after it',
+  )
 })

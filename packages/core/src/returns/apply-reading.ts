@@ -84,7 +84,7 @@ async function optOut(sql: Sql, target: ReturnPathTarget, returnId: string): Pro
   if (!delivery) return false
   const { accountId, messageId, recipientNo } = delivery
   const link = { kind: 'unsubscribe', accountId, messageId, recipientNo, group: 0, link: 0, url: '' } as const
-  await unsubscribe(sql, { target: link, ip: null, userAgent: null, returnId })
+  await sql.begin((transaction) => unsubscribe(transaction, { target: link, ip: null, userAgent: null, returnId }))
   // There is no event if the address was unsubscribed already.
   return hasEvent(sql, delivery, 'unsubscribed')
 }

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { makeTrackingToken, readTrackingToken, type TrackingTarget } from '../composition/links/token.ts'
 import type { Sql } from '../platform/database/database.ts'
-import { createFairTurns } from '../platform/fair-turns.ts'
 import type { Log } from '../platform/log.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { judgeHits } from './classify-hits.ts'
@@ -9,6 +8,7 @@ import { type Hit, plainUserAgent } from './hit.ts'
 import { createHitBuffer } from './hit-buffer.ts'
 import { createHitLimit } from './hit-limit.ts'
 import { machineRule, type TrackingRequest } from './machine-rules.ts'
+import { createReaderTurns } from './reader-turns.ts'
 import { type ReaderView, readerView } from './reader-view.ts'
 import { chooseGroups, type GroupChoice, resubscribe } from './resubscribe.ts'
 import { type Unsubscribed, type UnsubscribeRequest, unsubscribe } from './unsubscribe.ts'
@@ -56,15 +56,10 @@ export interface TrackingDependencies {
   readonly log: Log
 }
 
-/** Limits for unsubscribe pages: database connections in use, and requests waiting for one, in all and of one delivery. */
-const PAGES = { capacity: 2, waiting: 200, each: 5 } as const
-
 export function createTracking({ sql, secrets, log }: TrackingDependencies): Tracking {
   const taker = createHitBuffer({ sql, log })
   const isWithinLimit = createHitLimit()
-  const turns = createFairTurns(PAGES)
-  const inTurn = <T>({ messageId, recipientNo }: TrackingTarget, act: () => Promise<T>): Promise<T> =>
-    turns.take(`${messageId} ${recipientNo}`, act)
+  const turns = createReaderTurns(sql)
   return {
     read(kind, token) {
       const target = readTrackingToken(secrets, token)
@@ -76,10 +71,13 @@ export function createTracking({ sql, secrets, log }: TrackingDependencies): Tra
     },
     judge: () => judgeHits({ sql, log }),
     tokenFor: (kind, target) => makeTrackingToken(secrets, { ...target, kind }),
-    view: (target) => inTurn(target, () => readerView(sql, target)),
-    unsubscribe: (target, reader) => inTurn(target, () => unsubscribe(sql, requestOf(target, reader))),
-    resubscribe: (target, group, reader) => inTurn(target, () => resubscribe(sql, requestOf(target, reader), group)),
-    choose: (target, choice, reader) => inTurn(target, () => chooseGroups(sql, requestOf(target, reader), choice)),
+    view: (target) => turns.take(target, () => readerView(sql, target)),
+    unsubscribe: (target, reader) =>
+      turns.change(target, (transaction) => unsubscribe(transaction, requestOf(target, reader))),
+    resubscribe: (target, group, reader) =>
+      turns.change(target, (transaction) => resubscribe(transaction, requestOf(target, reader), group)),
+    choose: (target, choice, reader) =>
+      turns.change(target, (transaction) => chooseGroups(transaction, requestOf(target, reader), choice)),
     close: () => taker.close(),
   }
 }

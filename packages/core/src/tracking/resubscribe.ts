@@ -1,5 +1,5 @@
 import { settleDelivered } from '../delivery/settle-delivered.ts'
-import type { Sql, SqlTransaction } from '../platform/database/database.ts'
+import type { SqlTransaction } from '../platform/database/database.ts'
 import { insertChoiceEvents, type ReaderChoice } from './choice-events.ts'
 import { shownGroupIds } from './reader-view.ts'
 import { recipientKey, suppress, type Unsubscribed } from './unsubscribe.ts'
@@ -16,32 +16,29 @@ export interface GroupChoice {
  * Lets mail arrive again: all of it (group 0), or that of the link's group. An entry of all mail is removed only if it is an unsubscribe, and no
  * complaint is ever removed: only the sender can do that. An entry that the unsubscribe had replaced is restored. Repeated requests have no effect.
  */
-export async function resubscribe(sql: Sql, request: ReaderChoice, group: number): Promise<Unsubscribed> {
-  return sql.begin(async (transaction) => {
-    const key = await keyOf(transaction, request)
-    if (key === undefined) return 'unknown'
-    await lift(transaction, request, key, [group])
-    return 'done'
-  }) as Promise<Unsubscribed>
+export async function resubscribe(sql: SqlTransaction, request: ReaderChoice, group: number): Promise<Unsubscribed> {
+  const key = await keyOf(sql, request)
+  if (key === undefined) return 'unknown'
+  await lift(sql, request, key, [group])
+  return 'done'
 }
 
-/**
- * Applies a choice among the groups that the message shows, in one transaction. Numbers of other groups have no effect. Entries for all mail
- * stay as they are.
- */
-export async function chooseGroups(sql: Sql, request: ReaderChoice, choice: GroupChoice): Promise<Unsubscribed> {
-  return sql.begin(async (transaction) => {
-    const key = await keyOf(transaction, request)
-    if (key === undefined) return 'unknown'
-    const known = await shownGroupIds(transaction, request.target)
-    const wanted = new Set(choice.wanted)
-    const chosen = [...new Set(choice.shown)].filter((id) => known.has(id))
-    const left = chosen.filter((id) => !wanted.has(id))
-    const kept = chosen.filter((id) => wanted.has(id))
-    if (left.length > 0) await suppress(transaction, request, key, left)
-    if (kept.length > 0) await lift(transaction, request, key, kept)
-    return 'done'
-  }) as Promise<Unsubscribed>
+/** Applies a choice among the groups that the message shows. Numbers of other groups have no effect. Entries for all mail stay as they are. */
+export async function chooseGroups(
+  sql: SqlTransaction,
+  request: ReaderChoice,
+  choice: GroupChoice,
+): Promise<Unsubscribed> {
+  const key = await keyOf(sql, request)
+  if (key === undefined) return 'unknown'
+  const known = await shownGroupIds(sql, request.target)
+  const wanted = new Set(choice.wanted)
+  const chosen = [...new Set(choice.shown)].filter((id) => known.has(id))
+  const left = chosen.filter((id) => !wanted.has(id))
+  const kept = chosen.filter((id) => wanted.has(id))
+  if (left.length > 0) await suppress(sql, request, key, left)
+  if (kept.length > 0) await lift(sql, request, key, kept)
+  return 'done'
 }
 
 /** Undefined if the recipient was erased, or if the message or its account is no longer there. */

@@ -1,6 +1,6 @@
 import type { TrackingTarget } from '../composition/links/token.ts'
 import { settleDelivered } from '../delivery/settle-delivered.ts'
-import type { Sql, SqlTransaction } from '../platform/database/database.ts'
+import type { SqlTransaction } from '../platform/database/database.ts'
 import { hashedAgain } from '../suppressions/forgotten.ts'
 import { addedAgain } from '../suppressions/store.ts'
 import { insertChoiceEvents, type ReaderChoice } from './choice-events.ts'
@@ -20,27 +20,24 @@ export interface UnsubscribeRequest extends ReaderChoice {
 const HASH = /^[\w-]{43}$/
 
 /**
- * Suppresses the recipient of a message, for all mail of the account or for the link's group, and creates an event in the same
- * transaction. Repeated requests have no effect.
+ * Suppresses the recipient of a message, for all mail of the account or for the link's group, and creates an event. Repeated requests have no
+ * effect.
  */
-export async function unsubscribe(sql: Sql, request: UnsubscribeRequest): Promise<Unsubscribed> {
+export async function unsubscribe(sql: SqlTransaction, request: UnsubscribeRequest): Promise<Unsubscribed> {
   const { target } = request
-  return sql.begin(async (transaction) => {
-    const [account] = await transaction`
-      select 1 from accounts where id = ${target.accountId} and state <> 'deleted'`
-    // A deleted account no longer sends mail.
-    if (!account) return 'done'
-    // Before the delivery is locked: to delete a row that another transaction has locked, too, each would wait for the other.
-    await settleDelivered(transaction, [{ ...target, kind: 'unsubscribed' }])
-    const key = await recipientKey(transaction, target)
-    if (key) {
-      await suppress(transaction, request, key, [target.group])
-      return 'done'
-    }
-    if (!HASH.test(target.url)) return 'unknown'
-    await suppressHash(transaction, target)
+  const [account] = await sql`select 1 from accounts where id = ${target.accountId} and state <> 'deleted'`
+  // A deleted account no longer sends mail.
+  if (!account) return 'done'
+  // Before the delivery is locked: to delete a row that another transaction has locked, too, each would wait for the other.
+  await settleDelivered(sql, [{ ...target, kind: 'unsubscribed' }])
+  const key = await recipientKey(sql, target)
+  if (key) {
+    await suppress(sql, request, key, [target.group])
     return 'done'
-  }) as Promise<Unsubscribed>
+  }
+  if (!HASH.test(target.url)) return 'unknown'
+  await suppressHash(sql, target)
+  return 'done'
 }
 
 /** Locks a delivery against erasure and returns its recipient; undefined if erased or if the message is no longer stored. */

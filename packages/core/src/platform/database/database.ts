@@ -141,6 +141,11 @@ export function isTimeout(error: unknown): boolean {
   return databaseErrorCode(error) === '57014'
 }
 
+/** Whether the statement was cancelled because it waited too long for a lock (55P03). */
+export function isLockTimeout(error: unknown): boolean {
+  return databaseErrorCode(error) === '55P03'
+}
+
 /** Returns the first row of a statement that always returns one. */
 export function onlyRow<T>(rows: readonly T[]): T {
   const row = rows[0]

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
+import { finished } from 'node:stream/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { PartDigest } from '../composition/body.ts'
-import { beginCopy } from '../platform/database/copy.ts'
 import type { SqlTransaction } from '../platform/database/database.ts'
 import type { StoredMessage } from './stored-message.ts'
 
@@ -14,9 +14,11 @@ const CHUNK = 256 * 1024
 /** Streams the body parts of messages into the database by binary COPY in chunks. */
 export async function copyBodies(transaction: SqlTransaction, batch: readonly StoredMessage[]): Promise<void> {
   if (batch.length === 0) return
-  const { stream: copy, done } = await beginCopy(
-    transaction`copy bodies (message_id, part, encoding, content, digest, object_length) from stdin (format binary)`,
-  )
+  const copy = await transaction`
+    copy bodies (message_id, part, encoding, content, digest, object_length) from stdin (format binary)`.writable()
+  const done = finished(copy)
+  // It may fail while something else is awaited.
+  done.catch(() => {})
   let written = 0
   const write = async (octets: Buffer): Promise<void> => {
     if (!copy.write(octets)) await Promise.race([once(copy, 'drain'), done])

@@ -1302,6 +1302,7 @@ create index suppressions_browse on suppressions (account_id, reason, group_id, 
 create index suppressions_group on suppressions (account_id, group_id, value) include (since, held_until) where group_id > 0;
 create index suppressions_held_until on suppressions (held_until) where held_until is not null;
 create index suppressions_reason on suppressions (account_id, reason, value, group_id);
+create index suppressions_unsubscribed on suppressions (account_id, group_id, value collate "C") include (unsubscribed_since, held_until) where unsubscribed_since is not null;
 
 create table tags (
   account_id integer not null,

@@ -131,8 +131,10 @@ for (const [what, body, code, said] of WRONG) {
 t.test('the reason of an added entry is the one given, never the operator’s', async (t) => {
   const { ask } = await makeCaller()
   t.strictSame(dataOf(await ask('suppression', { email: 'x@harbor.example', reason: 'unsubscribe' })), { added: 1 })
-  t.strictSame(dataOf(await ask('suppression', { email: 'x@harbor.example', reason: 'abuse' })), { added: 0 })
+  t.strictSame(dataOf(await ask('suppression', { email: 'x@harbor.example', reason: 'hardbounce' })), { added: 0 })
   t.match(await list(ask), [{ reason: 'unsubscribe' }], 'the first reason stays')
+  t.strictSame(dataOf(await ask('suppression', { email: 'x@harbor.example', reason: 'abuse' })), { added: 0 })
+  t.match(await list(ask), [{ reason: 'abuse' }], 'unless it is joined by a complaint')
   t.match((await ask('suppression', { email: 'y@harbor.example', reason: 'global' })).json, {
     error_info: { error_code: 113 },
   })

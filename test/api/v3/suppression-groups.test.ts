@@ -121,8 +121,7 @@ t.test('an unsubscribe that is added or imported replaces a bounce, and a compla
         select reason, manual_since is not null as manual, held_until from suppressions where account_id = ${accountId} and value = ${ADA}`
       t.strictSame({ ...entry }, { reason: after, manual: before === 'manual', held_until: null }, `${before}, ${how}`)
       t.equal((await call('DELETE', `/suppression/bounces/${ADA}`)).status, 404)
-      const shown = (await call('GET', `/asm/suppressions/global/${ADA}`)).json
-      t.strictSame(shown, after === 'abuse' ? {} : { recipient_email: ADA })
+      t.strictSame((await call('GET', `/asm/suppressions/global/${ADA}`)).json, { recipient_email: ADA })
       await core.suppressions.removeAll({ accountId, emails: [ADA] })
     }
   }

@@ -240,6 +240,7 @@ async function isGlobal({ core, principal }: Call, email: string): Promise<boole
   })
   const reasons: readonly string[] = GLOBAL_REASONS
   return held.some(
-    ({ group, global, scope, reason }) => group === 0 && !global && scope === 'address' && reasons.includes(reason),
+    ({ group, global, scope, reason, unsubscribed }) =>
+      group === 0 && !global && scope === 'address' && (unsubscribed || reasons.includes(reason)),
   )
 }

@@ -1,9 +1,9 @@
 import { type AnySql, onlyRow } from '../platform/database/database.ts'
 import type { Fragment } from './bypass.ts'
-import { COUNTED, type SuppressionReason } from './suppression.ts'
+import { COUNTED, leavesComplaints, type SuppressionReason } from './suppression.ts'
 
 export interface BrowseFilter {
-  /** Entries with any of these reasons. */
+  /** Entries with any of these reasons. A complaint of a recipient who is unsubscribed, too, is listed as either. */
   readonly reasons: readonly SuppressionReason[]
   /** Entries of this group; 0 means entries that apply to all mail. */
   readonly group: number
@@ -57,29 +57,34 @@ export async function countBrowsed(sql: AnySql, accountId: number, filter: Brows
 }
 
 /**
- * Makes one probe of the index `suppressions_browse` per reason, in its order and only as far as the page needs:
- * written differently, the one plan for all accounts reads the whole list of a large account. That index contains all
+ * Makes one probe of the index `suppressions_browse` per reason, and one of `suppressions_unsubscribed`, in their order and only as far as the page needs:
+ * written differently, the one plan for all accounts reads the whole list of a large account. The indexes contain all
  * columns used here. The times are compared within `coalesce`, which the planner assumes to match every second row. For
  * a range comparison with unknown bounds it assumes one row in 200, few enough to read and sort them all.
  */
 function entries(sql: AnySql, accountId: number, filter: BrowseFilter): Fragment {
   const { reasons, group, from, to, prefix, emails, limit, offset } = filter
-  const matches = sql`
+  const matches = (since: Fragment): Fragment => sql`
     account_id = ${accountId} and group_id = ${group} and strpos(value, '@') > 0 and (held_until is null or held_until > service_now())
-    ${from ? sql`and coalesce(since >= ${from}, false)` : sql``}
-    ${to ? sql`and coalesce(since < ${to}::timestamptz + interval '1 second', false)` : sql``}
+    ${from ? sql`and coalesce(${since} >= ${from}, false)` : sql``}
+    ${to ? sql`and coalesce(${since} < ${to}::timestamptz + interval '1 second', false)` : sql``}
     ${prefix === undefined ? sql`` : sql`and starts_with(value, ${prefix})`}`
   const named = [...reasons]
+  const withReason = sql`select value, reason, since from suppressions where ${matches(sql`since`)}`
+  const withComplaint = sql`
+    select value, 'unsubscribe' as reason, unsubscribed_since as since from suppressions
+     where ${matches(sql`unsubscribed_since`)} and unsubscribed_since is not null ${leavesComplaints(reasons) ? sql`` : sql`and false`}`
   if (emails) {
+    const isNamed = sql`value = any(${[...emails]}::text[])`
     return sql`(
-      select * from suppressions where ${matches} and reason = any(${named}::text[]) and value = any(${[...emails]}::text[])) s`
+      ${withReason} and reason = any(${named}::text[]) and ${isNamed} union all ${withComplaint} and ${isNamed}) s`
   }
-  const since = prefix
+  const begins = prefix
     ? sql`and value collate "C" >= ${prefix} and value collate "C" <= ${prefix} || U&'\\+10FFFF'`
     : sql``
-  return sql`
-    unnest(${named}::text[]) requested(reason)
-     cross join lateral (
-       select value, reason, since from suppressions
-        where ${matches} and reason = requested.reason ${since} order by value collate "C" limit ${limit + offset}) s`
+  const inOrder = sql`order by value collate "C" limit ${limit + offset}`
+  return sql`(
+    select found.* from unnest(${named}::text[]) requested(reason)
+     cross join lateral (${withReason} and reason = requested.reason ${begins} ${inOrder}) found
+     union all (${withComplaint} ${begins} ${inOrder})) s`
 }

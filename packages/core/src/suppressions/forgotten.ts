@@ -2,7 +2,7 @@ import { createCache } from '../platform/cache.ts'
 import type { AnySql, Sql } from '../platform/database/database.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { appliesDespiteBypass, type BypassedEntry, type Fragment } from './bypass.ts'
-import type { SuppressionReason } from './suppression.ts'
+import { leavesComplaints, type SuppressionReason } from './suppression.ts'
 
 /**
  * Opt-outs of erased recipients, stored as keyed hashes. Queried only for accounts that have any; every process caches
@@ -15,10 +15,12 @@ export interface Forgotten {
   /** For each recipient, the reason why it must not receive mail, or null. */
   reasons(recipients: readonly Recipient[]): Promise<(string | null)[]>
   /** Returns the opt-outs of a recipient that apply to a message of its unsubscribe group. */
-  entries(recipient: Recipient): Promise<{ group: number; reason: SuppressionReason; since: Date }[]>
+  entries(
+    recipient: Recipient,
+  ): Promise<{ group: number; reason: SuppressionReason; since: Date; unsubscribed: boolean }[]>
   /**
    * Removes opt-outs, only those with these reasons if given, within the transaction of the change. Returns how many were removed. Of a complaint of a
-   * recipient who is unsubscribed, too, the unsubscribe is left if only complaints are removed.
+   * recipient who is unsubscribed, too, the unsubscribe is left if only complaints are removed, and the complaint if only unsubscribes are.
    */
   remove(
     sql: AnySql,
@@ -122,14 +124,13 @@ export function createForgotten({ sql, secrets }: { sql: Sql; secrets: Secrets }
       return reasons
     },
     entries: ({ accountId, key, group }) => sql`
-      select group_id as "group", reason, since from forgotten
+      select group_id as "group", reason, since, unsubscribed_since is not null as unsubscribed from forgotten
        where account_id = ${accountId} and hash = decode(${hash(accountId, key).toString('hex')}, 'hex')
          and group_id = any(array[0, ${group}::int]) and (held_until is null or held_until > service_now())`,
     async remove(sql, { accountId, keys, group, reasons }) {
       const hashes = keys.map((key) => hash(accountId, key).toString('hex'))
-      const named = sql`
-        f.account_id = ${accountId} and f.hash = decode(removed.hash, 'hex') and f.group_id = ${group}
-        ${reasons ? sql`and f.reason = any(${[...reasons]}::text[])` : sql``}`
+      const all = sql`f.account_id = ${accountId} and f.hash = decode(removed.hash, 'hex') and f.group_id = ${group}`
+      const named = reasons ? sql`${all} and f.reason = any(${[...reasons]}::text[])` : all
       const unsubscribed =
         reasons?.includes('unsubscribe') === false ? sql`f.unsubscribed_since is not null` : sql`false`
       const rows = await sql`
@@ -137,11 +138,15 @@ export function createForgotten({ sql, secrets }: { sql: Sql; secrets: Secrets }
           update forgotten f set reason = 'unsubscribe', since = f.unsubscribed_since, unsubscribed_since = null
             from unnest(${hashes}::text[]) as removed(hash) where ${named} and ${unsubscribed}
           returning 1
+        ), complaints as (
+          update forgotten f set unsubscribed_since = null from unnest(${hashes}::text[]) as removed(hash)
+           where ${leavesComplaints(reasons) ? sql`${all} and f.unsubscribed_since is not null` : sql`false`}
+          returning 1
         ), deleted as (
           delete from forgotten f using unnest(${hashes}::text[]) as removed(hash) where ${named} and not (${unsubscribed})
           returning 1
         )
-        select from restored union all select from deleted`
+        select from restored union all select from complaints union all select from deleted`
       return rows.count
     },
   }

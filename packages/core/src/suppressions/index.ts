@@ -27,15 +27,15 @@ export interface Suppressions {
   add(suppression: NewSuppression): Promise<void>
   /**
    * Adds all entries or none; returns how many were new. An automatic entry that is added manually no longer expires. An existing entry keeps its
-   * reason, but an unsubscribe replaces any except `abuse`.
+   * reason, but an unsubscribe replaces any except `abuse`, which replaces an unsubscribe; both are remembered.
    *
    * Throws suppressionEmailInvalid, suppressionDomainInvalid, tooLarge, parameterMissing (email), parameterInvalid
    * (account, domain).
    */
   addAll(change: SuppressionChange): Promise<number>
   /**
-   * Removes entries from this list only; returns how many existed. If only complaints are removed, the unsubscribe of a recipient who made both is left. Throws the same errors as {@link
-   * Suppressions.addAll}.
+   * Removes entries from this list only; returns how many existed. Of a recipient who complained and unsubscribed, the one is left if only the other is
+   * removed. Throws the same errors as {@link Suppressions.addAll}.
    */
   removeAll(removal: SuppressionRemoval): Promise<number>
   /**

@@ -3,12 +3,16 @@ import { appliesDespiteBypass, type Fragment } from './bypass.ts'
 import {
   COUNTED,
   EVERY_ACCOUNT,
+  leavesComplaints,
   type MatchingSuppression,
   type Suppression,
   type SuppressionFilter,
   type SuppressionReason,
 } from './suppression.ts'
 import type { Values } from './values.ts'
+
+/** Whether a complaint is one of a recipient who is unsubscribed, too. */
+const isUnsubscribed = (sql: AnySql): Fragment => sql`(s.unsubscribed_since is not null)`
 
 /** The values of a lookup: columns of the surrounding statement, or parameters. */
 export interface LookedUp {
@@ -39,7 +43,7 @@ export function matchingSuppression(
     account: sql`s.account_id`,
     group: sql`s.group_id`,
     reason: sql`s.reason`,
-    unsubscribed: sql`(s.unsubscribed_since is not null)`,
+    unsubscribed: isUnsubscribed(sql),
     manual: sql`(s.manual_since is not null)`,
   }
   return sql`
@@ -58,19 +62,22 @@ export const sameCause = (sql: AnySql): Fragment => sql`
 /**
  * The rule for an existing entry `s` that an account or a recipient adds again (`on conflict`). An unsubscribe replaces any reason
  * except `abuse`, because entries with other reasons can be removed, bypassed, or expire; since when there was an entry that the sender made is
- * remembered. A spam complaint is kept, because it is the stronger objection, and it is remembered since when the recipient is unsubscribed, too. Any
- * other entry keeps its reason, and becomes permanent.
+ * remembered. Of a spam complaint, which is the stronger objection, and an unsubscribe, the entry is the complaint, whichever comes first, and it is
+ * remembered since when the recipient is unsubscribed, too. Any other entry keeps its reason, and becomes permanent.
  */
 export const addedAgain = (sql: AnySql): Fragment => {
+  const complained = sql`(excluded.reason = 'abuse' and s.reason = 'unsubscribe')`
   const replaced = sql`
-    (excluded.reason = 'unsubscribe' and (s.reason not in ('unsubscribe', 'abuse') or s.held_until is not null))`
+    (excluded.reason = 'unsubscribe' and (s.reason not in ('unsubscribe', 'abuse') or s.held_until is not null) or ${complained})`
   const joined = sql`
     (excluded.reason = 'unsubscribe' and s.reason = 'abuse' and s.unsubscribed_since is null and s.held_until is null)`
   return sql`
     on conflict (account_id, value, group_id) do update
-       set held_until = null, unsubscribed_since = case when ${joined} then excluded.since else s.unsubscribed_since end,
+       set held_until = null,
+           unsubscribed_since = case when ${joined} then excluded.since when ${complained} then s.since else s.unsubscribed_since end,
            (reason, since, manual_since, rule, class, message_id, recipient_no, return_id) = (
-             select excluded.reason, excluded.since, case when s.reason = 'manual' and s.held_until is null then s.since end,
+             select excluded.reason, excluded.since,
+                    case when ${complained} then s.manual_since when s.reason = 'manual' and s.held_until is null then s.since end,
                     excluded.rule, excluded.class, excluded.message_id, excluded.recipient_no, excluded.return_id
               where ${replaced}
              union all
@@ -97,7 +104,7 @@ export async function selectHolding(
     group: sql`${group ?? null}::int`,
   }
   return sql<MatchingSuppression[]>`
-    ${matchingSuppression(sql, lookedUp, sql`${columnsOf(sql)}, s.account_id = ${EVERY_ACCOUNT} as global`)}`
+    ${matchingSuppression(sql, lookedUp, sql`${columnsOf(sql)}, s.account_id = ${EVERY_ACCOUNT} as global, ${isUnsubscribed(sql)} as unsubscribed`)}`
 }
 
 /** Returns the entries that deliveries of a message caused, found by its recipients. */
@@ -146,17 +153,17 @@ export function scopeOf(sql: AnySql, value: Fragment, group: Fragment): Fragment
 
 /**
  * Deletes entries, only those with these reasons if given; returns how many of them had not expired. Of a complaint of a recipient who unsubscribed before
- * or after it, the unsubscribe is left if only complaints are removed.
+ * or after it, the unsubscribe is left if only complaints are removed, and the complaint if only unsubscribes are.
  */
 export async function deleteEntries(
   sql: AnySql,
   { accountId, group, emails, domains }: Omit<Entries, 'reason'>,
   reasons?: readonly SuppressionReason[],
 ): Promise<number> {
-  const named = sql`
-    s.account_id = ${accountId} and s.group_id = ${group} and s.value = any(${[...emails, ...domains]}::text[])
-    ${reasons ? sql`and s.reason = any(${[...reasons]}::text[])` : sql``}`
-  const unsubscribed = reasons?.includes('unsubscribe') === false ? sql`s.unsubscribed_since is not null` : sql`false`
+  const all = sql`
+    s.account_id = ${accountId} and s.group_id = ${group} and s.value = any(${[...emails, ...domains]}::text[])`
+  const named = reasons ? sql`${all} and s.reason = any(${[...reasons]}::text[])` : all
+  const unsubscribed = reasons?.includes('unsubscribe') === false ? isUnsubscribed(sql) : sql`false`
   const rows = await sql<{ held: boolean }[]>`
     with restored as (
       update suppressions s
@@ -164,10 +171,14 @@ export async function deleteEntries(
              recipient_no = null, return_id = null
        where ${named} and ${unsubscribed}
       returning true as held
+    ), complaints as (
+      update suppressions s set unsubscribed_since = null, manual_since = null
+       where ${leavesComplaints(reasons) ? sql`${all} and ${isUnsubscribed(sql)}` : sql`false`}
+      returning true as held
     ), deleted as (
       delete from suppressions s where ${named} and not (${unsubscribed}) returning ${isActive(sql)} as held
     )
-    select held from restored union all select held from deleted`
+    select held from restored union all select held from complaints union all select held from deleted`
   return rows.filter(({ held }) => held).length
 }
 

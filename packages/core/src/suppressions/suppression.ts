@@ -6,6 +6,11 @@ export type SuppressionReason = (typeof SUPPRESSION_REASONS)[number]
 /** Reasons that accounts may use for their own entries. */
 export const ACCOUNT_REASONS = ['unsubscribe', 'hardbounce', 'abuse', 'manual'] as const
 
+/** Whether a list of these reasons has the unsubscribes that are remembered with complaints, and not the complaints. */
+export function leavesComplaints(reasons: readonly SuppressionReason[] | undefined): boolean {
+  return reasons?.includes('unsubscribe') === true && !reasons.includes('abuse')
+}
+
 export type SuppressionScope = 'address' | 'domain' | 'group'
 
 /** Account number of the operator's entries, which apply to all accounts. */
@@ -44,6 +49,8 @@ export interface Suppression {
 export interface MatchingSuppression extends Suppression {
   /** Whether it is the operator's entry, which the account cannot remove. */
   readonly global: boolean
+  /** Whether it is a complaint of a recipient who is unsubscribed, too. */
+  readonly unsubscribed: boolean
 }
 
 /** The parameters of `add`. */

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { DEFERRED } from '../core/delivery/queue-of.ts'
 import { countAll } from '../core/reporting/statistics/happen.ts'
+import { acceptMessage } from '../core/submission.ts'
 import { openBrowser, skipWithoutBrowser } from '../helpers/browser.ts'
 import { claimDue, parkedAt } from '../helpers/claim.ts'
 import { registerWorker } from '../helpers/lease.ts'
@@ -119,6 +120,30 @@ t.test('a body that is damaged is told from one that is no longer stored', async
   t.notMatch(damaged, 'no longer stored')
   await sql`delete from bodies`
   t.match(await (await ada.get(at)).text(), 'The body is no longer stored')
+})
+
+t.test('a body whose parts take too much to read is not shown, and its source can be downloaded', async (t) => {
+  const dashboard = await openDashboard(t)
+  const ada = await sendingOwner(dashboard)
+  // Hundreds of thousands of references to files, each with an escape that is none.
+  const references = Array.from({ length: 700_000 }, (_, at) => `cid:${at} %4"`).join('')
+  const html = `Content-Type: text/html\r\n\r\n${references}`
+  const image = 'Content-Type: image/gif\r\nContent-ID: <a>\r\n\r\nx'
+  const head = 'Subject: Costly\r\nContent-Type: multipart/related; boundary=b'
+  const { messageId } = await acceptMessage(dashboard.service, ada, {
+    content: {
+      ...{ kind: 'mime', lacksDate: false, lacksMessageId: false, nullReturnPath: false },
+      trace: { helo: 'desk.ship.example', address: '192.0.2.1', protocol: 'ESMTP' },
+      pieces: [Buffer.from(`${head}\r\n\r\n--b\r\n${html}\r\n--b\r\n${image}\r\n--b--\r\n`)],
+    },
+  })
+  const at = `/app/${ada.accountId}/messages/${messageId}`
+  const page = await ada.get(at)
+  t.equal(page.status, 200)
+  const shown = await page.text()
+  t.match(shown, 'reading its parts takes too much time or memory')
+  const source = /href="([^"]+\/source\?to=0)"/.exec(shown)?.[1] ?? ''
+  t.match(await (await ada.get(source)).text(), 'Subject: Costly')
 })
 
 t.test(

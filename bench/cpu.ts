@@ -70,7 +70,7 @@ try {
   const service = await openService({
     postgres: ['shared_preload_libraries=pg_stat_statements', 'pg_stat_statements.track_planning=on'],
     flags: [
-      ...(options.flags?.split(' ') ?? []),
+      ...(options.flags?.split(' ') ?? []).filter((flag) => flag !== ''),
       ...(options.profile ? ['--cpu-prof', `--cpu-prof-dir=${options.profile}`] : []),
     ],
   })

@@ -1,9 +1,12 @@
 import { createSocket } from 'node:dgram'
+import { defaultProviders } from '@postrider/core'
 import dnsPacket from 'dns-packet'
 import t from 'tap'
+import { createDane } from '../../packages/core/src/delivery/tls/dane.ts'
 import { readConfig } from '../../packages/core/src/platform/config.ts'
-import { createDnssec } from '../../packages/core/src/platform/dnssec/index.ts'
+import { createDnssec, type Dnssec } from '../../packages/core/src/platform/dnssec/index.ts'
 import type { Log } from '../../packages/core/src/platform/log.ts'
+import { createMx, type Mx } from '../../packages/delivery/src/mx.ts'
 import { postrider } from '../cli/postrider.ts'
 import { startDns } from '../helpers/dns.ts'
 import { until } from '../helpers/until.ts'
@@ -20,6 +23,14 @@ function dnssecOf(address: string) {
   const log = { info: note, error: note } as unknown as Log
   const { dnssecResolver } = readConfig({ DNSSEC_RESOLVER: address })
   return { logged, ...createDnssec({ config: { dnssecResolver }, log }) }
+}
+
+/** What the worker asks, with this resolver. */
+function mxWith(address: string, dnssec: Dnssec): Mx {
+  const { dnsServers } = readConfig({ DNS_SERVERS: address })
+  const config = { dnsServers, allowPrivateMx: true, heloName: 'mail.ship.example' }
+  const tls = { sts: { policyOf: async () => undefined }, dnssec, dane: createDane({ dnssec, mxPort: 25 }) }
+  return createMx({ config, providers: defaultProviders(), tls })
 }
 
 for (const isSigned of [true, false]) {
@@ -131,4 +142,24 @@ t.test('the address of the resolver is an IP address on this host or a private n
     t.throws(() => readConfig({ DNSSEC_RESOLVER: text }), { message: /must be on this host or on a private network/ })
   t.equal(readConfig({}).dnssecResolver, undefined)
   t.equal(await until('nothing', async () => dnssecOf('127.0.0.1:1').state()), 'silent')
+})
+
+t.test('mail of one account to many domains delays the lookups for another by few', async (t) => {
+  const server = await startDns(t, { '.': { ns: ['a.root.example'] } }, { isSigned: () => true })
+  const dnssec = dnssecOf(server.address)
+  const mx = mxWith(server.address, dnssec)
+  t.equal(await dnssec.check(), 'validates')
+  const names = Array.from({ length: 2000 }, (_, at) => `many${at}.example`)
+  for (const name of [...names, 'one.example']) {
+    server.zones[name] = { mx: [[10, `mx.${name}`]] }
+    server.zones[`mx.${name}`] = { a: ['192.0.2.1'] }
+  }
+  let found = 0
+  const all = names.map(async (name) => {
+    await mx.route(name, 1)
+    found++
+  })
+  t.match(await mx.route('one.example', 2), { kind: 'hosts', hosts: [{ name: 'mx.one.example' }] })
+  t.ok(found < 1000, `${found} of the other account before it`)
+  await Promise.all(all)
 })

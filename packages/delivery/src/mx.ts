@@ -44,8 +44,8 @@ export type Route =
   | { readonly kind: 'failed'; readonly outcome: Outcome }
 
 export interface Mx {
-  /** Never throws: a DNS failure is an outcome. */
-  route(domain: string): Promise<Route> | Route
+  /** Never throws: a DNS failure is an outcome. `accountId`: the one for whose mail it is looked up. */
+  route(domain: string, accountId?: number): Promise<Route> | Route
   /** The host's addresses, IPv4 first; at most five. Empty if it has none. */
   addresses(host: string): Promise<readonly string[]>
 }
@@ -73,17 +73,17 @@ export function createMx({ config, providers, tls: { sts, dnssec, dane } }: MxOp
     dnssec,
     plain: async (domain) => ({ records: await resolver.resolveMx(domain) }),
   })
-  const routes: Cache<Route> = createCache<Route>({
+  const routes: Cache<Route, number> = createCache<Route, number>({
     maxAge: ROUTE_AGE_MS,
     maxEntries: 50_000,
-    load: async (domain) => {
+    load: async (domain, accountId) => {
       const [found, policy] = await Promise.all([
-        counted(findRoute({ resolver, lookup, domain, ownName: config.heloName })),
+        counted(findRoute({ resolver, lookup, domain, accountId, ownName: config.heloName })),
         sts.policyOf(domain).catch(() => 'unknown' as const),
       ])
       const listed =
         found.kind === 'failed' ? found : withPolicy({ ...found, place: placeName(found, providers) }, policy)
-      const route = listed.kind === 'failed' ? listed : await withCertificates(listed, dane)
+      const route = listed.kind === 'failed' ? listed : await withCertificates(listed, { dane, accountId })
       if (isUnsettled(route)) setTimeout(() => routes.forget(domain), FAILURE_AGE_MS).unref()
       return route
     },
@@ -97,7 +97,7 @@ export function createMx({ config, providers, tls: { sts, dnssec, dane } }: MxOp
     },
   })
   return {
-    route: (domain) => routes.get(domain),
+    route: (domain, accountId) => routes.get(domain, accountId),
     addresses: async (host) => addresses.get(host),
   }
 }
@@ -134,9 +134,12 @@ function isUnsettled(route: Route): boolean {
 }
 
 /** The route with what the TLSA records of its hosts demand (RFC 7672). */
-async function withCertificates({ secureFor, ...route }: HostsRoute & Secured, dane: Dane): Promise<HostsRoute> {
+async function withCertificates(
+  { secureFor, ...route }: HostsRoute & Secured,
+  lookedUp: { readonly dane: Dane; readonly accountId: number | undefined },
+): Promise<HostsRoute> {
   if (secureFor === undefined) return route
-  const hosts = await withDane(route.hosts, secureFor, dane)
+  const hosts = await withDane(route.hosts, secureFor, lookedUp)
   const digest = daneDigest(hosts)
   return digest === undefined ? route : { ...route, hosts, dane: digest }
 }
@@ -153,13 +156,14 @@ interface Question {
   readonly resolver: Resolver
   readonly lookup: MxLookup
   readonly domain: string
+  readonly accountId: number | undefined
   readonly ownName: string
 }
 
-async function findRoute({ resolver, lookup, domain, ownName }: Question): Promise<FoundRoute> {
+async function findRoute({ resolver, lookup, domain, accountId, ownName }: Question): Promise<FoundRoute> {
   let found: MxRecords
   try {
-    found = await lookup.lookUp(domain)
+    found = await lookup.lookUp(domain, accountId)
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? ''
     if (code === 'ENOTFOUND') return failed('bounced', 550, '5.1.2', 'the domain does not exist')

@@ -6,7 +6,8 @@ import { addressesOf } from './worker-sources.ts'
 
 /** Where deliveries are sent according to DELIVERY: the recipients' servers, a relay host, or the sandbox. */
 export interface Routes {
-  route(domain: string): Promise<Route> | Route
+  /** `accountId`: the one for whose mail it is asked. */
+  route(domain: string, accountId?: number): Promise<Route> | Route
   /**
    * The endpoints to try, in order. `onlyHost`: after an indeterminate attempt only that host, unless the route no longer has it. With a
    * source, those that it can reach: one without an IPv6 address uses IPv4 only.

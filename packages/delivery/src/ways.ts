@@ -65,12 +65,12 @@ export class Ways {
    */
   async choose(inFlight: InFlightDelivery): Promise<Way | Failed> {
     const { routes, smartHosts } = this.#options
-    const { recipientDomain, onlyHost } = inFlight.delivery
+    const { accountId, recipientDomain, onlyHost } = inFlight.delivery
     if (!smartHosts.isEmpty && onlyHost !== null) {
       const again = this.#viaSmartHost(smartHosts.placeWithHost(onlyHost), inFlight)
       if (again) return again
     }
-    const route = await routes.route(recipientDomain)
+    const route = await routes.route(recipientDomain, accountId)
     const usual = route.kind === 'failed' ? route : await this.#usual(inFlight, route)
     if (smartHosts.isEmpty || onlyHost !== null || (usual.kind === 'failed' && usual.outcome.kind !== 'deferred'))
       return usual
@@ -82,7 +82,8 @@ export class Ways {
     const { routes } = this.#options
     const smart = this.#viaSmartHost(place, inFlight)
     if (smart) return smart
-    const route = await routes.route(inFlight.delivery.recipientDomain)
+    const { accountId, recipientDomain } = inFlight.delivery
+    const route = await routes.route(recipientDomain, accountId)
     return route.kind === 'failed' ? route : this.#usual(inFlight, route)
   }
 

@@ -3,15 +3,16 @@
  * age, because every process must reject a revoked key within 5 s, and in number of entries. Concurrent calls for one
  * key share one load if its result will be recent enough for all of them. The result of a failed load is not kept.
  */
-export interface Cache<V> {
-  get(key: string): Promise<V> | V
+export interface Cache<V, By = undefined> {
+  /** `by`: passed to a load that this call begins. */
+  get(key: string, by?: By): Promise<V> | V
   /** The last value, whatever its age; undefined if there is none. */
   peek(key: string): V | undefined
   forget(key?: string): void
 }
 
-export interface CacheOptions<V> {
-  readonly load: (key: string) => Promise<V>
+export interface CacheOptions<V, By = undefined> {
+  readonly load: (key: string, by: By | undefined) => Promise<V>
   /** Milliseconds a value may be used, counted from the start of its load. */
   readonly maxAge: number
   readonly maxEntries: number
@@ -29,20 +30,20 @@ interface Entry<V> {
   loading: Load<V> | undefined
 }
 
-export function createCache<V>({
+export function createCache<V, By = undefined>({
   load,
   maxAge,
   maxEntries,
   monotonic = () => performance.now(),
-}: CacheOptions<V>): Cache<V> {
+}: CacheOptions<V, By>): Cache<V, By> {
   const entries = new Map<string, Entry<V>>()
 
-  function refresh(key: string, entry: Entry<V>): Promise<V> {
+  function refresh(key: string, entry: Entry<V>, by: By | undefined): Promise<V> {
     const requestedAt = monotonic()
     // A slow database must not extend the maximum age: a query sent before a key was revoked may return the key as
     // valid.
     if (entry.loading && requestedAt - entry.loading.requestedAt < maxAge) return entry.loading.result
-    const result = load(key).then(
+    const result = load(key, by).then(
       (value) => {
         if (requestedAt >= entry.requestedAt) {
           entry.value = value
@@ -63,7 +64,7 @@ export function createCache<V>({
   }
 
   return {
-    get(key) {
+    get(key, by) {
       let entry = entries.get(key)
       if (!entry) {
         if (entries.size >= maxEntries) dropOldest()
@@ -71,9 +72,9 @@ export function createCache<V>({
         entries.set(key, entry)
       }
       const age = monotonic() - entry.requestedAt
-      if (entry.value === undefined || age >= maxAge) return refresh(key, entry)
+      if (entry.value === undefined || age >= maxAge) return refresh(key, entry, by)
       // After half its maximum age a value is refreshed in the background, so that callers of busy keys never wait.
-      if (age >= maxAge / 2 && !entry.loading) refresh(key, entry).catch(() => {})
+      if (age >= maxAge / 2 && !entry.loading) refresh(key, entry, by).catch(() => {})
       return entry.value
     },
     peek: (key) => entries.get(key)?.value,

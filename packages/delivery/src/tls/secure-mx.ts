@@ -13,8 +13,8 @@ export interface MxRecords {
 
 /** Where the MX records of domains come from. */
 export interface MxLookup {
-  /** Throws an error with the code of c-ares. */
-  lookUp(domain: string): Promise<MxRecords>
+  /** Throws an error with the code of c-ares. `accountId`: the one for whose mail it is looked up. */
+  lookUp(domain: string, accountId?: number): Promise<MxRecords>
 }
 
 export interface SecureMxOptions {
@@ -26,11 +26,11 @@ export interface SecureMxOptions {
 /** Queries the validating resolver if there is one that validates; while it is silent, the lookup fails. */
 export function createMxLookup({ dnssec, plain }: SecureMxOptions): MxLookup {
   return {
-    async lookUp(domain) {
+    async lookUp(domain, accountId) {
       const state = await dnssec.state()
       if (state === 'unset' || state === 'does-not') return plain(domain)
       if (state === 'silent') throw coded('the DNSSEC resolver does not answer')
-      const answer = await dnssec.query('MX', domain)
+      const answer = await dnssec.query('MX', domain, accountId)
       if (answer.kind === 'failed') throw coded(answer.problem)
       if (answer.kind === 'none' && !answer.exists) throw coded('ENOTFOUND')
       const records =
@@ -55,11 +55,11 @@ interface DaneHost {
 export async function withDane<H extends DaneHost>(
   hosts: readonly H[],
   domains: readonly string[],
-  dane: Dane,
+  { dane, accountId }: { readonly dane: Dane; readonly accountId: number | undefined },
 ): Promise<readonly H[]> {
   return Promise.all(
     hosts.map(async (host) => {
-      const found = daneFor(await dane.ofHost(host.name), domains)
+      const found = daneFor(await dane.ofHost(host.name, accountId), domains)
       return found.kind === 'none' ? host : { ...host, dane: found }
     }),
   )

@@ -21,8 +21,11 @@ export type HostDane =
   | { readonly kind: 'failed'; readonly problem: string }
 
 export interface Dane {
-  /** Never rejects. Knows the answer for as long as the records may be cached, between 5 and 30 seconds. */
-  ofHost(host: string): Promise<HostDane>
+  /**
+   * Never rejects. Knows the answer for as long as the records may be cached, between 5 and 30 seconds. `accountId`: the one for whose mail it is looked
+   * up.
+   */
+  ofHost(host: string, accountId?: number): Promise<HostDane>
 }
 
 const MAX_AGE_MS = 30_000
@@ -38,11 +41,11 @@ interface Found {
 const NOTHING: HostDane = { kind: 'none' }
 
 export function createDane({ dnssec, mxPort }: { readonly dnssec: Dnssec; readonly mxPort: number }): Dane {
-  const hosts = createCache<HostDane>({
+  const hosts = createCache<HostDane, number>({
     maxAge: MAX_AGE_MS,
     maxEntries: MAX_HOSTS,
-    load: async (host) => {
-      const { dane, ttl } = await find(host)
+    load: async (host, accountId) => {
+      const { dane, ttl } = await find(host, accountId)
       const age = dane.kind === 'failed' ? MIN_AGE_MS : Math.max(MIN_AGE_MS, ttl * 1000)
       if (age < MAX_AGE_MS) setTimeout(() => hosts.forget(host), age).unref()
       return dane
@@ -53,8 +56,10 @@ export function createDane({ dnssec, mxPort }: { readonly dnssec: Dnssec; readon
    * The TLSA records of the name that the host's CNAME records lead to, or else of the host's own name. The records of hosts
    * whose addresses are not signed are not queried: some of their name servers would not answer (RFC 7672 2.2.2).
    */
-  async function find(host: string): Promise<Found> {
-    const address = await dnssec.query('A', host)
+  async function find(host: string, accountId: number | undefined): Promise<Found> {
+    const address = await dnssec.query('A', host, accountId)
+    const recordsOf = (base: string, names: readonly string[], ttl: number): Promise<Found> =>
+      tlsaOf(base, names, { ttl, accountId })
     if (address.kind === 'failed') return failed('the address', host, address.problem)
     if (address.isSecure) {
       const expanded = await recordsOf(address.name, [address.name, host], address.ttl)
@@ -62,13 +67,17 @@ export function createDane({ dnssec, mxPort }: { readonly dnssec: Dnssec; readon
       return recordsOf(host, [host], address.ttl)
     }
     if (address.name === host) return { dane: NOTHING, ttl: address.ttl }
-    const alias = await dnssec.query('CNAME', host)
+    const alias = await dnssec.query('CNAME', host, accountId)
     if (alias.kind === 'failed') return failed('the address', host, alias.problem)
     return alias.isSecure ? recordsOf(host, [host], alias.ttl) : { dane: NOTHING, ttl: alias.ttl }
   }
 
-  async function recordsOf(base: string, names: readonly string[], ttl: number): Promise<Found> {
-    const answer = await dnssec.query('TLSA', `_${mxPort}._tcp.${base}`)
+  async function tlsaOf(
+    base: string,
+    names: readonly string[],
+    { ttl, accountId }: { readonly ttl: number; readonly accountId: number | undefined },
+  ): Promise<Found> {
+    const answer = await dnssec.query('TLSA', `_${mxPort}._tcp.${base}`, accountId)
     if (answer.kind === 'failed') return failed('the TLSA records', base, answer.problem)
     const age = Math.min(ttl, answer.ttl)
     if (answer.kind === 'none' || !answer.isSecure) return { dane: NOTHING, ttl: age }
@@ -77,7 +86,7 @@ export function createDane({ dnssec, mxPort }: { readonly dnssec: Dnssec; readon
     return { dane: usable(records, [...new Set(names)]), ttl: age }
   }
 
-  return { ofHost: async (host) => hosts.get(host) }
+  return { ofHost: async (host, accountId) => hosts.get(host, accountId) }
 }
 
 function failed(what: string, name: string, problem: string): Found {

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { Answer, DecodedPacket, MxData, TlsaData } from 'dns-packet'
-import { createSemaphore } from '../semaphore.ts'
+import { createFairTurns } from '../fair-turns.ts'
 import { overTcp, overUdp, type ResolverAddress } from './exchange.ts'
 
 export type { ResolverAddress } from './exchange.ts'
@@ -41,14 +41,18 @@ export type SecureAnswer<T> =
   | { readonly kind: 'failed'; readonly problem: string }
 
 export interface SecureDns {
-  /** Never rejects. Takes at most nine seconds, apart from waiting for one of the 256 queries at once. */
-  query<T extends SecureType>(type: T, name: string): Promise<SecureAnswer<DataOf[T]>>
+  /**
+   * Never rejects. Takes at most nine seconds, apart from waiting for one of the 256 queries at once: accounts take turns. `accountId`: the one for whose
+   * mail it is asked.
+   */
+  query<T extends SecureType>(type: T, name: string, accountId?: number): Promise<SecureAnswer<DataOf[T]>>
 }
 
 /** RFC 9715: no fragments. */
 const UDP_SIZE = 1232
 const UDP_TRIES = 2
-const QUERIES = { atOnce: 256, waiting: 20_000 }
+/** Queries at once, and those that wait, in all and of one account. */
+const QUERIES = { capacity: 256, waiting: 20_000, each: 10_000 }
 /** CNAME records that are followed within a response. */
 const MAX_ALIASES = 10
 /** Records of a response that are read; the largest response has no room for many more. */
@@ -62,7 +66,7 @@ const NXDOMAIN = 3
  * as safe as this process. Responses must have the id and the question of the query.
  */
 export function createSecureDns(resolver: ResolverAddress): SecureDns {
-  const semaphore = createSemaphore(QUERIES)
+  const turns = createFairTurns(QUERIES)
 
   async function exchange(type: SecureType, name: string): Promise<DecodedPacket> {
     const { default: packets } = await import('dns-packet')
@@ -110,10 +114,10 @@ export function createSecureDns(resolver: ResolverAddress): SecureDns {
   }
 
   return {
-    async query<T extends SecureType>(type: T, name: string): Promise<SecureAnswer<DataOf[T]>> {
+    async query<T extends SecureType>(type: T, name: string, accountId = 0): Promise<SecureAnswer<DataOf[T]>> {
       if (!isQueryable(name)) return { kind: 'failed', problem: 'not a valid name' }
       try {
-        return read<DataOf[T]>(await semaphore.take(() => exchange(type, name)), type, name)
+        return read<DataOf[T]>(await turns.take(String(accountId), () => exchange(type, name)), type, name)
       } catch (error) {
         return { kind: 'failed', problem: (error as Error).message }
       }

@@ -175,6 +175,9 @@ export async function checkOften(sql: AnySql, id: number): Promise<void> {
     update domains set check_at = least(check_at, service_now() + ${HOURLY}::text::interval) where id = ${id}`
 }
 
+/** Due domains whose accounts take turns, the most overdue ones: to sort 10,000 takes 30 ms, and after an hour's stop all may be due. */
+const TAKING_TURNS = 10_000
+
 /**
  * Claims domains that are due, so that no other worker checks them. Accounts, each with its subaccounts, take turns; of each, the most overdue domain is
  * first.
@@ -186,7 +189,8 @@ export async function claimDueDomains(sql: AnySql, limit: number): Promise<numbe
      where id in (
        select d.id
          from (select d.id, d.check_at, row_number() over (partition by coalesce(a.parent_id, a.id) order by d.check_at) as turn
-                 from domains d join accounts a on a.id = d.account_id where ${isDue}) due
+                 from (select * from domains d where ${isDue} order by d.check_at limit ${TAKING_TURNS}) d
+                 join accounts a on a.id = d.account_id) due
          join domains d on d.id = due.id
         -- Again, since another worker may have claimed it meanwhile.
         where ${isDue}

@@ -40,7 +40,7 @@ t.test('users are added, listed, given roles, disabled and freed of a second fac
   await core.people.passwordReset.use(tokenOf(url), PASSWORD, CLIENT)
   t.match(await postrider(env, 'user', 'add', 'bob@people.example', '--name', 'Bob', '--operator'), { code: 0 })
   const list = (await postrider(env, 'user', 'list')).stdout
-  t.match(list, new RegExp(`Ada +ada@people\\.example +active +no +never +account ${accountId}: owner`))
+  t.match(list, new RegExp(`Ada +ada@people\\.example +active +no +\\d\\S+ +account ${accountId}: owner`))
   t.match(list, /Bob +bob@people\.example +active +no +never +operator/)
   const bob = ['user', 'role', 'bob@people.example'] as const
   t.match(await postrider(env, ...bob, '--account', account, '--role', 'owner'), { code: 0 })

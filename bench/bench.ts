@@ -19,7 +19,7 @@ import type { Case } from './harness/context.ts'
 import { type MachineFigures, measureMachine } from './harness/machine.ts'
 import { drawPlot } from './harness/plot.ts'
 import { ROOT, stopAll } from './harness/processes.ts'
-import { type Finding, format, median, meets } from './harness/rounds.ts'
+import { type Finding, format, median, meets, targetText } from './harness/rounds.ts'
 import { openService, type Part, type Service } from './harness/service.ts'
 
 const HELP = `npm run bench -- [options]
@@ -179,7 +179,7 @@ function table(findings: readonly Finding[]): string {
   const rows = findings.map((finding) => {
     const { title, unit, rounds, ratio, target } = finding
     const medians = Object.entries(rounds).map(([name, values]) => `${name} ${format(median(values))}`)
-    const wanted = target ? `${target.sense === 'at least' ? '≥' : '≤'} ${format(target.value)}` : ''
+    const wanted = target ? targetText(target) : ''
     const verdict = { true: 'met', false: 'MISSED', undefined: '' }[String(meets(finding))] ?? ''
     const times = Object.entries(finding.processor ?? {}).map(([name, values]) => `${name} ${format(median(values))}`)
     const shown = ratio === undefined ? '' : `${ratio.toFixed(2)} ×`

@@ -1,6 +1,5 @@
 import { randomBytes, randomUUIDv7 } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { postmasterOf } from '../packages/cli/src/embedded-postgres/postmaster.ts'
 import { withDatabase } from './database.ts'
 import { smtpSource } from './harness/load.ts'
 import { makeMessage } from './harness/messages.ts'
@@ -55,7 +54,8 @@ try {
   await stopAll()
   await withDatabase(1, async (sql) => {
     const [row] = await sql<{ folder: string }[]>`select current_setting('data_directory') as folder`
-    const postmaster = Number(readFileSync(join(row?.folder ?? '', 'postmaster.pid'), 'utf8').split('\n')[0])
+    const postmaster = postmasterOf(row?.folder ?? '')
+    if (!postmaster) throw new Error('the process of the database is not known')
     await sql`create table stored (id uuid primary key, content bytea storage external)`
     const store = async (content: Buffer, batch: number): Promise<number> => {
       const began = performance.now()
@@ -75,7 +75,7 @@ try {
       for (let round = 0; round < ROUNDS; round++) {
         await times.during(
           `Postgres, ${name}`,
-          [postmaster],
+          [postmaster.pid],
           (messages: number) => messages,
           () => store(content, batch),
         )

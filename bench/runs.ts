@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { MachineFigures } from './harness/machine.ts'
 import { drawPlot } from './harness/plot.ts'
-import { type Finding, format, median, meets } from './harness/rounds.ts'
+import { type Finding, format, median, meets, targetText } from './harness/rounds.ts'
 
 /**
  * Several runs of the benchmark as one table: the machine's figures, and of each case that all have, the ratio of each run and their median,
@@ -37,25 +37,27 @@ const lines = [
 process.stdout.write(`${lines.join('\n')}\n`)
 if (options.svg) writeFileSync(options.svg, drawPlot(together.map(({ finding }) => finding)))
 
-/** A case of all runs: each contestant's rounds are the medians of the runs, and the ratio is the median of theirs. */
+/** A case of all runs: each contestant's rounds and processor times are the medians of the runs, and the ratio is the median of theirs. */
 function combine(title: string): { finding: Finding; each: Finding[] }[] {
   const each = runs.flatMap(({ findings }) => findings.filter((one) => one.title === title))
   const [first] = each
   if (!first || each.length < runs.length) return []
-  const medians = Object.keys(first.rounds).map((name) => [name, each.map((one) => median(one.rounds[name] ?? []))])
+  const medians = (of: (one: Finding) => Finding['rounds']) =>
+    Object.fromEntries(Object.keys(of(first)).map((name) => [name, each.map((one) => median(of(one)[name] ?? []))]))
   const ratios = each.flatMap(({ ratio }) => ratio ?? [])
   const ratio = ratios.length === each.length ? { ratio: median(ratios) } : {}
-  return [{ finding: { ...first, rounds: Object.fromEntries(medians), ...ratio }, each }]
+  const processor = first.processor ? { processor: medians(({ processor = {} }) => processor) } : {}
+  return [{ finding: { ...first, rounds: medians(({ rounds }) => rounds), ...processor, ...ratio }, each }]
 }
 
 function rows(finding: Finding, each: readonly Finding[]): string[] {
   const { title, unit, target, processor } = finding
   const met = meets(finding)
-  const goal = target ? `${target.sense === 'at least' ? '≥' : '≤'} ${target.value}` : ''
+  const goal = target ? targetText(target) : ''
   const verdict = met === undefined ? '' : met ? 'met' : '**missed**'
-  const figures = row(`${title}, ${unit}`, [...each.map(figure), figure(finding)], goal, verdict)
+  const figures = row(`${title}, ${unit}`, [...each, finding].map(figure), goal, verdict)
   if (!processor) return [figures]
-  return [figures, row('— µs of processor time per message', [...each.map(times), processorMedian(each)])]
+  return [figures, row('— µs of processor time per message', [...each, finding].map(times))]
 }
 
 /** What a run measured, with its ratio. */
@@ -68,11 +70,6 @@ function times({ processor = {} }: Finding): string {
   return Object.values(processor)
     .map((values) => format(median(values)))
     .join(' / ')
-}
-
-function processorMedian(each: readonly Finding[]): string {
-  const names = Object.keys(each[0]?.processor ?? {})
-  return names.map((name) => format(median(each.map((one) => median(one.processor?.[name] ?? []))))).join(' / ')
 }
 
 function shown(of: readonly Run[], figureOf: (one: MachineFigures) => number): string[] {

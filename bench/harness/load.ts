@@ -20,8 +20,8 @@ const files = new Map<string, string>()
 let runs = 0
 
 /**
- * Debian's smtp-source sends `messages` as fast as they are taken, each to another recipient (-N), as its manual advises: a server can't
- * answer for all from what it keeps of one, and none of ours takes a thousand messages to one for a loop. Returns seconds.
+ * Debian's smtp-source sends `messages` as fast as they are taken, each to another recipient (-N), as its manual advises: otherwise Postfix looks up
+ * one address for all of them, and a worker counts each message as part of a possible loop. Returns seconds.
  */
 export async function smtpSource({ port, from, sessions, octets, kept }: SmtpLoad, messages: number): Promise<number> {
   const key = `${from} ${octets}`

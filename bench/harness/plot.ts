@@ -36,7 +36,7 @@ export function drawPlot(findings: readonly Finding[]): string {
     )
   })
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" font-family="sans-serif" font-size="11">
-<title>Postrider against its peers, ratios of one run</title>
+<title>Postrider against its peers, as ratios</title>
 <rect width="${WIDTH}" height="${height}" fill="white"/>
 ${[...grid, ...bars].join('\n')}
 </svg>

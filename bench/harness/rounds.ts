@@ -71,6 +71,10 @@ export function meets({ ratio, rounds, target }: Finding): boolean | undefined {
   return target.sense === 'at least' ? value >= target.value : value <= target.value
 }
 
+export function targetText({ sense, value }: Target): string {
+  return `${sense === 'at least' ? '≥' : '≤'} ${format(value)}`
+}
+
 export function format(figure: number): string {
   return figure >= 100 ? Math.round(figure).toLocaleString('en') : figure.toFixed(2)
 }

@@ -68,10 +68,14 @@ export async function startSandbox(
 const FINISH_MS = 6000
 const FINISH_STEP_MS = 50
 
-/** Receives the messages that are in progress; new sessions wait for the next sandbox. Without this, their deliveries would be deferred. */
+/**
+ * Receives the messages that are in progress, and the first ones of sessions that have just begun; new sessions wait for the next sandbox. Without this,
+ * their deliveries would be deferred.
+ */
 async function finishMessages({ server, connections }: SMTPServer): Promise<void> {
   void stopListening(server)
-  const isReceiving = () => [...connections].some(({ session }) => session.envelope?.mailFrom)
+  const isReceiving = () =>
+    [...connections].some(({ session: { envelope, transaction } }) => envelope?.mailFrom || transaction === 1)
   for (let waited = 0; isReceiving() && waited < FINISH_MS; waited += FINISH_STEP_MS) {
     await new Promise((resolve) => setTimeout(resolve, FINISH_STEP_MS))
   }

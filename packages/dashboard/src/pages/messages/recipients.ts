@@ -37,7 +37,8 @@ function recipient(call: AccountCall, { suppressions }: MessageDetails, one: Del
   const link =
     may('suppressions') &&
     html` <a href="${path('suppressions')}?q=${encodeURIComponent(one.recipient)}">${words.toSuppressions}</a>`
-  return html`<li>${icon(sign, tone)}<div><b class="any">${foreign(one.recipient)}</b>${one.kind !== 'to' && html` <span class="badge">${one.kind}</span>`}<p class="sentence">${!(dropped(call, one) ?? one.why?.text)?.startsWith(words.states[state]) && html`<b class="${tone}">${words.states[state]}.</b> `}${dropped(call, one) ?? why(call, one)}${
+  const cause = dropped(call, one)
+  return html`<li>${icon(sign, tone)}<div><b class="any">${foreign(one.recipient)}</b>${one.kind !== 'to' && html` <span class="badge">${one.kind}</span>`}<p class="sentence">${!(cause ?? one.why?.text)?.startsWith(words.states[state]) && html`<b class="${tone}">${words.states[state]}.</b> `}${cause ?? why(call, one)}${
     suppressed && html` ${words.suppressed}${link}`
   }</p></div></li>`
 }

@@ -11,7 +11,7 @@ import { format, median } from './harness/rounds.ts'
 /**
  * What an accept over SMTP takes at least on what the service is built of, beside Postfix: smtp-server that reads messages and keeps nothing, and
  * Postgres that stores their octets in a table of two columns, in batches as large as those of the relay under this load. Microseconds of
- * processor time per message. `node bench/floor.ts`, as root, in a minute.
+ * processor time per message. `node bench/floor.ts`, as root, in two minutes.
  */
 const ROUNDS = 3
 const FROM = 'desk@ship.example'

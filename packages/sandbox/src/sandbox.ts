@@ -74,8 +74,9 @@ const FINISH_STEP_MS = 50
  */
 async function finishMessages({ server, connections }: SMTPServer): Promise<void> {
   void stopListening(server)
-  const isReceiving = () =>
-    [...connections].some(({ session: { envelope, transaction } }) => envelope?.mailFrom || transaction === 1)
+  // Until smtp-server sends the greeting, after 100 ms, a session has no number of its message.
+  const isFirst = ({ transaction }: { readonly transaction?: number }) => transaction === undefined || transaction === 1
+  const isReceiving = () => [...connections].some(({ session }) => session.envelope?.mailFrom || isFirst(session))
   for (let waited = 0; isReceiving() && waited < FINISH_MS; waited += FINISH_STEP_MS) {
     await new Promise((resolve) => setTimeout(resolve, FINISH_STEP_MS))
   }

@@ -11,6 +11,7 @@ import { fairness } from './cases/fairness.ts'
 import { fullQueue, manyEvents, workers } from './cases/growth.ts'
 import { httpAccept } from './cases/http-accept.ts'
 import { idleLatency, waitFor250 } from './cases/latency.ts'
+import { ordinary } from './cases/ordinary.ts'
 import { queueJobs } from './cases/queue-jobs.ts'
 import { returns } from './cases/returns.ts'
 import { smtpAccept } from './cases/smtp-accept.ts'
@@ -21,6 +22,7 @@ import { drawPlot } from './harness/plot.ts'
 import { ROOT, stopAll } from './harness/processes.ts'
 import { type Finding, format, median, meets, targetText } from './harness/rounds.ts'
 import { openService, type Part, type Service } from './harness/service.ts'
+import { PG_STAT_STATEMENTS } from './harness/statements.ts'
 
 const HELP = `npm run bench -- [options]
 
@@ -32,6 +34,7 @@ What cannot be run is said and left out.
   --quick        a quarter of an hour: fewer seconds a round, fewer cases
   --rounds N     rounds of each contestant (3; medians are taken)
   --only A,B     only these cases
+  --statements   with the ordinary cases, what the database's statements take; they take longer then
   --json         the last line is one JSON object with the ratios
   --help         this text
 
@@ -55,6 +58,7 @@ const CASES: readonly Case[] = [
     returns,
     manyEvents,
     workers,
+    ordinary,
   ],
 ]
 
@@ -63,6 +67,7 @@ const KEYS = [
   ...['smtp_accept_vs_postfix', 'smtp_accept_conn_vs_postfix', 'smtp_accept_100k_vs_postfix', 'e2e_vs_postfix'],
   ...['e2e_vs_postfix_opendkim', 'e2e_vs_haraka', 'http_accept_vs_noop', 'delivery_under_accept', 'snapshot_vs_none'],
   ...['batch_recipients_per_s', 'idle_latency_vs_postfix', 'queue_1m_vs_empty', 'max_rss_mib'],
+  ...['ordinary_tracked', 'ordinary_webhook', 'ordinary_template', 'ordinary_limits', 'ordinary_accounts'],
 ]
 const MOST_RSS_MIB = 256
 
@@ -74,6 +79,7 @@ function readArguments() {
     options: {
       quick: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
+      statements: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
       rounds: { type: 'string', default: '3' },
       only: { type: 'string' },
@@ -101,18 +107,19 @@ async function main(): Promise<number> {
     return 64
   }
   const chosen = CASES.filter(({ name, long }) => (only ? only.includes(name) : !(values.quick && long)))
-  return measure(chosen, { quick: values.quick, json: values.json, rounds })
+  return measure(chosen, { ...values, rounds })
 }
 
 async function measure(
   chosen: readonly Case[],
-  { quick, json, rounds }: { quick: boolean; json: boolean; rounds: number },
+  { quick, json, statements, rounds }: { quick: boolean; json: boolean; statements: boolean; rounds: number },
 ): Promise<number> {
   const report = (line: string): void => void process.stdout.write(`${line}\n`)
   const findings: Finding[] = []
   const failed: string[] = []
   const machine: MachineFigures[] = []
-  const service = await openService()
+  const service = await openService(statements ? { postgres: PG_STAT_STATEMENTS } : {})
+  if (statements) await service.sql`create extension pg_stat_statements`
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => void stopAll().then(() => process.exit(130)))
   }
@@ -120,7 +127,7 @@ async function measure(
     for (const { name, run } of chosen) {
       machine.push(reportMachine(report))
       try {
-        findings.push(...(await run({ service, rounds, seconds: quick ? 3 : 8, quick, report })))
+        findings.push(...(await run({ service, rounds, seconds: quick ? 3 : 8, quick, statements, report })))
       } catch (error) {
         failed.push(`${name}: ${(error as Error).message}`)
         report(`  could not be run: ${(error as Error).message}`)

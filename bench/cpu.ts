@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import type { Sql } from '@postrider/core'
 import { fillQueue } from './cases/growth.ts'
 import { smtpSource } from './harness/load.ts'
 import { freePort, pause, stopAll, until } from './harness/processes.ts'
 import { openService } from './harness/service.ts'
 import { startSmtpSink } from './harness/sink.ts'
+import { PG_STAT_STATEMENTS, slowestStatements } from './harness/statements.ts'
 
 /**
  * Who uses the processor on a message's way: microseconds a message, end to end, by process and by statement of the database.
@@ -68,7 +68,7 @@ function processorTime(roots: readonly number[]): Map<string, Time> {
 try {
   const sink = await startSmtpSink()
   const service = await openService({
-    postgres: ['shared_preload_libraries=pg_stat_statements', 'pg_stat_statements.track_planning=on'],
+    postgres: PG_STAT_STATEMENTS,
     flags: [
       ...(options.flags?.split(' ') ?? []).filter((flag) => flag !== ''),
       ...(options.profile ? ['--cpu-prof', `--cpu-prof-dir=${options.profile}`] : []),
@@ -147,17 +147,4 @@ async function metricsOf(): Promise<Record<string, string>> {
   ports.push(port)
   setInterval(() => void readMetrics(port), 5000).unref()
   return { METRICS_PORT: String(port) }
-}
-
-/** Without the commit, which is not counted with the statement. */
-async function slowestStatements(sql: Sql, messages: number): Promise<string[]> {
-  const rows = await sql<{ query: string; calls: number; planning: number; running: number }[]>`
-    select left(regexp_replace(query, '\\s+', ' ', 'g'), 60) as query, calls::int, total_plan_time * 1000 as planning,
-           total_exec_time * 1000 as running
-      from pg_stat_statements order by total_plan_time + total_exec_time desc limit 12`
-  const shown = (microseconds: number): string => (microseconds / messages).toFixed(1).padStart(6)
-  return rows.map(
-    ({ query, calls, planning, running }) =>
-      `  ${shown(running)} running, ${shown(planning)} planning, ${String(calls).padStart(5)} calls  ${query}`,
-  )
 }

@@ -3,6 +3,7 @@ import { type Case, type Context, expectCount } from '../harness/context.ts'
 import { WARM_UP } from '../harness/load.ts'
 import { makeCall } from '../harness/messages.ts'
 import { freePort, until } from '../harness/processes.ts'
+import { trickle } from '../harness/quiet.ts'
 import { type Finding, quantile } from '../harness/rounds.ts'
 import { startSmtpSink } from '../harness/sink.ts'
 import { startSlowSink } from '../harness/slow-sink.ts'
@@ -74,20 +75,15 @@ async function measure({ service, report }: Context, { title, isSlow = false }: 
     await response.text()
     expectCount('status', response.status, 200)
   }
-  const trickle = async (messages: number): Promise<number[]> => {
-    const from = `desk@${quiet.domain}`
-    for (let sent = 0; sent < messages; sent++) {
-      await send({ from, apiKey: quiet.apiKey, recipientDomain: domainOfQuiet }, 1)
-      await new Promise((resolve) => setTimeout(resolve, EVERY_MS))
-    }
-    const waits = () => service.sql<{ milliseconds: number }[]>`
-      select (extract(epoch from f.finished_at - m.accepted_at) * 1000)::float8 as milliseconds
-        from finished_deliveries f join messages m on m.id = f.message_id where m.from_address = ${from}`
-    await until('the quiet account to have all', async () => (await waits()).length === messages, {
-      seconds: PATIENCE_MS / 1000,
+  const from = `desk@${quiet.domain}`
+  const trickleOf = (messages: number): Promise<number[]> =>
+    trickle(service.sql, {
+      from,
+      messages,
+      every: EVERY_MS,
+      patience: PATIENCE_MS / 1000,
+      send: () => send({ from, apiKey: quiet.apiKey, recipientDomain: domainOfQuiet }, 1),
     })
-    return (await waits()).map(({ milliseconds }) => milliseconds)
-  }
   const fill = async (): Promise<void> => {
     const sender = { from: `desk@${service.domain}`, apiKey: service.apiKey, recipientDomain: domainOfBacklog }
     for (let sent = 0; sent < BACKLOG; sent += RECIPIENTS) await send(sender, RECIPIENTS)
@@ -96,9 +92,9 @@ async function measure({ service, report }: Context, { title, isSlow = false }: 
   await service.start('api')
   try {
     await service.start('delivery', { settings })
-    await trickle(20)
+    await trickleOf(20)
     await service.empty()
-    const alone = await trickle(messages)
+    const alone = await trickleOf(messages)
     await service.stop('delivery')
     await service.empty()
     await fill()
@@ -107,7 +103,7 @@ async function measure({ service, report }: Context, { title, isSlow = false }: 
     const warmedUp = sink.count() + (isSlow ? SLOW_WARM_UP : WARM_UP)
     await until('the worker to be at its speed', () => sink.count() >= warmedUp, { seconds: PATIENCE_MS / 1000 })
     const [arrived, began] = [sink.count(), performance.now()]
-    const beside = await trickle(messages)
+    const beside = await trickleOf(messages)
     const rate = ((sink.count() - arrived) / (performance.now() - began)) * 1000
     const p99 = [quantile(beside, 0.99), quantile(alone, 0.99)] as const
     const half = [quantile(beside, 0.5), quantile(alone, 0.5)] as const

@@ -1,5 +1,6 @@
 import type { Case, Context } from '../harness/context.ts'
 import { until } from '../harness/processes.ts'
+import { waitsOf } from '../harness/quiet.ts'
 import { type Finding, quantile } from '../harness/rounds.ts'
 import { startSmtpSink } from '../harness/sink.ts'
 import { smtpClients } from './latency.ts'
@@ -38,15 +39,9 @@ export const fairness: Case = {
       })
     const waits = async (): Promise<number> => {
       await until('the queue to be empty', async () => (await service.sql`select 1 from delivery_queue`).length === 0)
-      const rows = await service.sql<{ milliseconds: number }[]>`
-        select (extract(epoch from f.finished_at - m.accepted_at) * 1000)::float8 as milliseconds
-          from finished_deliveries f join messages m on m.id = f.message_id
-         where m.from_address = ${`desk@${quiet.domain}`}`
+      const found = await waitsOf(service.sql, `desk@${quiet.domain}`)
       await service.empty()
-      return quantile(
-        rows.map(({ milliseconds }) => milliseconds),
-        0.99,
-      )
+      return quantile(found, 0.99)
     }
     try {
       await trickle()

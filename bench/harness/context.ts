@@ -9,6 +9,8 @@ export interface Context {
   readonly seconds: number
   /** Shorter cases, smaller tables. */
   readonly quick: boolean
+  /** Whether the database has pg_stat_statements, which statements.ts reads. */
+  readonly statements: boolean
   readonly report: (line: string) => void
 }
 

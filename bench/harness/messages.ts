@@ -17,7 +17,7 @@ function generator(seed: number): () => number {
 }
 
 /** Text that shrinks about as well as mail does. */
-function prose(octets: number, seed: number): string {
+export function prose(octets: number, seed: number): string {
   const random = generator(seed)
   let text = ''
   while (text.length < octets) {

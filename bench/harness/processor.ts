@@ -31,8 +31,8 @@ interface Process {
   readonly time: number
 }
 
-/** A process that ended in between is counted by the parent that waited for it. 0 where there is no /proc. */
-function microseconds(roots: Roots): number {
+/** Processor time so far. A process that ended in between is counted by the parent that waited for it. 0 where there is no /proc. */
+export function microseconds(roots: Roots): number {
   const processes = new Map<number, Process>()
   for (const name of listed()) {
     const process = read(name)

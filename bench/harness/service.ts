@@ -1,5 +1,6 @@
 // The processes run from a bundle only if it is of the sources as they are, and from the sources they take 4 % more processor time.
 import '../../packages/launch/src/build.ts'
+import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -52,7 +53,7 @@ export interface Service {
   ): Promise<void>
   stop(part: Part): Promise<void>
   /** Another account with its own domain. */
-  makeSender(name: string): Promise<{ apiKey: string; domain: string }>
+  makeSender(name: string): Promise<Sender>
   accepted(): Promise<number>
   /** Deliveries done. */
   delivered(): Promise<number>
@@ -66,9 +67,17 @@ export interface Service {
   reset(): Promise<void>
   /** Its processes, the database's among them. */
   roots(): Roots
+  /** The same by part. */
+  parts(): Readonly<Record<string, Roots>>
   /** The most memory any process of the part ever had, in KiB. */
   peakKib(part: Part): number
   close(): Promise<void>
+}
+
+export interface Sender {
+  readonly accountId: number
+  readonly apiKey: string
+  readonly domain: string
 }
 
 export interface ServiceOptions {
@@ -95,8 +104,10 @@ export async function openService({ postgres: settings = [], flags = [] }: Servi
     LOG_LEVEL: 'warn',
   }
   const config = readConfig(env)
-  const core = createCore({ sql, config, log: createLog('bench', 'silent') })
-  const makeSender = async (name: string) => {
+  const givenKey = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  // One key for all domains: to generate one takes a fifth of a second, and a case has 2,000 of them.
+  const core = createCore({ sql, config, log: createLog('bench', 'silent'), givenKey: () => givenKey })
+  const makeSender = async (name: string): Promise<Sender> => {
     const account = await core.accounts.create(name)
     // The figures are of mail that nothing is added to.
     await sql`update accounts set open_tracking = false, click_tracking = false where id = ${account.id}`
@@ -131,6 +142,11 @@ export async function openService({ postgres: settings = [], flags = [] }: Servi
       }
       if (tries === 0) throw failed
     }
+  }
+  const parts = (): Record<string, number[]> => {
+    const database = postmasterOf(clusterOf(folder))?.pid
+    const own = [...processes].map(([part, running]) => [part, running.map(({ pid }) => pid)])
+    return { ...(database !== undefined && { database: [database] }), ...Object.fromEntries(own) }
   }
   return {
     sql,
@@ -186,11 +202,8 @@ export async function openService({ postgres: settings = [], flags = [] }: Servi
       for (const part of [...processes.keys()]) await stop(part)
       await empty()
     },
-    roots() {
-      const database = postmasterOf(clusterOf(folder))?.pid
-      const own = [...processes.values()].flat().map(({ pid }) => pid)
-      return database === undefined ? own : [database, ...own]
-    },
+    roots: () => Object.values(parts()).flat(),
+    parts,
     peakKib(part) {
       notePeaks(part)
       return peaks.get(part) ?? 0

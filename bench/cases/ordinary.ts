@@ -1,0 +1,268 @@
+import { type HttpCall, httpClients, v2Call, v3Call } from '../harness/calls.ts'
+import { type Case, type Context, expectCount } from '../harness/context.ts'
+import { messagesFor, WARM_UP } from '../harness/load.ts'
+import { prose } from '../harness/messages.ts'
+import { until } from '../harness/processes.ts'
+import { microseconds, ProcessorTime } from '../harness/processor.ts'
+import { addWebhook, startReceiver, WEBHOOK_SETTINGS } from '../harness/receiver.ts'
+import { alternate, type Finding, format, median, type Round, ratioOf } from '../harness/rounds.ts'
+import type { Sender } from '../harness/service.ts'
+import { type SmtpSink, startSmtpSink } from '../harness/sink.ts'
+import { slowestStatements } from '../harness/statements.ts'
+
+const OCTETS = 10_000
+const ACCOUNTS = 2000
+/** Accounts made at a time. */
+const AT_ONCE = 4
+/** Far from what a run uses, so that nothing is refused. */
+const LIMITS = { credits: 100_000_000, perWindow: 100_000_000 } as const
+
+/** A contestant: the calls it sends in turn, and what must hold when all their mail has arrived. */
+interface Mail {
+  readonly calls: readonly HttpCall[]
+  readonly check?: (messages: number) => Promise<void>
+}
+
+interface Comparison {
+  readonly title: string
+  readonly key: string
+  readonly atLeast: number
+  /** Whose figures are compared: the mail with something, then the same without it. */
+  readonly mails: Readonly<Record<string, Mail>>
+}
+
+/** What an ordinary user's mail has and the other cases' mail has not, each against the same mail without it; all through the HTTP API. */
+export const ordinary: Case = {
+  name: 'ordinary',
+  long: true,
+  async run(context) {
+    const { service, report } = context
+    const receiver = await startReceiver()
+    const sink = await startSmtpSink()
+    let made = 0
+    const sender = (): Promise<Sender> => service.makeSender(`ordinary${Date.now()}-${made++}`)
+    try {
+      await service.start('api', { settings: WEBHOOK_SETTINGS })
+      const plain = await sender()
+      await httpClients(service.apiUrl, [v2Call(plain, prose(OCTETS, 7))], { messages: WARM_UP })
+      await service.empty()
+      const findings = [await accept(context, await limits(context, plain, await sender()))]
+      await service.start('delivery', { sinkPort: sink.port, settings: WEBHOOK_SETTINGS })
+      await httpClients(service.apiUrl, [v2Call(plain, prose(OCTETS, 7))], { messages: WARM_UP })
+      await service.drained(WARM_UP)
+      findings.push(await endToEnd(context, sink, await tracking(context, plain, await sender())))
+      findings.push(await endToEnd(context, sink, await template(context, plain)))
+      const reported = await sender()
+      const remove = await addWebhook(service.apiUrl, reported.apiKey, receiver.url)
+      findings.push(await endToEnd(context, sink, webhook(plain, reported, receiver.count)))
+      await remove()
+      report(`making ${ACCOUNTS.toLocaleString('en')} accounts`)
+      const senders: Sender[] = []
+      while (senders.length < ACCOUNTS) senders.push(...(await Promise.all(Array.from({ length: AT_ONCE }, sender))))
+      // A worker would look up their records.
+      await service.sql`update domains set check_at = now() + interval '90 days'`
+      findings.push(await endToEnd(context, sink, accounts(plain, senders)))
+      return findings
+    } finally {
+      await service.reset()
+      await sink.stop()
+      await receiver.stop()
+    }
+  },
+}
+
+async function tracking({ service }: Context, plain: Sender, tracked: Sender): Promise<Comparison> {
+  await service.sql`update accounts set open_tracking = true, click_tracking = true where id = ${tracked.accountId}`
+  const links = Array.from({ length: 10 }, (_none, at) => {
+    return `<p><a href="https://harbor.example/berths/${at}?from=mail">Berth ${at}</a></p>\r\n`
+  })
+  const html = links.map((link, at) => prose(OCTETS / 10, at) + link).join('')
+  const check = async (messages: number): Promise<void> => {
+    const rows =
+      await service.sql`select 1 from messages where settings @> '{"openTracking": true, "clickTracking": true}'`
+    expectCount('messages tracked', rows.length, messages)
+  }
+  return {
+    title: 'end to end, HTML with ten tracked links and a pixel, against untracked',
+    key: 'ordinary_tracked',
+    atLeast: 0.8,
+    mails: { tracked: { calls: [v2Call(tracked, html)], check }, untracked: { calls: [v2Call(plain, html)] } },
+  }
+}
+
+/** A receipt: a table with a row for each item, and what is the same for all recipients. */
+async function template({ service }: Context, plain: Sender): Promise<Comparison> {
+  const { accountId } = plain
+  const row = '<tr><td>{{number}}</td><td>{{name}}</td><td>{{#if late}}late{{else}}{{price}}{{/if}}</td></tr>\r\n'
+  const version = {
+    subject: 'Your berth, {{name}}',
+    html: `<p>Dear {{name}},</p>\r\n<table>\r\n{{#each items}}${row}{{/each}}</table>\r\n${prose(OCTETS - 1000, 7)}`,
+    plain: '',
+    generatePlain: false,
+  }
+  const item = (_none: unknown, at: number) => ({
+    number: 1000 + at,
+    name: `Rope & sail no. ${at}`,
+    price: `${at}.50`,
+    late: at === 3,
+  })
+  const data = { name: 'Lena', items: Array.from({ length: 10 }, item) }
+  const { editableTemplates } = service.core
+  const { id } = await editableTemplates.create({ accountId, name: 'receipt', generation: 'dynamic' })
+  await editableTemplates.addVersion({ accountId, id }, { ...version, name: 'first' })
+  const literal = await editableTemplates.preview(accountId, 'dynamic', { ...version, testData: JSON.stringify(data) })
+  return {
+    title: 'end to end, dynamic template with a loop of ten rows, against its content sent literally',
+    key: 'ordinary_template',
+    atLeast: 0.6,
+    mails: {
+      template: { calls: [v3Call(plain, { templateId: id, data })] },
+      literal: { calls: [v3Call(plain, literal)] },
+    },
+  }
+}
+
+function webhook(plain: Sender, reported: Sender, count: () => number): Comparison {
+  let before = count()
+  const check = async (messages: number): Promise<void> => {
+    await until('the receiver to have all events', () => count() - before >= messages)
+    expectCount('events received', count() - before, messages)
+    before = count()
+  }
+  const html = prose(OCTETS, 7)
+  return {
+    title: 'end to end, a webhook that is answered at once, against none',
+    key: 'ordinary_webhook',
+    atLeast: 0.85,
+    mails: {
+      webhook: { calls: [v2Call(reported, html)], check },
+      none: { calls: [v2Call(plain, html)] },
+    },
+  }
+}
+
+async function limits({ service }: Context, plain: Sender, limited: Sender): Promise<Comparison> {
+  const { accountId, domain } = limited
+  const { auth, credits } = service.core
+  await credits.limit(accountId, LIMITS.credits)
+  const { secret: apiKey } = await auth.createKey({
+    accountId,
+    scopes: ['send'],
+    networks: ['127.0.0.0/8'],
+    restrictions: {
+      senderDomains: [domain],
+      recipientDomains: ['harbor.example'],
+      recipientsPerHour: LIMITS.perWindow,
+      callsPerMinute: LIMITS.perWindow,
+    },
+  })
+  let left: number = LIMITS.credits
+  const check = async (messages: number): Promise<void> => {
+    const { available } = await credits.show(accountId)
+    expectCount('credits used', left - (available ?? 0), messages)
+    left -= messages
+  }
+  const html = prose(2000, 7)
+  return {
+    title: 'HTTP durable accept, 2 kB, limited credits and a restricted key, against unlimited and unrestricted',
+    key: 'ordinary_limits',
+    atLeast: 0.95,
+    mails: {
+      limited: { calls: [v2Call({ apiKey, domain }, html)], check },
+      unlimited: { calls: [v2Call(plain, html)] },
+    },
+  }
+}
+
+function accounts(plain: Sender, senders: readonly Sender[]): Comparison {
+  const html = prose(OCTETS, 7)
+  return {
+    title: `end to end, mail of ${ACCOUNTS.toLocaleString('en')} accounts at once, against one`,
+    key: 'ordinary_accounts',
+    atLeast: 0.9,
+    mails: {
+      many: { calls: senders.map((sender) => v2Call(sender, html)) },
+      one: { calls: [v2Call(plain, html)] },
+    },
+  }
+}
+
+/** From the first call to the last answer, without a worker. */
+function accept(context: Context, comparison: Comparison): Promise<Finding> {
+  const { service } = context
+  return compare(context, comparison, {
+    unit: 'calls/s',
+    send: ({ calls }, messages) => httpClients(service.apiUrl, calls, { messages }),
+    async settle({ check }, messages) {
+      await check?.(messages)
+      expectCount('messages accepted', await service.accepted(), messages)
+      await service.empty()
+    },
+  })
+}
+
+/** From the first call to the last message at the sink. */
+function endToEnd(context: Context, sink: SmtpSink, comparison: Comparison): Promise<Finding> {
+  const { service } = context
+  let before = sink.count()
+  return compare(context, comparison, {
+    unit: 'messages/s',
+    async send({ calls }, messages) {
+      before = sink.count()
+      const began = performance.now()
+      await httpClients(service.apiUrl, calls, { messages })
+      await until('the last message', () => sink.count() - before >= messages, { seconds: 180 })
+      return (performance.now() - began) / 1000
+    },
+    async settle({ check }, messages) {
+      await check?.(messages)
+      await service.drained(messages)
+      expectCount('messages at the sink', sink.count() - before, messages)
+    },
+  })
+}
+
+interface Measurement {
+  readonly unit: string
+  /** Returns seconds. */
+  readonly send: (mail: Mail, messages: number) => Promise<number>
+  /** Throws unless as many messages were accepted and delivered as were sent, and empties the tables. */
+  readonly settle: (mail: Mail, messages: number) => Promise<void>
+}
+
+async function compare(
+  { service, rounds, seconds, statements, report }: Context,
+  { title, key, atLeast, mails }: Comparison,
+  { unit, send, settle }: Measurement,
+): Promise<Finding> {
+  report(title)
+  const processor = new ProcessorTime()
+  /** The same by part of the service. */
+  const parts: Record<string, Record<string, number[]>> = {}
+  const contestants: Record<string, Round> = {}
+  for (const [name, mail] of Object.entries(mails)) {
+    const messages = await messagesFor(seconds, async (tried) => {
+      const took = await send(mail, tried)
+      await settle(mail, tried)
+      return took
+    })
+    contestants[name] = async () => {
+      if (statements) await service.sql`select pg_stat_statements_reset()`
+      const before = Object.entries(service.parts()).map(([part, roots]) => [part, roots, microseconds(roots)] as const)
+      const took = await processor.during(name, service.roots(), messages, () => send(mail, messages))
+      const own = (parts[name] ??= {})
+      for (const [part, roots, then] of before) (own[part] ??= []).push((microseconds(roots) - then) / messages)
+      if (statements) for (const line of await slowestStatements(service.sql, messages)) report(line)
+      await settle(mail, messages)
+      return messages / took
+    }
+  }
+  const found = await alternate(contestants, rounds, report)
+  for (const [name, times] of Object.entries(parts)) {
+    const shown = Object.entries(times).map(([part, values]) => `${part} ${format(median(values))}`)
+    report(`  ${name}, µs of processor time per message: ${shown.join(', ')}`)
+  }
+  const ratio = ratioOf(found)
+  const target = { sense: 'at least', value: atLeast } as const
+  return { title, unit, rounds: found, processor: processor.rounds, key, target, ...(ratio && { ratio }) }
+}

@@ -3,6 +3,7 @@ import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { backlog, slowBacklog } from './cases/backlog.ts'
+import { beside } from './cases/beside.ts'
 import { claimFlows, claimLatency, snapshot } from './cases/claims.ts'
 import { client } from './cases/client.ts'
 import { underAccept } from './cases/delivery.ts'
@@ -11,7 +12,7 @@ import { fairness } from './cases/fairness.ts'
 import { fullQueue, manyEvents, workers } from './cases/growth.ts'
 import { httpAccept } from './cases/http-accept.ts'
 import { idleLatency, waitFor250 } from './cases/latency.ts'
-import { ordinary } from './cases/ordinary.ts'
+import { manyAccounts, ordinary } from './cases/ordinary.ts'
 import { queueJobs } from './cases/queue-jobs.ts'
 import { returns } from './cases/returns.ts'
 import { smtpAccept } from './cases/smtp-accept.ts'
@@ -59,6 +60,8 @@ const CASES: readonly Case[] = [
     manyEvents,
     workers,
     ordinary,
+    manyAccounts,
+    beside,
   ],
 ]
 
@@ -68,6 +71,7 @@ const KEYS = [
   ...['e2e_vs_postfix_opendkim', 'e2e_vs_haraka', 'http_accept_vs_noop', 'delivery_under_accept', 'snapshot_vs_none'],
   ...['batch_recipients_per_s', 'idle_latency_vs_postfix', 'queue_1m_vs_empty', 'max_rss_mib'],
   ...['ordinary_tracked', 'ordinary_webhook', 'ordinary_template', 'ordinary_limits', 'ordinary_accounts'],
+  ...['beside_throttled', 'beside_dead_webhook', 'beside_template'],
 ]
 const MOST_RSS_MIB = 256
 

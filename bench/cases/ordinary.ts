@@ -35,40 +35,70 @@ interface Comparison {
 export const ordinary: Case = {
   name: 'ordinary',
   long: true,
-  async run(context) {
-    const { service, report } = context
-    const receiver = await startReceiver()
-    const sink = await startSmtpSink()
-    let made = 0
-    const sender = (): Promise<Sender> => service.makeSender(`ordinary${Date.now()}-${made++}`)
-    try {
-      await service.start('api', { settings: WEBHOOK_SETTINGS })
-      const plain = await sender()
-      await httpClients(service.apiUrl, [v2Call(plain, prose(OCTETS, 7))], { messages: WARM_UP })
-      await service.empty()
-      const findings = [await accept(context, await limits(context, plain, await sender()))]
-      await service.start('delivery', { sinkPort: sink.port, settings: WEBHOOK_SETTINGS })
-      await httpClients(service.apiUrl, [v2Call(plain, prose(OCTETS, 7))], { messages: WARM_UP })
-      await service.drained(WARM_UP)
-      findings.push(await endToEnd(context, sink, await tracking(context, plain, await sender())))
+  run: (context) =>
+    withSink(context, async (sink, plain, makeSender) => {
+      const { service } = context
+      const findings = [await accept(context, await limits(context, plain, await makeSender()))]
+      await startWorker(context, sink, plain)
+      findings.push(await endToEnd(context, sink, await tracking(context, plain, await makeSender())))
       findings.push(await endToEnd(context, sink, await template(context, plain)))
-      const reported = await sender()
-      const remove = await addWebhook(service.apiUrl, reported.apiKey, receiver.url)
-      findings.push(await endToEnd(context, sink, webhook(plain, reported, receiver.count)))
-      await remove()
+      const [receiver, reported] = [await startReceiver(), await makeSender()]
+      try {
+        const remove = await addWebhook(service.apiUrl, reported.apiKey, receiver.url)
+        findings.push(await endToEnd(context, sink, webhook(plain, reported, receiver.count)))
+        await remove()
+      } finally {
+        await receiver.stop()
+      }
+      return findings
+    }),
+}
+
+/** The mail of many accounts at once, each with a domain of its own, against as much mail of one. */
+export const manyAccounts: Case = {
+  name: 'many-accounts',
+  long: true,
+  run: (context) =>
+    withSink(context, async (sink, plain, makeSender) => {
+      const { service, report } = context
       report(`making ${ACCOUNTS.toLocaleString('en')} accounts`)
       const senders: Sender[] = []
-      while (senders.length < ACCOUNTS) senders.push(...(await Promise.all(Array.from({ length: AT_ONCE }, sender))))
+      while (senders.length < ACCOUNTS)
+        senders.push(...(await Promise.all(Array.from({ length: AT_ONCE }, makeSender))))
       // A worker would look up their records.
       await service.sql`update domains set check_at = now() + interval '90 days'`
-      findings.push(await endToEnd(context, sink, accounts(plain, senders)))
-      return findings
-    } finally {
-      await service.reset()
-      await sink.stop()
-      await receiver.stop()
-    }
-  },
+      await startWorker(context, sink, plain)
+      const comparison = accounts(plain, senders)
+      // Each has sent before: otherwise every message of a round would be the first of its account.
+      await httpClients(service.apiUrl, comparison.mails.many?.calls ?? [], { messages: ACCOUNTS })
+      await service.drained(ACCOUNTS)
+      return [await endToEnd(context, sink, comparison)]
+    }),
+}
+
+async function withSink(
+  { service }: Context,
+  run: (sink: SmtpSink, plain: Sender, makeSender: () => Promise<Sender>) => Promise<Finding[]>,
+): Promise<Finding[]> {
+  const sink = await startSmtpSink()
+  let made = 0
+  const makeSender = (): Promise<Sender> => service.makeSender(`ordinary${Date.now()}-${made++}`)
+  try {
+    await service.start('api', { settings: WEBHOOK_SETTINGS })
+    const plain = await makeSender()
+    await httpClients(service.apiUrl, [v2Call(plain, prose(OCTETS, 7))], { messages: WARM_UP })
+    await service.empty()
+    return await run(sink, plain, makeSender)
+  } finally {
+    await service.reset()
+    await sink.stop()
+  }
+}
+
+async function startWorker({ service }: Context, sink: SmtpSink, plain: Sender): Promise<void> {
+  await service.start('delivery', { sinkPort: sink.port, settings: WEBHOOK_SETTINGS })
+  await httpClients(service.apiUrl, [v2Call(plain, prose(OCTETS, 7))], { messages: WARM_UP })
+  await service.drained(WARM_UP)
 }
 
 async function tracking({ service }: Context, plain: Sender, tracked: Sender): Promise<Comparison> {

@@ -30,6 +30,7 @@ const TABLES = [
   'finished_deliveries',
   'attempts',
   'events',
+  'event_pages',
   'idempotency_keys',
   'returns',
 ]
@@ -135,7 +136,9 @@ export async function openService({ postgres: settings = [], flags = [] }: Servi
   const empty = async (): Promise<void> => {
     // The sequencer or a claim may hold one table and want another, which a deadlock ends; the next try comes through.
     for (let tries = 5; ; tries--) {
-      const failed = await sql.unsafe(`truncate ${TABLES.join(', ')}`).catch((error: unknown) => error)
+      // The numbers of events begin again, and webhooks with them.
+      const statements = `truncate ${TABLES.join(', ')}; update webhooks set position = 0`
+      const failed = await sql.unsafe(statements).catch((error: unknown) => error)
       if ((failed as { code?: string }).code !== '40P01') {
         if (failed instanceof Error) throw failed
         return

@@ -71,7 +71,7 @@ const KEYS = [
   ...['e2e_vs_postfix_opendkim', 'e2e_vs_haraka', 'http_accept_vs_noop', 'delivery_under_accept', 'snapshot_vs_none'],
   ...['batch_recipients_per_s', 'idle_latency_vs_postfix', 'queue_1m_vs_empty', 'max_rss_mib'],
   ...['ordinary_tracked', 'ordinary_webhook', 'ordinary_template', 'ordinary_limits', 'ordinary_accounts'],
-  ...['beside_throttled', 'beside_dead_webhook', 'beside_template'],
+  ...['beside_throttled', 'beside_dead_webhook', 'beside_template', 'beside_templates'],
 ]
 const MOST_RSS_MIB = 256
 

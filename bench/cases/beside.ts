@@ -24,13 +24,15 @@ const WAITING = 2000
 /** Milliseconds between two messages of the other account. */
 const OTHER_EVERY_MS = 50
 /** Milliseconds between two messages of the quiet account, and their number. */
-const QUIET = { every: 50, quick: 150, whole: 400, warmUp: 300, patience: 120 } as const
+const QUIET = { every: 40, quick: 110, whole: 400, warmUp: 200, patience: 120 } as const
 /** Of the plain messages after which the processes run at their speed. */
 const WARM_UP = 4000
 /** Milliseconds of the load before the quiet account's mail is measured. */
-const LEAD_MS = 2000
-/** Rows and columns of the costly template's loop, which takes some tenths of a second; a rendering may take half a second. */
-const COSTLY = { rows: 300, columns: 300 } as const
+const LEAD_MS = 1500
+/** Rows and columns of the costly template's loop: almost the two million steps that a rendering may have, 70 ms and more. */
+const COSTLY = { rows: 800, columns: 800 } as const
+/** Messages from it in progress: a worker renders in two threads. */
+const RENDERINGS = 4
 
 /** Another account's load. Returns what ends it, and throws unless all of its mail was accepted and delivered or waits. */
 type Neighbour = () => Promise<() => Promise<void>>
@@ -69,7 +71,8 @@ export const beside: Case = {
       return await measure(context, {
         'a throttled provider': throttled(setting),
         'a dead webhook receiver': deadWebhook(setting),
-        'a costly template': await costlyTemplate(setting),
+        'a costly template': await costlyTemplate(setting, 1),
+        'a costly template, four messages at once': await costlyTemplate(setting, RENDERINGS),
       })
     } finally {
       await service.reset()
@@ -83,6 +86,7 @@ const KEYS: Readonly<Record<string, string>> = {
   'a throttled provider': 'beside_throttled',
   'a dead webhook receiver': 'beside_dead_webhook',
   'a costly template': 'beside_template',
+  'a costly template, four messages at once': 'beside_templates',
 }
 
 async function measure(
@@ -203,29 +207,25 @@ function deadWebhook({ service, report, other }: Setting): Neighbour {
   }
 }
 
-/** Mail of the other account, one message after another, each made from a template that takes long to render. */
-async function costlyTemplate({ service, report, other }: Setting): Promise<Neighbour> {
+/** Mail of the other account from a template that takes long to render, with always as many messages in progress. */
+async function costlyTemplate({ service, report, other }: Setting, atOnce: number): Promise<Neighbour> {
   const { accountId } = other
   const { editableTemplates } = service.core
   const { id } = await editableTemplates.create({ accountId, name: 'costly', generation: 'dynamic' })
-  const html =
-    '<p>{{#each rows}}{{#each @root.columns}}{{#greaterThan this ../this}}{{else}}{{#equals this @root.wanted}}x{{/equals}}{{/greaterThan}}{{/each}}{{/each}}</p>'
-  await editableTemplates.addVersion({ accountId, id }, { name: 'first', subject: 'A table', html })
+  const cell = '{{#greaterThan this ../this}}{{else}}{{#equals this @root.wanted}}x{{/equals}}{{/greaterThan}}'
+  const html = `<p>{{#each rows}}{{#each @root.columns}}${cell}{{/each}}{{/each}}</p>`
+  // Without a text, which would have the same loop: both together are not to take more steps than a rendering may have.
+  const version = { name: 'first', subject: 'A table', html, plain: '', generatePlain: false }
+  await editableTemplates.addVersion({ accountId, id }, version)
   const numbers = (length: number): number[] => Array.from({ length }, (_none, at) => at)
   const data = { rows: numbers(COSTLY.rows), columns: numbers(COSTLY.columns), wanted: -1 }
   const call = v3Call(other, { templateId: id, data })
   return async () => {
-    // The next one when this one is delivered, so that one of them is always being rendered.
-    const delivered = async (): Promise<number> => {
-      const [row] = await service.sql<{ count: number }[]>`
-        select count(*)::int as count from finished_deliveries where account_id = ${accountId}`
-      return row?.count ?? 0
-    }
     let sent = 0
     const stop = keepSending(async () => {
       await sendCall(service.apiUrl, call)
       sent++
-      await until('its rendering', async () => (await delivered()) >= sent)
+      await until('a rendering', async () => sent - (await finished(service, other)).length < atOnce, { every: 5 })
     }, 0)
     return async () => {
       await arrived(service, other, await stop())
@@ -253,11 +253,14 @@ function keepSending(send: () => Promise<void>, every: number): () => Promise<nu
 }
 
 /** Waits for the account's mail to be delivered. Throws unless it was as much as was sent. */
-async function arrived({ sql }: Service, { accountId }: Sender, sent: number): Promise<void> {
-  const finished = () => sql<{ state: string }[]>`select state from finished_deliveries where account_id = ${accountId}`
-  await until("the other account's mail", async () => (await finished()).length >= sent, { seconds: 60 })
-  const states = await finished()
+async function arrived(service: Service, sender: Sender, sent: number): Promise<void> {
+  await until("the other account's mail", async () => (await finished(service, sender)).length >= sent, { seconds: 60 })
+  const states = await finished(service, sender)
   expectCount("the other account's deliveries", states.filter(({ state }) => state === 'delivered').length, sent)
+}
+
+function finished({ sql }: Service, { accountId }: Sender): Promise<{ state: string }[]> {
+  return sql<{ state: string }[]>`select state from finished_deliveries where account_id = ${accountId}`
 }
 
 function zones(): Record<string, Zone> {

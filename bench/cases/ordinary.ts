@@ -271,11 +271,13 @@ async function compare(
   const parts: Record<string, Record<string, number[]>> = {}
   const contestants: Record<string, Round> = {}
   for (const [name, mail] of Object.entries(mails)) {
-    const messages = await messagesFor(seconds, async (tried) => {
+    const inTime = await messagesFor(seconds, async (tried) => {
       const took = await send(mail, tried)
       await settle(mail, tried)
       return took
     })
+    // Every account of a round sends more than once.
+    const messages = Math.max(inTime, 2 * mail.calls.length)
     contestants[name] = async () => {
       if (statements) await service.sql`select pg_stat_statements_reset()`
       const before = Object.entries(service.parts()).map(([part, roots]) => [part, roots, microseconds(roots)] as const)

@@ -51,9 +51,12 @@ export function createDynamicRenderer(options: RendererOptions = {}): DynamicRen
   }
 
   function next(): void {
-    while (queue.size > 0 && running < threads) {
+    while (running < threads) {
+      const begun = queue.begin(threads)
+      if (!begun) return
       running++
-      void serve(queue.shift() as Batch).finally(() => {
+      void serve(begun.item).finally(() => {
+        begun.end()
         running--
         next()
       })

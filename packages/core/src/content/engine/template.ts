@@ -19,7 +19,7 @@ export type Rendered =
   | { readonly kind: 'failed'; readonly failure: RenderFailure }
 
 export interface RenderFailure {
-  readonly why: 'syntax' | 'data' | 'output' | 'time' | 'memory'
+  readonly why: 'syntax' | 'data' | 'output' | 'steps' | 'time' | 'memory'
   /** Error message for the account; contains nothing of the data. */
   readonly sentence: string
   readonly part?: TemplatePart
@@ -89,12 +89,16 @@ export function renderCompiled(compiled: Compiled, json: string, listMissing = f
     }
   } catch (error) {
     if (!(error instanceof TooMuch)) throw error
-    return { kind: 'failed', failure: error.what === 'output' ? TOO_LARGE : TOO_LONG }
+    return { kind: 'failed', failure: error.what === 'output' ? TOO_LARGE : TOO_MANY_STEPS }
   }
   return { kind: 'rendered', parts, ...(listMissing ? { missing: [...missing] } : {}) }
 }
 
 const TOO_LARGE: RenderFailure = { why: 'output', sentence: 'the rendered template is larger than 10 MB' }
+const TOO_MANY_STEPS: RenderFailure = {
+  why: 'steps',
+  sentence: 'the template takes more than two million steps to render',
+}
 export const TOO_LONG: RenderFailure = { why: 'time', sentence: 'the template takes too long to render' }
 export const TOO_MUCH_MEMORY: RenderFailure = {
   why: 'memory',

@@ -81,9 +81,12 @@ export function createThreadPool<Order, Answer>(bounds: ThreadBounds): ThreadPoo
   }
 
   function next(): void {
-    while (queue.size > 0 && running < bounds.threads) {
+    while (running < bounds.threads) {
+      const begun = queue.begin(bounds.threads)
+      if (!begun) return
       running++
-      void serve(queue.shift() as Waiting<Order, Answer>).finally(() => {
+      void serve(begun.item).finally(() => {
+        begun.end()
         running--
         next()
       })

@@ -1,8 +1,16 @@
+/** Milliseconds for which a thread is kept free for others after an item of another holder. */
+const OTHERS_FOR = 10_000
+
 /** Items that wait for their turn, each of a holder. Holders have turns in rotation, so that many items of one delay those of others by one. */
 export class Rotation<T> {
   /** By holder; the first has the next turn. */
   readonly #queues = new Map<string, T[]>()
   #size = 0
+  /** Items that have begun, by holder. */
+  readonly #begun = new Map<string, number>()
+  #latest: string | undefined
+  /** When the holder of the latest item was last another one than before it; performance.now(). */
+  #changed = Number.NEGATIVE_INFINITY
 
   /** Number of items of all holders. */
   get size(): number {
@@ -20,6 +28,8 @@ export class Rotation<T> {
   }
 
   push(holder: string, item: T): void {
+    if (this.#latest !== undefined && this.#latest !== holder) this.#changed = performance.now()
+    this.#latest = holder
     const own = this.#queues.get(holder)
     if (own) own.push(item)
     else this.#queues.set(holder, [item])
@@ -29,8 +39,32 @@ export class Rotation<T> {
   /** Removes and returns the item whose turn is next. Its holder has the last turn then. */
   shift(): T | undefined {
     const [next] = this.#queues
-    if (!next) return undefined
-    const [holder, own] = next
+    return next && this.#take(...next)
+  }
+
+  /**
+   * As shift, for items that are served by this number of threads; `end` is to be called when the item has been served. One holder may have
+   * all threads only while there is no other: a few costly items would otherwise keep others waiting until one of them ends.
+   */
+  begin(threads: number): { readonly item: T; end(): void } | undefined {
+    const hasOthers = performance.now() - this.#changed < OTHERS_FOR
+    const most = hasOthers ? Math.max(1, threads - 1) : threads
+    for (const [holder, own] of this.#queues) {
+      const begun = this.#begun.get(holder) ?? 0
+      if (begun >= most) continue
+      this.#begun.set(holder, begun + 1)
+      return { item: this.#take(holder, own), end: () => this.#end(holder) }
+    }
+    return undefined
+  }
+
+  #end(holder: string): void {
+    const begun = (this.#begun.get(holder) ?? 1) - 1
+    if (begun === 0) this.#begun.delete(holder)
+    else this.#begun.set(holder, begun)
+  }
+
+  #take(holder: string, own: T[]): T {
     const item = own.shift() as T
     this.#queues.delete(holder)
     if (own.length > 0) this.#queues.set(holder, own)

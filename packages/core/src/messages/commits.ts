@@ -7,11 +7,12 @@ import { isCopied, writeMessages } from './store.ts'
 import type { StoredMessage } from './stored-message.ts'
 
 /**
- * A hundred messages, or half a megabyte, are enough to make the cost of a commit negligible. A larger batch would only delay its
- * first message, while the database could already write the batch and this process prepare the next one.
+ * A hundred messages, or a megabyte, are enough to make the cost of a commit negligible. A larger batch would only delay its
+ * first message, while the database could already write the batch and this process prepare the next one. Half a megabyte was five
+ * messages of 100 kB, for which Postgres took a tenth more (`node bench/cpu.ts --accept --octets 100000`).
  */
 const BATCH_ITEMS = 128
-const BATCH_BYTES = 512 * 1024
+const BATCH_BYTES = 1024 * 1024
 /**
  * Milliseconds after which a message whose commit is still pending is rejected, because its client may soon time out (P1, P7). The
  * time is shorter if the process is not ready: while the database is unavailable, a commit is unlikely.

@@ -1,89 +1,67 @@
-import { randomBytes, randomUUIDv7 } from 'node:crypto'
-import { postmasterOf } from '../packages/cli/src/embedded-postgres/postmaster.ts'
-import { withDatabase } from './database.ts'
-import { smtpSource } from './harness/load.ts'
-import { makeMessage } from './harness/messages.ts'
-import { startPostfix } from './harness/postfix.ts'
-import { freePort, start, stopAll } from './harness/processes.ts'
-import { ProcessorTime, type Roots } from './harness/processor.ts'
+import { parseArgs } from 'node:util'
+import { accept } from './floor/accept.ts'
+import { endToEnd } from './floor/end-to-end.ts'
+import type { Floor } from './floor/findings.ts'
+import { http } from './floor/http.ts'
+import { latency } from './floor/latency.ts'
+import { stopAll } from './harness/processes.ts'
 import { format, median } from './harness/rounds.ts'
 
-/**
- * What an accept over SMTP takes at least on what the service is built of, beside Postfix: smtp-server that reads messages and keeps nothing, and
- * Postgres that stores their octets in a table of two columns, in batches as large as those of the relay under this load. Microseconds of
- * processor time per message. `node bench/floor.ts`, as root, in two minutes.
- */
-const ROUNDS = 3
-const FROM = 'desk@ship.example'
-const SETTINGS = [
-  { name: '10 kB, 50 sessions, kept', octets: 10_000, sessions: 50, kept: true, messages: 8000 },
-  {
-    name: '10 kB, 50 sessions, one connection per message',
-    octets: 10_000,
-    sessions: 50,
-    kept: false,
-    messages: 4000,
-  },
-  { name: '100 kB, 10 sessions, kept', octets: 100_000, sessions: 10, kept: true, messages: 2000 },
-] as const
-/** The octets of a stored body, and messages of a batch (`calls` of bench/cpu.ts). */
-const STORED = [
-  { name: '10 kB', content: Buffer.from(makeMessage(FROM, 10_000)), batch: 15 },
-  { name: '100 kB', content: Buffer.from(makeMessage(FROM, 100_000)), batch: 7 },
-  { name: '100 kB with its base64 decoded', content: randomBytes(77_000), batch: 7 },
-] as const
-const STORE_MS = 4000
+const HELP = `node bench/floor.ts [--only PART,PART]
 
-const times = new ProcessorTime()
+What the lines of the benchmark take at least on what the service is built of, by experiment: smtp-server, Fastify, the service's SMTP client and
+Postgres with a table of two columns, beside Postfix or an idle Fastify. Medians of three rounds; µs are processor time per message or call.
+As root, in six minutes.
 
-try {
-  const port = await freePort()
-  const bare = await start(process.execPath, ['bench/load/bare-smtp.ts', String(port)], { ready: /started/ })
-  const postfix = await startPostfix({})
-  for (const { name, messages, ...load } of SETTINGS) {
-    const send = (to: number, roots: Roots, contestant: string) =>
-      times.during(`${contestant}, ${name}`, roots, messages, () =>
-        smtpSource({ ...load, from: FROM, port: to }, messages),
-      )
-    await smtpSource({ ...load, from: FROM, port }, messages)
-    for (let round = 0; round < ROUNDS; round++) {
-      await send(port, [bare.pid], 'smtp-server')
-      await send(postfix.port, postfix.roots, 'Postfix')
-    }
-  }
-  await stopAll()
-  await withDatabase(1, async (sql) => {
-    const [row] = await sql<{ folder: string }[]>`select current_setting('data_directory') as folder`
-    const postmaster = postmasterOf(row?.folder ?? '')
-    if (!postmaster) throw new Error('the process of the database is not known')
-    await sql`create table stored (id uuid primary key, content bytea storage external)`
-    const store = async (content: Buffer, batch: number): Promise<number> => {
-      const began = performance.now()
-      const starts = Array.from({ length: batch }, (_none, at) => at * content.length + 1)
-      const contents = Buffer.concat(Array.from({ length: batch }, () => content))
-      let messages = 0
-      for (; performance.now() - began < STORE_MS; messages += batch) {
-        const ids = Array.from({ length: batch }, () => randomUUIDv7())
-        await sql`
-          insert into stored (id, content)
-          select b.id, substring(${contents}::bytea from b.start for ${content.length})
-            from unnest(${ids}::uuid[], ${starts}::int[]) as b(id, start)`
-      }
-      return messages
-    }
-    for (const { name, content, batch } of STORED) {
-      for (let round = 0; round < ROUNDS; round++) {
-        await times.during(
-          `Postgres, ${name}`,
-          [postmaster.pid],
-          (messages: number) => messages,
-          () => store(content, batch),
-        )
-      }
-    }
-  })
-} finally {
-  await stopAll()
+  accept      smtp-server that keeps nothing, and Postgres that stores the octets
+  http        Fastify that answers after the commit of a call's body, alone or with three rows more
+  end-to-end  a sender that reads, signs, sends and deletes stored messages; and a relay with such a sender
+  latency     a message through that relay and sender on an idle machine, with its steps
+`
+
+const PARTS: Readonly<Record<string, () => Promise<Floor>>> = { accept, http, 'end-to-end': endToEnd, latency }
+
+process.exitCode = await main()
+
+/** Throws a TypeError that names the argument. */
+function readArguments() {
+  return parseArgs({ options: { only: { type: 'string' }, help: { type: 'boolean', default: false } } }).values
 }
-for (const [name, rounds] of Object.entries(times.rounds))
-  process.stdout.write(`${name}: ${format(median(rounds))} µs\n`)
+
+async function main(): Promise<number> {
+  let values: ReturnType<typeof readArguments>
+  try {
+    values = readArguments()
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\nnode bench/floor.ts --help lists the options.\n`)
+    return 64
+  }
+  if (values.help) {
+    process.stdout.write(HELP)
+    return 0
+  }
+  const names = values.only?.split(',') ?? Object.keys(PARTS)
+  const unknown = names.find((name) => !PARTS[name])
+  if (unknown !== undefined) {
+    process.stderr.write(`There is no part ${unknown}; node bench/floor.ts --help lists them.\n`)
+    return 64
+  }
+  const floors: Floor[] = []
+  try {
+    for (const name of names) {
+      const floor = await PARTS[name]?.()
+      if (floor) floors.push(floor)
+      await stopAll()
+    }
+  } finally {
+    await stopAll()
+  }
+  for (const { figures, ratios = {} } of floors) {
+    for (const { unit, rounds } of figures) {
+      for (const [name, found] of Object.entries(rounds))
+        process.stdout.write(`${name}: ${format(median(found))} ${unit}\n`)
+    }
+    for (const [name, ratio] of Object.entries(ratios)) process.stdout.write(`${name}: ${format(ratio)}\n`)
+  }
+  return 0
+}

@@ -82,28 +82,12 @@ export const idleLatency: Case = {
     const sink = await startClockedSink()
     let postfix: Awaited<ReturnType<typeof startPostfix>> | undefined
     const messages = quick ? 40 : 100
-    const load = { from: `desk@${service.domain}`, sessions: 20, octets: 10_000, kept: true }
+    const from = `desk@${service.domain}`
+    const load = { from, sessions: 20, octets: 10_000, kept: true }
     const round =
       (port: number): Round =>
-      async () => {
-        const transport = createTransport({ host: '127.0.0.1', port, pool: true, maxConnections: 1, ignoreTLS: true })
-        const envelope = { from: `desk@${service.domain}`, to: 'someone@harbor.example' }
-        const raw = makeMessage(envelope.from, 10_000)
-        const times: number[] = []
-        try {
-          for (let at = 0; at < messages; at++) {
-            const before = sink.arrivals.length
-            const sent = performance.now()
-            await transport.sendMail({ envelope, raw })
-            await until('the arrival', () => sink.arrivals.length > before, { every: 1, seconds: 10 })
-            times.push((sink.arrivals.at(-1) ?? 0) - sent)
-            await pause(50)
-          }
-        } finally {
-          transport.close()
-        }
-        return median(times)
-      }
+      async () =>
+        median(await timeArrivals({ port, from, messages, sink }))
     // The sink is in this process, which does not end while it listens.
     try {
       postfix = await startPostfix({ sinkPort: sink.port })
@@ -132,8 +116,50 @@ export const idleLatency: Case = {
   },
 }
 
+interface Timed {
+  readonly port: number
+  readonly from: string
+  readonly messages: number
+  readonly sink: ClockedSink
+}
+
+/**
+ * Milliseconds that messages of 10 kB take to the sink, one at a time over one connection. `observe` is called after each with when it was sent and
+ * when it arrived.
+ */
+export async function timeArrivals(
+  { port, from, messages, sink }: Timed,
+  observe: (sent: number, arrived: number) => void = () => {},
+): Promise<number[]> {
+  const transport = createTransport({ host: '127.0.0.1', port, pool: true, maxConnections: 1, ignoreTLS: true })
+  const envelope = { from, to: 'someone@harbor.example' }
+  const raw = makeMessage(from, 10_000)
+  const times: number[] = []
+  try {
+    for (let at = 0; at < messages; at++) {
+      const before = sink.arrivals.length
+      const sent = performance.now()
+      await transport.sendMail({ envelope, raw })
+      await until('the arrival', () => sink.arrivals.length > before, { every: 1, seconds: 10 })
+      const arrived = sink.arrivals.at(-1) ?? 0
+      times.push(arrived - sent)
+      await pause(50)
+      observe(sent, arrived)
+    }
+  } finally {
+    transport.close()
+  }
+  return times
+}
+
+export interface ClockedSink {
+  readonly port: number
+  readonly arrivals: number[]
+  stop(): Promise<void>
+}
+
 /** Takes mail and notes when; in this process, so that one clock times both ends. */
-async function startClockedSink(): Promise<{ port: number; arrivals: number[]; stop(): Promise<void> }> {
+export async function startClockedSink(): Promise<ClockedSink> {
   const arrivals: number[] = []
   const server = createServer({ noDelay: true }, (socket) => {
     let inData = false

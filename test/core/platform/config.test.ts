@@ -227,6 +227,10 @@ function relay(host: string, port: number, tls: boolean, user?: string, password
 }
 
 t.test('an empty environment gives the defaults, and blank settings count as left out', async (t) => {
+  // The tree may have a data folder, of whoever has started the service in it.
+  const before = process.cwd()
+  t.teardown(() => process.chdir(before))
+  process.chdir(t.testdir())
   const heloName = hostname().toLowerCase()
   const defaults = {
     databaseUrl: undefined,

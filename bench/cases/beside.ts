@@ -4,7 +4,7 @@ import { httpClients, sendCall, v2Call, v3Call } from '../harness/calls.ts'
 import { type Case, type Context, expectCount } from '../harness/context.ts'
 import { prose } from '../harness/messages.ts'
 import { freePort, pause, until } from '../harness/processes.ts'
-import { microseconds } from '../harness/processor.ts'
+import { sinceNow } from '../harness/processor.ts'
 import { trickle } from '../harness/quiet.ts'
 import { addWebhook, startReceiver, WEBHOOK_SETTINGS } from '../harness/receiver.ts'
 import { alternate, type Finding, format, median, quantile, type Round } from '../harness/rounds.ts'
@@ -129,12 +129,11 @@ async function measure(
     async () => {
       const end = await neighbour?.()
       await pause(LEAD_MS)
-      const before = Object.entries(service.parts()).map(([part, roots]) => [part, roots, microseconds(roots)] as const)
+      const used = sinceNow(service.parts())
       const began = performance.now()
       const waits = await mail(quick ? QUIET.quick : QUIET.whole, (answers[name] ??= []))
       const took = (performance.now() - began) * 1000
-      for (const [part, roots, then] of before)
-        ((shares[name] ??= {})[part] ??= []).push((microseconds(roots) - then) / took)
+      for (const [part, time] of used()) ((shares[name] ??= {})[part] ??= []).push(time / took)
       await end?.()
       await service.empty()
       ;(halves[name] ??= []).push(quantile(waits, 0.5))

@@ -3,7 +3,7 @@ import { type Case, type Context, expectCount } from '../harness/context.ts'
 import { messagesFor, WARM_UP } from '../harness/load.ts'
 import { prose } from '../harness/messages.ts'
 import { until } from '../harness/processes.ts'
-import { microseconds, ProcessorTime } from '../harness/processor.ts'
+import { ProcessorTime, sinceNow } from '../harness/processor.ts'
 import { addWebhook, startReceiver, WEBHOOK_SETTINGS } from '../harness/receiver.ts'
 import { alternate, type Finding, format, median, type Round, ratioOf } from '../harness/rounds.ts'
 import type { Sender } from '../harness/service.ts'
@@ -280,10 +280,10 @@ async function compare(
     const messages = Math.max(inTime, 2 * mail.calls.length)
     contestants[name] = async () => {
       if (statements) await service.sql`select pg_stat_statements_reset()`
-      const before = Object.entries(service.parts()).map(([part, roots]) => [part, roots, microseconds(roots)] as const)
+      const used = sinceNow(service.parts())
       const took = await processor.during(name, service.roots(), messages, () => send(mail, messages))
       const own = (parts[name] ??= {})
-      for (const [part, roots, then] of before) (own[part] ??= []).push((microseconds(roots) - then) / messages)
+      for (const [part, time] of used()) (own[part] ??= []).push(time / messages)
       if (statements) for (const line of await slowestStatements(service.sql, messages)) report(line)
       await settle(mail, messages)
       return messages / took

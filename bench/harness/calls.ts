@@ -8,9 +8,11 @@ import { run } from './processes.ts'
 export interface HttpCall {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
-  /** With `%NUMBER%`, for which load/http-clients.ts puts a number of its own in each call. */
+  /** With NUMBER, for which each call gets a number of its own. */
   readonly body: string
 }
+
+const NUMBER = '%NUMBER%'
 
 export interface Caller {
   readonly apiKey: string
@@ -27,7 +29,7 @@ export function v2Call({ apiKey, domain }: Caller, html: string, to = 'harbor.ex
     from: { fromEmail: `desk@${domain}`, fromName: 'Harbour' },
     subject: SUBJECT,
     content: html,
-    personalizations: [{ recipient: `of-${process.pid}-%NUMBER%@${to}` }],
+    personalizations: [{ recipient: `of-${process.pid}-${NUMBER}@${to}` }],
   }
   return {
     path: '/v2/sendEmail',
@@ -42,7 +44,7 @@ export type V3Content =
   | { readonly templateId: string; readonly data: Readonly<Record<string, unknown>> }
 
 export function v3Call({ apiKey, domain }: Caller, content: V3Content, to = 'harbor.example'): HttpCall {
-  const addressed = { to: [{ email: `of-${process.pid}-%NUMBER%@${to}` }] }
+  const addressed = { to: [{ email: `of-${process.pid}-${NUMBER}@${to}` }] }
   const from = { email: `desk@${domain}`, name: 'Harbour' }
   const body =
     'html' in content
@@ -72,7 +74,14 @@ export async function httpClients(
 ): Promise<number> {
   const file = join(tmpdir(), `postrider-bench-calls-${process.pid}.json`)
   writeFileSync(file, JSON.stringify(calls))
-  const order = { port: Number(new URL(apiUrl).port), connections, messages, first: numbers, calls: file }
+  const order = {
+    port: Number(new URL(apiUrl).port),
+    connections,
+    messages,
+    first: numbers,
+    number: NUMBER,
+    calls: file,
+  }
   numbers += messages
   try {
     const out = await run(process.execPath, ['bench/load/http-clients.ts', JSON.stringify(order)])
@@ -84,7 +93,7 @@ export async function httpClients(
 
 /** Sends one call and waits for its answer. */
 export async function sendCall(apiUrl: string, { path, headers, body }: HttpCall): Promise<void> {
-  const numbered = body.replace('%NUMBER%', String(numbers++))
+  const numbered = body.replace(NUMBER, String(numbers++))
   const response = await fetch(`${apiUrl}${path}`, { method: 'POST', headers: { ...headers }, body: numbered })
   await response.text()
   expectCount('status', response.status, path.startsWith('/v3/') ? 202 : 200)

@@ -32,7 +32,7 @@ interface Process {
 }
 
 /** Processor time so far. A process that ended in between is counted by the parent that waited for it. 0 where there is no /proc. */
-export function microseconds(roots: Roots): number {
+function microseconds(roots: Roots): number {
   const processes = new Map<number, Process>()
   for (const name of listed()) {
     const process = read(name)
@@ -65,4 +65,10 @@ function read(pid: string): Process | undefined {
   } catch {
     return undefined
   }
+}
+
+/** Returns what tells the processor time of each part since now, in microseconds. */
+export function sinceNow(parts: Readonly<Record<string, Roots>>): () => [part: string, time: number][] {
+  const before = Object.entries(parts).map(([part, roots]) => [part, roots, microseconds(roots)] as const)
+  return () => before.map(([part, roots, then]) => [part, microseconds(roots) - then])
 }

@@ -1,5 +1,5 @@
 import type { Sql } from '@postrider/core'
-import { until } from './processes.ts'
+import { pause, until } from './processes.ts'
 
 /** Milliseconds from accept to delivery of each finished message from this address. */
 export async function waitsOf(sql: Sql, from: string): Promise<number[]> {
@@ -24,7 +24,7 @@ export interface Trickle {
 export async function trickle(sql: Sql, { from, messages, every, patience, send }: Trickle): Promise<number[]> {
   for (let sent = 0; sent < messages; sent++) {
     await send()
-    await new Promise((resolve) => setTimeout(resolve, every))
+    await pause(every)
   }
   await until('the quiet account to have all', async () => (await waitsOf(sql, from)).length === messages, {
     seconds: patience,

@@ -1,27 +1,9 @@
 import type { Socket } from 'node:net'
+import { repliesOf } from './replies.ts'
 
 /** The replies of a server, one after another, with all their lines. */
 export function smtpReplies(socket: Socket): () => Promise<string> {
-  let text = ''
-  let wake = (): void => {}
-  socket.on('data', (chunk: Buffer) => {
-    text += chunk.toString('latin1')
-    wake()
-  })
-  socket.on('close', () => {
-    text += '421 closed\r\n'
-    wake()
-  })
-  return async () => {
-    for (;;) {
-      const whole = /^(?:\d{3}-.*\r\n)*\d{3}(?: .*)?\r\n/.exec(text)
-      if (whole) {
-        text = text.slice(whole[0].length)
-        return whole[0]
-      }
-      await new Promise<void>((resolve) => (wake = resolve))
-    }
-  }
+  return repliesOf(socket, '421 closed\r\n', (text) => /^(?:\d{3}-.*\r\n)*\d{3}(?: .*)?\r\n/.exec(text)?.[0].length)
 }
 
 /** Throws unless the reply begins with this code. */

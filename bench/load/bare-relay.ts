@@ -1,6 +1,6 @@
-import { SMTPServer } from 'smtp-server'
 import { openDatabase } from '../../packages/core/src/platform/database/database.ts'
 import { sharedClock } from '../harness/shared-clock.ts'
+import { startBareServer } from './bare-server.ts'
 import { groupedStore, writeAndNotify } from './bare-store.ts'
 
 /**
@@ -10,22 +10,15 @@ import { groupedStore, writeAndNotify } from './bare-store.ts'
 const [, , port, url = '', steps] = process.argv
 const sql = openDatabase({ url, name: 'bare-relay', connections: 2 })
 const store = groupedStore(sql, writeAndNotify)
-const server = new SMTPServer({
-  authOptional: true,
-  hideSTARTTLS: true,
-  disableReverseLookup: true,
-  logger: false,
-  onData(stream, _session, callback) {
-    const chunks: Buffer[] = []
-    stream.on('data', (chunk: Buffer) => chunks.push(chunk))
-    stream.on('end', () => {
-      const whole = sharedClock()
-      store({ content: Buffer.concat(chunks), from: '', to: '', subject: '' }).then(() => {
-        const committed = sharedClock()
-        callback()
-        if (steps) process.stdout.write(`${JSON.stringify({ whole, committed })}\n`)
-      }, callback)
-    })
-  },
+startBareServer(Number(port), (stream, _session, callback) => {
+  const chunks: Buffer[] = []
+  stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+  stream.on('end', () => {
+    const whole = sharedClock()
+    store({ content: Buffer.concat(chunks), from: '', to: '', subject: '' }).then(() => {
+      const committed = sharedClock()
+      callback()
+      if (steps) process.stdout.write(`${JSON.stringify({ whole, committed })}\n`)
+    }, callback)
+  })
 })
-server.listen(Number(port), '127.0.0.1', () => process.stdout.write('started\n'))

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
+import type { HttpCall } from '../harness/calls.ts'
+import { repliesOf } from '../harness/replies.ts'
 
 /**
  * HTTP clients that send the calls of a file in turn, on kept connections and as fast as they are answered: autocannon sends one body only, or takes
@@ -12,21 +14,14 @@ interface Order {
   readonly messages: number
   /** The number of the first call. */
   readonly first: number
+  /** What stands in a body for the number of the call. */
+  readonly number: string
   /** A file with a JSON array of HttpCall. */
   readonly calls: string
 }
 
-interface Call {
-  readonly path: string
-  readonly headers: Readonly<Record<string, string>>
-  /** With NUMBER, for which each call has a number of its own. */
-  readonly body: string
-}
-
-const NUMBER = '%NUMBER%'
-
 const order = JSON.parse(process.argv[2] ?? '{}') as Order
-const calls = (JSON.parse(readFileSync(order.calls, 'utf8')) as Call[]).map(written)
+const calls = (JSON.parse(readFileSync(order.calls, 'utf8')) as HttpCall[]).map(written)
 let sent = 0
 
 const began = performance.now()
@@ -34,17 +29,17 @@ await Promise.all(Array.from({ length: order.connections }, (_none, first) => cl
 process.stdout.write(JSON.stringify({ seconds: (performance.now() - began) / 1000 }))
 
 /** The octets of a call before and after each number. */
-function written({ path, headers, body }: Call): string[] {
+function written({ path, headers, body }: HttpCall): string[] {
   const fields = Object.entries({ host: 'bench.test', ...headers, 'content-length': String(Buffer.byteLength(body)) })
   const head = fields.map(([name, value]) => `${name}: ${value}\r\n`).join('')
-  return `POST ${path} HTTP/1.1\r\n${head}\r\n${body}`.split(NUMBER)
+  return `POST ${path} HTTP/1.1\r\n${head}\r\n${body}`.split(order.number)
 }
 
 async function client(first: number): Promise<void> {
   const socket = await open()
-  const answer = answersOf(socket)
+  const answer = repliesOf(socket, 'closed\r\ncontent-length: 0\r\n\r\n', lengthOf)
   for (let at = first; sent < order.messages; at += order.connections) {
-    const number = String(order.first + sent++).padStart(NUMBER.length, '0')
+    const number = String(order.first + sent++).padStart(order.number.length, '0')
     socket.write((calls[at % calls.length] as string[]).join(number))
     const text = await answer()
     if (!/^HTTP\/1\.1 20[02] /.test(text)) throw new Error(`refused: ${text.slice(0, 1000)}`)
@@ -52,32 +47,14 @@ async function client(first: number): Promise<void> {
   socket.end()
 }
 
-/** The answers of a server, one after another; each must have a content-length. */
-function answersOf(socket: Socket): () => Promise<string> {
-  let text = ''
-  let wake = (): void => {}
-  socket.on('data', (chunk: Buffer) => {
-    text += chunk.toString('latin1')
-    wake()
-  })
-  socket.on('close', () => {
-    text += 'closed\r\ncontent-length: 0\r\n\r\n'
-    wake()
-  })
-  return async () => {
-    for (;;) {
-      const head = text.indexOf('\r\n\r\n')
-      const length = /\r\ncontent-length: (\d+)/i.exec(head === -1 ? '' : text.slice(0, head))?.[1]
-      if (head !== -1 && length === undefined) throw new Error(`an answer without length: ${text.slice(0, 1000)}`)
-      const end = head + 4 + Number(length)
-      if (head !== -1 && text.length >= end) {
-        const whole = text.slice(0, end)
-        text = text.slice(end)
-        return whole
-      }
-      await new Promise<void>((resolve) => (wake = resolve))
-    }
-  }
+/** The length of the first answer, which must have a content-length. */
+function lengthOf(text: string): number | undefined {
+  const head = text.indexOf('\r\n\r\n')
+  if (head === -1) return undefined
+  const length = /\r\ncontent-length: (\d+)/i.exec(text.slice(0, head))?.[1]
+  if (length === undefined) throw new Error(`an answer without length: ${text.slice(0, 1000)}`)
+  const end = head + 4 + Number(length)
+  return text.length >= end ? end : undefined
 }
 
 function open(): Promise<Socket> {

@@ -33,6 +33,20 @@ t.test('many orders of one delay those of another by one', async (t) => {
   t.ok(answered.indexOf('other') <= 2, answered.join())
 })
 
+t.test('costly orders of one leave a thread for another that has just asked', async (t) => {
+  const pool = makePool({ threads: 2, waiting: 10 })
+  const answered: string[] = []
+  const ask = (order: string, who: string) =>
+    pool
+      .ask(order, [], who)
+      .catch(() => {})
+      .then(() => answered.push(who))
+  await Promise.all([ask('hello', 'other'), ask('hello', 'costly')])
+  answered.length = 0
+  await Promise.all([...Array.from({ length: 4 }, () => ask('compute', 'costly')), ask('hello', 'other')])
+  t.equal(answered[0], 'other')
+})
+
 t.test('what computes too long or takes too much memory is stopped, and the next order is answered', async (t) => {
   const pool = makePool()
   await t.rejects(pool.ask('compute'), { message: 'a thread was stopped: time' })

@@ -9,7 +9,7 @@ import type { StoredMessage } from './stored-message.ts'
 /**
  * A hundred messages, or a megabyte, are enough to make the cost of a commit negligible. A larger batch would only delay its
  * first message, while the database could already write the batch and this process prepare the next one. Half a megabyte was five
- * messages of 100 kB, for which Postgres took a tenth more (`node bench/cpu.ts --accept --octets 100000`).
+ * messages of 100 kB, for which Postgres took a fifth more (docs/performance.md, Experiments).
  */
 const BATCH_ITEMS = 128
 const BATCH_BYTES = 1024 * 1024

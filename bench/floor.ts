@@ -11,7 +11,7 @@ const HELP = `node bench/floor.ts [--only PART,PART]
 
 What the lines of the benchmark take at least on what the service is built of, by experiment: smtp-server, Fastify, the service's SMTP client and
 Postgres with a table of two columns, beside Postfix or an idle Fastify. Medians of three rounds; µs are processor time per message or call.
-As root, in six minutes.
+As root, in five minutes.
 
   accept      smtp-server that keeps nothing, and Postgres that stores the octets
   http        Fastify that answers after the commit of a call's body, alone or with three rows more

@@ -18,7 +18,7 @@ const SETTINGS = [
   },
   { name: '100 kB, 10 sessions, kept', octets: 100_000, sessions: 10, kept: true, messages: 2000 },
 ] as const
-/** The octets of a stored body, and messages of a batch (`calls` of bench/cpu.ts). */
+/** The octets of a stored body, and messages of a batch: about those of the relay, whose have 18 and 5 (`calls` of bench/cpu.ts). Larger ones lower the floor. */
 const STORED = [
   { name: '10 kB', content: Buffer.from(makeMessage(FROM, 10_000)), batch: 15 },
   { name: '100 kB', content: Buffer.from(makeMessage(FROM, 100_000)), batch: 7 },
@@ -28,7 +28,7 @@ const STORE_MS = 4000
 
 /**
  * Accept over SMTP, beside Postfix: smtp-server that reads messages and keeps nothing, and Postgres that stores their octets in a table of two
- * columns, in batches as large as those of the relay under this load.
+ * columns, in batches about as large as those of the relay under this load.
  */
 export async function accept(): Promise<Floor> {
   const times = new ProcessorTime()

@@ -70,6 +70,8 @@ export async function runProcess(
   start: (context: ProcessContext) => Promise<RunningProcess>,
 ): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${options.heapGrowth ?? HEAP_GROWTH}`)
+  // The young generation is so small that waking V8's threads takes longer than what they collect: an HTTP call took 218 instead of 183 µs.
+  setFlagsFromString('--no-parallel-scavenge')
   const { config, sockets } = settings(options)
   const log = createLog(options.name, config.logLevel, config.logFormat)
   // The supervisor has told the user.

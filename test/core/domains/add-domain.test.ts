@@ -100,6 +100,17 @@ t.test('add answers parameterInvalid for an account that does not exist, and lea
   t.equal(await refused(domains.show('orphan.example')), 'domainInvalid')
 })
 
+t.test('domains that are looked up together are each found by their own name', async (t) => {
+  const names = ['sloop.example', 'ketch.example', 'paper.example', 'yawl.example']
+  for (const name of names)
+    await domains.add({ accountId: account.id, name, state: name.startsWith('p') ? 'pending' : 'active' })
+  const found = await Promise.all([...names, 'nobody.example'].map((name) => domains.findActive(account.id, name)))
+  t.strictSame(
+    found.map((domain) => domain?.name),
+    ['sloop.example', 'ketch.example', undefined, 'yawl.example', undefined],
+  )
+})
+
 t.test('findActive answers a domain only when it is active and only to its account', async (t) => {
   const other = await accounts.create('third yard')
   await domains.add({ accountId: account.id, name: 'pending.example' })

@@ -1,17 +1,20 @@
 import { createCache } from '../platform/cache.ts'
 import type { Sql } from '../platform/database/database.ts'
+import { gather } from '../platform/gather.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { openDkimKey } from './dkim-key.ts'
 import type { Domain, DomainSigner, DomainState, UsableDomain } from './domain.ts'
 import { withoutRecords } from './domain-records.ts'
 import { selectDkimKey } from './keys-store.ts'
 import { ownTrackingHost } from './records.ts'
-import { selectHolder, selectOwn } from './store.ts'
+import { selectHolders, selectOwn } from './store.ts'
 
 /** Milliseconds. As with keys, changes by the operator take effect everywhere within 5 s. */
 const DOMAIN_AGE_MS = 3000
 /** Milliseconds. Keys change only by rotation, and the old one stays valid, so a minute is acceptable. */
 const SIGNER_AGE_MS = 60_000
+/** Domains that are loaded by one statement. */
+const MAX_LOADED = 100
 
 /** The domains and signers that the submission and the delivery of messages look up. */
 export interface DomainCache {
@@ -29,11 +32,12 @@ export interface DomainCache {
 }
 
 export function createDomainCache(sql: Sql, secrets: Secrets): DomainCache {
+  const select = gather((names: readonly string[]) => selectHolders(sql, names), MAX_LOADED)
   const byName = createCache<UsableDomain | null>({
     maxAge: DOMAIN_AGE_MS,
     maxEntries: 50_000,
     load: async (name) => {
-      const domain = await selectHolder(sql, name)
+      const domain = await select(name)
       return domain ? { ...withoutRecords(domain), trackingHost: ownTrackingHost(domain, domain.records) } : null
     },
   })

@@ -75,9 +75,16 @@ export async function selectDomainPage(
 
 /** Selects the domain with this name that an account owns (not a claim). */
 export async function selectHolder(sql: AnySql, name: string): Promise<StoredDomain | undefined> {
+  const [holder] = await selectHolders(sql, [name])
+  return holder
+}
+
+/** Selects the domains with these names that an account owns, in their order; undefined where there is none. */
+export async function selectHolders(sql: AnySql, names: readonly string[]): Promise<(StoredDomain | undefined)[]> {
   const rows = await sql<StoredDomain[]>`
-    select ${columns(sql)} from domains where name = ${name} and state <> 'pending' and deleted_at is null`
-  return rows[0]
+    select ${columns(sql)} from domains where name = any(${[...names]}::text[]) and state <> 'pending' and deleted_at is null`
+  const byName = new Map(rows.map((domain) => [domain.name, domain]))
+  return names.map((name) => byName.get(name))
 }
 
 /** Selects the account's domain with this name, including claims. */

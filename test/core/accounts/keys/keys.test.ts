@@ -30,6 +30,21 @@ t.test('a key is told once: neither the list nor the database has it', async (t)
   t.notMatch(rows[0]?.row, secret.slice(9))
 })
 
+t.test("keys that are presented together are each their own account's, and a revoked one nobody's", async (t) => {
+  const senders = await Promise.all(Array.from({ length: 12 }, () => service.makeSender()))
+  const keys = await Promise.all(senders.map(({ accountId }) => auth.createKey({ accountId })))
+  await auth.revokeKey((keys[3] as { key: { id: number } }).key.id)
+  const present = ({ secret }: { secret: string }) =>
+    auth.authenticate(secret, '192.0.2.7').then(
+      ({ account, keyId }) => [account.id, keyId],
+      (error: ServiceError) => error.errorName,
+    )
+  t.strictSame(
+    await Promise.all([...keys].reverse().map(present)),
+    senders.map(({ accountId }, at) => (at === 3 ? 'keyInvalid' : [accountId, keys[at]?.key.id])).reverse(),
+  )
+})
+
 t.test('listKeys answers the keys of that account only, oldest first, revoked ones too', async (t) => {
   const [one, other] = [await service.makeSender(), await service.makeSender()]
   const second = await auth.createKey({ accountId: one.accountId })

@@ -2,10 +2,10 @@ import { createCache } from '../../platform/cache.ts'
 import type { Sql } from '../../platform/database/database.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import type { Principal } from './api-key.ts'
+import { type Subaccount, selectSubaccount, selectUsernames } from './holder-store.ts'
 import type { InvalidKeyThrottle } from './invalid-key-throttle.ts'
 import { KEY_AGE_MS } from './key-lookup.ts'
 import { ratesFor } from './rates.ts'
-import { type Subaccount, selectSubaccount, selectUsernames } from './store.ts'
 
 /**
  * Returns a function that gives the principal of a caller who acts for a subaccount, and throws subaccountUnknown and

@@ -4,12 +4,12 @@ import type { RateLimits } from '../rate-limits/index.ts'
 import { createActingFor } from './acting-for.ts'
 import type { Principal, Scope } from './api-key.ts'
 import { authenticate } from './authenticate.ts'
+import { selectKeyHolder, selectUserHolder } from './holder-store.ts'
 import { createSharedCount, InvalidKeyThrottle } from './invalid-key-throttle.ts'
 import { createKeyHolders, principalFor } from './key-holders.ts'
 import { createKeys, type Keys } from './keys.ts'
 import { createLastUsed } from './last-used.ts'
 import { createOperatorKeys, type OperatorKeys } from './operator-keys.ts'
-import { selectKeyHolder, selectUserHolder } from './store.ts'
 
 export {
   type ApiKey,
@@ -68,7 +68,7 @@ export function createAuth({ sql, log, rateLimits, callsPerMinute, wrongKeysPerM
     authenticate: (secret, address, onBehalfOf) =>
       authenticate({ holderOf, actingFor, lastUsed }, secret, address, onBehalfOf),
     async principalOf(keyId) {
-      const holder = await selectKeyHolder(sql, { id: keyId })
+      const holder = await selectKeyHolder(sql, keyId)
       return holder && principalFor(holder, callsPerMinute)
     },
     async principalOfUser(accountId, scopes) {

@@ -1,11 +1,15 @@
 import type { Sql } from '../../platform/database/database.ts'
+import { gather } from '../../platform/gather.ts'
 import { NetworkList } from '../../platform/networks.ts'
 import type { Principal } from './api-key.ts'
+import { type KeyHolder, selectKeyHolders, selectLiveHashes } from './holder-store.ts'
 import type { InvalidKeyThrottle } from './invalid-key-throttle.ts'
 import { createKeyLookup } from './key-lookup.ts'
 import { ratesOf } from './rates.ts'
 import { isUnrestricted } from './restrictions.ts'
-import { type KeyHolder, selectKeyHolder, selectLiveHashes } from './store.ts'
+
+/** Keys that are loaded by one statement. */
+const MAX_LOADED = 100
 
 export interface Holder {
   readonly principal: Principal
@@ -26,11 +30,13 @@ export function createKeyHolders({
   callsPerMinute,
   throttle,
 }: KeyHoldersDependencies): (secret: string, address: string) => Promise<Holder> {
+  // Calls of many accounts mostly arrive together, after the commit that answered the calls before.
+  const select = gather((hashes: readonly string[]) => selectKeyHolders(sql, hashes), MAX_LOADED)
   return createKeyLookup<Holder>({
     throttle,
     look: (hashes) => selectLiveHashes(sql, hashes),
     async load(hash) {
-      const holder = await selectKeyHolder(sql, { hash })
+      const holder = await select(hash)
       if (!holder) return null
       return {
         principal: principalFor(holder, callsPerMinute),

@@ -7,12 +7,13 @@ import type { Look } from './shared-look.ts'
 
 /** A revoked key must be rejected within 5 s by every process, so keys are cached for less than that. */
 export const KEY_AGE_MS = 3000
-const MAX_HASHES = 1000
+/** Keys that are remembered, with their hashes: more accounts than that rarely send within seconds. */
+const MAX_KEYS = 10_000
 
 export interface KeyLookupDependencies<Holder> {
   readonly throttle: InvalidKeyThrottle
-  /** Returns the holder of the valid key with this hash, or null. */
-  readonly load: (hash: Buffer) => Promise<Holder | null>
+  /** Returns the holder of the valid key with this hexadecimal hash, or null. */
+  readonly load: (hash: string) => Promise<Holder | null>
   /** Returns those of the hexadecimal hashes that belong to valid keys. */
   readonly look: Look
 }
@@ -28,8 +29,8 @@ export function createKeyLookup<Holder extends object>({
 }: KeyLookupDependencies<Holder>): (secret: string, address: string) => Promise<Holder> {
   const holders = createCache<Holder | null>({
     maxAge: KEY_AGE_MS,
-    maxEntries: 10_000,
-    load: (hash) => load(Buffer.from(hash, 'hex')),
+    maxEntries: MAX_KEYS,
+    load,
   })
   /**
    * Hashes of valid keys. A relayed message presents its key twice, and would otherwise be checked and hashed each
@@ -57,7 +58,7 @@ export function createKeyLookup<Holder extends object>({
     const exists = known ? true : await admit(hash, known === null)
     const holder = exists && (await holders.get(hash))
     if (!holder) throw await wrong('unknown or revoked')
-    if (hashes.size >= MAX_HASHES) hashes.clear()
+    if (hashes.size >= MAX_KEYS) hashes.clear()
     hashes.set(secret, hash)
     return holder
   }

@@ -67,7 +67,7 @@ export function createOperatorKeys({ sql, log, throttle }: OperatorKeysDependenc
     look: (hashes) => selectLive(sql, hashes),
     async load(hash) {
       const [key] = await sql<OperatorKey[]>`
-        select ${columns(sql)} from operator_keys where hash = ${hash} and ${isLive(sql)}`
+        select ${columns(sql)} from operator_keys where hash = ${Buffer.from(hash, 'hex')} and ${isLive(sql)}`
       return key ? { key, networkList: new NetworkList(key.networks) } : null
     },
   })

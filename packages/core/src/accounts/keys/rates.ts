@@ -1,7 +1,7 @@
 import type { Account } from '../account.ts'
 import { HOUR, MINUTE, type Rate } from '../rate-limits/index.ts'
 import type { Rates } from './api-key.ts'
-import type { KeyHolder, Subaccount } from './store.ts'
+import type { KeyHolder, Subaccount } from './holder-store.ts'
 
 /**
  * The rate limits of a key's calls, computed once and used for many. `callsByDefault`: calls per minute of accounts

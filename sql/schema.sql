@@ -11,6 +11,8 @@ create table account_counts (
   complained integer not null,
   deferred integer not null default 0,
   constraint account_counts_pkey primary key (account_id, hour)
+) with (
+  fillfactor = 50
 );
 create index account_counts_hour on account_counts (hour);
 
@@ -323,6 +325,8 @@ create table delivery_counts (
   unsubscribed integer not null,
   blocked_deferred integer not null default 0,
   constraint delivery_counts_pkey primary key (account_id, hour, domain_id, class, provider, source)
+) with (
+  fillfactor = 50
 );
 create index delivery_counts_complained on delivery_counts (hour) where complained > 0;
 create index delivery_counts_hour on delivery_counts (hour);
@@ -1583,12 +1587,25 @@ create sequence transaction_numbers as bigint increment 16384 minvalue 0 maxvalu
 
 CREATE OR REPLACE FUNCTION add_counts(one integer[], other integer[])
  RETURNS integer[]
- LANGUAGE sql
+ LANGUAGE plpgsql
  IMMUTABLE
 AS $function$
-  select case when one is null then other when other is null then one else
-    array(select least(coalesce(a, 0)::bigint + coalesce(b, 0), 2147483647)::integer from unnest(one, other) as both_of(a, b))
-  end
+declare
+  size integer := cardinality(other);
+begin
+  if one is null then
+    return other;
+  elsif other is null then
+    return one;
+  elsif other[size] > 0 and cardinality(array_remove(other, 0)) = 1 then
+    if cardinality(one) < size then
+      one := one || array_fill(0, array[size - cardinality(one)]);
+    end if;
+    one[size] := least(one[size]::bigint + other[size], 2147483647);
+    return one;
+  end if;
+  return array(select least(coalesce(a, 0)::bigint + coalesce(b, 0), 2147483647)::integer from unnest(one, other) as both_of(a, b));
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION audit_hash(entry audit_log)
@@ -1710,9 +1727,13 @@ CREATE OR REPLACE FUNCTION count_buckets(buckets integer[])
  IMMUTABLE STRICT
 AS $function$
 declare
-  counts integer[] := array_fill(0, array[(select max(each) from unnest(buckets) each)]);
+  counts integer[];
   bucket integer;
 begin
+  if cardinality(buckets) = 1 then
+    return array_fill(0, array[buckets[1] - 1]) || 1;
+  end if;
+  counts := array_fill(0, array[(select max(each) from unnest(buckets) each)]);
   foreach bucket in array buckets loop
     counts[bucket] := counts[bucket] + 1;
   end loop;

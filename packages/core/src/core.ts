@@ -10,7 +10,7 @@ import { createDynamicRenderer } from './content/engine/index.ts'
 import { type Attachments, createAttachments } from './content/files/index.ts'
 import { createTemplates, type Templates } from './content/templates/index.ts'
 import { createQueueControl, type QueueControl } from './delivery/control/index.ts'
-import { announcer, createDeliveries, type Deliveries } from './delivery/index.ts'
+import { createAnnouncer, createDeliveries, type Deliveries } from './delivery/index.ts'
 import { createSourceChecks, createSources, type SourceChecks, type Sources } from './delivery/sources/index.ts'
 import { SEALED_SMART_HOSTS } from './delivery/sources/smart-hosts.ts'
 import { createTls, type Tls } from './delivery/tls/index.ts'
@@ -191,7 +191,7 @@ export function createCore({
     heloName: config.heloName,
     links: { secrets, publicUrl: config.publicUrl, trackingScheme: config.trackingScheme },
     ready: () => readiness.current().ready,
-    announce: announcer(sql),
+    announcer: createAnnouncer(sql),
     onFull: readiness.noteFull,
   })
   const tracking = createTracking({ sql, secrets, log })

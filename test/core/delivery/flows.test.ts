@@ -1,9 +1,10 @@
-import { announcer, BULK, createCore, createLog, NORMAL, openDatabase, readConfig, URGENT } from '@postrider/core'
+import { BULK, createAnnouncer, createCore, createLog, NORMAL, openDatabase, readConfig, URGENT } from '@postrider/core'
 import t from 'tap'
 import { parkedAt } from '../../helpers/claim.ts'
 import { makeService } from '../../helpers/service.ts'
 import { nodesOf, planOf, recordStatements } from '../../helpers/statements.ts'
 import { until } from '../../helpers/until.ts'
+import { acceptMessage } from '../submission.ts'
 
 const service = await makeService(t)
 const { sql } = service
@@ -90,8 +91,22 @@ t.test('workers hear of which flows mail was queued, and whose turn it is to loo
     await sql`select pg_notify('postrider_queue', ${payload})`
   await until('four notifications', () => heard.length === 4)
   t.same(heard, [{ flows, turn: 123456 }, { flows, turn: 0 }, undefined, undefined])
-  const announce = announcer(sql)
+  const { announce } = createAnnouncer(sql)
   announce({ accountId: 12, class: NORMAL })
   await until('a notification', () => heard.length === 5)
   t.match(heard[4], { flows: [{ accountId: 12, class: NORMAL }], turn: Number })
+})
+
+t.test('each accept wakes the workers once, and the first one on its connection, too', async (t) => {
+  const sender = await service.makeSender()
+  const flow = { accountId: sender.accountId, class: NORMAL }
+  const heard: unknown[] = []
+  const listening = await core.deliveries.listen((queued) => heard.push(queued?.flows))
+  t.teardown(() => listening.close())
+  heard.length = 0
+  for (const number of [1, 2, 3]) {
+    await acceptMessage(service, sender)
+    await until('a notification', () => heard.length === number)
+  }
+  t.same(heard, [[flow], [flow], [flow]])
 })

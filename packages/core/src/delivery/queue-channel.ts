@@ -1,4 +1,5 @@
 import type { Sql } from '../platform/database/database.ts'
+import { sendBehind } from '../platform/database/send-behind.ts'
 import type { Flow } from './flows.ts'
 
 /** The notification channel that wakes workers after a message is accepted. */
@@ -22,26 +23,55 @@ export interface QueuedMail {
 }
 
 /**
- * Returns a function that wakes the workers after a commit. NOTIFY stays outside the transaction that accepts a message,
- * because it takes a lock that all committing sessions share. Only one runs at a time, because one wake-up serves all.
+ * Wakes the workers. NOTIFY stays outside the transaction that accepts a message, because it takes a lock that all committing sessions share.
+ * Only one runs at a time, because one wake-up serves all.
  */
-export function announcer(sql: Sql): (flow: Flow) => void {
+export interface Announcer {
+  /** Wakes them after a commit that has queued mail of this flow. */
+  announce(flow: Flow): void
+  /**
+   * Wakes them behind a statement that is about to be sent and queues mail of these flows, on its connection: the server does so as soon as it has
+   * committed, which saves a round trip of two sleeping processes (docs/performance.md). Returns a function that says, after the commit, whether
+   * it did; if not, the flows are to be announced.
+   */
+  announceBehind(statement: Promise<unknown>, flows: readonly Flow[]): () => boolean
+}
+
+export function createAnnouncer(sql: Sql): Announcer {
   let running = false
   let queued = new Set<string>()
   const run = async (): Promise<void> => {
     running = true
     while (queued.size > 0) {
-      const payload = queued.size > MAX_NAMED ? '' : `${turnNow()}:${[...queued].join(' ')}`
+      const flows = queued
       queued = new Set()
       // A lost wake-up delays mail by one poll interval at most.
-      await wake(sql, payload).catch(() => {})
+      await wake(sql, payloadOf(flows)).catch(() => {})
     }
     running = false
   }
-  return ({ accountId, class: of }) => {
-    queued.add(`${accountId}.${of}`)
-    if (!running) void run()
+  return {
+    announce(flow) {
+      queued.add(nameOf(flow))
+      if (!running) void run()
+    },
+    announceBehind(statement, flows) {
+      if (running) return () => false
+      const wakeUp = (): Promise<unknown> => {
+        running = true
+        return wake(sql, payloadOf(new Set(flows.map(nameOf))))
+      }
+      return sendBehind(statement, wakeUp, (sent) => void sent.catch(() => {}).then(run))
+    },
   }
+}
+
+function nameOf({ accountId, class: of }: Flow): string {
+  return `${accountId}.${of}`
+}
+
+function payloadOf(flows: ReadonlySet<string>): string {
+  return flows.size > MAX_NAMED ? '' : `${turnNow()}:${[...flows].join(' ')}`
 }
 
 /** By the clock of this host. If others differ, they wake other workers first. */
@@ -50,8 +80,8 @@ function turnNow(): number {
 }
 
 /** NOTIFY writes a commit record, which need not be flushed. */
-export async function wake(sql: Sql, payload: string): Promise<void> {
-  await sql`select set_config('synchronous_commit', 'off', true), pg_notify(${QUEUE_CHANNEL}, ${payload})`
+export function wake(sql: Sql, payload: string): Promise<unknown> {
+  return sql`select set_config('synchronous_commit', 'off', true), pg_notify(${QUEUE_CHANNEL}, ${payload})`
 }
 
 /** Returns what a notification says was queued; undefined if any flow may have mail. Earlier versions name no turn. */

@@ -44,7 +44,7 @@ export interface AcceptDependencies {
   readonly share: Share
   readonly clock: Clock
   readonly heloName: string
-  /** Called after each commit that queued a delivery. */
+  /** Called after each commit that queued a delivery, unless it was announced with it. */
   readonly announce: (flow: Flow) => void
   /** Called if the database had no disk space for a message. */
   readonly onFull: () => void
@@ -139,7 +139,7 @@ async function acceptOnce(
       const span = startSpan({ name: 'commit', kind: 'internal', parent: trace?.traceParent })
       const written = await commit.add(stored).finally(() => span?.end())
       if (written.stored) {
-        if (written.queued) announce(message)
+        if (written.queued && !written.announced) announce(message)
         return { messageId: messageIdText(message.id), repeated: false }
       }
       const first = written.refused ? undefined : await resolveRepeat(message, findRepeat)

@@ -1,3 +1,4 @@
+import type { Announcer } from '../delivery/queue-channel.ts'
 import { isDatabaseTrouble, type Sql } from '../platform/database/database.ts'
 import { createGroupCommit, type GroupCommit } from '../platform/database/group-commit.ts'
 import { ServiceError } from '../platform/errors.ts'
@@ -23,16 +24,22 @@ export interface CommitsOptions {
   readonly sql: Sql
   readonly forgotten: Forgotten
   readonly ready: () => boolean
+  readonly announceBehind: Announcer['announceBehind']
 }
 
 /**
  * The commits of accepted messages. Those whose bodies are copied have commits of their own, since one of 30 MB takes as long as hundreds of others,
  * which would wait for all that are before them.
  */
-export function createCommits({ sql, forgotten, ready }: CommitsOptions): GroupCommit<StoredMessage, Written> {
+export function createCommits({
+  sql,
+  forgotten,
+  ready,
+  announceBehind,
+}: CommitsOptions): GroupCommit<StoredMessage, Written> {
   const make = () =>
     createGroupCommit<StoredMessage, Written>({
-      write: (batch, isWanted) => writeMessages({ sql, batch, forgotten, isWanted }),
+      write: (batch, isWanted) => writeMessages({ sql, batch, forgotten, announceBehind, isWanted }),
       // A recipient costs about as much as half a kilobyte of body.
       weigh: ({ parts, deliveries }) => parts.reduce((sum, { length }) => sum + length, deliveries.length * 512),
       maxItems: BATCH_ITEMS,

@@ -12,7 +12,7 @@ import type { EditableTemplates } from '../content/editable/index.ts'
 import type { DynamicRenderer } from '../content/engine/index.ts'
 import type { Attachments } from '../content/files/index.ts'
 import type { Templates } from '../content/templates/index.ts'
-import type { Flow } from '../delivery/flows.ts'
+import type { Announcer } from '../delivery/queue-channel.ts'
 import type { Sources } from '../delivery/sources/index.ts'
 import type { Domains } from '../domains/index.ts'
 import type { MessageParts } from '../mime/message-parts.ts'
@@ -177,7 +177,7 @@ export interface MessagesDependencies {
   /** Budget in bytes for the templates and stored files that this process holds in memory. */
   readonly storedBudget: ByteBudget
   readonly ready: () => boolean
-  readonly announce: (flow: Flow) => void
+  readonly announcer: Announcer
   /** Called if the database had no disk space for a message. */
   readonly onFull: () => void
 }
@@ -200,9 +200,10 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
     bodyObjects,
     storedBudget,
     ready,
-    announce,
+    announcer,
   } = dependencies
-  const commit = createCommits({ sql, forgotten, ready })
+  const { announce, announceBehind } = announcer
+  const commit = createCommits({ sql, forgotten, ready, announceBehind })
   const numbers = createTransactionNumbers(sql)
   const reader = createMessageReader()
   const { publicUrl, trackingScheme } = links
@@ -235,6 +236,7 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
     lookups,
     numbers,
     commit,
+    announce,
     findRepeat: (accountId, key) => findFirstAnswer(sql, accountId, key),
   }
   const acceptSubmission: Messages['accept'] = (submission) => accept(submission, accepting)

@@ -1,4 +1,5 @@
 import { finishDeliveries } from '../delivery/finish-deliveries.ts'
+import type { Announcer } from '../delivery/queue-channel.ts'
 import { insertEvents } from '../events/insert-events.ts'
 import type { AnySql } from '../platform/database/database.ts'
 import { matchingSuppression } from '../suppressions/store.ts'
@@ -24,11 +25,20 @@ export interface Written {
   readonly refused?: 'credits'
   /** Whether at least one delivery was queued. */
   readonly queued: boolean
+  /** Whether the workers have been woken for it. */
+  readonly announced?: boolean
 }
 
 const REFUSED: Written = { stored: false, queued: false, refused: 'credits' }
 /** Its idempotency key was already used. */
 export const REPEATED: Written = { stored: false, queued: false }
+
+export interface InsertOptions {
+  readonly withBodies: boolean
+  readonly hashes: (string | null)[] | undefined
+  /** Not within a transaction, which commits later. */
+  readonly announceBehind?: Announcer['announceBehind']
+}
 
 /**
  * Writes a batch in one statement, with one round trip and one commit: suppression lookup, credits, idempotency keys, messages,
@@ -40,7 +50,7 @@ export const REPEATED: Written = { stored: false, queued: false }
 export async function insertMessages(
   sql: AnySql,
   batch: readonly StoredMessage[],
-  { withBodies, hashes }: { withBodies: boolean; hashes: (string | null)[] | undefined },
+  { withBodies, hashes, announceBehind }: InsertOptions,
 ): Promise<Written[]> {
   const message = messageColumns(batch)
   const delivery = deliveryColumns(batch)
@@ -65,7 +75,7 @@ export async function insertMessages(
     },
     sql`s.reason`,
   )
-  const rows = await sql<{ id: string; queued: boolean; refused: boolean }[]>`
+  const statement = sql<{ id: string; queued: boolean; refused: boolean }[]>`
     with${data.recursive} ${held.found} message as materialized (
       select * from unnest(
         ${message.id}::uuid[], ${message.account}::int[], ${message.parent}::int[], ${message.domain}::int[], ${message.apiKey}::int[],
@@ -173,7 +183,12 @@ export async function insertMessages(
     select id::text as id, id in (select message_id from queued) as queued, false as refused from stored
     union all
     select message_id::text, false, true from charged where verdict = 'refused'`
-  const results = new Map(rows.map(({ id, queued, refused }) => [id, refused ? REFUSED : { stored: true, queued }]))
+  const isAnnounced = announceBehind?.(statement, batch)
+  const rows = await statement
+  const announced = isAnnounced?.() === true
+  const results = new Map(
+    rows.map(({ id, queued, refused }) => [id, refused ? REFUSED : { stored: true, queued, announced }]),
+  )
   return batch.map(({ id }) => results.get(id) ?? REPEATED)
 }
 

@@ -1,3 +1,4 @@
+import type { Announcer } from '../delivery/queue-channel.ts'
 import { isDatabaseAway, isRetryable, type Sql, type SqlTransaction } from '../platform/database/database.ts'
 import { withPartitions } from '../platform/database/partitions.ts'
 import { observe } from '../platform/metrics/metrics.ts'
@@ -15,6 +16,7 @@ export interface Write {
   readonly sql: Sql
   readonly batch: readonly StoredMessage[]
   readonly forgotten: Forgotten
+  readonly announceBehind: Announcer['announceBehind']
   /** Whether a client still waits for the message at this position; meanwhile it may have got an error. */
   readonly isWanted: (at: number) => boolean
 }
@@ -24,15 +26,16 @@ export interface Write {
  * may or may not have happened. Ids are generated here, so the batch is looked up and written again only if it is not found.
  * Messages for which no client waits any longer are not written again.
  */
-export async function writeMessages({ sql, batch, forgotten, isWanted }: Write): Promise<Written[]> {
+export async function writeMessages(write: Write): Promise<Written[]> {
+  const { sql, batch, isWanted } = write
   const deadline = performance.now() + RETRY_TIMEOUT
   for (let attempt = 1; ; attempt++) {
     try {
       const found = attempt > 1 ? await findStored(sql, batch) : undefined
       if (found && found.size > 0) return batch.map(({ id }) => ({ stored: found.has(id), queued: found.has(id) }))
       const wanted = batch.filter((_message, at) => isWanted(at))
-      if (wanted.length === batch.length) return await insertOnce(sql, batch, forgotten)
-      const written = wanted.length > 0 ? await insertOnce(sql, wanted, forgotten) : []
+      if (wanted.length === batch.length) return await insertOnce(write)
+      const written = wanted.length > 0 ? await insertOnce({ ...write, batch: wanted }) : []
       return batch.map((message) => written[wanted.indexOf(message)] ?? REPEATED)
     } catch (error) {
       const again = isDatabaseAway(error) || isRetryable(error) || (attempt > 1 && isOwnDuplicate(error))
@@ -63,17 +66,17 @@ export function isCopied({ parts }: StoredMessage): boolean {
   return parts.some(({ length }) => length > COPY_ABOVE)
 }
 
-async function insertOnce(sql: Sql, batch: readonly StoredMessage[], forgotten: Forgotten): Promise<Written[]> {
+async function insertOnce(write: Write): Promise<Written[]> {
   const began = performance.now()
-  const written = await withPartitions(sql, () => insertAll(sql, batch, forgotten))
+  const written = await withPartitions(write.sql, () => insertAll(write))
   observe('accept_commit_seconds', (performance.now() - began) / 1000, {})
-  observe('accept_commit_messages', batch.length, {})
+  observe('accept_commit_messages', write.batch.length, {})
   return written
 }
 
-async function insertAll(sql: Sql, batch: readonly StoredMessage[], forgotten: Forgotten): Promise<Written[]> {
+async function insertAll({ sql, batch, forgotten, announceBehind }: Write): Promise<Written[]> {
   const hashes = forgottenHashes(batch, forgotten, await forgotten.accounts())
-  if (!batch.some(isCopied)) return insertMessages(sql, batch, { withBodies: true, hashes })
+  if (!batch.some(isCopied)) return insertMessages(sql, batch, { withBodies: true, hashes, announceBehind })
   return sql.begin(async (transaction) => {
     // First, since that takes long: the statement locks the keys and balances of these accounts, and other batches, which have mail of all accounts,
     // would wait for it.

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startEmbeddedPostgres } from '@postrider/cli/embedded-postgres'
 import { type Core, createCore, createLog, migrate, openDatabase, readConfig, type Sql } from '@postrider/core'
+import { COMPILE_CACHE } from '@postrider/launch'
 import { clusterOf } from '../../packages/cli/src/embedded-postgres/cluster.ts'
 import { postmasterOf } from '../../packages/cli/src/embedded-postgres/postmaster.ts'
 import { MEMORY } from '../../packages/cli/src/memory.ts'
@@ -177,7 +178,16 @@ export async function openService({ postgres: settings = [], flags = [] }: Servi
       const rules = { REPUTATION_RULES: 'none' }
       const route = sinkPort ? { DELIVERY: `smtp://127.0.0.1:${sinkPort}` } : {}
       const command = {
-        env: { ...MEMORY.env, ...env, ...trusted, ...rules, ...route, ...settings, LOG_LEVEL: 'info' },
+        env: {
+          NODE_COMPILE_CACHE: COMPILE_CACHE,
+          ...MEMORY.env,
+          ...env,
+          ...trusted,
+          ...rules,
+          ...route,
+          ...settings,
+          LOG_LEVEL: 'info',
+        },
         ready: /"msg":"started"/,
       }
       const started = Array.from({ length: count }, () =>

@@ -1,5 +1,4 @@
 import { BeyondShare, type Config, inTurns, type Log, ServiceError } from '@postrider/core'
-import { type LargeWork, WorkRefused } from '@postrider/dashboard'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { clientAddress } from '../http/client-address.ts'
 import { LargeBody } from './large-body.ts'
@@ -120,21 +119,6 @@ export function createLargeCalls({ config, log }: { config: Config; log: Log }):
 
 function lost(): ServiceError {
   return new ServiceError('overloaded', { reason: 'large-call thread lost' })
-}
-
-/** Does by an operation of v2 what a page asks for, as if it were such a call. Throws {@link WorkRefused}. */
-export async function doLargeWork(
-  largeCalls: LargeCalls,
-  { principal, address, path, input }: LargeWork,
-): Promise<unknown> {
-  const { status, value } = await largeCalls.answer({
-    ...{ principal, address, method: 'POST', url: `/v2${path}`, headers: { 'content-type': 'application/json' } },
-    octets: new TextEncoder().encode(JSON.stringify(input)),
-    wantsValue: true,
-  })
-  const answer = value as { readonly data: unknown; readonly error_info: { readonly error_message: string } }
-  if (status !== 200) throw new WorkRefused(status, answer.error_info.error_message)
-  return answer.data
 }
 
 /**

@@ -1672,14 +1672,16 @@ declare
   runs integer;
 begin
   perform from credit_balances b where b.account_id = any(accounts || parents) order by b.account_id for update;
-  with keyed as (
-    insert into idempotency_keys as k (account_id, key, fingerprint, message_id, created_at)
-    select m.account_id, m.key, decode(m.fingerprint, 'hex'), m.id, service_now()
-      from unnest(ids, accounts, keys, fingerprints) with ordinality as m(id, account_id, key, fingerprint, place)
-     where m.key is not null order by m.account_id, m.key, m.place
-    on conflict do nothing
-    returning k.message_id)
-  select array_agg(keyed.message_id) into fresh from keyed;
+  if cardinality(array_remove(keys, null)) > 0 then
+    with keyed as (
+      insert into idempotency_keys as k (account_id, key, fingerprint, message_id, created_at)
+      select m.account_id, m.key, decode(m.fingerprint, 'hex'), m.id, service_now()
+        from unnest(ids, accounts, keys, fingerprints) with ordinality as m(id, account_id, key, fingerprint, place)
+       where m.key is not null order by m.account_id, m.key, m.place
+      on conflict do nothing
+      returning k.message_id)
+    select array_agg(keyed.message_id) into fresh from keyed;
+  end if;
 
   for payer in
     select b.* from credit_balances b where b.account_id = any(accounts || parents) order by b.account_id
@@ -1711,9 +1713,12 @@ begin
     end if;
   end loop;
 
-  delete from idempotency_keys k
-   using unnest(ids, accounts, keys) as m(id, account_id, key)
-   where k.account_id = m.account_id and k.key = m.key and k.message_id = m.id and m.id = any(poor);
+  -- Only keys that were inserted above are of messages that can be refused.
+  if fresh is not null and cardinality(poor) > 0 then
+    delete from idempotency_keys k
+     using unnest(ids, accounts, keys) as m(id, account_id, key)
+     where k.account_id = m.account_id and k.key = m.key and k.message_id = m.id and m.id = any(poor);
+  end if;
   return query
     select m.id, case when m.key is not null and not coalesce(m.id = any(fresh), false) then 'repeated'
                       when m.id = any(poor) then 'refused' else 'stored' end

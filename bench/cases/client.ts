@@ -38,7 +38,15 @@ export const client: Case = {
           const session = await openSession(host, { heloName: 'bench.test', memory, steps: [] })
           while (left-- > 0) {
             const message = new MessageOctets(raw, { isOwn: false })
-            const letter = { from, to, head: '', message, utf8: false, beforeEndOfData: async () => true }
+            const letter = {
+              from,
+              to,
+              head: '',
+              size: raw.length,
+              message,
+              utf8: false,
+              beforeEndOfData: async () => true,
+            }
             const end = await runTransaction(session, letter)
             if (end.kind !== 'reply' || end.reply.code !== 250) throw new Error(`not taken: ${JSON.stringify(end)}`)
           }

@@ -77,7 +77,8 @@ async function send(content: Buffer): Promise<number> {
   const signed = sharedClock()
   const connection = free.pop() ?? (await new Promise<SmtpConnection>((resolve) => wantConnection.push(resolve)))
   const message = new MessageOctets(content, { isOwn: false })
-  const letter = { from: FROM, to: TO, head, message, utf8: false, beforeEndOfData: async () => true as const }
+  const size = head.length + content.length
+  const letter = { from: FROM, to: TO, head, size, message, utf8: false, beforeEndOfData: async () => true as const }
   const end = await runTransaction(connection, letter)
   if (end.kind !== 'reply' || end.reply.code !== 250) throw new Error(`not taken: ${JSON.stringify(end)}`)
   connection.takeSteps()

@@ -100,7 +100,7 @@ for (const [what, make] of Object.entries(COSTLY)) {
     let signature = ''
     const turn = await longestTurnOf(MOST, async () => {
       const made = await core.messages.render(message, { recipient: 'a@harbor.example', recipientNo: 0, personal })
-      signature = await signMessage(message, made, signing)
+      signature = await (await signMessage(message, made, signing)).fields
     })
     t.match(signature, /^DKIM-Signature: /)
     t.ok(turn < MOST, `${turn} ms`)

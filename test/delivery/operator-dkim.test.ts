@@ -11,7 +11,7 @@ import { makeService } from '../helpers/service.ts'
 import { startSink } from '../helpers/sink.ts'
 import { startOutboxProcess } from './outbox.ts'
 
-const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 3072 })
 const folder = mkdtempSync(join(process.env.TEST_FOLDER ?? tmpdir(), 'key-'))
 const KEY_FILE = join(folder, 'operator.pem')
 writeFileSync(KEY_FILE, privateKey.export({ type: 'pkcs8', format: 'pem' }))
@@ -65,6 +65,12 @@ t.test('with a key file, both the sending domain and the operator sign, also rel
   const id = await relay.submit(`desk@${sender.domain}`, 'a@harbor.example', relayed)
   await inState(id, 'delivered')
   t.strictSame(await verify(sink.messages.at(-1)?.data ?? Buffer.alloc(0), records), both)
+  const announced = sink.commands.flatMap((command) => /^MAIL .* SIZE=(\d+)/.exec(command)?.[1] ?? []).map(Number)
+  t.strictSame(
+    announced,
+    sink.messages.map(({ data }) => data.length),
+    'SIZE counts both, of keys of different lengths',
+  )
 })
 
 t.test('without a key file, the active sending domain of that name signs; its own mail is signed once', async (t) => {

@@ -36,6 +36,7 @@ function send(
     from: 'b@own.test',
     to: 'a@far.test',
     head: '',
+    size: octets.length,
     message,
     utf8: false,
     beforeEndOfData,

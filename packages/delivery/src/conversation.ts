@@ -32,7 +32,10 @@ import { refusedResult, sessionResult } from './tls/session-result.ts'
 export interface OutgoingMessage {
   readonly from: string
   readonly to: string
-  readonly head: string
+  /** Header fields to add on top. The signature among them is computed while the server responds to the envelope. */
+  readonly head: Promise<string>
+  /** Bytes of the head and the message. */
+  readonly size: number
   readonly message: MessageOctets
   readonly utf8: boolean
   /** Records that end of data is about to be sent to this host, and returns whether it may be. */

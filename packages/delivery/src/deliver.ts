@@ -123,10 +123,15 @@ async function buildMessage({ delivery, message }: LoadedDelivery, options: Deli
   const operator = signing instanceof Promise ? await signing : signing
   const { feedbackSender } = core.deliveries
   const added = addedFields(message, delivery, rendered, { reference, feedbackSender })
+  const signature = await signMessage(message, rendered, { added, signer, operator, signedAt: dueFrom })
+  const head = signature.fields.then((fields) => fields + added)
+  // If the server rejects the envelope, it is never awaited.
+  head.catch(() => {})
   return {
     from: message.nullReturnPath ? '' : `${returnPath}@${signer.returnPathHost ?? options.returnPathHost}`,
     to: delivery.recipient,
-    head: (await signMessage(message, rendered, { added, signer, operator, signedAt: dueFrom })) + added,
+    head,
+    size: signature.length + added.length + rendered.length,
     message: new MessageOctets(rendered, { isOwn: rendered !== message.parts?.get(0) }),
     utf8: needsUtf8(delivery.recipient, rendered, message),
     beforeEndOfData: (host) => recordEndOfData(delivery, host),

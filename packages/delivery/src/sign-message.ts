@@ -1,5 +1,5 @@
 import type { DkimSigner, LoadedMessage } from '@postrider/core'
-import { dkimSignature, signedHeader } from './dkim.ts'
+import { dkimSignature, type PendingSignature, signedHeader } from './dkim.ts'
 import { bodyHash, bodyHashInSlices } from './relaxed-body.ts'
 
 /** Maximum bytes of a body that is hashed synchronously. */
@@ -28,19 +28,23 @@ export interface Signing {
 
 /**
  * The DKIM-Signature fields of a message to one recipient, with their CRLF: one, or two of one body hash and header. `rendered` was built from
- * `message`.
+ * `message`. Resolves when the signature is begun.
  */
 export async function signMessage(
   message: LoadedMessage,
   rendered: Buffer,
   { added, signer, operator, signedAt }: Signing,
-): Promise<string> {
+): Promise<PendingSignature> {
   const { head, body } = halvesOf(rendered)
   const header = signedHeader(added + head.toString('latin1'))
   const hash = await hashOf(body, message)
   const own = dkimSignature(header, hash, { signer, signedAt })
   if (!operator || operator.domain === signer.domain) return own
-  return (await Promise.all([dkimSignature(header, hash, { signer: operator, signedAt }), own])).join('')
+  const above = dkimSignature(header, hash, { signer: operator, signedAt })
+  return {
+    length: above.length + own.length,
+    fields: Promise.all([above.fields, own.fields]).then((fields) => fields.join('')),
+  }
 }
 
 function hashOf(body: Buffer, { format, parts }: LoadedMessage): string | Promise<string> {

@@ -11,8 +11,10 @@ export interface Transaction {
   /** The return path, without angle brackets; empty for the null return path. */
   readonly from: string
   readonly to: string
-  /** The header fields added on top, with CRLF. */
-  readonly head: string
+  /** The header fields added on top, with CRLF. They are awaited only after the reply to DATA. */
+  readonly head: string | Promise<string>
+  /** Bytes of the head and the message, before dot-stuffing. */
+  readonly size: number
   /** Lines end with CRLF only. Released once the kernel has all of it. */
   readonly message: MessageOctets
   /** An address or header contains non-ASCII characters (RFC 6531). */
@@ -66,9 +68,9 @@ export async function runTransaction(connection: SmtpConnection, transaction: Tr
   }
 }
 
-function cannotCarry({ capabilities }: SmtpConnection, { head, message, utf8 }: Transaction): Reply | undefined {
+function cannotCarry({ capabilities }: SmtpConnection, { size, utf8 }: Transaction): Reply | undefined {
   const limit = Number(capabilities.get('SIZE') || 0)
-  if (limit > 0 && head.length + message.length > limit) return TOO_LARGE
+  if (limit > 0 && size > limit) return TOO_LARGE
   if (utf8 && !capabilities.has('SMTPUTF8')) return NO_UTF8
   return undefined
 }
@@ -124,11 +126,11 @@ async function afterPipelined(
   return refusal(connection, stage, verdict, stage !== 'mail')
 }
 
-function mailCommand({ capabilities }: SmtpConnection, { from, head, message, utf8 }: Transaction): string {
-  const size = capabilities.has('SIZE') ? ` SIZE=${head.length + message.length}` : ''
+function mailCommand({ capabilities }: SmtpConnection, { from, size, utf8 }: Transaction): string {
+  const octets = capabilities.has('SIZE') ? ` SIZE=${size}` : ''
   // A server without 8BITMIME gets the bytes unchanged: converting would break signatures, and in practice all servers accept them.
   const eightBit = capabilities.has('8BITMIME') ? ' BODY=8BITMIME' : ''
-  return `MAIL FROM:<${from}>${size}${eightBit}${utf8 ? ' SMTPUTF8' : ''}`
+  return `MAIL FROM:<${from}>${octets}${eightBit}${utf8 ? ' SMTPUTF8' : ''}`
 }
 
 /** Positive replies to MAIL and RCPT (RFC 5321 4.3.2); some servers reply 200, or 251 to MAIL. 220 means the replies are out of step. */
@@ -152,7 +154,8 @@ async function refusal(
 }
 
 async function content(connection: SmtpConnection, transaction: Transaction): Promise<TransactionEnd> {
-  const { head, message, beforeEndOfData } = transaction
+  const { message, beforeEndOfData } = transaction
+  const head = await transaction.head
   const end = endsWithCrlf(message.octets) ? '.\r\n' : '\r\n.\r\n'
   const large = message.length > ONE_WRITE
   if (large) {

@@ -21,7 +21,7 @@ export interface Recorder {
 
 const BATCH = 250
 /** Milliseconds. Nothing waits for results; a conversation waits for its mark, which is short compared to a network round trip. */
-const SPACING = { results: 10, ends: 5 } as const
+const SPACING = { results: 10, ends: 10 } as const
 /** A server waits three minutes for data (RFC 5321 4.5.3.2.5); after this time the conversation is given up. */
 const END_OF_DATA_TIMEOUT_MS = 60_000
 

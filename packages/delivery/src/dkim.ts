@@ -156,9 +156,9 @@ function foldNames(names: readonly string[]): string {
   return text
 }
 
+/** As in the pattern of foldBase64. */
 const FOLDED_AT = 72
-const FOLDS = new RegExp(`.{${FOLDED_AT}}(?=.)`, 'g')
 
 function foldBase64(text: string): string {
-  return text.replace(FOLDS, '$&\r\n ')
+  return text.replace(/.{72}(?=.)/g, '$&\r\n ')
 }

@@ -91,10 +91,11 @@ export interface ServiceOptions {
 
 /**
  * A database that has run for a while writes to recycled WAL segments; a new one fills each with zeros first, and so writes twice as much:
- * messages of 100 kB were accepted at 850 to 910 per second, instead of 1,090 to 1,140. As much as `min_wal_size` keeps.
+ * messages of 100 kB were accepted at 850 to 910 per second, instead of 1,090 to 1,140. It keeps as many segments as it has filled between two checkpoints,
+ * with `max_wal_size=4GB` those of 2 GB.
  */
 async function recycleWal(sql: Sql): Promise<void> {
-  await sql`select pg_logical_emit_message(false, 'bench', repeat('-', 1000000)) from generate_series(1, 900)`
+  await sql`select pg_logical_emit_message(false, 'bench', repeat('-', 1000000)) from generate_series(1, 2000)`
   await sql`checkpoint`
 }
 

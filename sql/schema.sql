@@ -1601,7 +1601,7 @@ begin
     if cardinality(one) < size then
       one := one || array_fill(0, array[size - cardinality(one)]);
     end if;
-    one[size] := least(one[size]::bigint + other[size], 2147483647);
+    one[size] := least(coalesce(one[size], 0)::bigint + other[size], 2147483647);
     return one;
   end if;
   return array(select least(coalesce(a, 0)::bigint + coalesce(b, 0), 2147483647)::integer from unnest(one, other) as both_of(a, b));

@@ -110,3 +110,34 @@ t.test('each accept wakes the workers once, and the first one on its connection,
   }
   t.same(heard, [[flow], [flow], [flow]])
 })
+
+t.test('mail is announced while a statement that has a notification behind it waits for a lock', async (t) => {
+  const waiting = { accountId: 21, class: NORMAL } as const
+  const other = { accountId: 22, class: NORMAL } as const
+  const heard: unknown[] = []
+  const listening = await core.deliveries.listen((queued) => heard.push(queued?.flows))
+  t.teardown(() => listening.close())
+  await sql`create table held (number int)`
+  await sql`insert into held values (1)`
+  const pool = openDatabase({ url: service.config.databaseUrl ?? '', name: 'test', connections: 2 })
+  t.teardown(() => pool.end())
+  const update = () => pool`update held set number = number + ${1}::int`
+  await update()
+  heard.length = 0
+  const { announce, announceBehind } = createAnnouncer(pool)
+  await sql.begin(async (transaction) => {
+    await transaction`select from held for update`
+    const updated = update()
+    const isAnnounced = announceBehind(updated, [waiting])
+    void updated.then(() => t.ok(isAnnounced()))
+    await until('the statement to wait', async () => {
+      const [row] =
+        await sql`select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like 'update held%'`
+      return row !== undefined
+    })
+    announce(other)
+    await until('its notification', () => heard.length === 1)
+  })
+  await until('the notification behind the statement', () => heard.length === 2)
+  t.same(heard, [[other], [waiting]])
+})

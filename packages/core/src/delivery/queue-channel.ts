@@ -24,7 +24,7 @@ export interface QueuedMail {
 
 /**
  * Wakes the workers. NOTIFY stays outside the transaction that accepts a message, because it takes a lock that all committing sessions share.
- * Only one runs at a time, because one wake-up serves all.
+ * Only one is sent by itself at a time, because one wake-up serves all, and only one behind statements.
  */
 export interface Announcer {
   /** Wakes them after a commit that has queued mail of this flow. */
@@ -39,6 +39,8 @@ export interface Announcer {
 
 export function createAnnouncer(sql: Sql): Announcer {
   let running = false
+  /** Notifications behind statements that have not ended. They may take as long as these, so others do not wait for them. */
+  let behind = 0
   let queued = new Set<string>()
   const run = async (): Promise<void> => {
     running = true
@@ -50,18 +52,22 @@ export function createAnnouncer(sql: Sql): Announcer {
     }
     running = false
   }
+  const announce = (flow: Flow): void => {
+    queued.add(nameOf(flow))
+    if (!running) void run()
+  }
   return {
-    announce(flow) {
-      queued.add(nameOf(flow))
-      if (!running) void run()
-    },
+    announce,
     announceBehind(statement, flows) {
-      if (running) return () => false
+      if (running || behind > 0) return () => false
       const wakeUp = (): Promise<unknown> => {
-        running = true
+        behind++
         return wake(sql, payloadOf(new Set(flows.map(nameOf))))
       }
-      return sendBehind(statement, wakeUp, (sent) => void sent.catch(() => {}).then(run))
+      return sendBehind(statement, wakeUp, (sent) => {
+        // The statement may have been committed before the connection was lost.
+        void sent.catch(() => flows.forEach(announce)).then(() => behind--)
+      })
     },
   }
 }
@@ -79,9 +85,12 @@ function turnNow(): number {
   return Math.floor(Date.now() / TURN_MS) % TURNS
 }
 
-/** NOTIFY writes a commit record, which need not be flushed. */
+/**
+ * NOTIFY writes a commit record, which need not be flushed. Without parameters, which the driver asks the server about before it sends them: what it sends on
+ * the connection meanwhile would get the wrong answers. A payload has digits, blanks and punctuation only.
+ */
 export function wake(sql: Sql, payload: string): Promise<unknown> {
-  return sql`select set_config('synchronous_commit', 'off', true), pg_notify(${QUEUE_CHANNEL}, ${payload})`
+  return sql.unsafe(`select set_config('synchronous_commit', 'off', true), pg_notify('${QUEUE_CHANNEL}', '${payload}')`)
 }
 
 /** Returns what a notification says was queued; undefined if any flow may have mail. Earlier versions name no turn. */

@@ -141,3 +141,27 @@ t.test('mail is announced while a statement that has a notification behind it wa
   await until('the notification behind the statement', () => heard.length === 2)
   t.same(heard, [[other], [waiting]])
 })
+
+t.test('a notification that is lost with the connection of its statement is sent on another one', async (t) => {
+  const flow = { accountId: 23, class: NORMAL } as const
+  const heard: unknown[] = []
+  const listening = await core.deliveries.listen((queued) => heard.push(queued?.flows))
+  t.teardown(() => listening.close())
+  const pool = openDatabase({ url: service.config.databaseUrl ?? '', name: 'test', connections: 1 })
+  t.teardown(() => pool.end())
+  const sleep = (seconds: number) => pool`select pg_sleep(${seconds}::float8)`
+  await sleep(0)
+  heard.length = 0
+  const sleeping = sleep(10)
+  createAnnouncer(pool).announceBehind(sleeping, [flow])
+  const lost = t.rejects(sleeping)
+  await until('the statement to sleep and be ended', async () => {
+    // Other tests use the same server.
+    const ended = await sql`
+      select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`
+    return ended.length > 0
+  })
+  await lost
+  await until('the notification', () => heard.length === 1)
+  t.same(heard, [[flow]])
+})

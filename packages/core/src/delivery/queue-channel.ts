@@ -24,7 +24,8 @@ export interface QueuedMail {
 
 /**
  * Wakes the workers. NOTIFY stays outside the transaction that accepts a message, because it takes a lock that all committing sessions share.
- * Only one is sent by itself at a time, because one wake-up serves all, and only one behind statements.
+ * While one is sent by itself, others wait to be sent together, because one wake-up serves all; while one is behind a statement, no second one is
+ * put behind another.
  */
 export interface Announcer {
   /** Wakes them after a commit that has queued mail of this flow. */
@@ -86,8 +87,8 @@ function turnNow(): number {
 }
 
 /**
- * NOTIFY writes a commit record, which need not be flushed. Without parameters, which the driver asks the server about before it sends them: what it sends on
- * the connection meanwhile would get the wrong answers. A payload has digits, blanks and punctuation only.
+ * NOTIFY writes a commit record, which need not be flushed. Without parameters, as {@link sendBehind} needs it: a payload has digits, blanks and
+ * punctuation only.
  */
 export function wake(sql: Sql, payload: string): Promise<unknown> {
   return sql.unsafe(`select set_config('synchronous_commit', 'off', true), pg_notify('${QUEUE_CHANNEL}', '${payload}')`)

@@ -12,7 +12,7 @@ async function runWithOneBehind(first: Promise<unknown>) {
   let pid: Promise<number | undefined> | undefined
   const wasBehind = sendBehind(
     first,
-    () => pool`select pg_backend_pid() as pid`,
+    () => pool.unsafe('select pg_backend_pid() as pid'),
     (sent) => {
       pid = (sent as Promise<{ pid: number }[]>).then(([row]) => row?.pid)
     },

@@ -18,7 +18,8 @@ interface DriverConnection {
  * without a round trip, and also if `first` fails. Returns a function that says, when `first` has ended, whether that was so: not if this
  * connection has never run `first` before, and not within a transaction.
  *
- * `following` returns the statement. It is called when `first` is sent, which may wait for a connection, and `onSent` with its promise.
+ * `following` returns the statement, which must have no parameters: the driver would first ask the server for their types, and if it had to send `first`
+ * again meanwhile, each would get the other's answer. It is called when `first` is sent, which may wait for a connection, and `onSent` with its promise.
  */
 export function sendBehind(
   first: Promise<unknown>,

@@ -30,7 +30,7 @@ export function sendBehind(
   const { options } = query
   if (!options) return () => false
   let isSent = false
-  options.onexecute = (connection) => {
+  const sendNext = (connection: DriverConnection): boolean => {
     // Once, since it may be sent again.
     options.onexecute = undefined
     if (query.describeFirst) return false
@@ -42,5 +42,6 @@ export function sendBehind(
     onSent(next)
     return connection.execute(next)
   }
+  options.onexecute = sendNext
   return () => isSent && query.retried === undefined
 }

@@ -110,7 +110,9 @@ export class LargeBodies {
     })
     try {
       const built = await this.#build(entered, build)
-      built.message.onRelease = () => this.#leave(entered)
+      // Not written where it is assigned: V8 would keep it, and the body, until the next full collection.
+      const leave = () => this.#leave(entered)
+      built.message.onRelease = leave
       return await send(built)
     } finally {
       this.#leave(entered)

@@ -1,4 +1,7 @@
+import type { Readable } from 'node:stream'
+import type { SMTPServerDataStream } from 'smtp-server'
 import { SMTPStream } from 'smtp-server/lib/smtp-stream.js'
+import { MessageStream } from './message-stream.ts'
 import { inShareOfTurn } from './share-of-turn.ts'
 
 /**
@@ -29,6 +32,7 @@ export class CommandStream extends SMTPStream {
   #inProcess = 0
   /** The end of the last chunk of message data, where the end-of-data sequence may have begun. */
   #held: Buffer = NOTHING
+  #message!: MessageStream
 
   override _write(chunk: Buffer, encoding: BufferEncoding | 'buffer', next: (error?: Error | null) => void): void {
     // smtp-server calls this method recursively for what follows a message in the same chunk.
@@ -93,6 +97,34 @@ export class CommandStream extends SMTPStream {
     this._endDataMode(last.length > 0 && last, data.subarray(rest), done)
   }
 
+  override startDataMode(maxBytes?: number | string | null): SMTPServerDataStream {
+    this._dataMode = true
+    this._maxBytes = Number(maxBytes) || Number.POSITIVE_INFINITY
+    this.dataBytes = 0
+    this._atDataStart = true
+    this.#message = new MessageStream()
+    this._dataStream = this.#message as Readable as SMTPServerDataStream
+    return this._dataStream
+  }
+
+  /** As in smtp-server, but for the function that goes on: see {@link MessageStream}. */
+  override _endDataMode(last: Buffer | false, remainder: Buffer, callback: (error?: Error | null) => void): void {
+    const stream = this.#message
+    const goOn = (): void => this._write(remainder, 'buffer', callback)
+    // The message was answered before its end.
+    const isAnswered = this._continueCallback === true
+    const isRead = stream.destroyed || stream.readableEnded
+    this._continueCallback = isAnswered ? false : goOn
+    if (isAnswered && !isRead) stream.once('end', goOn)
+    stream.byteLength = this.dataBytes
+    stream.sizeExceeded = this.dataBytes > this._maxBytes
+    stream.end(last)
+    this._dataMode = false
+    this._remainder = ''
+    this._dataStream = null
+    if (isAnswered && isRead) goOn()
+  }
+
   /** Prepends the bytes held back if the end-of-data sequence may continue in this chunk; otherwise they were content. */
   #behindHeld(chunk: Buffer, kept: Buffer[]): Buffer {
     const held = this.#held
@@ -110,8 +142,8 @@ export class CommandStream extends SMTPStream {
     this.#held = Buffer.from(data.subarray(length - open, length))
     kept.push(data.subarray(0, length - open))
     const octets = this.#counted(kept)
-    const stream = this._dataStream
-    if (octets.length === 0 || !stream?.writable || stream.write(octets) || stream.destroyed) {
+    const stream = this.#message
+    if (octets.length === 0 || stream.write(octets)) {
       done()
       return
     }

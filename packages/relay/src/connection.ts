@@ -41,16 +41,18 @@ export class RelayConnection extends SMTPConnection {
 
   override _createParser(): CommandStream {
     const parser = new CommandStream({ maxCommandLength: this._server.options.maxCommandLength })
-    parser.onviolation = ({ code, text }) => {
+    const refuse: CommandStream['onviolation'] = ({ code, text }) => {
       this.send(code, text)
       this.close()
     }
-    parser.oncommand = (command, callback) => {
+    const carryOut: CommandStream['oncommand'] = (command, callback) => {
       const violation = parser.violationBehind(command)
       if (!violation) return this._onCommand(command, callback && (() => inShareOfTurn(callback)))
-      parser.onviolation(violation)
+      refuse(violation)
       callback?.()
     }
+    parser.onviolation = refuse
+    parser.oncommand = carryOut
     parser.on('error', (error: Error) => this.send(421, `4.5.0 ${error.message}`))
     return parser
   }

@@ -91,7 +91,8 @@ export async function startMetrics({ process, version }: MetricsOptions): Promis
   record = (name, labels, value) => sums.get(name)?.add(labels, value)
   const channel = new BroadcastChannel(CHANNEL)
   channel.unref()
-  channel.onmessage = ({ data }) => record?.(...(data as Forwarded))
+  const recordForwarded = ({ data }: MessageEvent): void => record?.(...(data as Forwarded))
+  channel.onmessage = recordForwarded
   const info = gauges.get('build_info')
   gauges.delete('build_info')
   info?.set({ version, process, node: globalThis.process.version }, 1)

@@ -108,7 +108,8 @@ export async function startTracing(
   })
   const channel = new BroadcastChannel(CHANNEL)
   channel.unref()
-  channel.onmessage = ({ data }) => spans.add(data as FinishedSpan)
+  const addSpan = ({ data }: MessageEvent): void => spans.add(data as FinishedSpan)
+  channel.onmessage = addSpan
   exported = { tracing, add: spans.add }
   return async () => {
     exported = undefined

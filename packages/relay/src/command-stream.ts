@@ -107,7 +107,7 @@ export class CommandStream extends SMTPStream {
     return this._dataStream
   }
 
-  /** As in smtp-server, but for the function that goes on: see {@link MessageStream}. */
+  /** As in smtp-server, except the function that goes on: see {@link MessageStream}. */
   override _endDataMode(last: Buffer | false, remainder: Buffer, callback: (error?: Error | null) => void): void {
     const stream = this.#message
     const goOn = (): void => this._write(remainder, 'buffer', callback)

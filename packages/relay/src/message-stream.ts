@@ -6,7 +6,7 @@ import { Readable } from 'node:stream'
  * full collection. Four of those a second took a fifth of the processor time of messages of 100 kB.
  */
 export class MessageStream extends Readable {
-  /** What smtp-server sets on a stream of its own. */
+  /** Set for smtp-server, as on a stream of its own. */
   byteLength = 0
   sizeExceeded = false
   /** Whether it has been given the end of the message, which smtp-server asks for when the connection closes. */

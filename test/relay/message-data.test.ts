@@ -82,3 +82,23 @@ t.test('random message data means the same however it is cut', async (t) => {
   }
   t.pass()
 })
+
+t.test('a reader that ends a message by its last octets and goes on at once loses no command behind it', async (t) => {
+  const parser = new CommandStream()
+  const commands: string[] = []
+  parser.oncommand = (command: Buffer, next: () => void) => {
+    commands.push(command.toString('latin1'))
+    next()
+  }
+  const stream = parser.startDataMode(1e9)
+  stream.on('data', (chunk: Buffer) => {
+    if (!chunk.includes('ghi')) return
+    stream.destroy()
+    parser.continue()
+  })
+  // From now on it is read at once.
+  await new Promise((resolve) => setImmediate(resolve))
+  for (const piece of ['abc\r\ndef', 'ghi\r\n.\r\nNOOP\r\n', 'RSET\r\n']) parser.write(piece)
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
+  t.strictSame(commands, ['NOOP', 'RSET'])
+})

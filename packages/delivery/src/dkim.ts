@@ -99,13 +99,17 @@ function signatureLength({ privateKey }: DkimSigner): number {
 }
 
 function signRsa({ privateKey }: DkimSigner, text: string): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>()
-  // Node keeps this function until the next full collection (docs/decisions/0007), so it refers to no more than it needs.
-  sign('sha256', Buffer.from(text, 'latin1'), privateKey, (error, signature) => {
+  return new Promise((resolve, reject) => {
+    sign('sha256', Buffer.from(text, 'latin1'), privateKey, takeSignature(resolve, reject))
+  })
+}
+
+/** Node keeps the function that it returns until the next full collection (docs/decisions/0007), so that refers to no more than it needs. */
+function takeSignature(resolve: (base64: string) => void, reject: (error: Error) => void) {
+  return (error: Error | null, signature: Buffer): void => {
     if (error) reject(error)
     else resolve(signature.toString('base64'))
-  })
-  return promise
+  }
 }
 
 /** Header fields with their continuation lines, without the last CRLF. */

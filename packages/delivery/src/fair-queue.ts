@@ -58,10 +58,9 @@ export class FairQueue<T> {
       for (const [key, waiting] of own) {
         if (!mayGo(waiting.flow)) continue
         const item = waiting.items.shift() as T
-        const isLast = waiting.items.length === 0
         // Behind the others. A map from which entries are removed copies itself again and again, so not where there are none.
-        if (isLast || own.size > 1) own.delete(key)
-        if (!isLast && own.size > 0) own.set(key, waiting)
+        if (waiting.items.length === 0 || own.size > 1) own.delete(key)
+        if (waiting.items.length > 0) own.set(key, waiting)
         this.#length--
         this.#passes[of] = this.#passOf(of) + 1 / (WEIGHTS[of] as number)
         return item

@@ -118,10 +118,11 @@ export class CommandStream extends SMTPStream {
     if (isAnswered && !isRead) stream.once('end', goOn)
     stream.byteLength = this.dataBytes
     stream.sizeExceeded = this.dataBytes > this._maxBytes
-    stream.end(last)
+    // Before the end is passed on: its reader may go on at once, and commands follow.
     this._dataMode = false
     this._remainder = ''
     this._dataStream = null
+    stream.end(last)
     if (isAnswered && isRead) goOn()
   }
 

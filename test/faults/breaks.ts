@@ -47,8 +47,8 @@ export const BREAKS: readonly Break[] = [
   {
     name: 'serves a site in the order of arrival',
     file: 'packages/delivery/src/fair-queue.ts',
-    find: 'if (waiting.items.length === 0 || own.size > 1) own.delete(key)',
-    replace: 'if (waiting.items.length === 0) own.delete(key)',
+    find: '        own.delete(key)',
+    replace: '        if (waiting.items.length === 1) own.delete(key)',
     journey: 'test/delivery/fairness.test.ts',
   },
   {

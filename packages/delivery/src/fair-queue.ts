@@ -57,9 +57,8 @@ export class FairQueue<T> {
       const own = this.#classes[of] as Map<number, Waiting<T>>
       for (const [key, waiting] of own) {
         if (!mayGo(waiting.flow)) continue
+        own.delete(key)
         const item = waiting.items.shift() as T
-        // Behind the others. A map from which entries are removed copies itself again and again, so not where there are none.
-        if (waiting.items.length === 0 || own.size > 1) own.delete(key)
         if (waiting.items.length > 0) own.set(key, waiting)
         this.#length--
         this.#passes[of] = this.#passOf(of) + 1 / (WEIGHTS[of] as number)

@@ -104,7 +104,7 @@ function signRsa({ privateKey }: DkimSigner, text: string): Promise<string> {
   })
 }
 
-/** Node keeps the function that it returns until the next full collection (docs/decisions/0007), so that refers to no more than it needs. */
+/** Node keeps the returned function until the next full collection (docs/decisions/0007), so it refers to nothing but the promise. */
 function takeSignature(resolve: (base64: string) => void, reject: (error: Error) => void) {
   return (error: Error | null, signature: Buffer): void => {
     if (error) reject(error)

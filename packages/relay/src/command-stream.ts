@@ -32,6 +32,7 @@ export class CommandStream extends SMTPStream {
   #inProcess = 0
   /** The end of the last chunk of message data, where the end-of-data sequence may have begun. */
   #held: Buffer = NOTHING
+  /** The data of the message that is being received, or was last. */
   #message!: MessageStream
 
   override _write(chunk: Buffer, encoding: BufferEncoding | 'buffer', next: (error?: Error | null) => void): void {

@@ -129,6 +129,9 @@ t.test('a worker that is killed at any moment leaves each letter to be sent once
   await until('all of them', async () => (await list()).every(({ forward }) => forward === 'sent'), 30_000)
   const subjects = await accepted(service)
   t.strictSame([...subjects].sort(), wanted.map((subject) => `[abuse] ${subject}`).sort(), 'each is accepted once')
+  // A delivery that was cut off after its end of data, or whose workers have died three times, waits five minutes from its takeover.
+  await until('the last takeover', async () => (await service.sql`select from workers`).length === 1, 30_000)
+  await moveClock(service.sql, '1 hour')
   await until(
     'their arrival',
     () => new Set(forwarded().map(({ text }) => /\nSubject: (.*)\r/.exec(text)?.[1])).size === 40,

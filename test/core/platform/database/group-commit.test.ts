@@ -208,6 +208,28 @@ t.test('spaced commits begin apart, the first at once, and a full batch waits fo
   t.ok(Number(later[0]) - first > 30, 'and later')
 })
 
+t.test('after a large batch the next one waits until half as many items are there, but not for long', async (t) => {
+  const { add, batches, end } = makeCommit({ maxItems: 50 })
+  const large = add('.', ...'abcdefghijklmnop')
+  await end()
+  await end()
+  const next = add(...'qrstuvw')
+  t.equal(batches.length, 2, 'seven are not half of sixteen')
+  next.push(...add('x'), ...add('y'))
+  await end()
+  t.equal(batches[2], 'qrstuvwxy')
+  await Promise.all([...large, ...next])
+  const again = add('.', ...'abcdefghijklmnop')
+  await end()
+  await end()
+  const [alone] = add('z')
+  t.equal(batches.length, 5)
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  await end()
+  await Promise.all([...again, alone])
+  t.equal(batches[5], 'z')
+})
+
 t.test('when all that waited came too late they are refused, and nothing is written for nobody', async (t) => {
   const written: string[] = []
   let end: () => void = () => {}

@@ -82,7 +82,7 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
     running--
   }
 
-  /** Resolves when so many items wait, or a full batch, or after GATHER_TIMEOUT. Two lanes don't gather at once. */
+  /** Resolves when `enough` items or a full batch are waiting, or after GATHER_TIMEOUT. Two lanes never gather at once. */
   async function gather(enough: number): Promise<void> {
     if (gathering || queue.length >= enough || queue.isFull) return
     await new Promise<void>((resolve) => {

@@ -24,6 +24,12 @@ const INVISIBLE = /[\p{C}\p{Z}]/u
 const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\[\x20-\x7e])+)"$/
 /** Maximum length of a quoted local part: 64 characters, each escaped, and the quotes. */
 const MAX_QUOTED_LENGTH = 2 * 64 + 2
+/**
+ * An address that needs no canonical form but a domain in lower case: dot-atom of ASCII, labels of letters, digits and hyphens. Nearly all
+ * are such, and a message has its addresses parsed a dozen times. The end is a letter, since an all-numeric top-level label is refused.
+ */
+const PLAIN =
+  /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]{1,64}(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]{1,64}){0,32}@(?:(?!-)[A-Za-z0-9-]{0,62}[A-Za-z0-9]\.){0,126}(?!-)[A-Za-z0-9-]{0,62}[A-Za-z]$/
 const LDH_LABEL = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/
 
 /**
@@ -36,6 +42,14 @@ export function parseAddress(input: string): Address | undefined {
   if (text.length > 512) return undefined
   const at = text.lastIndexOf('@')
   if (at <= 0) return undefined
+  if (text.length <= 254 && at <= 64 && PLAIN.test(text)) {
+    const domain = text.slice(at + 1).toLowerCase()
+    // Fake A-labels are refused below.
+    if (!domain.includes('xn--')) {
+      const full = `${text.slice(0, at)}@${domain}`
+      return { text: full, local: text.slice(0, at), domain, key: full.toLowerCase(), utf8: false }
+    }
+  }
   const local = parseLocal(text.slice(0, at))
   if (local === undefined) return undefined
   const domain = parseDomain(text.slice(at + 1))

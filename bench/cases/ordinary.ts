@@ -1,14 +1,13 @@
 import { type HttpCall, httpClients, v2Call, v3Call } from '../harness/calls.ts'
+import { accept, type Comparison, endToEnd } from '../harness/compare.ts'
 import { type Case, type Context, expectCount } from '../harness/context.ts'
-import { messagesFor, WARM_UP } from '../harness/load.ts'
+import { WARM_UP } from '../harness/load.ts'
 import { prose } from '../harness/messages.ts'
 import { until } from '../harness/processes.ts'
-import { ProcessorTime, sinceNow } from '../harness/processor.ts'
 import { addWebhook, startReceiver, WEBHOOK_SETTINGS } from '../harness/receiver.ts'
-import { alternate, type Finding, format, median, type Round, ratioOf } from '../harness/rounds.ts'
+import type { Finding } from '../harness/rounds.ts'
 import type { Sender } from '../harness/service.ts'
 import { type SmtpSink, startSmtpSink } from '../harness/sink.ts'
-import { slowestStatements } from '../harness/statements.ts'
 
 const OCTETS = 10_000
 const ACCOUNTS = 2000
@@ -16,20 +15,6 @@ const ACCOUNTS = 2000
 const AT_ONCE = 4
 /** Far from what a run uses, so that nothing is refused. */
 const LIMITS = { credits: 100_000_000, perWindow: 100_000_000 } as const
-
-/** A contestant: the calls it sends in turn, and what must hold when all their mail has arrived. */
-interface Mail {
-  readonly calls: readonly HttpCall[]
-  readonly check?: (messages: number) => Promise<void>
-}
-
-interface Comparison {
-  readonly title: string
-  readonly key: string
-  readonly atLeast: number
-  /** Whose figures are compared: the mail with something, then the same without it. */
-  readonly mails: Readonly<Record<string, Mail>>
-}
 
 /** What an ordinary user's mail has and the other cases' mail has not, each against the same mail without it; all through the HTTP API. */
 export const ordinary: Case = {
@@ -39,6 +24,7 @@ export const ordinary: Case = {
     withSink(context, async (sink, plain, makeSender) => {
       const { service } = context
       const findings = [await accept(context, await limits(context, plain, await makeSender()))]
+      for (const comparison of doors(plain)) findings.push(await accept(context, comparison))
       await startWorker(context, sink, plain)
       findings.push(await endToEnd(context, sink, await tracking(context, plain, await makeSender())))
       findings.push(await endToEnd(context, sink, await template(context, plain)))
@@ -217,84 +203,35 @@ function accounts(plain: Sender, senders: readonly Sender[]): Comparison {
   }
 }
 
-/** From the first call to the last answer, without a worker. */
-function accept(context: Context, comparison: Comparison): Promise<Finding> {
-  const { service } = context
-  return compare(context, comparison, {
-    unit: 'calls/s',
-    send: ({ calls }, messages) => httpClients(service.apiUrl, calls, { messages }),
-    async settle({ check }, messages) {
-      await check?.(messages)
-      expectCount('messages accepted', await service.accepted(), messages)
-      await service.empty()
-    },
-  })
+interface V2Body {
+  readonly from: { readonly fromEmail: string; readonly fromName: string }
+  readonly subject: string
+  readonly content: string
+  readonly personalizations: readonly [{ readonly recipient: string }]
 }
 
-/** From the first call to the last message at the sink. */
-function endToEnd(context: Context, sink: SmtpSink, comparison: Comparison): Promise<Finding> {
-  const { service } = context
-  let before = sink.count()
-  return compare(context, comparison, {
-    unit: 'messages/s',
-    async send({ calls }, messages) {
-      before = sink.count()
-      const began = performance.now()
-      await httpClients(service.apiUrl, calls, { messages })
-      await until('the last message', () => sink.count() - before >= messages, { seconds: 180 })
-      return (performance.now() - began) / 1000
-    },
-    async settle({ check }, messages) {
-      await check?.(messages)
-      await service.drained(messages)
-      expectCount('messages at the sink', sink.count() - before, messages)
-    },
-  })
-}
-
-interface Measurement {
-  readonly unit: string
-  /** Returns seconds. */
-  readonly send: (mail: Mail, messages: number) => Promise<number>
-  /** Throws unless as many messages were accepted and delivered as were sent, and empties the tables. */
-  readonly settle: (mail: Mail, messages: number) => Promise<void>
-}
-
-async function compare(
-  { service, rounds, seconds, statements, report }: Context,
-  { title, key, atLeast, mails }: Comparison,
-  { unit, send, settle }: Measurement,
-): Promise<Finding> {
-  report(title)
-  const processor = new ProcessorTime()
-  /** The same by part of the service. */
-  const parts: Record<string, Record<string, number[]>> = {}
-  const contestants: Record<string, Round> = {}
-  for (const [name, mail] of Object.entries(mails)) {
-    const inTime = await messagesFor(seconds, async (tried) => {
-      const took = await send(mail, tried)
-      await settle(mail, tried)
-      return took
-    })
-    // Every account of a round sends more than once.
-    const messages = Math.max(inTime, 2 * mail.calls.length)
-    contestants[name] = async () => {
-      if (statements) await service.sql`select pg_stat_statements_reset()`
-      const used = sinceNow(service.parts())
-      const took = await processor.during(name, service.roots(), messages, () => send(mail, messages))
-      const own = (parts[name] ??= {})
-      for (const [part, time] of used()) (own[part] ??= []).push(time / messages)
-      if (statements) for (const line of await slowestStatements(service.sql, messages)) report(line)
-      await settle(mail, messages)
-      return messages / took
-    }
+/** The same mail by v3 and as a form with bracketed names, against JSON by v2. */
+function doors(plain: Sender): Comparison[] {
+  const html = prose(2000, 7)
+  const json = v2Call(plain, html)
+  const { from, subject, content, personalizations } = JSON.parse(json.body) as V2Body
+  const fields = {
+    'from[fromEmail]': from.fromEmail,
+    'from[fromName]': from.fromName,
+    subject,
+    content,
+    'personalizations[0][recipient]': personalizations[0].recipient,
   }
-  const found = await alternate(contestants, rounds, report)
-  for (const [name, times] of Object.entries(parts)) {
-    const shown = Object.entries(times).map(([part, values]) => `${part} ${format(median(values))}`)
-    report(`  ${name}, µs of processor time per message: ${shown.join(', ')}`)
+  const form: HttpCall = {
+    ...json,
+    headers: { ...json.headers, 'content-type': 'application/x-www-form-urlencoded' },
+    // The number of the call is put in afterwards.
+    body: new URLSearchParams(fields).toString().replaceAll('%25NUMBER%25', '%NUMBER%'),
   }
-  const ratio = ratioOf(found)
-  const target = { sense: 'at least', value: atLeast } as const
-  return { title, unit, rounds: found, processor: processor.rounds, key, target, ...(ratio && { ratio }) }
+  const of = (name: string, call: HttpCall): Comparison => ({
+    title: `HTTP durable accept, 2 kB, ${name}, against JSON by v2`,
+    key: `door_${name.split(' ')[0]}`,
+    mails: { [name]: { calls: [call] }, 'v2 JSON': { calls: [json] } },
+  })
+  return [of('v3 mail/send', v3Call(plain, { subject, html: content })), of('form', form)]
 }

@@ -1,17 +1,21 @@
 import type { FastifyReply } from 'fastify'
 
 /**
- * Sets the CORS headers (contract 1.9): scripts of any origin may use the API but not send mail, because a page
+ * Returns a function that sets the CORS headers (contract 1.9): scripts of any origin may use the API but not send mail, because a page
  * that sends mail would expose its key to everyone.
  */
-export function setCorsHeaders(reply: FastifyReply, sends: boolean, publicUrl: string): void {
-  if (!sends) {
-    reply.header('access-control-allow-origin', '*')
-    reply.header('access-control-expose-headers', 'Link, Location')
-    return
+export function corsHeaders(publicUrl: string): (reply: FastifyReply, sends: boolean) => void {
+  const { origin } = new URL(publicUrl)
+  const reason = `${publicUrl}/docs`
+  return (reply, sends) => {
+    if (sends) {
+      reply.header('access-control-allow-origin', origin)
+      reply.header('x-no-cors-reason', reason)
+    } else {
+      reply.header('access-control-allow-origin', '*')
+      reply.header('access-control-expose-headers', 'Link, Location')
+    }
   }
-  reply.header('access-control-allow-origin', new URL(publicUrl).origin)
-  reply.header('x-no-cors-reason', `${publicUrl}/docs`)
 }
 
 /** Responds to a CORS preflight request (OPTIONS). */

@@ -9,7 +9,7 @@ import { keepRate } from '../http/rate-headers.ts'
 import { countBytes, isZipped, unzipped } from '../http/zipped.ts'
 import { answerLargeCalls } from '../large-calls/index.ts'
 import { BODY_LIMIT, readJson, requireReadable } from './bodies.ts'
-import { sayPreflight, setCorsHeaders } from './cors.ts'
+import { corsHeaders, sayPreflight } from './cors.ts'
 import type { Operation } from './operation.ts'
 import { operationRoutes, PATHS, requireAllowedFor } from './operations.ts'
 import { sendRefusal } from './refusal.ts'
@@ -19,12 +19,13 @@ import { sendRefusal } from './refusal.ts'
  * is the contract's (2.4): method, key, content type, size, UTF-8, JSON, then the operation.
  */
 export async function v3(app: FastifyInstance, { core, publicUrl, entrance, letIn }: Doors): Promise<void> {
+  const setCorsHeaders = corsHeaders(publicUrl)
   app.setErrorHandler(sendRefusal)
   app.setNotFoundHandler(unreachable)
   // A hook rather than handlers, which run only after the body was read.
   app.addHook('onRequest', async (request, reply) => {
     const { allow, sends = false } = request.routeOptions.config
-    setCorsHeaders(reply, sends, publicUrl)
+    setCorsHeaders(reply, sends)
     if (allow === undefined) return
     if (methodOf(request) !== 'OPTIONS') throw new ServiceError('methodNotAllowed')
     sayPreflight(reply, sends)

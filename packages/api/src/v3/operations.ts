@@ -103,7 +103,6 @@ async function answer(
   const input = inputOf(operation, request)
   const { principal } = request
   const by = { keyId: principal.keyId, address: clientAddress(request) }
-  const rights = principal.v3Rights ?? rightsOf(principal.scopes)
   const reads = core.oldReads()
   reply.code(operation.status)
   const result = await operation.act(input, {
@@ -112,7 +111,6 @@ async function answer(
     principal,
     by,
     publicUrl,
-    rights,
     rightsOf,
     scopeOf,
     lackingOf,

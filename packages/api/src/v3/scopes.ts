@@ -11,6 +11,7 @@ export const SCOPES: readonly Operation[] = [
     scope: null,
     right: null,
     status: 200,
-    act: async (_input, { rights }) => ({ scopes: rights }),
+    // A key that was created through v3 has those that were requested.
+    act: async (_input, { principal, rightsOf }) => ({ scopes: principal.v3Rights ?? rightsOf(principal.scopes) }),
   }),
 ]

@@ -17,7 +17,12 @@ interface Profile {
 }
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { messages: { type: 'string' } } })
-const profile = JSON.parse(readFileSync(positionals[0] ?? '', 'utf8')) as Profile
+const [file] = positionals
+if (file === undefined) {
+  process.stderr.write('Name a .cpuprofile, such as bench/cpu.ts --profile leaves.\n')
+  process.exit(64)
+}
+const profile = JSON.parse(readFileSync(file, 'utf8')) as Profile
 const nodes = new Map(profile.nodes.map((node) => [node.id, node]))
 const parents = new Map(profile.nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)))
 const WRITES = new Set(['writev', 'writeUtf8String', 'writeLatin1String', 'writeBuffer', 'writeAsciiString'])
@@ -25,6 +30,8 @@ const WRITES = new Set(['writev', 'writeUtf8String', 'writeLatin1String', 'write
 const times = new Map<string, number>()
 for (const [at, id] of profile.samples.entries()) {
   const layer = layerOf(id)
+  // The first one begins with the profile.
+  if (at === 0) continue
   times.set(layer, (times.get(layer) ?? 0) + (profile.timeDeltas[at] ?? 0))
 }
 times.delete('(idle)')

@@ -1,5 +1,4 @@
 import { POOL_SIZES, runProcess, STANDBY_POOL_SIZES, withCore } from '@postrider/core'
-import { yieldWhileSigning } from './signing-threads.ts'
 import { startWorker } from './start-worker.ts'
 
 const LOST = {
@@ -13,8 +12,6 @@ const LOST = {
  * The time per message is the same (`node bench/cpu.ts`, in turn: 883, 805, 805 and 805, 812, 830 µs).
  */
 const HEAP_GROWTH = 80
-
-await yieldWhileSigning()
 
 /** The delivery process. Any number of them can run, on any number of hosts. */
 await runProcess(

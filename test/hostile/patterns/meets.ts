@@ -54,7 +54,6 @@ export const MEETS: Readonly<Record<string, Meets>> = {
     text: 'the signed header fields of a message, and the signature',
     longest: 512 * kB,
   },
-  'packages/delivery/src/signing-threads.ts': OWN,
   'packages/relay/src/': MAIL_HEAD,
   'packages/relay/src/command-stream.ts': { text: 'an SMTP command', longest: 16 * kB },
   'packages/relay/src/path.ts': { text: 'an SMTP command', longest: 16 * kB },

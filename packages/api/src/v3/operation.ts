@@ -61,10 +61,7 @@ export interface Call {
   readonly by: { readonly keyId: number; readonly address: string }
   /** Base URL of the service, without a trailing slash. */
   readonly publicUrl: string
-  /**
-   * Returns v3's names of the permissions in these scopes, and the scope to which a name belongs. For most calls neither is needed, and the
-   * names of all scopes take 15 µs.
-   */
+  /** Returns v3's names of the permissions in these scopes (30 µs: all operations are looked at), and the scope to which a name belongs. */
   readonly rightsOf: (scopes: readonly Scope[]) => string[]
   readonly scopeOf: (right: string) => Exclude<Scope, 'all'> | undefined
   /** Returns v3's names of the changes that a scope permits and these permissions lack, one name for each. */

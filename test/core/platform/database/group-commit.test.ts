@@ -1,5 +1,6 @@
 import { createGroupCommit } from '@postrider/core'
 import t from 'tap'
+import { until } from '../../../helpers/until.ts'
 
 interface Item {
   readonly name: string
@@ -11,7 +12,7 @@ interface Item {
 class Away extends Error {}
 
 /** A group commit over a database in the test's hand: each write waits until the test lets it go. */
-function makeCommit({ lanes = 1, maxItems = 3, maxWeight = 100 } = {}) {
+function makeCommit({ lanes = 1, maxItems = 3, maxWeight = 100, gatherTimeout = 1 } = {}) {
   const batches: string[] = []
   const waiting: ((error?: Error) => void)[] = []
   const state = { open: 0, mostOpen: 0 }
@@ -19,6 +20,7 @@ function makeCommit({ lanes = 1, maxItems = 3, maxWeight = 100 } = {}) {
     lanes,
     maxItems,
     maxWeight,
+    gatherTimeout,
     weigh: ({ weight = 1 }) => weight,
     sharedFault: (error) => error instanceof Away,
     write: async (batch) => {
@@ -208,26 +210,45 @@ t.test('spaced commits begin apart, the first at once, and a full batch waits fo
   t.ok(Number(later[0]) - first > 30, 'and later')
 })
 
-t.test('after a large batch the next one waits until half as many items are there, but not for long', async (t) => {
-  const { add, batches, end } = makeCommit({ maxItems: 50 })
-  const large = add('.', ...'abcdefghijklmnop')
+t.test('after a large batch the next one waits until half as many items are there', async (t) => {
+  const { add, batches, end } = makeCommit({ maxItems: 50, gatherTimeout: 60_000 })
+  const all = add('.', ...'abcdefghijklmnop')
   await end()
   await end()
-  const next = add(...'qrstuvw')
+  all.push(...add(...'qrstuvw'))
   t.equal(batches.length, 2, 'seven are not half of sixteen')
-  next.push(...add('x'), ...add('y'))
+  all.push(...add('x'), ...add('y'))
   await end()
   t.equal(batches[2], 'qrstuvwxy')
-  await Promise.all([...large, ...next])
-  const again = add('.', ...'abcdefghijklmnop')
+  await Promise.all(all)
+})
+
+t.test('but not for long', async (t) => {
+  const { add, batches, end } = makeCommit({ maxItems: 50 })
+  const all = add('.', ...'abcdefghijklmnop')
   await end()
   await end()
-  const [alone] = add('z')
-  t.equal(batches.length, 5)
-  await new Promise((resolve) => setTimeout(resolve, 20))
+  all.push(...add('z'))
+  await until('its batch', () => batches.length === 3)
   await end()
-  await Promise.all([...again, alone])
-  t.equal(batches[5], 'z')
+  await Promise.all(all)
+  t.equal(batches[2], 'z')
+})
+
+t.test('while one lane gathers, the other one leaves it what comes', async (t) => {
+  const { add, batches, end } = makeCommit({ lanes: 2, maxItems: 20, gatherTimeout: 60_000 })
+  const all = add('.', ...'abcdefghijklmnopqrst', ...'ABCDEFGHIJKLMNOPQRST')
+  t.equal(batches.length, 2, 'both lanes are in use')
+  // The first lane writes the next full batch, the second one gathers.
+  await end()
+  await end()
+  all.push(...add('x'))
+  await end()
+  t.equal(batches.length, 3, 'neither lane writes one alone')
+  all.push(...add(...'123456789'))
+  await end()
+  t.equal(batches[3], 'x123456789')
+  await Promise.all(all)
 })
 
 t.test('when all that waited came too late they are refused, and nothing is written for nobody', async (t) => {

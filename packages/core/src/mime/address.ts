@@ -26,7 +26,7 @@ const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\[\x20-\x7e])+)"$/
 const MAX_QUOTED_LENGTH = 2 * 64 + 2
 /**
  * An address that needs no canonical form but a domain in lower case: dot-atom of ASCII, labels of letters, digits and hyphens. Nearly all
- * are such, and a message has its addresses parsed a dozen times. The end is a letter, since an all-numeric top-level label is refused.
+ * are such, and each call parses its addresses several times. The end is a letter, since an all-numeric top-level label is refused.
  */
 const PLAIN =
   /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]{1,64}(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]{1,64}){0,32}@(?:(?!-)[A-Za-z0-9-]{0,62}[A-Za-z0-9]\.){0,126}(?!-)[A-Za-z0-9-]{0,62}[A-Za-z]$/

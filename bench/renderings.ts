@@ -1,29 +1,13 @@
-import { createDynamicRenderer, type DynamicTemplate } from '../packages/core/src/content/engine/index.ts'
-import { prose } from './harness/messages.ts'
+import { createDynamicRenderer } from '../packages/core/src/content/engine/index.ts'
+import { RECEIPT, receiptData } from './harness/receipt.ts'
 import { median } from './harness/rounds.ts'
 
 /**
  * Renderings per second of a dynamic template of 10 kB with a loop of ten rows, by themselves: one recipient at a time, sixteen calls at once,
  * and a hundred recipients in one call. By the threads that render in the service. `node bench/renderings.ts`
  */
-const ROW = '<tr><td>{{number}}</td><td>{{name}}</td><td>{{#if late}}late{{else}}{{price}}{{/if}}</td></tr>\r\n'
-const TEMPLATE: DynamicTemplate = {
-  subject: 'Your berth, {{name}}',
-  html: `<p>Dear {{name}},</p>\r\n<table>\r\n{{#each items}}${ROW}{{/each}}</table>\r\n${prose(9000, 7)}`,
-}
 const ROUNDS = 5
 const SECONDS = 2
-
-/** Data of a recipient, as the accept side passes it on. */
-function dataOf(recipient: number): Record<string, unknown> {
-  const item = (_none: unknown, at: number) => ({
-    number: at,
-    name: `Rope & sail no. ${at}`,
-    price: `${at}.50`,
-    late: at === 3,
-  })
-  return { name: `Lena ${recipient}`, items: Array.from({ length: 10 }, item) }
-}
 
 const renderer = createDynamicRenderer()
 
@@ -34,8 +18,8 @@ async function rate(atOnce: number, recipients: number): Promise<number> {
   const call = async (): Promise<void> => {
     while (performance.now() - began < SECONDS * 1000) {
       const rendered = await renderer.renderDynamic(
-        TEMPLATE,
-        Array.from({ length: recipients }, (_none, at) => dataOf(at)),
+        RECEIPT,
+        Array.from({ length: recipients }, (_none, at) => receiptData(`Lena ${at}`)),
       )
       for (const { kind } of rendered) if (kind !== 'rendered') throw new Error(`not rendered: ${kind}`)
       done += recipients

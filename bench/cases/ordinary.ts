@@ -4,6 +4,7 @@ import { type Case, type Context, expectCount } from '../harness/context.ts'
 import { WARM_UP } from '../harness/load.ts'
 import { prose } from '../harness/messages.ts'
 import { until } from '../harness/processes.ts'
+import { RECEIPT, receiptData } from '../harness/receipt.ts'
 import { addWebhook, startReceiver, WEBHOOK_SETTINGS } from '../harness/receiver.ts'
 import type { Finding } from '../harness/rounds.ts'
 import type { Sender } from '../harness/service.ts'
@@ -106,23 +107,10 @@ async function tracking({ service }: Context, plain: Sender, tracked: Sender): P
   }
 }
 
-/** A receipt: a table with a row for each item, and what is the same for all recipients. */
 async function template({ service }: Context, plain: Sender): Promise<Comparison> {
   const { accountId } = plain
-  const row = '<tr><td>{{number}}</td><td>{{name}}</td><td>{{#if late}}late{{else}}{{price}}{{/if}}</td></tr>\r\n'
-  const version = {
-    subject: 'Your berth, {{name}}',
-    html: `<p>Dear {{name}},</p>\r\n<table>\r\n{{#each items}}${row}{{/each}}</table>\r\n${prose(OCTETS - 1000, 7)}`,
-    plain: '',
-    generatePlain: false,
-  }
-  const item = (_none: unknown, at: number) => ({
-    number: 1000 + at,
-    name: `Rope & sail no. ${at}`,
-    price: `${at}.50`,
-    late: at === 3,
-  })
-  const data = { name: 'Lena', items: Array.from({ length: 10 }, item) }
+  const version = { ...RECEIPT, plain: '', generatePlain: false }
+  const data = receiptData('Lena')
   const { editableTemplates } = service.core
   const { id } = await editableTemplates.create({ accountId, name: 'receipt', generation: 'dynamic' })
   await editableTemplates.addVersion({ accountId, id }, { ...version, name: 'first' })

@@ -3,6 +3,7 @@ import t from 'tap'
 import { sendV2, v2Body } from '../helpers/send.ts'
 import { until } from '../helpers/until.ts'
 import { startInternet } from './outbox.ts'
+import { untilSourcesRead } from './sources-read.ts'
 
 const internet = await startInternet(t)
 const { service } = internet
@@ -15,12 +16,6 @@ async function sendMany(count: number, domain: string): Promise<void> {
   const base = `http://127.0.0.1:${service.config.apiPort}`
   const { status } = await sendV2(base, internet.sender.apiKey, v2Body(internet.sender, { personalizations }))
   if (status !== 200) throw new Error('not accepted')
-}
-
-async function untilKnown(): Promise<void> {
-  const all = async () => (await sources.read()).sources.every(({ workers }) => workers > 0)
-  await until('the worker to have the sources', all)
-  await new Promise((resolve) => setTimeout(resolve, 300))
 }
 
 /** Adds or removes an address of this host. Returns whether that is allowed. */
@@ -38,7 +33,7 @@ t.test('when an address is gone from its host, others send its mail, and no atte
   t.teardown(() => changeAddress('del'))
   await sources.add({ name: 'gone', address: '198.51.100.77', helo: 'gone.example.com', weight: 100 })
   await sources.add({ name: 'stays', address: '127.0.0.2', helo: 'stays.example.com', weight: 1 })
-  await untilKnown()
+  await untilSourcesRead(internet)
   changeAddress('del')
   const host = await internet.host(t)
   await sendMany(50, internet.domain([host]))
@@ -51,12 +46,12 @@ t.test('when an address is gone from its host, others send its mail, and no atte
 t.test('mail to hosts without IPv6 is not sent from a source that has nothing else, if another one can', async (t) => {
   await sources.add({ name: 'six', address: '::1', helo: 'six.example.com' })
   await sources.add({ name: 'four', address: '127.0.0.3', helo: 'four.example.com' })
-  await untilKnown()
+  await untilSourcesRead(internet)
   const host = await internet.host(t)
   await sendMany(20, internet.domain([host]))
   await until('all of it', () => host.messages.length === 20)
   await sources.remove('four')
-  await new Promise((resolve) => setTimeout(resolve, 300))
+  await untilSourcesRead(internet)
   const id = await internet.send(`r@${internet.domain([host])}`)
   const { attempts } = await internet.attempted(id, 1)
   t.match(attempts, [{ stage: 'mx', reply: 'no mail host of the domain has an address' }], 'if none can, that is said')

@@ -2,6 +2,7 @@ import t from 'tap'
 import { list, publishLists, publishSource } from '../helpers/source-zones.ts'
 import { until } from '../helpers/until.ts'
 import { startInternet } from './outbox.ts'
+import { untilSourcesRead } from './sources-read.ts'
 
 const ZEN = 'zen.spamhaus.org'
 const COP = 'bl.spamcop.net'
@@ -79,7 +80,7 @@ t.test('a source that most receivers refuse is paused while another of its pool 
   await bad.list(ZEN, '127.0.0.2')
   t.match(await bad.state(), { isPaused: true, reason: `listed by ${ZEN} (127.0.0.2)` })
   t.match(await other.state(), ACTIVE)
-  await new Promise((resolve) => setTimeout(resolve, 500))
+  await untilSourcesRead(internet)
   const host = await internet.host(t)
   const domain = internet.domain([host])
   for (let number = 0; number < 10; number++) await internet.send(`r${number}@${domain}`)

@@ -5,6 +5,7 @@ import { sendV2, v2Body } from '../helpers/send.ts'
 import type { Sender } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
 import { startInternetProcess } from './outbox.ts'
+import { untilSourcesRead } from './sources-read.ts'
 
 const FILE = join(t.testdir(), 'providers.yaml')
 writeFileSync(
@@ -52,17 +53,8 @@ async function addSource(
   const name = `mta-${++names}`
   await sources.add({ name, helo: `${name}.example.com`, ...source })
   t.teardown(() => sources.remove(name))
-  await untilKnown()
+  await untilSourcesRead(internet)
   return name
-}
-
-/** Waits until the worker has registered the sources of its host, and knows that. */
-async function untilKnown(): Promise<void> {
-  await until(
-    'the worker to have the sources',
-    async () => (await sources.read()).sources.every(({ workers }) => workers > 0) || undefined,
-  )
-  await new Promise((resolve) => setTimeout(resolve, 300))
 }
 
 t.test('without sources, the operating system chooses the address and the service its own name', async (t) => {
@@ -119,7 +111,7 @@ t.test(
     )
     await untilDeferred(domain, 40)
     await sources.change(paused, { pause: 'listed' })
-    await new Promise((resolve) => setTimeout(resolve, 500))
+    await untilSourcesRead(internet)
     await internet.advance(60)
     await untilOffered(3)
     for (const [, second, third] of offered.values()) {
@@ -207,7 +199,7 @@ t.test('rules send mail of an account, class, domain or tag from a pool; the fir
     await sources.addRule({ pool: 'tag-pool', tag: 'receipt', position: 1 }),
     await sources.addRule({ pool: 'bulk-pool', sendingDomain: other.domain.toUpperCase() }),
   ]
-  await new Promise((resolve) => setTimeout(resolve, 300))
+  await untilSourcesRead(internet)
   const sentFrom = async (extra = {}, sender = internet.sender) => {
     const { host, domain } = await makeHost(t)
     await internet.inState(await sendMany(1, domain, extra, sender), 'delivered')
@@ -224,7 +216,7 @@ t.test('rules send mail of an account, class, domain or tag from a pool; the fir
   t.equal(await sentFrom({}, other), '127.0.0.12', 'by its sending domain')
   await sources.changePool('tag-pool', { fallback: 'fallback-pool' })
   await sources.change(tagged, { pause: 'listed' })
-  await new Promise((resolve) => setTimeout(resolve, 300))
+  await untilSourcesRead(internet)
   t.equal(await sentFrom({ tags: ['receipt'] }), '127.0.0.14', 'the fallback sends if no source of the pool can')
   for (const { id } of rules) await sources.removeRule(id)
   await sources.changePool('tag-pool', { fallback: null })
@@ -234,7 +226,7 @@ t.test('mail whose source no worker has waits, says so, and is sent when one has
   await sources.addPool('far', {})
   await sources.add({ name: 'far-1', address: '192.0.2.77', helo: 'far-1.example.com', pool: 'far' })
   const rule = await sources.addRule({ pool: 'far', tag: 'far' })
-  await new Promise((resolve) => setTimeout(resolve, 300))
+  await untilSourcesRead(internet)
   const { host, domain } = await makeHost(t)
   const id = await sendMany(1, domain, { tags: ['far'] })
   await until(

@@ -4,6 +4,7 @@ import t from 'tap'
 import { sendV2, v2Body } from '../helpers/send.ts'
 import { until } from '../helpers/until.ts'
 import { startInternet } from './outbox.ts'
+import { untilSourcesRead } from './sources-read.ts'
 
 const FILE = join(t.testdir(), 'providers.yaml')
 writeFileSync(FILE, 'providers:\n  - { name: harbour, mx: [.harbour.example], connections: 10 }\n')
@@ -23,20 +24,12 @@ async function sendMany(count: number, domain: string): Promise<void> {
   if (status !== 200) throw new Error('not accepted')
 }
 
-async function untilKnown(): Promise<void> {
-  await until('the worker to have the sources', async () =>
-    (await sources.read()).sources.every(({ workers }) => workers > 0),
-  )
-  await new Promise((resolve) => setTimeout(resolve, 300))
-}
-
-/** The worker reads the sources every five seconds, and when it is told to. */
+/** With the source's allowance of that hour known to the worker. */
 async function nextHour(): Promise<void> {
   await internet.advance(HOUR)
   // The process asks for a rate that was used up again after two seconds.
   await new Promise((resolve) => setTimeout(resolve, 2000))
-  await service.sql`select pg_notify('postrider_limits', '')`
-  await new Promise((resolve) => setTimeout(resolve, 1200))
+  await untilSourcesRead(internet)
 }
 
 /** Begins with the first minute of a day, so that a test does not pass midnight. */
@@ -50,7 +43,7 @@ t.test('a new source sends as much as its plan allows; the others of the pool se
   await atMidnight()
   await sources.add({ name: 'old', address: '127.0.0.2', helo: 'old.example.com' })
   await sources.add({ name: 'new', address: '127.0.0.3', helo: 'new.example.com', warmUpPlan: 'gentle' })
-  await untilKnown()
+  await untilSourcesRead(internet)
   const host = await internet.host(t, {}, 'harbour.example')
   const domain = internet.domain([host])
   await sendMany(100, domain)
@@ -75,7 +68,7 @@ t.test('a new source sends as much as its plan allows; the others of the pool se
 
 t.test('without another source its mail waits, and says so; the next day there is more if all went well', async (t) => {
   await sources.add({ name: 'only', address: '127.0.0.4', helo: 'only.example.com', warmUpPlan: 'gentle' })
-  await untilKnown()
+  await untilSourcesRead(internet)
   await atMidnight()
   const host = await internet.host(t, {}, 'harbour.example')
   const domain = internet.domain([host])

@@ -1,3 +1,4 @@
+import { subscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import { mock } from 'node:test'
 import t, { type Test } from 'tap'
@@ -12,12 +13,24 @@ import { type RawServer, startRawServer, talkSmtp } from './raw-server.ts'
 const realTimeout = setTimeout
 const realWait = (ms: number): Promise<void> => new Promise((resolve) => realTimeout(resolve, ms))
 
+/** Waits by that clock. What the held one is moved by counts only once the client waits for what does not come. */
+async function realUntil(what: string, look: () => boolean): Promise<void> {
+  for (let looks = 0; !look(); looks++) {
+    if (looks > 3000) throw new Error(`waited for ${what}`)
+    await realWait(5)
+  }
+}
+
 function holdClock(t: Test): void {
   mock.timers.enable({ apis: ['setTimeout'] })
   t.teardown(() => mock.timers.reset())
 }
 
 const credentials = { user: 'mail', password: 'secret' }
+
+/** The sockets of all clients in this process, in the order in which they were opened. */
+const clients: Socket[] = []
+subscribe('net.client.socket', (message) => clients.push((message as { socket: Socket }).socket))
 
 function open({ host, port }: RawServer, more: Partial<Endpoint> = {}): Promise<SmtpConnection> {
   const endpoint = { host, address: host, port, ...more }
@@ -72,10 +85,13 @@ for (const { stage, silentAt: start, seconds, capabilities, endpoint } of OPENIN
     const server = await silentAt(t, start, capabilities)
     holdClock(t)
     let failure: unknown
+    const before = clients.length
     const opening = open(server, endpoint).catch((error: unknown) => {
       failure = error
     })
-    await realWait(100)
+    await realUntil(stage, () =>
+      start === '' ? clients[before]?.connecting === false : server.received().includes(start),
+    )
     mock.timers.tick(seconds * 1000 - 1)
     await realWait(20)
     t.equal(failure, undefined, 'not a moment sooner')
@@ -101,7 +117,11 @@ t.test('a TLS handshake that hangs is given up after 30 s', async (t) => {
   const opening = open(server, { verify: true }).catch((error: unknown) => {
     failure = error
   })
-  await realWait(100)
+  await realUntil('the handshake', () => {
+    const [socket] = server.sockets
+    const begun = server.received().indexOf('STARTTLS\r\n')
+    return begun !== -1 && (socket?.bytesRead ?? 0) > begun + 'STARTTLS\r\n'.length
+  })
   mock.timers.tick(29_999)
   await realWait(20)
   t.equal(failure, undefined)
@@ -125,10 +145,11 @@ const IN_TRANSACTION: readonly Case[] = [
 
 for (const { stage, silentAt: start, seconds } of IN_TRANSACTION) {
   t.test(`silence at ${start} ends the session after ${seconds} s`, async (t) => {
-    const connection = await open(await silentAt(t, start))
+    const server = await silentAt(t, start)
+    const connection = await open(server)
     holdClock(t)
     const sending = watched(send(connection))
-    await realWait(100)
+    await realUntil(start, () => server.received().includes(start))
     mock.timers.tick(seconds * 1000 - 1)
     await realWait(20)
     t.equal(sending.end, undefined, 'not a moment sooner')
@@ -147,12 +168,14 @@ t.test('of commands that leave in one go each has its own time for its reply', a
   })
   const connection = await open(server)
   holdClock(t)
+  connection.takeSteps()
   const sending = watched(send(connection))
-  await realWait(100)
+  await realUntil('the commands', () => server.received().includes('DATA'))
   for (const reply of ['250 2.1.0 ok', '250 2.1.5 ok']) {
     mock.timers.tick(299_000)
     client?.write(`${reply}\r\n`)
-    await realWait(50)
+    await realUntil('the reply to be read', () => connection.takeSteps().length > 0)
+    await realWait(20)
     t.equal(sending.end, undefined, `"${reply}" came in time`)
   }
   mock.timers.tick(300_000)
@@ -166,7 +189,7 @@ t.test(
     const connection = await open(server)
     holdClock(t)
     const sending = watched(send(connection))
-    await realWait(100)
+    await realUntil('the final dot', () => server.received().endsWith('\r\n.\r\n'))
     mock.timers.tick(599_999)
     await realWait(20)
     t.equal(sending.end, undefined)

@@ -30,8 +30,8 @@ t.test(
     const load = ledger.load(6)
     for (let fall = 0; fall < 3; fall++) {
       await new Promise((resolve) => setTimeout(resolve, 2000))
-      // SIGQUIT is Postgres' immediate shutdown: no checkpoint, crash recovery at the next start.
-      process.kill(postmaster(dataDir), 'SIGQUIT')
+      await fell(dataDir)
+      await until('Postgres to be back', () => postmaster(dataDir), 30_000)
     }
     await new Promise((resolve) => setTimeout(resolve, 3000))
     const before = ledger.acknowledged.size
@@ -61,7 +61,7 @@ t.test(
 
     // As after a failover: the old primary comes back as the standby of the new one.
     writeFileSync(join(dataDir, 'postgres', 'standby.signal'), '')
-    process.kill(postmaster(dataDir), 'SIGQUIT')
+    await fell(dataDir)
     const ready = () => fetch(`http://127.0.0.1:${service.config.apiPort}/health/ready`)
     await until('a standby', async () => /is a standby/.test(await (await ready()).text()), 30_000)
     t.equal((await ready()).status, 503, 'a standby is not ready')
@@ -72,6 +72,20 @@ t.test(
   },
 )
 
-function postmaster(dataDir: string): number {
-  return Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0])
+/** The process of the server, once it takes connections. Its file is away while no server runs. */
+function postmaster(dataDir: string): number | undefined {
+  try {
+    const lines = readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')
+    return lines[7]?.trim() === 'ready' ? Number(lines[0]) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Ends the server by SIGQUIT, which is Postgres' immediate shutdown: no checkpoint, crash recovery at the next start. */
+async function fell(dataDir: string): Promise<void> {
+  const fallen = postmaster(dataDir)
+  if (fallen === undefined) throw new Error('no server to fell')
+  process.kill(fallen, 'SIGQUIT')
+  await until('Postgres to fall', () => postmaster(dataDir) !== fallen)
 }

@@ -18,6 +18,22 @@ const waits = async (count: number) =>
       select count(*)::int as count from delivery_queue where place = 'lighthouse' and waiting_for = 'pause' and worker_id is null`
     return row?.count === count
   })
+let names = 0
+
+/** Sends messages one after another until one waits, since the worker knows of the pause only then. Returns its id. */
+async function untilPaused(): Promise<string> {
+  for (;;) {
+    const id = await internet.send(`known${++names}@${domain}`)
+    const isPaused = await until('a message to be sent or to wait', async () => {
+      const [queued] = await service.sql<{ place: string }[]>`
+        select place from delivery_queue where message_id = ${id}::uuid`
+      if (!queued) return { answer: false }
+      return queued.place === 'lighthouse' ? { answer: true } : undefined
+    })
+    if (isPaused.answer) return id
+  }
+}
+
 const lastEntry = async (accountId: number) =>
   (await service.core.audit.list(accountId, { after: 0, limit: 100 })).slice(-1)
 
@@ -26,11 +42,12 @@ t.test('a worker offers nothing to a place that the operator has paused, and goe
   const paused = await postrider(env, 'queue', 'pause', 'lighthouse', '--reason', 'their incident', '--for', '2h')
   t.match(paused.stdout, /^paused lighthouse until 20/)
   t.equal(paused.code, 0)
-  await new Promise((resolve) => setTimeout(resolve, 1000))
-  const ids = await Promise.all(['a', 'b', 'c'].map((name) => internet.send(`${name}@${domain}`)))
+  const first = await untilPaused()
+  const offered = host.messages.length
+  const ids = [first, ...(await Promise.all(['a', 'b'].map((name) => internet.send(`${name}@${domain}`))))]
   await waits(3)
   await new Promise((resolve) => setTimeout(resolve, 2000))
-  t.equal(host.messages.length, 1, 'nothing was offered')
+  t.equal(host.messages.length, offered, 'nothing was offered')
   for (const id of ids) t.match(await internet.story(id), { deliveries: [{ state: 'queued', attempt: 0 }] })
   const [override] = await service.core.deliveries.limits.overrides()
   t.match(override, { place: 'lighthouse', rule: 'operator', setting: 'pause', reason: 'their incident' })
@@ -44,7 +61,7 @@ t.test('a worker offers nothing to a place that the operator has paused, and goe
 
   t.match(await answered(env, 'queue', 'resume', 'lighthouse'), { ended: ['operator'] })
   const resumedAt = performance.now()
-  await until('the rest', () => host.messages.length === 4)
+  await until('the rest', () => host.messages.length === offered + 3)
   t.ok(performance.now() - resumedAt < 4000)
   t.match(await lastEntry(0), [{ action: 'queue.resume', before: { rules: ['operator'] } }])
   const again = await postrider(env, 'queue', 'resume', 'lighthouse')
@@ -54,13 +71,12 @@ t.test('a worker offers nothing to a place that the operator has paused, and goe
 
 t.test('a pause of one account leaves the mail of others', async (t) => {
   const other = await service.makeSender()
-  const before = host.messages.length
   const account = ['--account', String(sender.accountId)]
   await answered(env, 'queue', 'pause', 'lighthouse', '--reason', 'complaints', ...account)
   t.match(await lastEntry(sender.accountId), [{ action: 'queue.pause' }])
-  await new Promise((resolve) => setTimeout(resolve, 1000))
-  await internet.send(`held@${domain}`)
+  await untilPaused()
   await waits(1)
+  const before = host.messages.length
   const { acceptMessage, envelopeTo } = await import('../core/submission.ts')
   const { messageId } = await acceptMessage(service, other, { envelopes: [envelopeTo(`free@${domain}`)] })
   await internet.inState(messageId, 'delivered')

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { openBrowser, skipWithoutBrowser } from '../helpers/browser.ts'
+import { numberEvents } from '../helpers/number-events.ts'
 import { startReceiver } from '../helpers/receiver.ts'
 import { sendV2, v2Body } from '../helpers/send.ts'
 import { openDashboard } from './dashboard.ts'
@@ -26,7 +27,7 @@ async function openPage(t: Test) {
     base: `${url}/app/${accountId}`,
     async send(subject: string) {
       await sendV2(url, apiKey, v2Body({ accountId, accountName: 'main', apiKey, domain }, { subject }))
-      while ((await service.core.events.sequence()).count === 0);
+      await numberEvents(service)
     },
   }
 }

@@ -5,6 +5,7 @@ import { acceptMessage } from '../core/submission.ts'
 import { openBrowser, skipWithoutBrowser } from '../helpers/browser.ts'
 import { claimDue, parkedAt } from '../helpers/claim.ts'
 import { registerWorker } from '../helpers/lease.ts'
+import { numberEvents } from '../helpers/number-events.ts'
 import { sendV2, v2Body } from '../helpers/send.ts'
 import { openDashboard, sendingOwner, type TestSender } from './dashboard.ts'
 
@@ -213,7 +214,7 @@ t.test(
     await page.evaluate("document.body.dataset.mark = 'the same document'")
     await send(dashboard.url, ada, { subject: 'It is live' })
     const numbered = Date.now()
-    while ((await dashboard.service.core.events.sequence()).count === 0);
+    await numberEvents(dashboard.service)
     await page.waitForSelector('text=It is live', { timeout: 10_000 })
     const took = Date.now() - numbered
     t.ok(took < 2000, `${took} ms`)
@@ -233,7 +234,7 @@ t.test('an open page is live again after its stream was refused for a while', sk
   const page = await context.newPage()
   await page.goto(`${dashboard.url}/app/${ada.accountId}/messages`)
   await send(dashboard.url, ada, { subject: 'It is live again' })
-  while ((await dashboard.service.core.events.sequence()).count === 0);
+  await numberEvents(dashboard.service)
   await page.waitForSelector('text=It is live again', { timeout: 40_000 })
   t.equal(refused, 3)
 })
@@ -259,7 +260,7 @@ t.test('an open page is not fetched again while nothing happens', skipWithoutBro
   const dashboard = await openDashboard(t)
   const ada = await sendingOwner(dashboard)
   await send(dashboard.url, ada)
-  while ((await dashboard.service.core.events.sequence()).count === 0);
+  await numberEvents(dashboard.service)
   const context = await openBrowser(t)
   const [name, value] = ada.cookie.split('=') as [string, string]
   await context.addCookies([{ name, value, url: dashboard.url }])

@@ -1,3 +1,4 @@
+import { numberEvents } from '../../../helpers/number-events.ts'
 import type { TestService } from '../../../helpers/service.ts'
 
 export interface Happening {
@@ -19,12 +20,5 @@ export async function happen({ sql }: TestService, accountId: number, ...events:
   }
 }
 
-/** Counts all that has happened. */
-export async function countAll({ core }: Pick<TestService, 'core'>): Promise<number> {
-  let count = 0
-  for (;;) {
-    const done = await core.events.sequence()
-    count += done.count
-    if (!done.more) return count
-  }
-}
+/** Counts all that has happened: events are counted as they are numbered. */
+export const countAll = numberEvents

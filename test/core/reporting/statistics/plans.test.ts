@@ -47,7 +47,7 @@ t.test("one name's statistics are read by its key, not among those of all names"
 t.test('a name is looked up by its key while events are counted', async (t) => {
   recorder.clear()
   await happen(service, accountId, { type: 'unsubscribed' })
-  await countAll({ core })
+  await countAll({ core, sql: service.sql })
   const counting = recorder.statements().filter(({ text }) => text.includes('earlier_place'))
   t.equal(counting.length, 1)
   for (const statement of counting) {

@@ -1,8 +1,10 @@
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
+import { holding, untilBlocked } from '../helpers/blocked.ts'
 import { startProcess } from '../helpers/processes.ts'
 import { v2Body } from '../helpers/send.ts'
 import { makeService } from '../helpers/service.ts'
+import { until } from '../helpers/until.ts'
 import { asForm, call, FORM, JSON_TYPE, messageIdOf, refused } from './call.ts'
 
 /** Calls that are costly to read, judge or store, and what they cost everybody else: processor time of the main loop. */
@@ -209,9 +211,15 @@ t.test(
     }
     const rendered = (await call(url, render)).json?.data as { content: string }
     t.equal(rendered.content.slice(0, 6), 'Lenaxx')
-    const last = call(url, { headers: V2, body: v2({ content: undefined, templateId: data.templateId }) })
-    await new Promise((resolve) => setTimeout(resolve, 20))
-    const stopped = api.stop()
+    // The call waits for the table while the process is asked to stop, so it was certainly begun before.
+    const { last, stopped } = await holding(t, service, async (locker) => {
+      await locker`lock table messages in exclusive mode`
+      const last = call(url, { headers: V2, body: v2({ content: undefined, templateId: data.templateId }) })
+      await untilBlocked(locker, 1)
+      const stopped = api.stop()
+      await until('it to stop', () => api.log.some(({ msg }) => msg === 'stopping'))
+      return { last, stopped }
+    })
     t.equal((await last).status, 200)
     t.equal(await stopped, 0)
   },

@@ -18,6 +18,7 @@ type Body = Record<string, unknown>
 /** A sender whose key is restricted. */
 async function restricted(restrictions: Restrictions): Promise<Sender> {
   const sender = await service.makeSender()
+  await new Promise((r) => setTimeout(r, 650))
   const { secret } = await auth.createKey({ accountId: sender.accountId, scopes: ['send'], restrictions })
   return { ...sender, apiKey: secret }
 }
@@ -160,9 +161,10 @@ t.test('200 calls at once send to exactly as many as the key may', async (t) => 
 })
 
 t.test('a key past its end sends nothing by either door: 101, 535', async (t) => {
-  const sender = await restricted({ until: new Date(Date.now() + 600) })
-  await new Promise((resolve) => setTimeout(resolve, 700))
+  const sender = await restricted({ until: new Date(Date.now() + 3_600_000) })
+  await moveClock(service.sql, '61 minutes')
   refused(t, await send(sender), [401, 101, 'Invalid api_key'])
   await t.rejects(openSession(t, service, sender), /535/)
   t.strictSame(await stored(service, sender), NOTHING)
+  await moveClock(service.sql, '0 hours')
 })

@@ -1,5 +1,6 @@
 import type { Test } from 'tap'
 import t from 'tap'
+import { moveClock } from '../../helpers/database.ts'
 import { makeService, type Sender } from '../../helpers/service.ts'
 import { until } from '../../helpers/until.ts'
 import { asForm, type CallAnswer, call, errorText, FORM, JSON_TYPE } from '../call.ts'
@@ -249,13 +250,15 @@ t.test('rotateKey gives a new secret the same rights, and the old one its overla
 
 t.test('a key past its end is refused with 101, and the list says it has expired', async (t) => {
   const sender = await service.makeSender()
-  const made = await create(sender.apiKey, { restrictions: { until: new Date(Date.now() + 1500).toISOString() } })
+  const made = await create(sender.apiKey, { restrictions: { until: new Date(Date.now() + 3_600_000).toISOString() } })
   t.equal((await ask(made.api_key, '/audit')).status, 200)
+  await moveClock(service.sql, '61 minutes')
   await until('its end', async () => (await ask(made.api_key, '/audit')).status === 401, 8000)
   t.match(
     (await listed(sender.apiKey)).find(({ id }) => id === made.id),
     { state: 'expired' },
   )
+  await moveClock(service.sql, '0 hours')
 })
 
 t.test('a key without the scope of keys is refused with 103', async (t) => {

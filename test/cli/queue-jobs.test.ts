@@ -5,6 +5,7 @@ import { fillQueue } from '../core/delivery/filled-queue.ts'
 import { makeQueue } from '../core/delivery/queue-of.ts'
 import { makeGrownService } from '../helpers/grown.ts'
 import { startProcess } from '../helpers/processes.ts'
+import { killWithSessions } from '../helpers/sessions.ts'
 import { startSink } from '../helpers/sink.ts'
 import { nodesOf, planOf, recordStatements } from '../helpers/statements.ts'
 import { until } from '../helpers/until.ts'
@@ -193,8 +194,7 @@ t.test('a job over 20,000 deliveries ends exactly, although the worker is killed
   for (const atLeast of [1000, 8000]) {
     const worker = await startProcess(t, 'delivery', env)
     await until('progress', async () => (await job(made)).done >= atLeast, 30_000)
-    worker.kill('SIGKILL')
-    await worker.exited
+    await killWithSessions(service.sql, worker)
     const { state, done } = await job(made)
     t.equal(state, 'running')
     t.equal(await count(), 20_000 - done, 'the progress is what was done')

@@ -6,6 +6,7 @@ import { acceptMessage, envelopeTo } from '../core/submission.ts'
 import { moveClock } from '../helpers/database.ts'
 import { makeGrownService } from '../helpers/grown.ts'
 import { startProcess } from '../helpers/processes.ts'
+import { killWithSessions } from '../helpers/sessions.ts'
 import { nodesOf, planOf, recordStatements } from '../helpers/statements.ts'
 import { until } from '../helpers/until.ts'
 import { answered, postrider } from './postrider.ts'
@@ -254,8 +255,7 @@ t.test(
     const worker = { ...env, DELIVERY: 'smtp://127.0.0.1:1' }
     const first = await startProcess(t, 'delivery', worker)
     await until('progress', async () => (await job(made)).done >= 1000, 30_000)
-    first.kill('SIGKILL')
-    await first.exited
+    await killWithSessions(sql, first)
     const { state, done } = await job(made)
     t.equal(state, 'running')
     t.equal(await queued(), done, 'the progress is what was done')

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { moveClock } from '../helpers/database.ts'
 import { makeService, type Sender } from '../helpers/service.ts'
 import { base64, CLOSED, plainToken, type SmtpClient } from '../helpers/smtp-client.ts'
 import { until } from '../helpers/until.ts'
@@ -151,7 +152,10 @@ const LOST: readonly [what: string, lose: (id: number) => Promise<unknown>, repl
   ['loses the scope send', (id) => service.core.auth.updateKey(id, { scopes: ['events'] }), /^550 5\.7\.1 /],
   [
     'ends',
-    (id) => service.core.auth.updateKey(id, { restrictions: { until: new Date(Date.now() + 100) } }),
+    async (id) => {
+      await service.core.auth.updateKey(id, { restrictions: { until: new Date(Date.now() + 3_600_000) } })
+      await moveClock(service.sql, '61 minutes')
+    },
     /^535 5\.7\.8 /,
   ],
   [
@@ -179,6 +183,7 @@ for (const [what, lose, refused] of LOST) {
     t.ok(Date.now() - lost < 5000, `${Date.now() - lost} ms`)
     t.match(await midway.finish(mail(sender)), refused, 'a transaction begun before as well')
     t.strictSame(await stored(service, sender), { messages: 1, deliveries: 1 })
+    await moveClock(service.sql, '0 minutes')
   })
 }
 

@@ -159,7 +159,7 @@ t.test('messages are deleted only from a page of the inbox itself', async (t) =>
 
 t.test('a page that connects just after a change learns of it', async (t) => {
   await sandbox.store(t, mail('Subject: In between'))
-  const { body } = await fetch(`${sandbox.url}/live`, { signal: AbortSignal.timeout(3000) })
+  const { body } = await fetch(`${sandbox.url}/live`, { signal: AbortSignal.timeout(20_000) })
   let text = ''
   for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
     text += Buffer.from(chunk).toString()

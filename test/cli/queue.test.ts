@@ -4,6 +4,7 @@ import { fillQueue } from '../core/delivery/filled-queue.ts'
 import { makeQueue } from '../core/delivery/queue-of.ts'
 import { acceptMessage, envelopeTo } from '../core/submission.ts'
 import { parkedAt } from '../helpers/claim.ts'
+import { stopClock } from '../helpers/database.ts'
 import { makeGrownService } from '../helpers/grown.ts'
 import { makeService } from '../helpers/service.ts'
 import { nodesOf, planOf, recordStatements, wholeScans } from '../helpers/statements.ts'
@@ -112,9 +113,12 @@ t.test('queue shows how fast parked mail is tried, and how long the rest takes',
     const seconds = (Date.parse(groups[0]?.doneAt ?? '') - Date.now()) / 1000
     t.ok(seconds > 90 && seconds < 115, `${by}: ${seconds} s of a hundred`)
   }
+  // Each second that the commands take counts for the rate.
+  await stopClock(service.sql)
+  await service.sql`update flow_progress set since = service_now() - interval '60 seconds'`
   t.match(
     (await postrider(service.env, 'queue')).stdout,
-    /oldest +tried +done in +connections.*\ngoogle .* (29|30)\/min +\d+s/,
+    /oldest +tried +done in +connections.*\ngoogle .* 30\/min +\d+s/,
   )
 })
 

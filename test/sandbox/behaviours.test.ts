@@ -50,18 +50,19 @@ for (const [local, said, copies] of PLAYED) {
   })
 }
 
-t.test('slow-1@ answers the final dot late, and another session is not held up', async (t) => {
+t.test('slow-4@ answers the final dot late, and another session is not held up', async (t) => {
   const [slow, other] = [await sandbox.session(t), await sandbox.session(t)]
+  // Long enough for the other one on a busy machine.
   const startedAt = performance.now()
   let done = false
-  const late = offer(slow, 'slow-return@ship.example', 'slow-1@harbor.example').then((reply) => {
+  const late = offer(slow, 'slow-return@ship.example', 'slow-4@harbor.example').then((reply) => {
     done = true
     return reply
   })
   t.match(await offer(other, 'quick-return@ship.example', 'lena@harbor.example'), OK)
   t.notOk(done)
   t.match(await late, OK)
-  t.ok(performance.now() - startedAt >= 990)
+  t.ok(performance.now() - startedAt >= 3990)
 })
 
 t.test('tls-broken@ ends the session over TLS and breaks the next handshake only', async (t) => {

@@ -114,7 +114,7 @@ t.test('a batch whose worker is gone is taken by another when the lease is over'
   const receiver = await startReceiver(t)
   await addWebhook(service, sender, receiver.url)
   await addEvents(service, sender, 5)
-  await service.core.events.sequence()
+  await numberEvents(service)
   await service.core.webhooks.notice()
   const [lost] = (await until('a batch', () => service.core.webhooks.claim(10))) ?? []
   t.ok(lost)

@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { postrider } from '../cli/postrider.ts'
 import { type IssuedCertificate, makeAuthority, selfSigned } from './authority.ts'
 import { startInternetProcess, stepsOf } from './outbox.ts'
+import { untilRulesRead } from './rules-read.ts'
 import { startTlsServer, type TlsServerOptions } from './tls-server.ts'
 import { tlsaOf } from './tlsa.ts'
 
@@ -306,8 +307,8 @@ t.test('a demand of dane is met by records only', async (t) => {
   t.match((await attempt(internet.domain([withRecords]), demand)).attempts, [{ ...delivered, tlsOrigin: 'message' }])
   const domain = internet.domain([without])
   t.equal((await postrider(internet.service.env, 'tls', 'set', domain, 'dane')).code, 0)
-  const id = await internet.send(`a@${domain}`)
-  t.match((await internet.attempted(id)).attempts, [refused(/DANE is required/)])
+  await untilRulesRead(t, internet)
+  t.match((await attempt(domain)).attempts, [refused(/DANE is required/)])
   t.equal(without.server.sockets.length, 0)
 })
 

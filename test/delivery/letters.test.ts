@@ -3,7 +3,7 @@ import { createServiceMail } from '../../packages/core/src/messages/service-mail
 import { createSecrets } from '../../packages/core/src/platform/secrets.ts'
 import { createReturns } from '../../packages/core/src/returns/index.ts'
 import { answered, postrider } from '../cli/postrider.ts'
-import { moveClock } from '../helpers/database.ts'
+import { moveClock, stopClock } from '../helpers/database.ts'
 import { type ServiceProcess, startProcess } from '../helpers/processes.ts'
 import { makeService, type TestService } from '../helpers/service.ts'
 import { startSink } from '../helpers/sink.ts'
@@ -125,13 +125,15 @@ t.test('a worker that is killed at any moment leaves each letter to be sent once
     // What it had claimed is due again after some minutes.
     await moveClock(service.sql, `${(kill + 1) * 3} minutes`)
   }
+  // A letter that several of them had begun is due again later than that.
+  await moveClock(service.sql, '1 hour')
   await openWorker(t, service)
   await until('all of them', async () => (await list()).every(({ forward }) => forward === 'sent'), 30_000)
   const subjects = await accepted(service)
   t.strictSame([...subjects].sort(), wanted.map((subject) => `[abuse] ${subject}`).sort(), 'each is accepted once')
   // A delivery waits five minutes if it was cut off after its end of data, or after its workers have died three times.
   await until('the last takeover', async () => (await service.sql`select from workers`).length === 1, 30_000)
-  await moveClock(service.sql, '1 hour')
+  await moveClock(service.sql, '2 hours')
   await until(
     'their arrival',
     () => new Set(forwarded().map(({ text }) => /\nSubject: (.*)\r/.exec(text)?.[1])).size === 40,
@@ -181,11 +183,12 @@ t.test('beyond the hourly limit letters are only kept, and one summary counts th
   const some = async () => {
     while (await returns.forwardSome());
   }
+  await stopClock(sql)
   for (let at = 0; at < 5; at++) await mail('abuse@bounces.test', letter(`Letter ${at}`))
   await some()
   t.equal((await accepted(service)).length, 3)
   t.strictSame((await list()).map(({ forward }) => forward).sort(), ['excess', 'excess', 'sent', 'sent', 'sent'])
-  await moveClock(sql, '1 hour')
+  await stopClock(sql, { hours: 1 })
   await Promise.all([some(), some()])
   t.strictSame((await accepted(service)).slice(3), ['2 more letters to abuse@ and postmaster@'])
   await mail('abuse@bounces.test', letter('Of the next hour'))

@@ -1,4 +1,4 @@
-import { BULK, type DeliveryClass, NORMAL, URGENT } from '@postrider/core'
+import { BULK, type Core, type DeliveryClass, NORMAL, URGENT } from '@postrider/core'
 import t, { type Test } from 'tap'
 import type { Dispatcher } from '../../packages/delivery/src/dispatcher.ts'
 import { DueClaims } from '../../packages/delivery/src/due-claims.ts'
@@ -92,4 +92,17 @@ t.test('a claim begins where the last one of its flow ended', async (t) => {
   claims.know([flow(500)])
   await claims.claim()
   t.equal(claimed(500), 101)
+})
+
+t.test('after one look that took long the next one is not delayed, after two it is', async (t) => {
+  const dueFlows = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    return []
+  }
+  const core = { deliveries: { dueFlows } } as unknown as Core
+  const dispatcher = { lookForParked: async () => {} } as unknown as Dispatcher
+  const claims = new DueClaims({ core, workerId: 1, dispatcher, onAnswer: () => {} })
+  t.equal(await claims.look(true), true)
+  t.equal(await claims.look(true), true, 'it may have been a stall')
+  t.equal(await claims.look(true), false, 'the queue is large')
 })

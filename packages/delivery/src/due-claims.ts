@@ -53,8 +53,11 @@ export class DueClaims {
   #lackedCapacity = false
   /** The database's clock when performance.now() was 0, as of the last look; undefined before it. */
   #clock: number | undefined
-  /** The last look for due flows ended then, and took so long. */
-  #looked = { at: Number.NEGATIVE_INFINITY, milliseconds: 0 }
+  /**
+   * When the last look for due flows ended, how long it took, and how long the shorter one of the last two took: a large queue makes each look
+   * long, a stall of this process or of the database only one.
+   */
+  #looked = { at: Number.NEGATIVE_INFINITY, milliseconds: 0, shorter: 0 }
 
   constructor(options: DueClaimsOptions) {
     this.#options = options
@@ -106,7 +109,7 @@ export class DueClaims {
   /** Looks for all flows with due mail, once per second, or if `now`, before that. Returns whether it did. */
   async look(now: boolean): Promise<boolean> {
     const began = performance.now()
-    const pause = Math.max(now ? 0 : POLL_MS, this.#looked.milliseconds / LOOKING_SHARE)
+    const pause = Math.max(now ? 0 : POLL_MS, this.#looked.shorter / LOOKING_SHARE)
     if (began < this.#looked.at + pause) return false
     const flows = await this.#options.core.deliveries.dueFlows()
     this.#options.onAnswer()
@@ -115,7 +118,8 @@ export class DueClaims {
     if (first) this.#clock = first.now - performance.now()
     this.know(flows)
     await this.#options.dispatcher.lookForParked()
-    this.#looked = { at: performance.now(), milliseconds: performance.now() - began }
+    const milliseconds = performance.now() - began
+    this.#looked = { at: performance.now(), milliseconds, shorter: Math.min(milliseconds, this.#looked.milliseconds) }
     return true
   }
 

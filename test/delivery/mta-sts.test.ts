@@ -238,15 +238,22 @@ for (const [what, zone] of [
 }
 
 t.test('a policy that expires in a running process is fetched before the next message, or is none', async (t) => {
-  const { domain, host } = await startDomain(t, { policy: { maxAge: 1 } })
+  const { domain, host } = await startDomain(t, { policy: { maxAge: 600 } })
   const own = policies()
-  const expired = () => new Promise((resolve) => setTimeout(resolve, 1100))
+  const { now } = performance
+  /** Moves the clocks of this process and of the service. */
+  const move = async (minutes: number): Promise<void> => {
+    const value = () => now.call(performance) + minutes * 60_000
+    Object.defineProperty(performance, 'now', { value, configurable: true })
+    await moveClock(sql, `${minutes} minutes`)
+  }
+  t.teardown(() => move(0))
   t.strictSame(await own.policyOf(domain), enforced(domain))
-  await expired()
+  await move(11)
   t.strictSame(await own.policyOf(domain), enforced(domain))
   t.equal(host.requests, 2)
   await host.close()
-  await expired()
+  await move(22)
   t.equal(await own.policyOf(domain), undefined)
 })
 

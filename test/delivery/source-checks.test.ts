@@ -24,7 +24,7 @@ interface TestSource {
 
 /**
  * A source that the worker has, with a public address; it is removed at the end of the test. Unless it is left to the worker, it is checked
- * at once, so that the worker does not look it up while the test changes its listings.
+ * here, and not due until then, so that the worker does not look it up while the test changes its listings.
  */
 async function addSource(
   t: { teardown(fn: () => unknown): void },
@@ -33,6 +33,9 @@ async function addSource(
   const number = ++numbers
   const [name, address, helo] = [`mta-${number}`, `45.0.0.${number}`, `mta-${number}.sends.example`]
   publishSource(dns, address, helo)
+  if (!leftToWorker)
+    await service.sql`
+      alter table source_checks alter check_at set default 'infinity', alter listings_at set default 'infinity'`
   await sources.add({ name, address, helo, bind: `127.0.0.${number + 1}`, pool })
   t.teardown(() => sources.remove(name))
   if (!leftToWorker) await sourceChecks.check(name)
@@ -64,14 +67,14 @@ t.test('a worker checks sources by itself, and logs records that become wrong, a
   )
   t.match(status.records[0], { purpose: 'reverse', state: 'right' })
   t.match(status.listings, [{ state: 'clean' }, { state: 'clean' }])
-  dns.zones[`${numbers}.0.0.45.in-addr.arpa`] = { ptr: ['elsewhere.example'] }
-  list(dns, address, COP, '127.0.0.2')
-  await internet.advance(70)
   const isLogged = (fields: Record<string, string>): boolean =>
     internet.worker.log.some((line) => Object.entries(fields).every(([field, value]) => line[field] === value))
   const broken = { msg: 'DNS record of a source address is wrong', source: name, check: 'reverse' }
   const listed = { msg: 'a block list has a source address', source: name, list: COP }
   t.notOk(isLogged(broken))
+  dns.zones[`${numbers}.0.0.45.in-addr.arpa`] = { ptr: ['elsewhere.example'] }
+  list(dns, address, COP, '127.0.0.2')
+  await internet.advance(70)
   await until('both warnings', () => isLogged(broken) && isLogged(listed), 40_000)
 })
 

@@ -249,11 +249,11 @@ t.test('mail whose source no worker has waits, says so, and is sent when one has
 t.test('a worker that stops gives its sources up at once, and ends what it has begun', async (t) => {
   await addSource(t, { address: '127.0.0.16' })
   let isOffered = false
+  const { promise, resolve: takeIt } = Promise.withResolvers<undefined>()
   const { host, domain } = await makeHost(t, {
-    dot: async () => {
+    dot: () => {
       isOffered = true
-      await new Promise((resolve) => setTimeout(resolve, 3000))
-      return undefined
+      return promise
     },
   })
   const id = await sendMany(1, domain)
@@ -261,6 +261,7 @@ t.test('a worker that stops gives its sources up at once, and ends what it has b
   const stopped = internet.worker.stop()
   await until('the source to be without a worker', async () => (await sources.read()).sources[0]?.workers === 0)
   t.equal(host.messages.length, 0, 'while the conversation goes on')
+  takeIt(undefined)
   t.equal(await stopped, 0)
   await internet.inState(id, 'delivered')
 })

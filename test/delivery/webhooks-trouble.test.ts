@@ -5,6 +5,9 @@ import type { Sender, TestService } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
 import { addEvents, addWebhook, idsIn, startTelling } from './webhook-worker.ts'
 
+/** New partitions can deadlock with the statement that notes a result; then the batch waits for the end of its lease, 20 seconds. */
+const PAST_LEASES = 40_000
+
 /** Waits until the results of all requests so far are noted: they tell when the next one is due, by the clock of that moment. */
 async function untilNoted(
   { core }: TestService,
@@ -152,28 +155,39 @@ t.test(
       const leased = await service.sql`select 1 from webhook_batches where leased_until > service_now()`
       if (leased.length === 0) await moveClock(service.sql, `${++minutes} minutes`)
     }
-    await until('the others', async () => {
-      await goOn()
-      return passed() === 300
-    })
+    await until(
+      'the others',
+      async () => {
+        await goOn()
+        return passed() === 300
+      },
+      PAST_LEASES,
+    )
     t.ok(minutes < 200, `${minutes} minutes of the service's time`)
     const apart = () => service.sql`select 1 from webhook_batches where aside`
-    await until('it is set apart', async () => {
-      await goOn()
-      return (await apart()).length === 1
-    })
+    await until(
+      'it is set apart',
+      async () => {
+        await goOn()
+        return (await apart()).length === 1
+      },
+      PAST_LEASES,
+    )
     t.equal((await service.core.webhooks.show(sender.accountId, id)).failingSince, null)
     await addEvents(service, sender, 100)
     await until('later ones', () => passed() === 400)
     // All the time that it has, from whenever it failed first.
     minutes = 4700
     const page = { limit: 10, offset: 0 }
-    const { batches } = await until('it is given up', async () => {
-      // New partitions can deadlock with the statement that notes a result; then the batch waits for the end of its lease.
-      await goOn()
-      const dead = await service.core.webhooks.dead(sender.accountId, id, page)
-      return dead.total === 1 && dead
-    })
+    const { batches } = await until(
+      'it is given up',
+      async () => {
+        await goOn()
+        const dead = await service.core.webhooks.dead(sender.accountId, id, page)
+        return dead.total === 1 && dead
+      },
+      PAST_LEASES,
+    )
     t.match(batches, [{ problem: 'received status 500' }])
     const before = poisoned()
     t.equal(await service.core.webhooks.redeliver({ accountId: sender.accountId, id }, batches[0]?.id), 1)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { moveClock } from '../helpers/database.ts'
+import { moveClock, stopClock } from '../helpers/database.ts'
 import { numberEvents } from '../helpers/number-events.ts'
 import { answer, onBatches, startReceiver } from '../helpers/receiver.ts'
 import { makeService } from '../helpers/service.ts'
@@ -51,6 +51,8 @@ t.test('nobody is told of the events of an account that is deleted', async (t) =
 
 t.test('what a receiver refuses it gets again as it was, under the same id, until it takes it', async (t) => {
   const service = await startTelling(t)
+  // Else it would be tried again, and refused again, after five seconds.
+  await stopClock(service.sql)
   const sender = await service.makeSender()
   const receiver = await startReceiver(t, onBatches(answer(500)))
   const { id } = await addWebhook(service, sender, receiver.url)

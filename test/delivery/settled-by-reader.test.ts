@@ -74,8 +74,9 @@ for (const [what, act, reply] of [
 
 t.test('what proves nothing leaves it to the next attempt', async (t) => {
   const scanned = await makeCopy(HANG_UP)
+  // Not tried again before the clock is moved past that.
+  const refused = await makeCopy('451 4.3.0 later, try again in 5 minutes')
   const soon = await makeCopy(HANG_UP)
-  const refused = await makeCopy('451 4.3.0 later')
   // A server that follows links while it receives the message does so at once.
   await ask(soon.clicks)
   await until('the click', async () => (await typesOf(soon.id)).includes('clicked'))

@@ -40,7 +40,7 @@ const host = await internet.host(
       const local = address.split('@')[0] as string
       if (local.startsWith('unknown'))
         return `550 5.1.1 <${address}>: user ${local.toUpperCase()} unknown, id 4f${before}-${local.length} (copy to ${NAMES[0]}@elsewhere.example)`
-      if (local === 'hasty' && before === 0) return '451 4.7.0 slow down please'
+      if (local === 'hasty' && before === 0) return '451 4.7.0 slow down please, and wait 2 hours'
       const name = NAMES.find((one) => one.toLowerCase() === local.toLowerCase())
       if (name) return [`552-5.2.2 mailbox of ${name.split('+')[0]}`, `552 5.2.2 <${name}> is over quota 7712`]
       return undefined

@@ -54,8 +54,16 @@ t.test('a backfill goes in steps, and after an end in the middle continues where
 })
 
 t.test('of two processes, one applies them', async (t) => {
-  const { sql, folder } = await makeVersion(t, { '0081_grams': BACKFILL })
-  const results = await Promise.all([applyLaterMigrations(sql, { folder }), applyLaterMigrations(sql, { folder })])
+  const { sql, folder, url } = await makeVersion(t, { '0081_grams': BACKFILL })
+  // Who applies them is held at the first row until the other one has come.
+  const holder = postgres(url, { max: 1 })
+  t.teardown(() => holder.end())
+  await holder`begin`
+  await holder`select from parcels where id = 1 for update`
+  const both = [applyLaterMigrations(sql, { folder }), applyLaterMigrations(sql, { folder })]
+  t.match(await Promise.race(both), { applied: [], busy: true })
+  await holder`commit`
+  const results = await Promise.all(both)
   t.same(results.map(({ busy }) => busy).sort(), [false, true])
   t.match(await sql`select rows::int from schema_backfills`, [{ rows: 1000 }], 'no row was read twice')
 })

@@ -85,17 +85,22 @@ t.test('a small body stays in the database, and the storage is not asked', async
 })
 
 t.test('the object is durable before the transaction begins, and none is open while it is stored', async (t) => {
-  let open: number | undefined
+  let stored = false
   storage.react = async () => {
-    const [row] = await service.sql<{ count: number }[]>`
-      select count(*)::int as count from pg_stat_activity
-       where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null`
-    const stored = await service.sql`select from messages where subject = 'In order'`
-    open = (row?.count ?? 0) + stored.length
+    // Others are open for moments: of the checks of readiness, of the note that a key was used, of autovacuum.
+    const noneOpen = async () => {
+      const [row] = await service.sql<{ count: number }[]>`
+        select count(*)::int as count from pg_stat_activity
+         where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null`
+      return row?.count === 0
+    }
+    await until('no transaction to be open', noneOpen, 5000).catch((error: Error) => t.fail(error.message))
+    t.strictSame([...(await service.sql`select from messages where subject = 'In order'`)], [])
+    stored = true
     return undefined
   }
   await acceptMessage(service, sender, { ...LARGE, subject: 'In order' })
-  t.equal(open, 0)
+  t.ok(stored)
 })
 
 t.test(
@@ -158,9 +163,11 @@ t.test('storage that has just failed is not waited for by each call', async (t) 
     return 'reset'
   }
   const submission = await submissionOf(service, sender, LARGE)
+  const began = performance.now()
   await Promise.all(Array.from({ length: 50 }, () => failure(service.core.messages.accept(submission))))
-  // At most one probe, of three tries.
-  t.ok(asked <= 3, `${asked} requests`)
+  const seconds = Math.ceil((performance.now() - began) / 1000)
+  // At most one probe a second, of three tries.
+  t.ok(asked <= 3 * seconds, `${asked} requests in ${seconds} s`)
   storage.react = () => undefined
   await until('the storage to be used again', () => acceptMessage(service, sender, LARGE).catch(() => undefined))
 })

@@ -191,7 +191,8 @@ t.test('a transaction that writes to another database of the server holds no num
   await writing`begin`
   await writing`insert into instance (name, value) values ('neighbour', 'writes for long')`
   await addEvents(service, sender, 2)
-  t.equal((await service.core.events.sequence()).count, 2)
+  // What autovacuum writes to this one does for a moment.
+  t.equal(await numberEvents(service), 2)
   await writing`commit`
   writing.release()
 })

@@ -3,6 +3,7 @@ import { createLog, openDatabase } from '@postrider/core'
 import t from 'tap'
 import { createHitBuffer } from '../../../packages/core/src/tracking/hit-buffer.ts'
 import { makeService } from '../../helpers/service.ts'
+import { until } from '../../helpers/until.ts'
 import { acceptMessage } from '../submission.ts'
 
 const WAIT_MS = 1200
@@ -32,7 +33,11 @@ t.test('a hit that waits for a connection keeps the time at which it arrived', a
     machine: null,
   })
   await busy
-  const [hit] = await service.sql<{ at: Date }[]>`select at from hits where account_id = ${sender.accountId}`
-  const late = (hit?.at.getTime() ?? 0) - (arrived?.at.getTime() ?? 0)
+  // It may be written after the response, which waits for two seconds.
+  const hit = await until('the hit', async () => {
+    const [row] = await service.sql<{ at: Date }[]>`select at from hits where account_id = ${sender.accountId}`
+    return row
+  })
+  const late = hit.at.getTime() - (arrived?.at.getTime() ?? 0)
   t.ok(Math.abs(late) < WAIT_MS / 2, `${late} ms after it arrived`)
 })

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import { startProcess } from '../../helpers/processes.ts'
 import { v2Body } from '../../helpers/send.ts'
 import { makeService } from '../../helpers/service.ts'
+import { SmtpClient } from '../../helpers/smtp-client.ts'
 import { until } from '../../helpers/until.ts'
 
 /** So that a failure takes seconds. */
@@ -70,13 +71,12 @@ t.test('relay and returns listen on the sockets they were given, and sessions in
   t.match(await greeting(plain.port), /^220 /)
   t.match(await greeting(reports.port), /^220 /)
 
-  const client = connect(plain.port, '127.0.0.1')
-  await once(client, 'data', SOON)
+  const client = await SmtpClient.connect(t, { port: plain.port })
+  await client.reply()
   relay.kill('SIGTERM')
   await until('stopping', () => relay.log.some(({ msg }) => msg === 'stopping'))
-  client.write('EHLO a.example\r\n')
-  t.match(String((await once(client, 'data', SOON))[0]), /^250-/)
-  t.match(String((await once(client, 'data', SOON))[0]), /^421 /, 'one that pauses is ended')
+  t.match(await client.command('EHLO a.example'), /^250-/)
+  t.match(await client.reply(), /^421 /, 'one that pauses is ended')
   t.equal(await relay.exited, 0)
   t.equal(await returns.stop(), 0)
 })

@@ -1,5 +1,6 @@
 import { addToSearch, type MessageSearch, parseSearch, ServiceError } from '@postrider/core'
 import t from 'tap'
+import { ownCpu } from '../../helpers/turns.ts'
 
 function problemOf(fn: () => unknown): string {
   try {
@@ -113,8 +114,8 @@ t.test('the worst search of the longest length takes less than five milliseconds
     'id:'.repeat(600),
     `before:${'1'.repeat(1990)}`,
   ]) {
-    const began = performance.now()
+    const began = ownCpu()
     problemOf(() => parseSearch(text))
-    t.ok(performance.now() - began < 50, text.slice(0, 20))
+    t.ok(ownCpu() - began < 50, text.slice(0, 20))
   }
 })

@@ -2,6 +2,7 @@ import type { Session } from '@postrider/core'
 import { Secret, TOTP } from 'otpauth'
 import t from 'tap'
 import { makeService } from '../../helpers/service.ts'
+import { until } from '../../helpers/until.ts'
 import { refused } from '../refused.ts'
 import { anotherProcess, firstUser, makeMember, newClient, PASSWORD, sessionOf, tokenOf } from './people.ts'
 
@@ -14,12 +15,18 @@ function codeOf(secret: string, steps = 0): string {
   return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: core.clock.now() + steps * 30_000 })
 }
 
+/** Waits until a code that is made now is checked in the same step, which may be about to end. */
+async function untilStepLasts(): Promise<void> {
+  await until('the next step', () => core.clock.now() % 30_000 < 27_000)
+}
+
 /** A user with codes. The step of the confirmation counts as used, so it is one of the past. */
 async function withCodes() {
   const { email, userId } = await makeMember(service, owner.accountId, 'viewer')
   const token = tokenOf(await core.people.logIn({ email, password: PASSWORD, ...newClient() }))
   const session = await sessionOf(core, token)
   const { secret } = await totp.begin(session)
+  await untilStepLasts()
   const { recoveryCodes } = await totp.confirm(session, codeOf(secret, -1), '192.0.2.1')
   return { email, userId, token, session, secret, recoveryCodes }
 }
@@ -63,6 +70,7 @@ t.test('a code is used once, in all processes, and so is none before it', async 
   t.match(await core.people.secondFactor({ challenge: next, code: codeOf(secret, -1), ...newClient() }), {
     kind: 'refused',
   })
+  await untilStepLasts()
   t.match(await core.people.secondFactor({ challenge: next, code: codeOf(secret, 2), ...newClient() }), {
     kind: 'refused',
   })

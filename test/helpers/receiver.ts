@@ -38,6 +38,7 @@ export async function startReceiver(
   t: Pick<Test, 'teardown'>,
   react?: Reaction,
   host = '127.0.0.1',
+  port = 0,
 ): Promise<Receiver> {
   const requests: Received[] = []
   const server = createServer({ maxHeaderSize: 65_536 }, async (request, response) => {
@@ -52,11 +53,11 @@ export async function startReceiver(
     requests.push(received)
     await receiver.react(received, response, request)
   })
-  await listen(server, host)
-  const { port } = server.address() as AddressInfo
+  await listen(server, host, port)
+  const { port: own } = server.address() as AddressInfo
   const receiver: Receiver = {
-    url: `http://${host}:${port}/hook`,
-    port,
+    url: `http://${host}:${own}/hook`,
+    port: own,
     requests,
     batches: () => requests.filter(({ method, body }) => method === 'POST' && !body.startsWith('[]')),
     react: react ?? ((_request, response) => response.end('ok')),
@@ -77,8 +78,8 @@ export const onBatches =
   (request, response, raw) =>
     request.method === 'HEAD' || request.body === '[]' ? response.end() : react(request, response, raw)
 
-function listen(server: Server, host: string): Promise<void> {
-  return new Promise((resolve) => server.listen(0, host, resolve))
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve) => server.listen(port, host, resolve))
 }
 
 function close(server: Server): Promise<void> {

@@ -2,6 +2,7 @@ import { createServer } from 'node:net'
 import { createOutboundHttp, OutboundError, type OutboundFailure } from '@postrider/core'
 import t, { type Test } from 'tap'
 import { startDns } from '../../helpers/dns.ts'
+import { freePorts } from '../../helpers/ports.ts'
 import { startReceiver } from '../../helpers/receiver.ts'
 
 /** Spellings of the inside: every one is refused before anything is connected. */
@@ -215,7 +216,9 @@ t.test('only ports that are allowed are asked', async (t) => {
 
 /** 127.0.0.2 stands for the outside; traps on the same port of 127.0.0.1 and ::1 must get nothing. */
 async function internet(t: Test) {
-  const receiver = await startReceiver(t, undefined, '127.0.0.2')
+  // One that the system gave out would be free at the first address only.
+  const [port] = await freePorts(1)
+  const receiver = await startReceiver(t, undefined, '127.0.0.2', port)
   const trapped: string[] = []
   for (const host of ['127.0.0.1', '::1']) {
     const trap = createServer((socket) => {

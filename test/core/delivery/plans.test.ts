@@ -34,7 +34,9 @@ t.test(
     const slow = await claim(200)
     if (slow < 400) return t.comment(`${Math.round(slow)} ms: too fast a machine for this backlog`)
     t.ok((await counted()) > 30_000, 'the queue was counted')
-    t.ok((await claim(200)) < slow / 3, 'and the next claim has a plan by key')
+    // A slow plan would be so each time, while another process takes the processor now and then.
+    const quick = Math.min(await claim(200), await claim(200), await claim(200))
+    t.ok(quick < slow / 3, 'and the next claims have a plan by key')
     await lease.release()
   },
 )

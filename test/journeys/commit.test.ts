@@ -31,7 +31,8 @@ t.test('HTTP and SMTP answer only after the commit: while it can not happen, not
     )
     await until('both doors to wait for the commit', async () => {
       const waiting = await sql`
-        select 1 from pg_locks where not granted and relation = 'delivery_queue'::regclass`
+        select 1 from pg_locks where not granted and relation = 'delivery_queue'::regclass
+           and database = (select oid from pg_database where datname = current_database())`
       return answered.length > 0 || waiting.length === 2
     })
     await new Promise((resolve) => setTimeout(resolve, 300))

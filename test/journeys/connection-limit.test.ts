@@ -54,7 +54,8 @@ t.test(
       const [row] = await service.sql`
         select count(*)::int from connection_slots s where not exists (select from workers w where w.id = s.worker_id)
             or exists (select from workers w where w.id = s.worker_id and not exists (
-                 select from pg_locks l where l.locktype = 'advisory' and l.classid = 7741 and l.objid = w.id::oid))`
+                 select from pg_locks l where l.locktype = 'advisory' and l.classid = 7741 and l.objid = w.id::oid
+                    and l.database = (select oid from pg_database where datname = current_database())))`
       return row?.count as number
     }
     await until('the slots of killed workers to be free', async () => (await inUse()) === 0 || undefined, 15_000)

@@ -93,7 +93,7 @@ t.test('a delivery that another transaction has in hand when its batch is cancel
   const cancelled = service.core.batches.hold(act, 'cancel')
   await until('the batch to wait, or to be cancelled', async () => {
     const [row] = await service.sql<{ waits: boolean; done: boolean }[]>`
-      select exists (select from pg_locks where not granted) as waits,
+      select exists (select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()) as waits,
              exists (select from batches where id = ${act.id} and state is not null) as done`
     return row?.waits || row?.done
   })

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type Address, parseAddress } from '@postrider/core'
 import t, { type Test } from 'tap'
+import { ownCpu } from '../../helpers/turns.ts'
 
 const CORPUS = fileURLToPath(new URL('../../../../shared/corpora/addresses.json', import.meta.url))
 const skip = existsSync(CORPUS) ? {} : { skip: 'the corpora are not here' }
@@ -125,9 +126,9 @@ t.test('parseAddress answers in time linear in what it is given', async (t) => {
     `a@${'a-'.repeat(100_000)}`,
     ' '.repeat(200_000),
   ]) {
-    const start = performance.now()
+    const start = ownCpu()
     t.equal(parseAddress(evil), undefined)
-    t.ok(performance.now() - start < 200)
+    t.ok(ownCpu() - start < 200)
   }
 })
 

@@ -3,10 +3,10 @@ import { call, JSON_TYPE } from '../api/call.ts'
 import { answered, postrider } from '../cli/postrider.ts'
 import { sendV2, v2Body } from '../helpers/send.ts'
 import { startSink } from '../helpers/sink.ts'
-import { until } from '../helpers/until.ts'
 import { mail } from '../relay/session.ts'
 import { selfSigned } from './authority.ts'
 import { startInternet, startOutbox } from './outbox.ts'
+import { untilRulesRead } from './rules-read.ts'
 
 const internet = await startInternet(t)
 const { service, sender } = internet
@@ -27,28 +27,16 @@ const DELIVERED = [null, 'delivered', '2.0.0']
 const NOT_OFFERED = ['required', 'deferred', '4.7.4']
 const NOT_VERIFIED = ['verified', 'deferred', '4.7.5']
 
-/**
- * Waits until the worker knows the rules as they are now. It reads all of them together, so it knows them once it obeys one set after them.
- * That one is for a host of its own, since failures make the worker leave a host alone.
- */
-async function rulesRead(): Promise<void> {
-  const { tls } = service.core
-  const marker = { accountId: null, domain: internet.domain([await internet.host(t)]) }
-  await tls.set(marker, 'dane')
-  await until('the rules to be read', async () => (await attemptAt(marker.domain))[0] === 'dane')
-  await tls.set(marker, 'none')
-}
-
 t.test('a rule of the operator for a domain is obeyed by running workers until it is removed', async (t) => {
   const domain = internet.domain([plain])
   t.strictSame(await attemptAt(domain), DELIVERED)
   const set = await run('tls', 'set', domain.toUpperCase(), 'required')
   t.match(set, { code: 0, stdout: `mail to ${domain} demands TLS: required\n` })
-  await rulesRead()
+  await untilRulesRead(t, internet)
   t.strictSame(await attemptAt(domain), NOT_OFFERED)
   t.strictSame(await attemptAt(internet.domain([plain])), DELIVERED, 'other domains with this host are not concerned')
   t.match(await run('tls', 'set', domain, 'none'), { code: 0, stdout: `no rule for mail to ${domain}\n` })
-  await rulesRead()
+  await untilRulesRead(t, internet)
   t.strictSame(await attemptAt(domain), DELIVERED)
 })
 
@@ -56,14 +44,14 @@ t.test('a rule for an account concerns its own mail only, and the strongest dema
   const domain = internet.domain([unverifiable])
   const other = await service.makeSender()
   t.match(await run('tls', 'set', domain, 'required', '--account', String(other.accountId)), { code: 0 })
-  await rulesRead()
+  await untilRulesRead(t, internet)
   t.strictSame(await attemptAt(domain), DELIVERED)
   t.match(await run('tls', 'set', domain, 'required', '--account', String(sender.accountId)), { code: 0 })
-  await rulesRead()
+  await untilRulesRead(t, internet)
   t.strictSame(await attemptAt(domain), ['required', 'delivered', '2.0.0'])
   t.strictSame(await attemptAt(domain, { tls: 'verified' }), NOT_VERIFIED)
   t.match(await run('tls', 'set', 'all', 'verified', '--account', String(sender.accountId)), { code: 0 })
-  await rulesRead()
+  await untilRulesRead(t, internet)
   t.strictSame(await attemptAt(domain, { tls: 'required' }), NOT_VERIFIED)
   const { rules } = await answered<{ rules: object[] }>(env, 'tls', 'list')
   t.strictSame(
@@ -80,7 +68,7 @@ t.test('a rule for an account concerns its own mail only, and the strongest dema
   t.match(log.slice(-1), [
     { action: 'tls.set', object: 'tls', before: { level: 'verified' }, after: { level: 'none' }, keyId: null },
   ])
-  await rulesRead()
+  await untilRulesRead(t, internet)
 })
 
 t.test('the account-wide setting of v3 is obeyed, and shown with both of its flags', async (t) => {
@@ -89,13 +77,13 @@ t.test('the account-wide setting of v3 is obeyed, and shown with both of its fla
   const settings = { path: '/v3/user/settings/enforced_tls', headers: { ...JSON_TYPE, authorization } }
   const patch = (body: object) => call(base, { ...settings, method: 'PATCH', body: JSON.stringify(body) })
   t.match(await patch({ require_valid_cert: true }), { status: 200, json: { require_tls: true } })
-  await rulesRead()
+  await untilRulesRead(t, internet)
   t.strictSame(await attemptAt(domain), NOT_VERIFIED)
   t.match(await patch({ require_valid_cert: false }), { json: { require_tls: true, require_valid_cert: false } })
-  await rulesRead()
+  await untilRulesRead(t, internet)
   t.strictSame(await attemptAt(domain), ['required', 'delivered', '2.0.0'])
   t.match(await patch({ require_tls: false }), { json: { require_tls: false } })
-  await rulesRead()
+  await untilRulesRead(t, internet)
   t.strictSame(await attemptAt(domain), DELIVERED)
 })
 
@@ -157,16 +145,16 @@ t.test('an attempt notes whose demand is the strongest, of equal ones the most s
   const seen: unknown[] = []
   for (const [of = '', ...rest] of rules) {
     await run('tls', 'set', of, 'required', ...rest)
-    await rulesRead()
+    await untilRulesRead(t, internet)
     seen.push(await originAt(domain))
   }
   t.strictSame(seen, ['operator', 'domain', 'account', 'account-domain'])
   t.equal(await originAt(domain, { tls: 'required' }), 'message')
   await run('tls', 'set', 'all', 'verified')
-  await rulesRead()
+  await untilRulesRead(t, internet)
   t.equal(await originAt(domain, { tls: 'required' }), 'operator')
   for (const [of = '', ...rest] of rules) await run('tls', 'set', of, 'none', ...rest)
-  await rulesRead()
+  await untilRulesRead(t, internet)
 })
 
 t.test('message show and message why say what TLS an attempt had, and who demanded it', async (t) => {

@@ -8,6 +8,7 @@ import type { Sender } from '../helpers/service.ts'
 import { startSink } from '../helpers/sink.ts'
 import { until } from '../helpers/until.ts'
 import { startOutbox } from './outbox.ts'
+import { untilParkedAt } from './parked.ts'
 
 const sink = await startSink(t, {
   rcpt: ({ command }) => (command.includes('<gone') ? '550 5.1.1 no such user' : undefined),
@@ -46,27 +47,15 @@ const HELD = 'account:held account'
 /** A single message that is to be sent later. */
 const SCHEDULED = '1 null null'
 
-/**
- * Sends messages one after another until one waits at the place, since the worker knows of the hold only then. Returns its id. What `send`
- * is called with makes each of them another one, so that they are no loop.
- */
-async function untilHeld(place: string, send: (extra: object) => Promise<string>): Promise<string> {
-  for (let no = 1; ; no++) {
-    const id = await send({ subject: `Until held ${no}` })
-    const isHeld = await until('a message to be sent or to wait', async () => {
-      const [queued] = await sql<{ place: string }[]>`select place from delivery_queue where message_id = ${id}`
-      if (!queued) return { answer: false }
-      return queued.place === place ? { answer: true } : undefined
-    })
-    if (isHeld.answer) return id
-  }
-}
+/** Sends messages until the worker knows that the account is held. Each is another one, so that they are no loop. */
+const untilHeld = (send: (extra: object) => Promise<string>): Promise<string> =>
+  untilParkedAt(service, 'account:held', (no) => send({ subject: `Until held ${no}` }))
 
 t.test('held mail is accepted and waits, and is sent when the account is released', async (t) => {
   const [held, other] = [await makeAccount(), await makeAccount()]
   const text = (await postrider(env, 'account', 'hold', held.id, '--reason', 'we asked about their list')).stdout
   t.match(text, `account ${held.id}: all mail is held`)
-  const first = await untilHeld('account:held', (extra) => held.send('a@harbor.example', extra))
+  const first = await untilHeld((extra) => held.send('a@harbor.example', extra))
   const got = held.got()
   const ids = [first, ...(await Promise.all(['b', 'c'].map((name) => held.send(`${name}@harbor.example`))))]
   await until('it to wait', async () => (await held.waiting())[0] === `3 ${HELD}`)
@@ -98,9 +87,7 @@ t.test('held mail is accepted and waits, and is sent when the account is release
 t.test('mail of one class is held, and that of others is sent', async (t) => {
   const account = await makeAccount()
   await answered(env, 'account', 'hold', account.id, '--reason', 'bulk first', '--class', 'bulk')
-  await untilHeld('account:held', (extra) =>
-    account.send('bulk@harbor.example', { settings: { class: 'bulk' }, ...extra }),
-  )
+  await untilHeld((extra) => account.send('bulk@harbor.example', { settings: { class: 'bulk' }, ...extra }))
   const got = account.got()
   await outbox.inState(await account.send('normal@harbor.example'), 'delivered')
   t.strictSame(await account.waiting(), [`1 ${HELD}`])
@@ -127,7 +114,7 @@ t.test(
     t.comment(`held ${Math.round(performance.now() - since)} ms after the last was accepted`)
     const scheduled = new Date(Date.now() + 3_600_000).toISOString()
     await account.send('later@harbor.example', { schedule: scheduled })
-    const first = await untilHeld('account:held', (extra) => account.send('lena@harbor.example', extra))
+    const first = await untilHeld((extra) => account.send('lena@harbor.example', extra))
     const got = account.got()
     const others = Array.from({ length: 24 }, (_, at) => account.send(`lena${at}@harbor.example`))
     const ids = [first, ...(await Promise.all(others))]
@@ -158,7 +145,7 @@ t.test('slowed mail is sent at its rate, and the rest waits', async (t) => {
   // A worker that knows of a hold set after the rate knows the rate.
   const later = await makeAccount()
   await core.reputation.hold({ accountId: later.sender.accountId, reason: 'a test' })
-  await untilHeld('account:held', (extra) => later.send('lena@harbor.example', extra))
+  await untilHeld((extra) => later.send('lena@harbor.example', extra))
   await Promise.all(Array.from({ length: 30 }, (_, at) => account.send(`lena${at}@harbor.example`)))
   await until('the first', () => account.got() >= 10)
   await new Promise((resolve) => setTimeout(resolve, 3000))
@@ -237,7 +224,9 @@ t.test('a recipient who gets one message again and again waits for an hour, and 
   )
   await loop(1)
   await until('the hold', async () => (await core.reputation.show(accountId)).holds.length === 1)
-  const id = await untilHeld('account:recipient', () => account.send('loop@harbor.example', { subject: 'Alarm' }))
+  const id = await untilParkedAt(service, 'account:recipient', () =>
+    account.send('loop@harbor.example', { subject: 'Alarm' }),
+  )
   const got = account.got()
   await outbox.inState(await account.send('lena@harbor.example', { subject: 'Alarm' }), 'delivered')
   await until('it to wait', async () => (await account.waiting()).includes('1 account:recipient account'))
@@ -264,9 +253,7 @@ t.test('a recipient who gets one message again and again waits for an hour, and 
 t.test('held mail expires at the end of its lifetime', async (t) => {
   const account = await makeAccount()
   await core.reputation.hold({ accountId: account.sender.accountId, reason: 'a test' })
-  const id = await untilHeld('account:held', (extra) =>
-    account.send('lena@harbor.example', { settings: { deadline: 60 }, ...extra }),
-  )
+  const id = await untilHeld((extra) => account.send('lena@harbor.example', { settings: { deadline: 60 }, ...extra }))
   await outbox.advance(5)
   await outbox.inState(id, 'expired')
   t.match((await outbox.story(id)).events.at(-1), {

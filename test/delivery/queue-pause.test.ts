@@ -4,6 +4,7 @@ import t from 'tap'
 import { answered, postrider } from '../cli/postrider.ts'
 import { until } from '../helpers/until.ts'
 import { startInternet } from './outbox.ts'
+import { untilParkedAt } from './parked.ts'
 
 const FILE = join(t.testdir(), 'providers.yaml')
 writeFileSync(FILE, 'providers:\n  - { name: lighthouse, mx: [.lighthouse.example], connections: 4 }\n')
@@ -18,21 +19,9 @@ const waits = async (count: number) =>
       select count(*)::int as count from delivery_queue where place = 'lighthouse' and waiting_for = 'pause' and worker_id is null`
     return row?.count === count
   })
-let names = 0
-
-/** Sends messages one after another until one waits, since the worker knows of the pause only then. Returns its id. */
-async function untilPaused(): Promise<string> {
-  for (;;) {
-    const id = await internet.send(`known${++names}@${domain}`)
-    const isPaused = await until('a message to be sent or to wait', async () => {
-      const [queued] = await service.sql<{ place: string }[]>`
-        select place from delivery_queue where message_id = ${id}::uuid`
-      if (!queued) return { answer: false }
-      return queued.place === 'lighthouse' ? { answer: true } : undefined
-    })
-    if (isPaused.answer) return id
-  }
-}
+/** Sends messages until the worker knows of the pause. Returns the id of the one that waits. */
+const untilPaused = (): Promise<string> =>
+  untilParkedAt(service, 'lighthouse', (no) => internet.send(`known${no}@${domain}`))
 
 const lastEntry = async (accountId: number) =>
   (await service.core.audit.list(accountId, { after: 0, limit: 100 })).slice(-1)

@@ -18,7 +18,6 @@ type Body = Record<string, unknown>
 /** A sender whose key is restricted. */
 async function restricted(restrictions: Restrictions): Promise<Sender> {
   const sender = await service.makeSender()
-  await new Promise((r) => setTimeout(r, 650))
   const { secret } = await auth.createKey({ accountId: sender.accountId, scopes: ['send'], restrictions })
   return { ...sender, apiKey: secret }
 }

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createCore, createLog, openDatabase, readConfig } from '@postrider/core'
+import { backupName, createCore, createLog, openDatabase, readConfig } from '@postrider/core'
 import t from 'tap'
 import { scheduleBackups } from '../../packages/cli/src/backup/schedule.ts'
 import { startEmbeddedPostgres } from '../../packages/cli/src/embedded-postgres/index.ts'
@@ -67,6 +67,8 @@ t.test('one that is killed in the middle is no backup, and doctor and metrics sa
 t.test('the next one is whole, and deletes what was left', async (t) => {
   const left = namesIn('pieces')
   t.equal(left.length, 1)
+  // Names are by the second, and this one is to have another.
+  await until('the second of its name to be over', () => backupName(new Date().toISOString()) !== left[0])
   const { lines } = schedule()
   const isComplete = () =>
     readdirSync(env.BACKUP_DIR).includes('base') && namesIn('base').some((name) => name.endsWith('.json'))

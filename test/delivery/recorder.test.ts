@@ -24,7 +24,7 @@ t.test('one result the database can not take does not take the others of its bat
   const batch = results.map((result, at) =>
     at === 3 ? { ...result, outcome: { ...BOUNCED, reply } as never } : result,
   )
-  const answers = await Promise.allSettled(batch.map((result) => recorder.record(result)))
+  const answers = await Promise.allSettled(batch.map((result) => recorder.record(result, { isPrompt: false })))
   t.strictSame(
     answers.map(({ status }) => status),
     batch.map((_result, at) => (at === 3 ? 'rejected' : 'fulfilled')),
@@ -57,7 +57,7 @@ for (const [code, what] of Object.entries(PASSING)) {
         $$ begin perform nextval('refusals'); raise exception 'not now' using errcode = '${code}'; end $$;
       create sequence refusals;
       create trigger refuse before insert on attempts for each row execute function refuse()`)
-    const answers = Promise.allSettled(results.map((result) => recorder.record(result)))
+    const answers = Promise.allSettled(results.map((result) => recorder.record(result, { isPrompt: false })))
     const refused = async () => (await service.sql<{ n: string }[]>`select last_value as n from refusals`)[0]?.n
     await until('the result to be refused more than once', async () => Number(await refused()) > 1)
     t.strictSame(await states(), ['sending', 'sending', 'sending'])

@@ -26,7 +26,7 @@ export const BREAKS: readonly Break[] = [
   {
     name: 'writes the final dot without lease and note',
     file: 'packages/delivery/src/recorder.ts',
-    find: 'recordEndOfData: (end) => ends.add(end)',
+    find: 'recordEndOfData: (end, promptness) => ends.add(end, promptness)',
     replace: 'recordEndOfData: async (end) => end !== undefined || ends.size < 0',
     journey: 'test/journeys/crashes.test.ts',
   },

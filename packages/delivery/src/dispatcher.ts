@@ -220,7 +220,7 @@ export class Dispatcher {
     { connections, isProbe }: { readonly connections: Connections; readonly isProbe: boolean },
   ): Promise<void> {
     try {
-      const { core, config, recorder, workerId } = this.#options
+      const { core, config, workerId } = this.#options
       const { delivery, message, site } = inFlight
       if (isPerishable(message.settings) && isTooLate(inFlight))
         return this.#outcomes.finish(delivery, TOO_LATE, { message })
@@ -247,8 +247,7 @@ export class Dispatcher {
         tls: way.tls,
         onSessionEnded: (host, reply) => this.#places.heardReply(place, sender, { ...reply, host }, false),
         connections: this.#stopping ? { ...connections, keep: (connection) => connection.close() } : connections,
-        recordEndOfData: (own, host) =>
-          recorder.recordEndOfData({ ...own, workerId, host, domainId: message.domainId }),
+        recordEndOfData: (own, host) => this.#outcomes.recordEndOfData(own, host, message),
       })
       // The address is gone from this host: another worker or source sends it.
       if (way.source && isWithoutAddress(outcome) && !this.#sources.stillHas(way.source))

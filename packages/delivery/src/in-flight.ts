@@ -11,6 +11,8 @@ const MAX_SLOW = 6000
 /** Deliveries in flight up to which a flow gets more although others use the whole capacity, and the maximum of such deliveries. */
 const FEW = 25
 const MAX_RESERVED = 500
+/** A flow is small if the average flow has this many times its deliveries in flight. */
+const SMALL = 4
 /** Bytes of loaded bodies above which nothing more is claimed; for a flow with few deliveries in flight there are more. */
 const MAX_BODY_BYTES = { ofMany: 40 * 1024 * 1024, ofFew: 48 * 1024 * 1024 } as const
 /**
@@ -59,6 +61,11 @@ export class InFlightDeliveries {
 
   get #left(): number {
     return MAX_IN_FLIGHT + this.#slow - this.count
+  }
+
+  /** Whether the flow has few in flight compared with the average of all flows. */
+  isSmall(flow: Flow): boolean {
+    return (this.#ofFlow.get(flowKey(flow)) ?? 0) * SMALL <= this.count / this.#ofFlow.size
   }
 
   /** Number of deliveries in slow conversations. */

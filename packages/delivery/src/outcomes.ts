@@ -7,6 +7,7 @@ import {
   type Log,
   type Outcome,
   type Providers,
+  type SendPermission,
 } from '@postrider/core'
 import { countAttempt } from './attempt-metrics.ts'
 import { traceAttempt } from './attempt-trace.ts'
@@ -54,6 +55,17 @@ export class Outcomes {
     else this.#options.inFlight.remove(delivery, tried.message)
   }
 
+  /** Records that end of data is about to be sent to this host, and returns whether it may be. */
+  recordEndOfData(delivery: ClaimedDelivery, host: string, { domainId }: LoadedMessage): Promise<SendPermission> {
+    const { recorder, workerId } = this.#options
+    return recorder.recordEndOfData({ ...delivery, workerId, host, domainId }, this.#promptnessOf(delivery))
+  }
+
+  /** Mail of a small flow does not wait so that mail of others is cheaper. */
+  #promptnessOf(delivery: ClaimedDelivery): { readonly isPrompt: boolean } {
+    return { isPrompt: this.#options.inFlight.isSmall(delivery) }
+  }
+
   #isLogged({ kind }: Outcome): boolean {
     const { logDeliveries } = this.#options.config
     return logDeliveries === 'all' || (logDeliveries === 'failures' && kind !== 'delivered')
@@ -62,7 +74,8 @@ export class Outcomes {
   #record(delivery: ClaimedDelivery, outcome: Outcome, { message, place }: Tried, again: boolean): void {
     const { recorder, workerId, log, inFlight } = this.#options
     const { messageId, recipientNo, attempt, class: of } = delivery
-    recorder.record({ messageId, recipientNo, attempt, class: of, workerId, outcome, place }).then(
+    const result = { messageId, recipientNo, attempt, class: of, workerId, outcome, place }
+    recorder.record(result, this.#promptnessOf(delivery)).then(
       (taken) => {
         if (taken) {
           if (this.#isLogged(outcome)) log.info({ messageId, recipientNo, attempt, ...summary(outcome) }, outcome.kind)

@@ -9,19 +9,25 @@ import {
   type SendPermission,
 } from '@postrider/core'
 
-/** Records outcomes and end-of-data marks in batches. */
+/** Records outcomes and end-of-data marks in batches. Prompt ones wait less for others. */
 export interface Recorder {
   /** Resolves once recorded. False: stale, another worker has the delivery. Waits for the database without a limit. */
-  record(result: Result): Promise<boolean>
+  record(result: Result, promptness: Promptness): Promise<boolean>
   /** Resolves with true if end of data may be sent: the lease is valid, and the mark is in the database. */
-  recordEndOfData(end: EndOfData): Promise<SendPermission>
+  recordEndOfData(end: EndOfData, promptness: Promptness): Promise<SendPermission>
   /** Results not yet recorded. */
   readonly pending: number
+}
+
+interface Promptness {
+  readonly isPrompt: boolean
 }
 
 const BATCH = 250
 /** Milliseconds. Nothing waits for results; a conversation waits for its mark, which is short compared to a network round trip. */
 const SPACING = { results: 10, ends: 10 } as const
+/** With it, mail of a quiet account behind another's backlog took 10 to 16 ms at the median instead of 24 to 27 (docs/performance.md). */
+const PROMPT_SPACING = 4
 /** A server waits three minutes for data (RFC 5321 4.5.3.2.5); after this time the conversation is given up. */
 const END_OF_DATA_TIMEOUT_MS = 60_000
 
@@ -38,6 +44,7 @@ export function createRecorder({ core, log }: { core: Core; log: Log }): Recorde
     maxWeight: BATCH,
     sharedFault: isDatabaseTrouble,
     spacing: SPACING.results,
+    promptSpacing: PROMPT_SPACING,
     lanes: 2,
   })
   const ends = createGroupCommit<EndOfData, SendPermission>({
@@ -47,11 +54,12 @@ export function createRecorder({ core, log }: { core: Core; log: Log }): Recorde
     maxWeight: BATCH,
     sharedFault: isDatabaseTrouble,
     spacing: SPACING.ends,
+    promptSpacing: PROMPT_SPACING,
     lanes: 2,
   })
   return {
-    record: (result) => results.add(result),
-    recordEndOfData: (end) => ends.add(end),
+    record: (result, promptness) => results.add(result, promptness),
+    recordEndOfData: (end, promptness) => ends.add(end, promptness),
     get pending() {
       return results.size
     },

@@ -210,6 +210,35 @@ t.test('spaced commits begin apart, the first at once, and a full batch waits fo
   t.ok(Number(later[0]) - first > 30, 'and later')
 })
 
+t.test('a prompt item ends the spacing, for those that wait with it, too', async (t) => {
+  const begun: number[] = []
+  const spaced = createGroupCommit<Item, string>({
+    lanes: 1,
+    maxItems: 100,
+    maxWeight: 100,
+    weigh: () => 1,
+    sharedFault: () => false,
+    spacing: 60_000,
+    promptSpacing: 40,
+    write: async (batch) => {
+      begun.push(performance.now())
+      return batch.map(({ name }) => name)
+    },
+  })
+  await spaced.add({ name: 'a' })
+  const waiting = spaced.add({ name: 'b' })
+  t.equal(await spaced.add({ name: 'c' }, { isPrompt: true }), 'c')
+  t.equal(await waiting, 'b')
+  t.equal(begun.length, 2, 'in one commit')
+  const [first = 0, second = 0] = begun
+  t.ok(second - first > 30, 'which begins apart from the last one, too')
+  let isWritten = false
+  void spaced.add({ name: 'd' }).then(() => (isWritten = true))
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  t.notOk(isWritten, 'the next that is not prompt waits')
+  await spaced.add({ name: 'e' }, { isPrompt: true })
+})
+
 t.test('after a large batch the next one waits until half as many items are there', async (t) => {
   const { add, batches, end } = makeCommit({ maxItems: 50, gatherTimeout: 60_000 })
   const all = add('.', ...'abcdefghijklmnop')

@@ -28,6 +28,8 @@ export interface GroupCommitOptions<T, R> extends CommitQueueOptions<T> {
    * items that no client waits for, since a batch of twelve costs little more than one of six.
    */
   readonly spacing?: number
+  /** The same while a prompt item waits; default `spacing`. */
+  readonly promptSpacing?: number
   /** Milliseconds, for tests; default GATHER_TIMEOUT. */
   readonly gatherTimeout?: number
   /** Maximum number of concurrent commits. A second one starts only if a full batch is waiting, by items or by weight. */
@@ -45,8 +47,8 @@ const GATHER_TIMEOUT = 1
 const CHECK_INTERVAL = 250
 
 export interface GroupCommit<T, R> {
-  /** Resolves after the commit that contains the item. */
-  add(item: T): Promise<R>
+  /** Resolves after the commit that contains the item. A prompt one waits for `promptSpacing` only. */
+  add(item: T, options?: { readonly isPrompt: boolean }): Promise<R>
   /** Items not yet committed. */
   readonly size: number
 }
@@ -54,11 +56,14 @@ export interface GroupCommit<T, R> {
 // One function, since the lanes, the batches in flight and the timer share one state.
 export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): GroupCommit<T, R> {
   const { write, sharedFault, lanes, spacing = 0, patience, late, answersInTime = false } = options
-  const { gatherTimeout = GATHER_TIMEOUT } = options
+  const { gatherTimeout = GATHER_TIMEOUT, promptSpacing = spacing } = options
   const queue = new CommitQueue<T, R>(options)
   let running = 0
   let inFlight = 0
   let lastStart = Number.NEGATIVE_INFINITY
+  let hasPrompt = false
+  /** Ends the pause of a lane when it may. */
+  let hurry = (): void => {}
   const batchesInFlight = new Set<readonly Waiting<T, R>[]>()
   let checkTimer: NodeJS.Timeout | undefined
   let gathering: { readonly enough: number; readonly end: () => void } | undefined
@@ -67,13 +72,13 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
     running++
     // A lane that gathers also takes what comes meanwhile.
     while (queue.length > 0 && (!gathering || queue.isFull)) {
-      const delay = lastStart + spacing - performance.now()
-      if (delay > 0 && !queue.isFull) {
-        await new Promise((resolve) => setTimeout(resolve, delay))
+      if (pauseLeft() > 0 && !queue.isFull) {
+        await pause()
         // Another lane may have taken the items in the meantime.
         if (queue.length === 0) break
       }
       lastStart = performance.now()
+      hasPrompt = false
       rejectLate()
       const batch = queue.takeBatch()
       // All items were late: do not write an empty batch, which could block this lane if the database is unavailable.
@@ -84,6 +89,22 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
       if (batch.length >= LARGE_BATCH && spacing === 0) await gather(batch.length / 2)
     }
     running--
+  }
+
+  function pauseLeft(): number {
+    return lastStart + (hasPrompt ? promptSpacing : spacing) - performance.now()
+  }
+
+  function pause(): Promise<void> {
+    return new Promise((resolve) => {
+      let timer = setTimeout(resolve, pauseLeft())
+      hurry = () => {
+        clearTimeout(timer)
+        const left = pauseLeft()
+        if (left > 0) timer = setTimeout(resolve, left)
+        else resolve()
+      }
+    })
   }
 
   /** Resolves when `enough` items or a full batch are waiting, or after the timeout. Two lanes never gather at once. */
@@ -144,10 +165,14 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
   }
 
   return {
-    add(item) {
+    add(item, { isPrompt = false } = { isPrompt: false }) {
       return new Promise<R>((resolve, reject) => {
         queue.add({ item, resolve, reject, since: performance.now(), rejected: false })
         if (patience) watchForLate()
+        if (isPrompt && !hasPrompt) {
+          hasPrompt = true
+          hurry()
+        }
         if (gathering && (queue.length >= gathering.enough || queue.isFull)) gathering.end()
         if (running === 0 || (running < lanes && queue.isFull)) void run()
       })

@@ -34,9 +34,31 @@ t.test(
     for (let no = 0; no < 50_000; no++) places.parked(waiting, `mx${no}.example@far`)
     places.parked(other, 'mx.example')
     const [found] = await until('its place to have a connection', () => {
-      const found = [...places.withCapacity()]
+      const found = [...places.withCapacity(() => true)]
       return found.length > 0 ? found : undefined
     })
     t.match(found, { backlogged: { flow: other, place: 'mx.example' } })
   },
 )
+
+t.test('parked mail is found at one place after the other, since new mail need not wait for all of them', async (t) => {
+  const accounts = [3, 4]
+  for (const no of [1, 2, 3])
+    for (const accountId of accounts) places.parked({ accountId, class: 1 }, `mx${no}.example.net`)
+  const find = () => [...places.withCapacity(({ accountId }) => accountId > 2)].map(({ backlogged }) => backlogged)
+  const seen = new Set<string>()
+  let most = 0
+  await until('each place', () => {
+    const found = find()
+    most = Math.max(most, new Set(found.map(({ place }) => place)).size)
+    for (const { place, flow } of found) seen.add(`${place} ${flow.accountId}`)
+    return seen.size === 6
+  })
+  t.equal(most, 1)
+  const ofOne = [...places.withCapacity(({ accountId }) => accountId === 4)]
+  t.strictSame(
+    ofOne.map(({ backlogged }) => backlogged.flow),
+    [{ accountId: 4, class: 1 }],
+    'only flows that may be claimed',
+  )
+})

@@ -49,32 +49,31 @@ export class Backlog {
   }
 
   /**
-   * Returns at most `count` flows, of places that are open for some flow, that fulfil a condition. Places and flows that were looked at come
-   * last the next time.
+   * Returns at most `count` flows that fulfil a condition, all of one place: the next one that is open for some flow and has such flows. Places
+   * and flows that were looked at come last the next time.
    */
   next(count: number, isOpen: (place: string) => boolean, isWanted: (one: Backlogged) => boolean): Backlogged[] {
-    const found: Backlogged[] = []
     let left = Math.min(this.#places.size, EXAMINED)
     for (const [place, flows] of this.#places) {
-      if (left-- === 0 || found.length >= count) break
+      if (left-- === 0) break
       this.#places.delete(place)
       this.#places.set(place, flows)
-      if (isOpen(place)) this.#find(found, count, { place, flows, isWanted })
+      const found = isOpen(place) ? this.#wanted(count, place, isWanted) : []
+      if (found.length > 0) return found
     }
-    return found
+    return []
   }
 
-  #find(
-    found: Backlogged[],
-    count: number,
-    { place, flows, isWanted }: { place: string; flows: Map<number, Flow>; isWanted: (one: Backlogged) => boolean },
-  ): void {
+  #wanted(count: number, place: string, isWanted: (one: Backlogged) => boolean): Backlogged[] {
+    const flows = this.#places.get(place) ?? new Map<number, Flow>()
+    const found: Backlogged[] = []
     let left = Math.min(flows.size, count)
     for (const [key, flow] of flows) {
-      if (left-- === 0 || found.length >= count) break
+      if (left-- === 0) break
       flows.delete(key)
       flows.set(key, flow)
       if (isWanted({ flow, place })) found.push({ flow, place })
     }
+    return found
   }
 }

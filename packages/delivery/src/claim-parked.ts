@@ -8,20 +8,18 @@ interface ParkedClaimOptions {
   readonly dispatcher: Dispatcher
 }
 
-/** Claims parked mail of places that have capacity for it now. Returns the number of deliveries. */
-export async function claimParked({ core, workerId, dispatcher }: ParkedClaimOptions): Promise<number> {
-  let sum = 0
-  const places = Map.groupBy(dispatcher.parkedWithCapacity(), ({ backlogged }) => backlogged.place)
-  for (const [place, found] of places) {
-    const shares = found.map(({ backlogged, limit }) => ({ ...backlogged.flow, limit }))
-    const claimed = await core.deliveries.claim({ workerId, shares, place })
-    for (const { backlogged, limit } of found) {
-      const key = flowKey(backlogged.flow)
-      const own = claimed.reduce((count, delivery) => count + Number(flowKey(delivery) === key), 0)
-      if (own < limit) dispatcher.parkedIsEmpty(backlogged)
-    }
-    if (claimed.length > 0) await dispatcher.take(claimed)
-    sum += claimed.length
+/** Claims parked mail of the next place that has capacity for some now. Returns whether there was one; there may be others. */
+export async function claimParked({ core, workerId, dispatcher }: ParkedClaimOptions): Promise<boolean> {
+  const found = [...dispatcher.parkedWithCapacity()]
+  const [first] = found
+  if (!first) return false
+  const shares = found.map(({ backlogged, limit }) => ({ ...backlogged.flow, limit }))
+  const claimed = await core.deliveries.claim({ workerId, shares, place: first.backlogged.place })
+  for (const { backlogged, limit } of found) {
+    const key = flowKey(backlogged.flow)
+    const own = claimed.reduce((count, delivery) => count + Number(flowKey(delivery) === key), 0)
+    if (own < limit) dispatcher.parkedIsEmpty(backlogged)
   }
-  return sum
+  if (claimed.length > 0) await dispatcher.take(claimed)
+  return true
 }

@@ -123,11 +123,11 @@ export class Dispatcher {
     this.#places.clear(backlogged)
   }
 
-  /** Parked mail that can be delivered now, and how much of it may be claimed. */
+  /** Parked mail of the next place that can deliver some now, and how much of each flow may be claimed. */
   *parkedWithCapacity(): Generator<{ readonly backlogged: Backlogged; readonly limit: number }> {
     let given = 0
-    for (const { backlogged, room } of this.#places.withCapacity()) {
-      if (!this.mayClaim(backlogged.flow)) continue
+    const mayClaim = (flow: Flow): boolean => this.mayClaim(flow) && (this.capacity > 0 || this.reserveFor(flow) > 0)
+    for (const { backlogged, room } of this.#places.withCapacity(mayClaim)) {
       const left = this.capacity - given
       const limit = left >= room ? room : Math.min(room, this.reserveFor(backlogged.flow, given))
       given += Math.max(limit, 0)

@@ -29,7 +29,7 @@ const FORGET_EVERY_MS = 1000
 /** Milliseconds that servers have to close their connections when this worker stops, and between two checks of it. */
 const CLOSE_MS = 2000
 const CLOSE_CHECK_MS = 10
-/** Flows of places whose parked mail is claimed before due mail is claimed again. */
+/** Flows of a place whose parked mail is claimed at once. */
 const AT_ONCE = 64
 /** Deliveries of a flow that are passed to another source at once. */
 const MOVED_AT_ONCE = 50
@@ -163,8 +163,10 @@ export class Places {
     this.#backlog.remove(backlogged)
   }
 
-  /** Parked mail that can be delivered now, and how much of it the places have capacity for. */
-  *withCapacity(): Generator<{ readonly backlogged: Backlogged; readonly room: number }> {
+  /** Parked mail of the next place that can deliver some of the flows that may be claimed, and how much of each it has capacity for. */
+  *withCapacity(
+    mayClaim: (flow: Flow) => boolean,
+  ): Generator<{ readonly backlogged: Backlogged; readonly room: number }> {
     const { sources } = this.#options
     const isOpen = (name: string): boolean => {
       if (isHeldPlace(name)) return true
@@ -185,7 +187,7 @@ export class Places {
       if (place.closedFor(flow) || place.waitingOf(flow) > this.#mostOf(place, flow) / 2) return 0
       return Math.min(this.roomFor(flow, place), place.passes)
     }
-    for (const backlogged of this.#backlog.next(AT_ONCE, isOpen, (one) => roomOf(one) > 0))
+    for (const backlogged of this.#backlog.next(AT_ONCE, isOpen, (one) => mayClaim(one.flow) && roomOf(one) > 0))
       yield { backlogged, room: roomOf(backlogged) }
   }
 

@@ -32,13 +32,15 @@ export const tarpit: Case = {
     for (let at = 0; at < SITES; at++)
       sinks.push(await startSmtpSink({ host: `127.0.3.${at + 1}`, port, delay: DELAY }))
     const [good] = sinks
+    let sent = 0
     const send = async (domain: string, calls: number): Promise<void> => {
-      const body = makeCall(`desk@${service.domain}`, 2000, RECIPIENTS).replaceAll(
-        '@harbor.example',
-        `@${domain}.example`,
-      )
       const headers = { 'content-type': 'application/json', api_key: service.apiKey }
       for (let call = 0; call < calls; call++) {
+        // Each message has another recipient, as behind a backlog.
+        const body = makeCall(`desk@${service.domain}`, 2000, RECIPIENTS).replaceAll(
+          '@harbor.example',
+          () => `.${++sent}@${domain}.example`,
+        )
         const response = await fetch(`${service.apiUrl}/v2/sendEmail`, { method: 'POST', headers, body })
         await response.text()
         expectCount('status', response.status, 200)

@@ -56,7 +56,7 @@ RUN mkdir -p /base/usr/local/bin /base/usr/share/doc/node /base/var/lib/dpkg/sta
 FROM scratch
 ENV PATH=/usr/local/bin \
     NODE_ENV=production \
-    NODE_OPTIONS=--max-semi-space-size=8 \
+    NODE_OPTIONS="--max-semi-space-size=8 --v8-pool-size=1" \
     NODE_COMPILE_CACHE=/app/node_modules/.cache/node \
     MALLOC_ARENA_MAX=1 \
     MALLOC_MMAP_THRESHOLD_=131072 \

@@ -8,10 +8,11 @@ const LOST = {
 } as const
 
 /**
- * Percent (core/process.ts). With 2,000 conversations of servers that take seconds, some 60 MB are live: 150 let the process grow to 280 MiB, 80 to 235.
- * The time per message is the same (`node bench/cpu.ts`, in turn: 883, 805, 805 and 805, 812, 830 µs).
+ * Percent (core/process.ts). With 2,000 conversations of servers that take seconds, some 60 MB are live: 150 let the process grow to 280 MiB, 80 to 257,
+ * 60 to 250, since one thread that collects garbage lets it grow meanwhile. The time per message is the same with 150 and 80 (`node bench/cpu.ts`, in turn:
+ * 883, 805, 805 and 805, 812, 830 µs).
  */
-const HEAP_GROWTH = 80
+const HEAP_GROWTH = 60
 
 /** The delivery process. Any number of them can run, on any number of hosts. */
 await runProcess(

@@ -174,14 +174,13 @@ t.test('ten thousand items at once all get their own answer', async (t) => {
   t.ok(answers.every((answer, item) => answer === item * 2))
 })
 
+const WIDE = { lanes: 1, maxItems: 100, maxWeight: 100, weigh: () => 1, sharedFault: () => false }
+
 t.test('spaced commits begin apart, the first at once, and a full batch waits for no spacing', async (t) => {
   const begun: number[] = []
   const spaced = createGroupCommit<Item, string>({
-    lanes: 1,
+    ...WIDE,
     maxItems: 3,
-    maxWeight: 100,
-    weigh: () => 1,
-    sharedFault: () => false,
     spacing: 60_000,
     write: async (batch) => {
       begun.push(batch.length)
@@ -193,11 +192,7 @@ t.test('spaced commits begin apart, the first at once, and a full batch waits fo
   t.strictSame([await b, await c, await d], ['b', 'c', 'd'], 'a full batch is written')
   t.strictSame(begun, [1, 3])
   const near = createGroupCommit<Item, string>({
-    lanes: 1,
-    maxItems: 100,
-    maxWeight: 100,
-    weigh: () => 1,
-    sharedFault: () => false,
+    ...WIDE,
     spacing: 40,
     write: async (batch) => {
       const now = String(performance.now())
@@ -213,11 +208,7 @@ t.test('spaced commits begin apart, the first at once, and a full batch waits fo
 t.test('a prompt item ends the spacing, for those that wait with it, too', async (t) => {
   const begun: number[] = []
   const spaced = createGroupCommit<Item, string>({
-    lanes: 1,
-    maxItems: 100,
-    maxWeight: 100,
-    weigh: () => 1,
-    sharedFault: () => false,
+    ...WIDE,
     spacing: 60_000,
     promptSpacing: 40,
     write: async (batch) => {

@@ -55,6 +55,9 @@ t.test('parked mail is found at one place after the other, since new mail need n
     return seen.size === 6
   })
   t.equal(most, 1)
+  let asked = 0
+  const later = [...places.withCapacity((_flow, room) => room > 0 && ++asked > 2)]
+  t.ok(later.length > 0, 'a place of which nothing may be claimed does not end the search')
   const ofOne = [...places.withCapacity(({ accountId }) => accountId === 4)]
   t.strictSame(
     ofOne.map(({ backlogged }) => backlogged.flow),

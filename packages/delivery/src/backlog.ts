@@ -58,14 +58,17 @@ export class Backlog {
       if (left-- === 0) break
       this.#places.delete(place)
       this.#places.set(place, flows)
-      const found = isOpen(place) ? this.#wanted(count, place, isWanted) : []
+      const found = isOpen(place) ? this.#wanted(count, [place, flows], isWanted) : []
       if (found.length > 0) return found
     }
     return []
   }
 
-  #wanted(count: number, place: string, isWanted: (one: Backlogged) => boolean): Backlogged[] {
-    const flows = this.#places.get(place) ?? new Map<number, Flow>()
+  #wanted(
+    count: number,
+    [place, flows]: readonly [string, Map<number, Flow>],
+    isWanted: (one: Backlogged) => boolean,
+  ): Backlogged[] {
     const found: Backlogged[] = []
     let left = Math.min(flows.size, count)
     for (const [key, flow] of flows) {

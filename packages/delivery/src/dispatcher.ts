@@ -126,10 +126,11 @@ export class Dispatcher {
   /** Parked mail of the next place that can deliver some now, and how much of each flow may be claimed. */
   *parkedWithCapacity(): Generator<{ readonly backlogged: Backlogged; readonly limit: number }> {
     let given = 0
-    const mayClaim = (flow: Flow): boolean => this.mayClaim(flow) && (this.capacity > 0 || this.reserveFor(flow) > 0)
+    const limitOf = (flow: Flow, room: number): number =>
+      this.capacity - given >= room ? room : Math.min(room, this.reserveFor(flow, given))
+    const mayClaim = (flow: Flow, room: number): boolean => this.mayClaim(flow) && limitOf(flow, room) > 0
     for (const { backlogged, room } of this.#places.withCapacity(mayClaim)) {
-      const left = this.capacity - given
-      const limit = left >= room ? room : Math.min(room, this.reserveFor(backlogged.flow, given))
+      const limit = limitOf(backlogged.flow, room)
       given += Math.max(limit, 0)
       if (limit > 0) yield { backlogged, limit }
     }

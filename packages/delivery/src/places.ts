@@ -163,9 +163,9 @@ export class Places {
     this.#backlog.remove(backlogged)
   }
 
-  /** Parked mail of the next place that can deliver some of the flows that may be claimed, and how much of each it has capacity for. */
+  /** Parked mail of the next place with capacity for flows that may be claimed (`room`: how much of one it has capacity for). */
   *withCapacity(
-    mayClaim: (flow: Flow) => boolean,
+    mayClaim: (flow: Flow, room: number) => boolean,
   ): Generator<{ readonly backlogged: Backlogged; readonly room: number }> {
     const { sources } = this.#options
     const isOpen = (name: string): boolean => {
@@ -187,7 +187,11 @@ export class Places {
       if (place.closedFor(flow) || place.waitingOf(flow) > this.#mostOf(place, flow) / 2) return 0
       return Math.min(this.roomFor(flow, place), place.passes)
     }
-    for (const backlogged of this.#backlog.next(AT_ONCE, isOpen, (one) => mayClaim(one.flow) && roomOf(one) > 0))
+    const isWanted = (one: Backlogged): boolean => {
+      const room = roomOf(one)
+      return room > 0 && mayClaim(one.flow, room)
+    }
+    for (const backlogged of this.#backlog.next(AT_ONCE, isOpen, isWanted))
       yield { backlogged, room: roomOf(backlogged) }
   }
 

@@ -26,7 +26,7 @@ interface Promptness {
 const BATCH = 250
 /** Milliseconds. Nothing waits for results; a conversation waits for its mark, which is short compared to a network round trip. */
 const SPACING = { results: 10, ends: 10 } as const
-/** With it, mail of a quiet account behind another's backlog took 10 to 16 ms at the median instead of 24 to 27 (docs/performance.md). */
+/** With it, mail of a quiet account behind another's backlog took 13 to 15 ms at the median instead of 24 to 25 (docs/performance.md). */
 const PROMPT_SPACING = 4
 /** A server waits three minutes for data (RFC 5321 4.5.3.2.5); after this time the conversation is given up. */
 const END_OF_DATA_TIMEOUT_MS = 60_000

@@ -19,6 +19,7 @@ const DAY_MS = 86_400_000
 /** Days a return path is valid: three of retries here, five of retries at remote servers, and a margin. */
 const VALID_DAYS = 30
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'
+const DIGITS = Buffer.from(ALPHABET)
 
 export interface ReturnPathTarget {
   /** 32 hex digits. */
@@ -56,20 +57,21 @@ export function readMark(
   return { messageId: payload.toString('hex', 1, 17), recipientNo: payload.readUInt16BE(17) }
 }
 
+/** Written to octets, because a text to which characters are added one by one keeps an object for each of them while the conversation lasts. */
 function toBase32(bytes: Buffer): string {
-  let text = ''
-  let bits = 0
-  let value = 0
+  const text = Buffer.alloc(Math.ceil((bytes.length * 8) / 5))
+  let [length, bits, value] = [0, 0, 0]
   for (const byte of bytes) {
     value = (value << 8) | byte
     bits += 8
     while (bits >= 5) {
       bits -= 5
-      text += ALPHABET[(value >>> bits) & 31]
+      text[length++] = DIGITS[(value >>> bits) & 31] as number
     }
     value &= (1 << bits) - 1
   }
-  return bits > 0 ? text + ALPHABET[(value << (5 - bits)) & 31] : text
+  if (bits > 0) text[length] = DIGITS[(value << (5 - bits)) & 31] as number
+  return text.toString('latin1')
 }
 
 function fromBase32(text: string): Buffer | undefined {

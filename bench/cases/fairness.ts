@@ -1,4 +1,5 @@
 import type { Case, Context } from '../harness/context.ts'
+import { smtpSource, WARM_UP } from '../harness/load.ts'
 import { until } from '../harness/processes.ts'
 import { waitsOf } from '../harness/quiet.ts'
 import { type Finding, quantile } from '../harness/rounds.ts'
@@ -44,6 +45,15 @@ export const fairness: Case = {
       return quantile(found, 0.99)
     }
     try {
+      const warming = {
+        port: service.relayPort,
+        from: `desk@${service.domain}`,
+        octets: 10_000,
+        sessions: 20,
+        kept: true,
+      }
+      await smtpSource(warming, WARM_UP)
+      await service.drained(WARM_UP)
       await trickle()
       const alone = await waits()
       await Promise.all([trickle(), flood()])

@@ -4,10 +4,7 @@ import { join } from 'node:path'
 import { messageFile } from './messages.ts'
 import { ROOT, run } from './processes.ts'
 
-/**
- * Messages after which processes run at their speed: compilers learn while they are used. In blocks of 8,000 the relay took 354, 281, 182, 173 and
- * 161 µs of processor time per message, end to end in blocks of 4,000 with the worker 2,008, 1,435, 1,523, 1,230 and 1,043 (`node bench/cpu.ts`).
- */
+/** Messages after which processes run at their speed: compilers learn while they are used, from some 16,000 of them (docs/performance.md). */
 export const WARM_UP = 20_000
 
 export interface SmtpLoad {

@@ -1,5 +1,7 @@
 import t from 'tap'
+import { createByteBudget } from '../../packages/core/src/index.ts'
 import { CommandStream } from '../../packages/relay/src/command-stream.ts'
+import { BodyReservation, CLIENT_LOST, collectMessage } from '../../packages/relay/src/message-data.ts'
 
 /** What the data means (RFC 5321 4.5.2), and what stands behind it; undefined where it does not end. */
 function meaning(text: string): { message: string; behind: string } | undefined {
@@ -101,4 +103,14 @@ t.test('a reader that ends a message by its last octets and goes on at once lose
   for (const piece of ['abc\r\ndef', 'ghi\r\n.\r\nNOOP\r\n', 'RSET\r\n']) parser.write(piece)
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
   t.strictSame(commands, ['NOOP', 'RSET'])
+})
+
+t.test('a message whose client is lost in the middle is given up', { timeout: 10_000 }, async (t) => {
+  const parser = new CommandStream()
+  const stream = parser.startDataMode(1e9)
+  const collected = collectMessage(stream, new BodyReservation(createByteBudget(100_000), undefined))
+  parser.write('Subject: Hello\r\n\r\nHalf of')
+  await new Promise((resolve) => setImmediate(resolve))
+  stream.destroy()
+  await t.rejects(collected, { code: CLIENT_LOST })
 })

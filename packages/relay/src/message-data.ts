@@ -75,9 +75,7 @@ export function collectMessage(
         reservation.leave()
       } else if (!isBeyond) pieces.push(piece)
     })
-    let hasEnded = false
     stream.once('end', () => {
-      hasEnded = true
       if (checked) refusal ??= lines.end()
       if (refusal) reject(refusal)
       else resolve(head.first(pieces))
@@ -85,7 +83,7 @@ export function collectMessage(
     stream.once('error', reject)
     stream.once('close', () => {
       // Each stream closes, and the stack of an error that has no effect would take a thirtieth of the relay's time.
-      if (hasEnded) return
+      if (stream.readableEnded) return
       reject(Object.assign(new Error('connection lost before the end of the message'), { code: CLIENT_LOST }))
     })
   })

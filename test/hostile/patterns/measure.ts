@@ -28,13 +28,20 @@ export function slowest(
   let worst = { ms: 0, text: '' }
   const own = attack === undefined ? [] : [fill(attack, length)]
   for (const text of [...own, ...hostileTexts(pattern, length)]) {
-    const before = process.cpuUsage()
-    run(expression, text)
-    const { user, system } = process.cpuUsage(before)
-    const ms = (user + system) / 1000
-    if (ms > worst.ms) worst = { ms, text }
+    const ms = millisecondsOf(expression, text)
+    // Measured twice: what a collection of garbage or compiling the pattern takes comes only once.
+    if (ms <= worst.ms) continue
+    const again = Math.min(ms, millisecondsOf(expression, text))
+    if (again > worst.ms) worst = { ms: again, text }
   }
   return worst
+}
+
+function millisecondsOf(expression: RegExp, text: string): number {
+  const before = process.cpuUsage()
+  run(expression, text)
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
 }
 
 /** As it is used: all matches of a global one. */

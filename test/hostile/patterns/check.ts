@@ -1,40 +1,33 @@
 import { BOUNDED } from './bounded.ts'
 import { meetsOf } from './meets.ts'
+import { prove } from './proofs.ts'
 import { type Pattern, patternsOf } from './scan.ts'
 
-const HEAD = `# Regular expressions
+/** Proves the regular expressions that are new, and prints what `report` finds: those without a proof, or all with `--all`. */
+if (import.meta.main) {
+  const patterns = patternsOf()
+  const linear = prove(patterns)
+  const listed = process.argv.includes('--all') ? patterns : patterns.filter(({ written }) => !linear.has(written))
+  process.stdout.write(report(listed, linear))
+  const proven = patterns.filter(({ written }) => linear.has(written)).length
+  console.log(`${patterns.length} regular expressions of the packages, ${proven} of them proven linear by recheck`)
+}
 
-Every regular expression of the packages, what text it meets and how long that may be, and why it does not take longer than it should
-(V24). Made by \`npm run docs\`; a test holds it against the code.
-
-*linear*: [recheck](https://github.com/makenowjust-labs/recheck) proved that the time grows with the length of the text, wherever a match
-may begin. Everything else has a bound, and is measured at that bound with texts made against it: at most 100 ms.
-`
-
-/** docs/patterns.md. */
-export function page(patterns: readonly Pattern[] = patternsOf(), linear: ReadonlySet<string>): string {
+/** By file: what text its patterns meet, how long that may be, and why each pattern does not take longer than it should (V24). */
+export function report(patterns: readonly Pattern[], linear: ReadonlySet<string>): string {
   const files = Map.groupBy(patterns, ({ file }) => file)
   const sections = [...files].map(([file, own]) => {
     const meets = meetsOf(file)
-    const rows = own.map(({ written }) => `| ${code(written)} | ${reason(written, linear)} |`)
-    const text = meets ? `${meets.text}, at most ${size(meets.longest)}` : 'nobody said what it meets'
-    return `\n## ${file}\n\nMeets ${text}.\n\n| pattern | |\n|---|---|\n${rows.join('\n')}\n`
+    const text = meets ? `meets ${meets.text}, at most ${size(meets.longest)}` : 'what it meets is missing in meets.ts'
+    return `${file}: ${text}\n${own.map(({ written }) => `  ${written}\n    ${reason(written, linear)}\n`).join('')}\n`
   })
-  return `${HEAD}${sections.join('')}`
+  return sections.join('')
 }
 
 function reason(written: string, linear: ReadonlySet<string>): string {
   const bound = BOUNDED[written]
   if (linear.has(written)) return 'linear'
-  return bound
-    ? `at most ${bound.longest.toLocaleString('en')} characters: ${bound.why}`
-    : '**neither proof nor bound**'
-}
-
-function code(written: string): string {
-  const fence = written.includes('`') ? '``' : '`'
-  const pad = fence === '``' ? ' ' : ''
-  return `${fence}${pad}${written.replaceAll('|', '\\|').replaceAll('\n', ' ')}${pad}${fence}`
+  return bound ? `at most ${bound.longest.toLocaleString('en')} characters: ${bound.why}` : 'NEITHER PROOF NOR BOUND'
 }
 
 function size(octets: number): string {

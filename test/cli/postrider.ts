@@ -9,6 +9,7 @@ import { runCommand } from '../../packages/cli/src/command-line.ts'
 import { freePorts } from '../helpers/ports.ts'
 import { BARE_ENVIRONMENT } from '../helpers/processes.ts'
 import { until } from '../helpers/until.ts'
+import { FAULTS, failOnWarnings } from '../helpers/warnings.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const FILE = 'packages/cli/src/postrider.ts'
@@ -86,6 +87,7 @@ async function finished(child: ChildProcess): Promise<Ran> {
   const code = await new Promise<number | NodeJS.Signals>((resolve) => {
     child.once('close', (status, signal) => resolve(signal ?? status ?? -1))
   })
+  if (FAULTS.test(stderr)) throw new Error(stderr)
   return { code, stdout, stderr }
 }
 
@@ -148,6 +150,7 @@ export function beginUp(t: Test, env: Readonly<Record<string, string>>, root = R
   }
   child.stdout.on('data', (octets: Buffer) => (installation.stdout += octets))
   child.stderr.on('data', (octets: Buffer) => (installation.stderr += octets))
+  failOnWarnings(t, child.stderr)
   t.teardown(async () => {
     child.kill('SIGTERM')
     await exited

@@ -2,6 +2,7 @@ import { registerHooks } from 'node:module'
 import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
 import type { Test } from 'tap'
+import { FAULTS } from './warnings.ts'
 
 /**
  * Runs the test files whose names come on stdin, one after another, in this process (docs/decisions/0016-own-test-runner.md). Each is a
@@ -32,11 +33,17 @@ registerHooks({
 })
 
 const { default: root } = await import('tap')
+let current: Test = root
+
+process.on('warning', (warning) => {
+  if (FAULTS.test(warning.name)) current.fail(`${warning.name}: ${warning.message}`)
+})
 
 for await (const file of createInterface({ input: process.stdin })) {
   await root.test(file, { timeout: Number(process.env.FILE_TIMEOUT) * 1000 }, async (test) => {
     const url = pathToFileURL(file).href
     tests.set(url, test)
+    current = test
     await import(url)
   })
 }

@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { BoundSocket } from 'node:net'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { COMPILE_CACHE } from '@postrider/launch'
 import type { Test } from 'tap'
+import { failOnWarnings } from './warnings.ts'
 
 export type ProcessName = 'api' | 'relay' | 'delivery' | 'returns' | 'sandbox'
 
@@ -71,6 +73,7 @@ export async function startProcess(
     child.kill('SIGKILL')
     await exited
   })
+  failOnWarnings(t, child.stderr as Readable)
   await started(child, log, name)
   return { name, pid: child.pid as number, log, exited, kill: (signal = 'SIGKILL') => void child.kill(signal), stop }
 }

@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
+import { timerDelay } from '@postrider/core'
 
 /** How long a process may stay silent, in ticks of `every` milliseconds. */
 export interface Patience {
@@ -38,7 +39,7 @@ export function watchLives(patience: Patience, report: (line: string) => void): 
   const lives = new Set<Life>()
   const timer = setInterval(() => {
     for (const life of lives) checkLife(life, patience, report)
-  }, patience.every)
+  }, timerDelay(patience.every))
   timer.unref()
   return {
     add(name, child) {

@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { timerDelay } from '@postrider/core'
 
 /** Characters of a greeting that are read. */
 const MAX_GREETING = 512
@@ -13,7 +14,7 @@ export function smtpGreeting(host: string, port: number, timeoutMs: number): Pro
       socket.destroy()
       resolve(received === '' ? undefined : received.split('\r\n', 1)[0]?.slice(0, MAX_GREETING))
     }
-    const timer = setTimeout(done, timeoutMs)
+    const timer = setTimeout(done, timerDelay(timeoutMs))
     socket.on('data', (bytes: Buffer) => {
       received += bytes.toString('latin1')
       if (!received.includes('\n') && received.length < MAX_GREETING) return

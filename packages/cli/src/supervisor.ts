@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { ALIVE_EVERY_MS, EXIT_CONFIG, REPLACED } from '@postrider/core'
+import { ALIVE_EVERY_MS, EXIT_CONFIG, REPLACED, timerDelay } from '@postrider/core'
 import { COMPILE_CACHE } from '@postrider/launch'
 import type { HeldSocket } from './held-sockets.ts'
 import { type Patience, watchLives } from './lives.ts'
@@ -126,7 +126,7 @@ export function supervise({
   function restartAfter(slot: Slot, pause: number, next: number): void {
     setTimeout(() => {
       if (!stopping && !slot.child && !slot.isReplacing) run(slot, next)
-    }, pause)
+    }, timerDelay(pause))
   }
 
   /** Returns whether the process was replaced. */
@@ -227,7 +227,7 @@ async function stopChild(child: ChildProcess, how: 'SIGTERM' | typeof REPLACED, 
   const gone = new Promise((resolve) => child.once('exit', resolve))
   if (how === 'SIGTERM') child.kill(how)
   else child.send(how, () => {})
-  const patience = setTimeout(() => child.kill('SIGKILL'), timeoutMs)
+  const patience = setTimeout(() => child.kill('SIGKILL'), timerDelay(timeoutMs))
   await gone
   clearTimeout(patience)
 }

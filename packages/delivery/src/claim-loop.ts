@@ -1,4 +1,4 @@
-import type { Log, QueuedMail } from '@postrider/core'
+import { type Log, pause, type QueuedMail, timerDelay } from '@postrider/core'
 import { claimParked } from './claim-parked.ts'
 import { BATCH, DueClaims, type DueClaimsOptions, POLL_MS } from './due-claims.ts'
 import { WakeOrder } from './wake-order.ts'
@@ -79,7 +79,7 @@ export function runClaimLoop(options: ClaimLoopOptions): ClaimLoop {
         resolve()
       }
       const wait = (): void => {
-        timer = setTimeout(end, Math.min(until - performance.now(), due.nextIn))
+        timer = setTimeout(end, timerDelay(Math.min(until - performance.now(), due.nextIn)))
       }
       wait()
       wakeUp = () => {
@@ -113,8 +113,4 @@ export function runClaimLoop(options: ClaimLoopOptions): ClaimLoop {
       await finished
     },
   }
-}
-
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds))
 }

@@ -1,4 +1,4 @@
-import { isDatabaseTrouble, type Log } from '@postrider/core'
+import { isDatabaseTrouble, type Log, timerDelay } from '@postrider/core'
 
 export interface LoopOptions {
   /** Name in log messages: "the NAME loop". */
@@ -45,7 +45,7 @@ export function runLoop({ name, log, act, every, breath }: LoopOptions): Loop {
   function pause(milliseconds: number): Promise<void> {
     if (signal.aborted) return Promise.resolve()
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, woken ? breath : milliseconds)
+      const timer = setTimeout(resolve, timerDelay(woken ? breath : milliseconds))
       wakeUp = () => {
         clearTimeout(timer)
         resolve()

@@ -5,6 +5,7 @@ import {
   isDatabaseTrouble,
   type Log,
   observe,
+  pause,
   type Result,
   type SendPermission,
 } from '@postrider/core'
@@ -75,7 +76,7 @@ async function untilWritten<T>(write: () => Promise<T>, patience: number, log: L
     } catch (error) {
       if (!isDatabaseTrouble(error) || performance.now() > deadline) throw error
       if (attempt === 1) log.warn({ err: error }, 'database unavailable, buffering results')
-      await new Promise((resolve) => setTimeout(resolve, Math.min(50 * 2 ** attempt, 1000)))
+      await pause(Math.min(50 * 2 ** attempt, 1000))
     }
   }
 }

@@ -1,3 +1,4 @@
+import { timerDelay } from '@postrider/core'
 import { type Digest, EMPTY_DIGEST } from './digest.ts'
 import type { Inbox } from './inbox.ts'
 import type { InboxEntry } from './inbox-entry.ts'
@@ -38,7 +39,7 @@ export class Digests {
       this.#work = undefined
     })
     const late = Promise.withResolvers<void>()
-    const timer = setTimeout(late.resolve, milliseconds)
+    const timer = setTimeout(late.resolve, timerDelay(milliseconds))
     await Promise.race([this.#work, late.promise])
     clearTimeout(timer)
   }

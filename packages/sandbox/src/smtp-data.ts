@@ -1,3 +1,4 @@
+import { pause } from '@postrider/core'
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import type { Attempts } from './attempts.ts'
 import type { Connections } from './connections.ts'
@@ -45,7 +46,7 @@ async function deliver(
       rejections.add({ from, to: address, reply: played.reply })
       throw errorReply(played.reply)
     }
-    if (played?.at === 'slow') await new Promise((resolve) => setTimeout(resolve, played.milliseconds))
+    if (played?.at === 'slow') await pause(played.milliseconds)
     if (played?.at === 'hangup') {
       hungUp = true
       rejections.add({ from, to: address, reply: undefined })

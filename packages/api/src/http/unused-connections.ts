@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { timerDelay } from '@postrider/core'
 
 export interface UnusedConnections {
   /**
@@ -26,7 +27,7 @@ export function trackUnusedConnections(server: Server): UnusedConnections {
       for (const socket of unused) if (socket.bytesRead === 0) socket.destroy()
       setTimeout(() => {
         for (const socket of unused) socket.destroy()
-      }, graceMs).unref()
+      }, timerDelay(graceMs)).unref()
     },
   }
 }

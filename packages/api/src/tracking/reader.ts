@@ -1,4 +1,5 @@
 import type { Reader } from '@postrider/core'
+import { timerDelay } from '@postrider/core'
 import type { FastifyRequest } from 'fastify'
 import { clientAddress } from '../http/client-address.ts'
 
@@ -9,7 +10,7 @@ export function readerOf(request: FastifyRequest): Reader {
 /** Returns the result of `answer`, or undefined if it takes longer than `milliseconds`. */
 export async function within<T>(milliseconds: number, answer: Promise<T>): Promise<T | undefined> {
   const { promise: late, resolve } = Promise.withResolvers<undefined>()
-  const timer = setTimeout(resolve, milliseconds, undefined)
+  const timer = setTimeout(resolve, timerDelay(milliseconds), undefined)
   // A later rejection has no receiver.
   answer.catch(() => {})
   return Promise.race([answer, late]).finally(() => clearTimeout(timer))

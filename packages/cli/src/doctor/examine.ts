@@ -1,3 +1,4 @@
+import { timerDelay } from '@postrider/core'
 import type { Check } from './check.ts'
 import { type Area, NotChecked, type Stages, type Status } from './finding.ts'
 import type { Readings } from './readings.ts'
@@ -101,7 +102,7 @@ async function causeOf({ server, schema }: Readings): Promise<string | undefined
 async function within<T>(promise: Promise<T>, limitMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new NoResponse(NO_RESPONSE)), limitMs)
+    timer = setTimeout(() => reject(new NoResponse(NO_RESPONSE)), timerDelay(limitMs))
   })
   promise.catch(() => {})
   return Promise.race([promise, timeout]).finally(() => clearTimeout(timer))

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { timerDelay } from '@postrider/core'
 import { CommandError } from '../command.ts'
 import { asOrdinaryUser, type Binaries, works } from './binaries.ts'
 import { readText } from './read-text.ts'
@@ -57,7 +58,7 @@ export class Server {
       await ended(child)
       if (this.#stopping) return
       this.#options.report('the embedded database died; restarting it')
-      await pause(wait)
+      await pause(timerDelay(wait))
       if (this.#stopping) return
       if (await this.#run().catch(() => false)) wait = FIRST_PAUSE_MS / 2
       else if (!this.#stopping) this.#options.report(this.#complaint())
@@ -119,7 +120,7 @@ export class Server {
 
   #pause(milliseconds: number): Promise<void> {
     const { signal } = this.#options
-    return pause(milliseconds, undefined, signal && !this.#stopping ? { signal } : {})
+    return pause(timerDelay(milliseconds), undefined, signal && !this.#stopping ? { signal } : {})
   }
 
   async stop(): Promise<void> {

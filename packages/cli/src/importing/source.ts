@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { pause, timerDelay } from '@postrider/core'
 import { CommandError, UsageError } from '../command.ts'
 
 /** Limits on what the source may cost. It is a third party's server, or one that poses as a Postrider. */
@@ -71,7 +71,7 @@ export function openSource(base: string, key: string, bounds: Bounds = BOUNDS): 
       const response = await fetch(`${base}${path}`, {
         headers,
         redirect: 'manual',
-        signal: AbortSignal.timeout(bounds.answerMs),
+        signal: AbortSignal.timeout(timerDelay(bounds.answerMs)),
       })
       if (response.status !== 200) {
         await response.body?.cancel()
@@ -97,17 +97,17 @@ export function openSource(base: string, key: string, bounds: Bounds = BOUNDS): 
       for (let tried = 1; ; tried++) {
         const result = await request(path)
         if ('json' in result) return result.json
-        const { failure, wait } = result
-        if (wait === undefined || tried >= bounds.tries) throw failure
-        const pause = Math.max(wait, bounds.pauseMs * 2 ** (tried - 1))
-        if (Date.now() + pause > deadline) {
+        const { failure, wait: retryAfter } = result
+        if (retryAfter === undefined || tried >= bounds.tries) throw failure
+        const wait = Math.max(retryAfter, bounds.pauseMs * 2 ** (tried - 1))
+        if (Date.now() + wait > deadline) {
           const { message, status } = failure
           throw new SourceError(
-            `${message}; not retrying: the next try in ${Math.ceil(pause / 1000)} s would exceed the limit of ${bounds.patienceMs / 1000} s`,
+            `${message}; not retrying: the next try in ${Math.ceil(wait / 1000)} s would exceed the limit of ${bounds.patienceMs / 1000} s`,
             status,
           )
         }
-        await sleep(pause)
+        await pause(wait)
       }
     },
   }

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { isDatabaseAway, openDatabase } from '../platform/database/database.ts'
+import { pause } from '../platform/threads/timer-delay.ts'
 import { registerWorker } from './lease.ts'
 import type { LeaseReport, LeaseThreadData } from './lease-thread.ts'
 import { Standstill } from './standstill.ts'
@@ -40,8 +41,8 @@ async function serve(): Promise<void> {
       await lease.abandon()
       return send({ kind: 'lost', why: reason })
     }
-    const wait = alive === undefined ? RETRY_AFTER : Math.max(0, times.beatEvery - (performance.now() - began))
-    await new Promise((resolve) => setTimeout(resolve, wait))
+    const wait = alive === undefined ? RETRY_AFTER : times.beatEvery - (performance.now() - began)
+    await pause(wait)
   }
 }
 

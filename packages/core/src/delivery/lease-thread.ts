@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Log } from '../platform/log.ts'
 import { bareThread } from '../platform/threads/bare-thread.ts'
+import { timerDelay } from '../platform/threads/timer-delay.ts'
 import { BEAT_EVERY } from './lease.ts'
 import { COUNTERS, type LostLease, type StandstillTimes } from './standstill.ts'
 
@@ -72,7 +73,10 @@ export async function holdLease({ log, onLost, times, ...who }: LeaseOptions): P
   const registered = Promise.withResolvers<number>()
   const released = Promise.withResolvers<void>()
   released.promise.catch(() => {})
-  const rounds = setInterval(() => Atomics.add(counters, COUNTERS.rounds, 1), Math.min(ROUND, data.times.beatEvery))
+  const rounds = setInterval(
+    () => Atomics.add(counters, COUNTERS.rounds, 1),
+    timerDelay(Math.min(ROUND, data.times.beatEvery)),
+  )
   let ending = false
   const end = (error: Error): void => {
     registered.reject(error)

@@ -1,6 +1,7 @@
 import { insertEvents } from '../events/insert-events.ts'
 import { type AnySql, openSession, type Sql, type SqlTransaction } from '../platform/database/database.ts'
 import { withPartitions } from '../platform/database/partitions.ts'
+import { timerDelay } from '../platform/threads/timer-delay.ts'
 import { INDETERMINATE_WAIT_SECONDS } from './schedule.ts'
 import { judgedAside } from './set-aside.ts'
 
@@ -76,7 +77,7 @@ export async function registerWorker(sql: Sql, worker: { host: string; pid: numb
 async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, milliseconds, undefined)
+    timer = setTimeout(resolve, timerDelay(milliseconds), undefined)
   })
   promise.catch(() => {})
   return Promise.race([promise, timeout]).finally(() => clearTimeout(timer))

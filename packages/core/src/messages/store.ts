@@ -2,6 +2,7 @@ import type { Announcer } from '../delivery/queue-channel.ts'
 import { isDatabaseAway, isRetryable, type Sql, type SqlTransaction } from '../platform/database/database.ts'
 import { withPartitions } from '../platform/database/partitions.ts'
 import { observe } from '../platform/metrics/metrics.ts'
+import { pause } from '../platform/threads/timer-delay.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
 import { copyBodies } from './copy-bodies.ts'
 import { insertMessages, REPEATED, type Written } from './insert-messages.ts'
@@ -40,7 +41,7 @@ export async function writeMessages(write: Write): Promise<Written[]> {
     } catch (error) {
       const again = isDatabaseAway(error) || isRetryable(error) || (attempt > 1 && isOwnDuplicate(error))
       if (!again || performance.now() > deadline) throw error
-      await new Promise((resolve) => setTimeout(resolve, Math.min(50 * 2 ** attempt, 500) * (0.5 + Math.random())))
+      await pause(Math.min(50 * 2 ** attempt, 500) * (0.5 + Math.random()))
     }
   }
 }

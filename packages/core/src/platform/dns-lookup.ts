@@ -1,4 +1,5 @@
 import { promises as dns } from 'node:dns'
+import { timerDelay } from './threads/timer-delay.ts'
 
 /**
  * Result of a DNS query for a host and type. `unanswered`: the query failed, which does not mean that there is no
@@ -39,7 +40,7 @@ export async function withDns<T>(options: DnsOptions, act: (query: DnsQuery) => 
     resolver.cancel()
   }
   const over = (): DnsAnswer => ({ kind: 'unanswered', code: signal?.aborted ? 'ECANCELLED' : 'ETIMEOUT' })
-  const deadline = setTimeout(stop, deadlineMs)
+  const deadline = setTimeout(stop, timerDelay(deadlineMs))
   signal?.addEventListener('abort', stop, { once: true })
   try {
     return await act(async (type, host) => {

@@ -1,5 +1,6 @@
 import { ServiceError } from './errors.ts'
 import { Rotation } from './threads/rotation.ts'
+import { timerDelay } from './threads/timer-delay.ts'
 
 /** Turns at scarce work. Those who wait are served in rotation, so that many requests of one delay those of others by one turn. */
 export interface FairTurns {
@@ -51,7 +52,7 @@ export function createFairTurns({
         reject(overloaded())
         enterNext()
       }
-      const timer = patienceMs === undefined ? undefined : setTimeout(giveUp, patienceMs)
+      const timer = patienceMs === undefined ? undefined : setTimeout(giveUp, timerDelay(patienceMs))
       queue.push(who, turn)
     })
   }

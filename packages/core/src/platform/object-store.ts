@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http'
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
-import { setTimeout as wait } from 'node:timers/promises'
 import { AwsV4Signer } from 'aws4fetch'
 import type { ObjectStoreConfig } from './config/object-storage.ts'
 import { count, observe } from './metrics/metrics.ts'
 import { readBeginning } from './read-beginning.ts'
+import { pause, timerDelay } from './threads/timer-delay.ts'
 
 /** Objects in a bucket of S3-compatible storage, under the prefix of its configuration. */
 export interface ObjectStore {
@@ -109,10 +109,10 @@ export function createObjectStore(config: ObjectStoreConfig): ObjectStore {
         // A connection that is silent leaves half of the time for another one.
         return await exchange(call, hash, tried === 1 ? left / 2 : left)
       } catch (error) {
-        const pause = BACK_OFF * 2 ** (tried - 1) * (0.5 + Math.random() / 2)
+        const wait = BACK_OFF * 2 ** (tried - 1) * (0.5 + Math.random() / 2)
         const mayRetry = error instanceof ObjectStoreError && error.kind === 'unavailable' && tried < TRIES
-        if (!mayRetry || performance.now() - began + pause >= call.timeoutMs) throw error
-        await wait(pause)
+        if (!mayRetry || performance.now() - began + wait >= call.timeoutMs) throw error
+        await pause(wait)
       }
     }
   }
@@ -130,7 +130,7 @@ export function createObjectStore(config: ObjectStoreConfig): ObjectStore {
       service: 's3',
       cache: signingKeys,
     }).sign()
-    const signal = AbortSignal.timeout(Math.max(1, Math.ceil(milliseconds)))
+    const signal = AbortSignal.timeout(timerDelay(milliseconds))
     try {
       const { status, body } = await send(call, signed, signal)
       if (status === 200 || (status === 204 && call.operation === 'remove')) return body
@@ -243,7 +243,7 @@ function unlessMissing(error: unknown): void {
 async function sha256(body: Buffer): Promise<string> {
   const hash = createHash('sha256')
   for (let at = 0; at < body.length; at += HASH_CHUNK) {
-    if (at > 0) await wait(0)
+    if (at > 0) await pause(0)
     hash.update(body.subarray(at, at + HASH_CHUNK))
   }
   return hash.digest('hex')

@@ -4,6 +4,7 @@ import { request as tlsRequest } from 'node:https'
 import { isIP } from 'node:net'
 import type { Config } from './config.ts'
 import { isPrivateAddress, NetworkList } from './networks.ts'
+import { timerDelay } from './threads/timer-delay.ts'
 
 /** A request to a host that a customer named. Neither its address nor its response can be trusted. */
 export interface OutboundRequest {
@@ -108,7 +109,7 @@ export function createOutboundHttp(
     async request(call) {
       const url = check(call.url)
       const milliseconds = Math.min(call.timeoutMs ?? OUTBOUND_MS, OUTBOUND_MS)
-      const deadline = AbortSignal.timeout(milliseconds)
+      const deadline = AbortSignal.timeout(timerDelay(milliseconds))
       const signal = call.signal ? AbortSignal.any([deadline, call.signal]) : deadline
       const ended = () =>
         deadline.aborted

@@ -11,6 +11,7 @@ import { findStandbyHosts } from './database/standby-hosts.ts'
 import { agreeOnSecret } from './key-agreement.ts'
 import type { Log } from './log.ts'
 import type { Secrets } from './secrets.ts'
+import { timerDelay } from './threads/timer-delay.ts'
 
 const AWAY = 'the database does not respond'
 // Without the address: anyone may ask an API process whether it is ready.
@@ -78,7 +79,7 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
   let standbyResponds = false
   let looking = false
   const compareClocks = clockComparison(log)
-  const timer = setInterval(() => void (checking ?? check()), every)
+  const timer = setInterval(() => void (checking ?? check()), timerDelay(every))
   timer.unref()
 
   function check(): Promise<Readiness> {

@@ -1,4 +1,5 @@
 import type { Log } from './log.ts'
+import { timerDelay } from './threads/timer-delay.ts'
 
 /** Whether a process was asked to stop. */
 export interface StopState {
@@ -49,7 +50,7 @@ export function stopRequests(): StopRequests {
         const deadline = setTimeout(() => {
           log.error('shutdown timed out with work in progress')
           process.exit(1)
-        }, drainMs)
+        }, timerDelay(drainMs))
         deadline.unref()
         close().then(() => {
           log.info('stopped')
@@ -61,7 +62,7 @@ export function stopRequests(): StopRequests {
         stopping = true
         log.info({ why, ...(afterMs > 0 ? { drainDelay: afterMs / 1000 } : {}) }, 'stopping')
         if (afterMs === 0) return closeNow()
-        setTimeout(closeNow, afterMs)
+        setTimeout(closeNow, timerDelay(afterMs))
       }
       process.on('SIGTERM', () => stop('SIGTERM', delayMs))
       process.on('SIGINT', () => stop('SIGINT', 0))

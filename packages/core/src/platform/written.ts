@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream'
+import { timerDelay } from './threads/timer-delay.ts'
 
 /** Milliseconds that a client has to read a response whose memory is counted: 30 MB at 100 kB/s. */
 const READING_MS = 300_000
@@ -9,7 +10,7 @@ const READING_MS = 300_000
  */
 export function written(stream: Writable, milliseconds = READING_MS): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => stream.destroy(), milliseconds).unref()
+    const timer = setTimeout(() => stream.destroy(), timerDelay(milliseconds)).unref()
     const done = () => {
       clearTimeout(timer)
       resolve()

@@ -1,6 +1,7 @@
 import { type AnySql, isDatabaseTrouble, type Sql } from '../platform/database/database.ts'
 import { createGroupCommit } from '../platform/database/group-commit.ts'
 import type { Log } from '../platform/log.ts'
+import { pause, timerDelay } from '../platform/threads/timer-delay.ts'
 import type { Hit } from './hit.ts'
 import { MACHINE_RULES_VERSION } from './machine-rules.ts'
 
@@ -58,7 +59,7 @@ export function createHitBuffer({ sql, log }: { sql: Sql; log: Log }): HitBuffer
       } catch (error) {
         if (!isDatabaseTrouble(error) || performance.now() > Math.min(deadline, end)) throw error
         if (attempt === 1) log.warn({ err: error }, 'database unavailable, buffering opens and clicks')
-        await new Promise((resolve) => setTimeout(resolve, Math.min(50 * 2 ** attempt, 1000)))
+        await pause(Math.min(50 * 2 ** attempt, 1000))
       }
     }
   }
@@ -98,7 +99,7 @@ function sizeOf({ url, userAgent }: Hit): number {
 
 async function within(milliseconds: number, done: Promise<unknown>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, milliseconds)
+  const timer = setTimeout(resolve, timerDelay(milliseconds))
   await Promise.race([done, promise])
   clearTimeout(timer)
 }

@@ -1,6 +1,7 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { Reply, Stage, Step, TlsLevel, TlsResult } from '@postrider/core'
+import { timerDelay } from '@postrider/core'
 import { type Endpoint, placeOf } from './endpoint.ts'
 import { ConnectionLost } from './errors.ts'
 import { cutText, ProtocolError, ReplyReader, type SmtpReply } from './reply-reader.ts'
@@ -131,7 +132,7 @@ export class SmtpConnection {
     const [waiting] = this.#waiting
     if (!waiting) return
     const { timeout } = waiting
-    waiting.timer = setTimeout(() => this.#lose(`no reply within ${Math.round(timeout / 1000)} s`), timeout)
+    waiting.timer = setTimeout(() => this.#lose(`no reply within ${Math.round(timeout / 1000)} s`), timerDelay(timeout))
   }
 
   /** Writes data; several commands at once if the server supports PIPELINING (RFC 2920). */

@@ -1,3 +1,5 @@
+import { timerDelay } from '../../platform/threads/timer-delay.ts'
+
 /** Milliseconds between two lookups. */
 const INTERVAL_MS = 1000
 /** Maximum keys per lookup, which takes the database 1 ms. */
@@ -33,7 +35,7 @@ export class SharedLook {
   /** Whether the key exists; undefined if it was not drawn. */
   async has(key: string): Promise<boolean | undefined> {
     const number = this.#arrived++
-    if (number === 0) setTimeout(() => void this.#runLookup(), Math.max(0, this.#nextLookup - performance.now()))
+    if (number === 0) setTimeout(() => void this.#runLookup(), timerDelay(this.#nextLookup - performance.now()))
     // Reservoir sampling (algorithm R): the nth key is drawn with probability most / n and replaces a random one.
     const index = number < this.#most ? number : Math.floor(Math.random() * this.#arrived)
     if (index >= this.#most) return undefined

@@ -1,3 +1,4 @@
+import { timerDelay } from '../../platform/threads/timer-delay.ts'
 import { type RenderingThread, startRenderingThread } from './rendering-thread.ts'
 
 /** Threads that are kept for the next rendering. */
@@ -28,7 +29,7 @@ export function createThreadPool(idle: number): ThreadPool {
           1,
         )
         void thread.stop()
-      }, idle)
+      }, timerDelay(idle))
       free.push({ thread, timer: timer.unref() })
     },
     async close() {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createCache } from '../../platform/cache.ts'
 import type { Dnssec } from '../../platform/dnssec/index.ts'
+import { timerDelay } from '../../platform/threads/timer-delay.ts'
 import { type TlsaRecord, tlsaText, usableRecords } from './tlsa.ts'
 
 /** The demands on the certificate of a mail host that the DNS contains, protected by DNSSEC (RFC 7672 2.2). */
@@ -47,7 +48,7 @@ export function createDane({ dnssec, mxPort }: { readonly dnssec: Dnssec; readon
     load: async (host, accountId) => {
       const { dane, ttl } = await find(host, accountId)
       const age = dane.kind === 'failed' ? MIN_AGE_MS : Math.max(MIN_AGE_MS, ttl * 1000)
-      if (age < MAX_AGE_MS) setTimeout(() => hosts.forget(host), age).unref()
+      if (age < MAX_AGE_MS) setTimeout(() => hosts.forget(host), timerDelay(age)).unref()
       return dane
     },
   })

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
-import { setTimeout as wait } from 'node:timers/promises'
 import { createObjectStore, ObjectStoreError } from '../object-store.ts'
+import { pause } from '../threads/timer-delay.ts'
 import {
   BackupError,
   type BackupStore,
@@ -27,16 +27,16 @@ export function objectBackups({ keys: hexKeys, ...config }: ObjectBackupAccess, 
   /** Only what may succeed later is repeated. */
   async function patiently<T>(request: () => Promise<T>): Promise<T> {
     const until = performance.now() + patience.repeatMs
-    for (let pause: number = PAUSE.first; ; pause = Math.min(2 * pause, PAUSE.longest)) {
+    for (let wait: number = PAUSE.first; ; wait = Math.min(2 * wait, PAUSE.longest)) {
       try {
         return await request()
       } catch (error) {
         if (!(error instanceof ObjectStoreError)) throw error
         if (error.kind === 'missing') throw error
         const kind = error.kind === 'unavailable' ? 'unavailable' : 'refused'
-        if (kind === 'refused' || performance.now() + pause > until)
+        if (kind === 'refused' || performance.now() + wait > until)
           throw new BackupError(kind, error.message, { cause: error })
-        await wait(pause)
+        await pause(wait)
       }
     }
   }

@@ -1,3 +1,4 @@
+import { timerDelay } from '../threads/timer-delay.ts'
 import { CommitQueue, type CommitQueueOptions, type Waiting } from './commit-queue.ts'
 
 /**
@@ -97,11 +98,11 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
 
   function pause(): Promise<void> {
     return new Promise((resolve) => {
-      let timer = setTimeout(resolve, pauseLeft())
+      let timer = setTimeout(resolve, timerDelay(pauseLeft()))
       hurry = () => {
         clearTimeout(timer)
         const left = pauseLeft()
-        if (left > 0) timer = setTimeout(resolve, left)
+        if (left > 0) timer = setTimeout(resolve, timerDelay(left))
         else resolve()
       }
     })
@@ -111,7 +112,7 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
   async function gather(enough: number): Promise<void> {
     if (gathering || queue.length >= enough || queue.isFull) return
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, gatherTimeout)
+      const timer = setTimeout(resolve, timerDelay(gatherTimeout))
       const end = () => {
         clearTimeout(timer)
         resolve()

@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises'
+import { pause } from '../threads/timer-delay.ts'
 import { openSession, type Sql } from './database.ts'
 import { within } from './deadlines.ts'
 import { type Migration, migrations } from './migration-files.ts'
@@ -138,7 +138,7 @@ async function backfill(
     report?.(name, step.rows, size?.rows ?? 0)
     if (step.bookmark === null) return true
     if (signal?.aborted) return false
-    await setTimeout(Math.max(BREATH_MS, performance.now() - began))
+    await pause(Math.max(BREATH_MS, performance.now() - began))
   }
 }
 

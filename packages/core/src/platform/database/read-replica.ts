@@ -1,5 +1,6 @@
 import type { Log } from '../log.ts'
 import { count, type Measured, measure } from '../metrics/metrics.ts'
+import { timerDelay } from '../threads/timer-delay.ts'
 import { answerWithin } from './answer-within.ts'
 import { onlyRow, type Sql } from './database.ts'
 import { within } from './deadlines.ts'
@@ -34,7 +35,7 @@ export function watchReadReplica(options: ReadReplicaOptions): ReadReplica {
   let isChecked = false
   let cluster: string | undefined
   let checking: Promise<void> | undefined
-  const timer = setInterval(() => void check(), every)
+  const timer = setInterval(() => void check(), timerDelay(every))
   timer.unref()
   const endMeasuring = measure(
     (): Measured => ({ read_replica_lag_seconds: lag === undefined ? undefined : lag / 1000 }),

@@ -2,6 +2,7 @@ import { type Transferable, Worker } from 'node:worker_threads'
 import { ServiceError } from '../errors.ts'
 import { bareThread } from './bare-thread.ts'
 import { Rotation } from './rotation.ts'
+import { timerDelay } from './timer-delay.ts'
 
 /** The work was stopped because it exceeded a limit; `why` names the limit. */
 export class ThreadStopped extends Error {
@@ -160,7 +161,8 @@ class GuardedThread<Order, Answer> {
     return settle.promise.finally(() => {
       clearInterval(watchTimer)
       this.#worker.unref()
-      if (this.alive) this.#idle = setTimeout(() => void this.stop(), this.#bounds.idle ?? IDLE_TIMEOUT).unref()
+      if (this.alive)
+        this.#idle = setTimeout(() => void this.stop(), timerDelay(this.#bounds.idle ?? IDLE_TIMEOUT)).unref()
     })
   }
 

@@ -1,4 +1,5 @@
 import type { AnySql } from '../../platform/database/database.ts'
+import { timerDelay } from '../../platform/threads/timer-delay.ts'
 import { lastNumbers } from './last-numbers.ts'
 
 /** Maximum number of waiting requests, in total and per account. */
@@ -77,7 +78,7 @@ export function watchEvents(sql: AnySql, listen: (onEvents: () => void) => Promi
       let end: (waited: Waited) => void = () => {}
       const ended = new Promise<Waited>((resolve) => (end = resolve))
       const leave = enter(accountId, { after, end })
-      const timer = setTimeout(() => end('over'), milliseconds)
+      const timer = setTimeout(() => end('over'), timerDelay(milliseconds))
       const abort = () => end('over')
       signal.addEventListener('abort', abort)
       try {

@@ -30,7 +30,8 @@ const ROOMS = [
 const ROOT_FILES = ['core.ts', 'index.ts', 'process.ts']
 /** Texts in, texts out: no database, no clock, no settings. Of the platform they import errors, threads and what bounds their time. */
 const PURE = /^packages\/core\/src\/(mime|content\/(engine|substitution))\//
-const FOR_THE_PURE = /^packages\/core\/src\/platform\/(errors\.ts|never\.ts|release\.ts|html-to-text\.d\.ts|threads\/)/
+const FOR_THE_PURE =
+  /^packages\/core\/src\/platform\/(errors\.ts|never\.ts|process\/release\.ts|html-to-text\.d\.ts|concurrency\/)/
 /** Nothing but a process file reads the environment; the embedded Postgres hands it down to initdb and the server, which starts programs for its write-ahead log. */
 const READ_THE_ENVIRONMENT =
   /^packages\/(\w+\/src\/\w+-process\.ts|cli\/src\/(embedded-postgres\/binaries|probe)\.ts|cli\/src\/backup\/(archive|fetch)-wal\.ts)$/
@@ -158,7 +159,9 @@ t.test('the readers of returned messages know only mime, bounce rules and types'
   const broken = readers.filter(
     ({ target, typesOnly }) =>
       target === undefined ||
-      !(typesOnly || /^packages\/core\/src\/(returns\/read|mime)\/|\/delivery\/bounce-rules\.ts$/.test(target)),
+      !(
+        typesOnly || /^packages\/core\/src\/(returns\/read|mime)\/|\/delivery\/outcomes\/bounce-rules\.ts$/.test(target)
+      ),
   )
   t.strictSame(places(broken), [])
 })

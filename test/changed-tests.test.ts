@@ -28,7 +28,7 @@ t.test('a change to core runs the tests of every package', async (t) => {
 })
 
 t.test('a change to the relay runs what opens a relay or starts its process, and nothing else', async (t) => {
-  const touched = touchedBy('packages/relay/src/session.ts')
+  const touched = touchedBy('packages/relay/src/session/session.ts')
   t.ok(touched.includes('test/relay/limits.test.ts'), 'opens one')
   t.ok(touched.includes('test/journeys/crashes.test.ts'), 'starts its process')
   t.ok(touched.includes('test/cli/up.test.ts'), 'starts it by a command')
@@ -38,7 +38,7 @@ t.test('a change to the relay runs what opens a relay or starts its process, and
 t.test('a file that only a thread or a process is started with counts as imported', async (t) => {
   t.ok(touchedBy('packages/delivery/src/worker.ts').includes('test/delivery/sites.test.ts'))
   t.ok(
-    touchedBy('packages/core/src/platform/threads/thread-orders.ts').includes(
+    touchedBy('packages/core/src/platform/concurrency/thread-orders.ts').includes(
       'test/core/platform/database/migrate.test.ts',
     ),
   )

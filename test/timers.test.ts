@@ -3,7 +3,7 @@ import { stripTypeScriptTypes } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'acorn'
 import t from 'tap'
-import { timerDelay } from '../packages/core/src/platform/threads/timer-delay.ts'
+import { timerDelay } from '../packages/core/src/platform/concurrency/timer-delay.ts'
 
 /** Reads the sources for delays that are computed without a bound. */
 const ROOT = fileURLToPath(new URL('..', import.meta.url))

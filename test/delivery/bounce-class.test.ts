@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import t from 'tap'
-import { type BounceClass, bounceClass } from '../../packages/core/src/delivery/bounce-rules.ts'
+import { type BounceClass, bounceClass } from '../../packages/core/src/delivery/outcomes/bounce-rules.ts'
 import { ReplyReader } from '../../packages/delivery/src/smtp/reply-reader.ts'
 
 /** What became of a reply on its way into the record. */

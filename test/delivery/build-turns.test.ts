@@ -1,6 +1,6 @@
 import { NORMAL } from '@postrider/core'
 import t from 'tap'
-import { BuildTurns } from '../../packages/delivery/src/build-turns.ts'
+import { BuildTurns } from '../../packages/delivery/src/message/build-turns.ts'
 
 /** Iterations of the event loop so far. */
 let iterations = 0

@@ -1,6 +1,6 @@
 import { NORMAL } from '@postrider/core'
 import t from 'tap'
-import { Conversations } from '../../packages/delivery/src/conversations.ts'
+import { Conversations } from '../../packages/delivery/src/destinations/conversations.ts'
 
 /** Conversations that a new worker has at once; no time passes here in which it could adapt. */
 const LIMIT = 32

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import type { LoadedMessage } from '@postrider/core'
 import t from 'tap'
-import { signMessage } from '../../packages/delivery/src/sign-message.ts'
+import { signMessage } from '../../packages/delivery/src/message/sign-message.ts'
 import { dotStuffed, stuffedBlocks } from '../../packages/delivery/src/smtp/dot-stuffing.ts'
 import { makeService } from '../helpers/service.ts'
 import { longestTurnOf } from '../helpers/turns.ts'

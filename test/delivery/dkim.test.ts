@@ -1,6 +1,6 @@
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import t from 'tap'
-import { RelaxedBody } from '../../packages/delivery/src/relaxed-body.ts'
+import { RelaxedBody } from '../../packages/delivery/src/message/relaxed-body.ts'
 import { startSink } from '../helpers/sink.ts'
 import { startOutbox } from './outbox.ts'
 

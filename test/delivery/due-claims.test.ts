@@ -1,7 +1,7 @@
 import { BULK, type Core, type DeliveryClass, NORMAL, URGENT } from '@postrider/core'
 import t, { type Test } from 'tap'
-import type { Dispatcher } from '../../packages/delivery/src/dispatcher.ts'
-import { DueClaims } from '../../packages/delivery/src/due-claims.ts'
+import type { Dispatcher } from '../../packages/delivery/src/queue/dispatcher.ts'
+import { DueClaims } from '../../packages/delivery/src/queue/due-claims.ts'
 import { registerWorker } from '../helpers/lease.ts'
 import { makeService } from '../helpers/service.ts'
 

@@ -1,6 +1,6 @@
 import { createLog } from '@postrider/core'
 import t from 'tap'
-import { runExportLoops } from '../../packages/delivery/src/export-loops.ts'
+import { runExportLoops } from '../../packages/delivery/src/loops/export-loops.ts'
 import { moveClock } from '../helpers/database.ts'
 import { erase } from '../helpers/erase.ts'
 import { startProcess } from '../helpers/processes.ts'

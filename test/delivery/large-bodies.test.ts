@@ -1,6 +1,6 @@
 import type { Core, LoadedMessage } from '@postrider/core'
 import t from 'tap'
-import { LargeBodies } from '../../packages/delivery/src/large-bodies.ts'
+import { LargeBodies } from '../../packages/delivery/src/message/large-bodies.ts'
 import { MessageOctets } from '../../packages/delivery/src/smtp/message-octets.ts'
 
 const MB = 1_000_000

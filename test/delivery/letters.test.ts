@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { createServiceMail } from '../../packages/core/src/messages/service-mail.ts'
-import { createSecrets } from '../../packages/core/src/platform/secrets.ts'
+import { createSecrets } from '../../packages/core/src/platform/security/secrets.ts'
 import { createReturns } from '../../packages/core/src/returns/index.ts'
 import { answered, postrider } from '../cli/postrider.ts'
 import { moveClock, stopClock } from '../helpers/database.ts'

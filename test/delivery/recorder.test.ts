@@ -1,6 +1,6 @@
 import { createLog, type Result } from '@postrider/core'
 import t, { type Test } from 'tap'
-import { createRecorder } from '../../packages/delivery/src/recorder.ts'
+import { createRecorder } from '../../packages/delivery/src/queue/recorder.ts'
 import { BOUNCED, DELIVERED, makeQueue, openCore, recipients } from '../core/delivery/queue-of.ts'
 import { until } from '../helpers/until.ts'
 

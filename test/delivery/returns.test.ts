@@ -138,7 +138,7 @@ t.test('a return path that is too old has no effect on a bounce, and one on a co
   const of = async (days: number, report: string) => {
     const now = () => Date.now() + days * 86_400_000
     const { createReturns } = await import('../../packages/core/src/returns/index.ts')
-    const { createSecrets } = await import('../../packages/core/src/platform/secrets.ts')
+    const { createSecrets } = await import('../../packages/core/src/platform/security/secrets.ts')
     const secrets = createSecrets(service.env.SECRET_KEY as string)
     const returns = createReturns({
       sql: service.sql,

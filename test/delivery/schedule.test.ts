@@ -7,7 +7,7 @@ import {
   retryAfterOf,
   retryDelay,
   URGENT_RETRY_SECONDS,
-} from '../../packages/core/src/delivery/schedule.ts'
+} from '../../packages/core/src/delivery/outcomes/schedule.ts'
 import { startSink } from '../helpers/sink.ts'
 import { startOutbox } from './outbox.ts'
 

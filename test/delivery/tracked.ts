@@ -1,7 +1,7 @@
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { simpleParser } from 'mailparser'
 import { readTrackingToken, type TrackingTarget } from '../../packages/core/src/composition/links/token.ts'
-import { createSecrets } from '../../packages/core/src/platform/secrets.ts'
+import { createSecrets } from '../../packages/core/src/platform/security/secrets.ts'
 import { sendV2, v2Body } from '../helpers/send.ts'
 import type { Sender } from '../helpers/service.ts'
 import type { Sink, SinkMessage } from '../helpers/sink.ts'

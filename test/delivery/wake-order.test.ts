@@ -1,9 +1,9 @@
 import { type Core, createLog, type Flow, NORMAL } from '@postrider/core'
 import t, { type Test } from 'tap'
-import { runClaimLoop } from '../../packages/delivery/src/claim-loop.ts'
-import type { Dispatcher } from '../../packages/delivery/src/dispatcher.ts'
-import { DueClaims } from '../../packages/delivery/src/due-claims.ts'
-import { WakeOrder } from '../../packages/delivery/src/wake-order.ts'
+import { runClaimLoop } from '../../packages/delivery/src/queue/claim-loop.ts'
+import type { Dispatcher } from '../../packages/delivery/src/queue/dispatcher.ts'
+import { DueClaims } from '../../packages/delivery/src/queue/due-claims.ts'
+import { WakeOrder } from '../../packages/delivery/src/queue/wake-order.ts'
 import { until } from '../helpers/until.ts'
 
 const IDS = Array.from({ length: 20 }, (_, at) => at + 1)

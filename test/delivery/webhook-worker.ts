@@ -1,7 +1,7 @@
 import { createLog, type WebhookSettings } from '@postrider/core'
 import type { Test } from 'tap'
-import { runEventLoop } from '../../packages/delivery/src/event-loop.ts'
-import { runWebhookLoop } from '../../packages/delivery/src/webhook-loop.ts'
+import { runEventLoop } from '../../packages/delivery/src/loops/event-loop.ts'
+import { runWebhookLoop } from '../../packages/delivery/src/loops/webhook-loop.ts'
 import { makeService, type Sender, type TestService } from '../helpers/service.ts'
 
 export const LOOPBACK = { WEBHOOK_PRIVATE_NETWORKS: 'allow' }

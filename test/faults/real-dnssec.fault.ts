@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { createSecureDns } from '../../packages/core/src/platform/dnssec/secure-dns.ts'
+import { createSecureDns } from '../../packages/core/src/platform/net/dnssec/secure-dns.ts'
 import { postrider } from '../cli/postrider.ts'
 import { makeAuthority, selfSigned } from '../delivery/authority.ts'
 import { startOutboxProcess } from '../delivery/outbox.ts'

@@ -8,7 +8,7 @@ export const ENV_EXAMPLE = fileURLToPath(new URL('../../.env.example', import.me
 const INTRODUCTION = `# Every setting with its default; take the # before a setting away to change it. All of them may be left out.
 # It is not read by itself: export what you set, or let your shell, systemd or compose read it.
 # Comments are lines of their own, as here: systemd reads one after a value as a part of it.
-# This file is written from packages/core/src/platform/config.ts by "npm run docs"; change the list there, not this file.
+# This file is written from packages/core/src/platform/config/config.ts by "npm run docs"; change the list there, not this file.
 `
 
 /** The file, as it should be. A default in brackets is not a value but says where the value comes from. */

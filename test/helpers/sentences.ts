@@ -23,7 +23,7 @@ const ERROR_FUNCTIONS = new Set(['row', 'rule', 'invalidParameter', 'refuse'])
 const ERROR_PROPERTIES = new Set(['problem', 'sentence', 'message'])
 const API_PROPERTIES = new Set(['description', 'takes', 'gives'])
 const PROTOCOL_OR_SQL = /\\r\\n|-src |::|;\s*\w+=|\w\{\w|^isolation |^(?:select|insert|update|delete|drop|comment on) /
-const SETTINGS_FILE = 'packages/core/src/platform/settings.ts'
+const SETTINGS_FILE = 'packages/core/src/platform/config/settings.ts'
 
 /** Returns all texts in the sources of the packages: errors, help of the CLI, settings, OpenAPI and log messages. */
 export function sentences(): Sentence[] {

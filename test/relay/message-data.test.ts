@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createByteBudget } from '../../packages/core/src/index.ts'
-import { CommandStream } from '../../packages/relay/src/command-stream.ts'
-import { BodyReservation, CLIENT_LOST, collectMessage } from '../../packages/relay/src/message-data.ts'
+import { BodyReservation, CLIENT_LOST, collectMessage } from '../../packages/relay/src/message/message-data.ts'
+import { CommandStream } from '../../packages/relay/src/smtp/command-stream.ts'
 
 /** What the data means (RFC 5321 4.5.2), and what stands behind it; undefined where it does not end. */
 function meaning(text: string): { message: string; behind: string } | undefined {

@@ -54,7 +54,7 @@ t.test(
       until('all to be replaced', () => installation.stdout.split(REPLACED).length - 1 === times, PATIENCE_MS)
     t.equal((await send()).status, 200)
 
-    const file = join(folder, 'packages/api/src/v2/send-email.ts')
+    const file = join(folder, 'packages/api/src/v2/messages/send-email.ts')
     const broken = readFileSync(file, 'utf8').replace('core.messages.accept(', 'core.messages.acceptMail(')
     writeFileSync(file, broken)
     inFolder('git commit --quiet --all --message "a bad version"')

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { defaultProviders, type MessageDetails } from '@postrider/core'
 import t from 'tap'
-import { BEHAVIOURS } from '../../packages/sandbox/src/behaviours.ts'
+import { BEHAVIOURS } from '../../packages/sandbox/src/smtp/behaviours.ts'
 import { moveClock } from '../helpers/database.ts'
 import { startProcess } from '../helpers/processes.ts'
 import { sendV2, v2Body } from '../helpers/send.ts'

@@ -54,6 +54,7 @@ export * from './delivery/control/index.ts'
 export * from './delivery/index.ts'
 export * from './delivery/sources/index.ts'
 export * from './delivery/tls/index.ts'
+export type { DomainFinding } from './domains/checks/findings.ts'
 export type { DkimSigner, DnsRecord, Domain, DomainSigner, DomainWithRecords } from './domains/domain.ts'
 export {
   type DomainOverview,
@@ -61,7 +62,6 @@ export {
   readDomainOverview,
   type TroubledDomain,
 } from './domains/domain-overview.ts'
-export type { DomainFinding } from './domains/findings.ts'
 export { senderError } from './domains/sender-error.ts'
 export * from './events/index.ts'
 export * from './messages/index.ts'
@@ -79,10 +79,15 @@ export {
 } from './platform/backups/backup-store.ts'
 export { BASE_BACKUPS, backupName, backupNames, summaryPath } from './platform/backups/base-backups.ts'
 export { openBackupStore } from './platform/backups/open-backup-store.ts'
-export { type ByteBudget, createByteBudget } from './platform/budget.ts'
 export { type Cache, createCache } from './platform/cache.ts'
-export { type Certificate, certificateFile, ensureCertificate } from './platform/certificate.ts'
 export { type Clock, systemClock } from './platform/clock.ts'
+export { bareThread } from './platform/concurrency/bare-thread.ts'
+export { type ByteBudget, createByteBudget } from './platform/concurrency/budget.ts'
+export { garbageCollector, RELEASE_FROM_BYTES } from './platform/concurrency/garbage.ts'
+export { createThreadPool, type ThreadPool, ThreadStopped } from './platform/concurrency/guarded-thread.ts'
+export { createSemaphore, type Semaphore } from './platform/concurrency/semaphore.ts'
+export { pause, timerDelay } from './platform/concurrency/timer-delay.ts'
+export { atOnce, inTurns, type LongWork, longWork, type Stoppable } from './platform/concurrency/turns.ts'
 export {
   asksDns,
   type BackupAddress,
@@ -94,7 +99,9 @@ export {
   embeddedUrlFile,
   type RelayHost,
   readConfig,
-} from './platform/config.ts'
+} from './platform/config/config.ts'
+export { type MisspeltSetting, misspeltSettings, misspeltText } from './platform/config/misspelt-settings.ts'
+export { SETTINGS } from './platform/config/settings.ts'
 export { csvCell, unguardedCell } from './platform/csv-cell.ts'
 export { type DatabaseActivity, readActivity } from './platform/database/activity.ts'
 export {
@@ -109,12 +116,22 @@ export type { DatabaseHealth } from './platform/database/database-health.ts'
 export { databaseRefusal } from './platform/database/database-refusal.ts'
 export { DEADLINES, within } from './platform/database/deadlines.ts'
 export { createGroupCommit, type GroupCommit } from './platform/database/group-commit.ts'
-export { applyLaterMigrations, type LaterResult, type OlderProgram } from './platform/database/later-migrations.ts'
-export { migrate, pendingMigrations, readSchemaState, type SchemaState } from './platform/database/migrate.ts'
+export {
+  applyLaterMigrations,
+  type LaterResult,
+  type OlderProgram,
+} from './platform/database/migrations/later-migrations.ts'
+export {
+  migrate,
+  pendingMigrations,
+  readSchemaState,
+  type SchemaState,
+} from './platform/database/migrations/migrate.ts'
+export { type PlannedMigration, planUpgrade, type UpgradePlan } from './platform/database/migrations/upgrade-plan.ts'
 export { connectionsOf, DATABASE_PROGRAMS, POOL_SIZES, STANDBY_POOL_SIZES } from './platform/database/pool-sizes.ts'
-export { clusterOf } from './platform/database/read-replica.ts'
 export { type Reads, replayState } from './platform/database/reads.ts'
-export { type RestoreState, readRestore } from './platform/database/recovery-target.ts'
+export { clusterOf } from './platform/database/replication/read-replica.ts'
+export { type RestoreState, readRestore } from './platform/database/replication/recovery-target.ts'
 export {
   commitsWait,
   missingStandbys,
@@ -123,17 +140,28 @@ export {
   readSyncStandby,
   type Standby,
   type SyncStandby,
-} from './platform/database/replication.ts'
+} from './platform/database/replication/replication.ts'
+export { findPrimaryHosts, findStandbyHosts, type PrimaryHost } from './platform/database/replication/standby-hosts.ts'
 export { readServerState, type ServerState } from './platform/database/server-state.ts'
-export { findPrimaryHosts, findStandbyHosts, type PrimaryHost } from './platform/database/standby-hosts.ts'
 export { readTableState, type TableState } from './platform/database/table-state.ts'
-export { type PlannedMigration, planUpgrade, type UpgradePlan } from './platform/database/upgrade-plan.ts'
 export { defined } from './platform/defined.ts'
-export { type DnsQuery, withDns } from './platform/dns-lookup.ts'
 export { ERRORS, type ErrorName, type ErrorRow, invalidParameter, ServiceError } from './platform/errors.ts'
-export { type HealthAnswer, type HealthState, LIVE, readyAnswer } from './platform/health.ts'
 export { readIsoTime } from './platform/iso-time.ts'
-export { secretAgrees } from './platform/key-agreement.ts'
+export { count, forwardMetrics, measure, observe } from './platform/metrics/metrics.ts'
+export { METRIC_TABLE, type MetricName, type MetricRow } from './platform/metrics/table.ts'
+export { type DnsQuery, withDns } from './platform/net/dns-lookup.ts'
+export { listenProblem } from './platform/net/listen-problem.ts'
+export * from './platform/net/listening-sockets.ts'
+export { isPrivateAddress, NetworkList, networkOf, plainAddress, siteNetworkOf } from './platform/net/networks.ts'
+export * from './platform/net/outbound-http.ts'
+export { type HealthAnswer, type HealthState, LIVE, readyAnswer } from './platform/process/health.ts'
+export { createLog, type Log } from './platform/process/log.ts'
+export { programVersion } from './platform/process/program-version.ts'
+export { standbyProblems } from './platform/process/readiness.ts'
+export { release } from './platform/process/release.ts'
+export { REPLACED, type StopState } from './platform/process/stop-signals.ts'
+export { type Certificate, certificateFile, ensureCertificate } from './platform/security/certificate.ts'
+export { secretAgrees } from './platform/security/key-agreement.ts'
 export {
   createKeyRotation,
   type KeyState,
@@ -142,31 +170,12 @@ export {
   type SealedCount,
   type UnawareProgram,
   UnawareProgramsError,
-} from './platform/key-rotation.ts'
-export { listenProblem } from './platform/listen-problem.ts'
-export * from './platform/listening-sockets.ts'
-export { createLog, type Log } from './platform/log.ts'
-export { count, forwardMetrics, measure, observe } from './platform/metrics/metrics.ts'
-export { METRIC_TABLE, type MetricName, type MetricRow } from './platform/metrics/table.ts'
-export { type MisspeltSetting, misspeltSettings, misspeltText } from './platform/misspelt-settings.ts'
-export { isPrivateAddress, NetworkList, networkOf, plainAddress, siteNetworkOf } from './platform/networks.ts'
-export * from './platform/object-store.ts'
-export * from './platform/outbound-http.ts'
-export { programVersion } from './platform/program-version.ts'
-export { standbyProblems } from './platform/readiness.ts'
-export { release } from './platform/release.ts'
-export { createSecrets, findSecretKey, findSecrets, loadSecrets, secretKeyFile } from './platform/secrets.ts'
-export { createSemaphore, type Semaphore } from './platform/semaphore.ts'
-export { SETTINGS } from './platform/settings.ts'
-export { REPLACED, type StopState } from './platform/stop-signals.ts'
-export { syncFolder } from './platform/sync-folder.ts'
-export { bareThread } from './platform/threads/bare-thread.ts'
-export { garbageCollector, RELEASE_FROM_BYTES } from './platform/threads/garbage.ts'
-export { createThreadPool, type ThreadPool, ThreadStopped } from './platform/threads/guarded-thread.ts'
-export { pause, timerDelay } from './platform/threads/timer-delay.ts'
-export { atOnce, inTurns, type LongWork, longWork, type Stoppable } from './platform/threads/turns.ts'
+} from './platform/security/key-rotation.ts'
+export { createSecrets, findSecretKey, findSecrets, loadSecrets, secretKeyFile } from './platform/security/secrets.ts'
+export * from './platform/storage/object-store.ts'
+export { syncFolder } from './platform/storage/sync-folder.ts'
+export { readKept, writeOnce } from './platform/storage/write-once.ts'
 export { forwardSpans, type SpanAttributes, startSpan, traceTime } from './platform/tracing/tracing.ts'
-export { readKept, writeOnce } from './platform/write-once.ts'
 export { written } from './platform/written.ts'
 export {
   ALIVE_EVERY_MS,

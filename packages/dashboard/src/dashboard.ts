@@ -7,17 +7,17 @@ import { type Answer, redirect, stillAfterForm } from './frame/answer.ts'
 import { createAttemptCookie } from './frame/attempt-cookie.ts'
 import type { Call, Form } from './frame/call.ts'
 import { errorPage, failurePage, notFound } from './frame/error-pages.ts'
-import { frameWords } from './frame/frame-words.ts'
-import type { DoLargeWork } from './frame/large-work.ts'
+import type { DoLargeWork } from './frame/forms/large-work.ts'
+import { createPace, PER_NETWORK, PER_SESSION } from './frame/forms/pace.ts'
+import { createPageOfForm } from './frame/forms/page-of-form.ts'
+import { FORM_LIMIT, parseForm } from './frame/forms/parse-form.ts'
 import { gateDocument, pageDocument, type Surroundings } from './frame/layout.ts'
-import { createPace, PER_NETWORK, PER_SESSION } from './frame/pace.ts'
-import { createPageOfForm } from './frame/page-of-form.ts'
-import { FORM_LIMIT, parseForm } from './frame/parse-form.ts'
 import { languageOf, setPreferences, themeOf } from './frame/preferences.ts'
 import type { Right } from './frame/right.ts'
 import type { DashboardRoute } from './frame/routes.ts'
 import { sendAsset, sendHtml } from './frame/send.ts'
 import { createSessionCookie, findVisitor, mayIn, type VisitedAccount, type Visitor } from './frame/visitor.ts'
+import { frameWords } from './frame/words/frame-words.ts'
 import { openLive } from './live/live.ts'
 import { ROUTES } from './table.ts'
 
@@ -25,7 +25,7 @@ export { ROUTES } from './table.ts'
 
 export type AnswerBadAddress = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
-export { type LargeWork, WorkRefused } from './frame/large-work.ts'
+export { type LargeWork, WorkRefused } from './frame/forms/large-work.ts'
 
 export interface DashboardOptions {
   readonly core: Core

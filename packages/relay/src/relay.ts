@@ -9,10 +9,10 @@ import {
   measure,
 } from '@postrider/core'
 import type { SMTPServerOptions } from 'smtp-server'
-import { RelayServer } from './connection.ts'
-import { sessionHandlers } from './session.ts'
-import { createSessionLimits } from './session-limits.ts'
-import { CLOSE_MS, COMMAND_MS, runSmtpServers, type SmtpServers } from './smtp-servers.ts'
+import { sessionHandlers } from './session/session.ts'
+import { RelayServer } from './smtp/connection.ts'
+import { createSessionLimits } from './smtp/session-limits.ts'
+import { CLOSE_MS, COMMAND_MS, runSmtpServers, type SmtpServers } from './smtp/smtp-servers.ts'
 
 export interface RelayOptions {
   readonly core: Core

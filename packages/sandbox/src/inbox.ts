@@ -4,7 +4,7 @@ import { type FileHandle, link, open, rename, rm, writeFile } from 'node:fs/prom
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { InboxEntry } from './inbox-entry.ts'
-import type { MessageReader } from './message-reader.ts'
+import type { MessageReader } from './reading/message-reader.ts'
 
 /** A message that is on disk but not yet in the list. */
 export interface Received {

@@ -10,14 +10,14 @@ import {
   systemClock,
 } from '@postrider/core'
 import type { SMTPServer } from 'smtp-server'
-import { Digests } from './digests.ts'
-import { createSandboxHttp } from './http.ts'
+import { createSandboxHttp } from './http/http.ts'
+import { Watchers } from './http/watchers.ts'
 import { Inbox } from './inbox.ts'
-import { createMessageReader } from './message-reader.ts'
-import { Rejections } from './rejections.ts'
-import { createReportSender } from './report-sender.ts'
-import { createSandboxSmtp } from './smtp.ts'
-import { Watchers } from './watchers.ts'
+import { Digests } from './reading/digests.ts'
+import { createMessageReader } from './reading/message-reader.ts'
+import { Rejections } from './smtp/rejections.ts'
+import { createReportSender } from './smtp/report-sender.ts'
+import { createSandboxSmtp } from './smtp/smtp.ts'
 
 /** Starts the sandbox: its SMTP and HTTP servers, with a common inbox in DATA_DIR. */
 export async function startSandbox(

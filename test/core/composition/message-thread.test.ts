@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import worker from 'node:worker_threads'
 import t from 'tap'
 import type { OutgoingMessage } from '../../../packages/core/src/composition/message-thread.ts'
-import { createSecrets } from '../../../packages/core/src/platform/secrets.ts'
+import { createSecrets } from '../../../packages/core/src/platform/security/secrets.ts'
 
 const threads: worker.Worker[] = []
 const { Worker } = worker

@@ -1,6 +1,6 @@
 import { type ClaimedDelivery, isDatabaseAway } from '@postrider/core'
 import t from 'tap'
-import { takeOverFrom } from '../../../packages/core/src/delivery/lease.ts'
+import { takeOverFrom } from '../../../packages/core/src/delivery/leases/lease.ts'
 import { claimDue, parkedAt } from '../../helpers/claim.ts'
 import { moveClock } from '../../helpers/database.ts'
 import { startLossyProxy } from './lossy-proxy.ts'

@@ -1,4 +1,4 @@
-import { serveOrders } from '../../../packages/core/src/platform/threads/thread-orders.ts'
+import { serveOrders } from '../../../packages/core/src/platform/concurrency/thread-orders.ts'
 
 /** Does as it is told: it ends, throws, never ends, or takes all the memory there is. */
 serveOrders((order: string) => {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
-import { createFairTurns, type TurnOptions } from '../../../packages/core/src/platform/fair-turns.ts'
+import { createFairTurns, type TurnOptions } from '../../../packages/core/src/platform/concurrency/fair-turns.ts'
 
 const ENDLESS = { waiting: Number.POSITIVE_INFINITY, each: Number.POSITIVE_INFINITY } as const
 

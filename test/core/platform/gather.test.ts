@@ -1,5 +1,5 @@
 import t from 'tap'
-import { gather } from '../../../packages/core/src/platform/gather.ts'
+import { gather } from '../../../packages/core/src/platform/concurrency/gather.ts'
 
 t.test(
   'keys that are requested in one iteration of the event loop are loaded together, at most so many at once',

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
-import { createThreadPool } from '../../../packages/core/src/platform/threads/guarded-thread.ts'
+import { createThreadPool } from '../../../packages/core/src/platform/concurrency/guarded-thread.ts'
 
 const bounds = {
   name: 'a test',

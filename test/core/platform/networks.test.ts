@@ -1,6 +1,6 @@
 import { NetworkList, plainAddress } from '@postrider/core'
 import t from 'tap'
-import { isPrivateAddress, parseNetworks, siteNetworkOf } from '../../../packages/core/src/platform/networks.ts'
+import { isPrivateAddress, parseNetworks, siteNetworkOf } from '../../../packages/core/src/platform/net/networks.ts'
 
 const CASES: readonly { networks: readonly string[]; in: readonly string[]; out: readonly string[] }[] = [
   {

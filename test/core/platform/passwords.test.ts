@@ -1,5 +1,5 @@
 import t from 'tap'
-import { passwordHasher } from '../../../packages/core/src/platform/passwords.ts'
+import { passwordHasher } from '../../../packages/core/src/platform/security/passwords.ts'
 
 const COST = { N: 16_384, r: 8, p: 1 }
 

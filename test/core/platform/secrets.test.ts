@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createCore, createLog, readConfig } from '@postrider/core'
 import t from 'tap'
-import { createSecrets, loadSecretKey, sameSecret } from '../../../packages/core/src/platform/secrets.ts'
+import { createSecrets, loadSecretKey, sameSecret } from '../../../packages/core/src/platform/security/secrets.ts'
 import { BARE_ENVIRONMENT } from '../../helpers/processes.ts'
 import { makeService } from '../../helpers/service.ts'
 
@@ -159,7 +159,7 @@ t.test('of two hosts that set up one database at once with different keys, one s
 
 /** What a process of its own takes for the key in each of so many folders; all processes come to each folder at the same time. */
 async function loadInProcess(folder: string): Promise<string[]> {
-  const code = `import { loadSecretKey } from './packages/core/src/platform/secrets.ts'
+  const code = `import { loadSecretKey } from './packages/core/src/platform/security/secrets.ts'
     const keys = []
     const start = Math.ceil(Date.now() / 2000 + 0.5) * 2000
     for (let round = 0; round < ${ROUNDS}; round++) {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { inItsTurn, inTurns, type Stoppable } from '../../../packages/core/src/platform/threads/turns.ts'
+import { inItsTurn, inTurns, type Stoppable } from '../../../packages/core/src/platform/concurrency/turns.ts'
 import { longestTurnOf } from '../../helpers/turns.ts'
 
 function compute(milliseconds: number): void {

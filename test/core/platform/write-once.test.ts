@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { ensureCertificate, readConfig, writeOnce } from '@postrider/core'
 import t from 'tap'
-import { loadSecretKey } from '../../../packages/core/src/platform/secrets.ts'
+import { loadSecretKey } from '../../../packages/core/src/platform/security/secrets.ts'
 
 const newFolder = (): string => mkdtempSync(join(process.env.TEST_FOLDER ?? tmpdir(), 'once-'))
 

@@ -28,9 +28,9 @@ export const MEETS: Readonly<Record<string, Meets>> = {
   'packages/dashboard/src/': HEAD,
   'packages/launch/src/': { text: 'sources, their paths, and options of Node', longest: 64 * kB },
   'packages/dashboard/src/pages/': { text: 'fields of a form', longest: 2 * MB },
-  'packages/core/src/platform/config.ts': OPERATOR,
+  'packages/core/src/platform/config/config.ts': OPERATOR,
   'packages/core/src/platform/database/database.ts': OWN,
-  'packages/core/src/platform/database/migrate.ts': OWN,
+  'packages/core/src/platform/database/migrations/migrate.ts': OWN,
   'packages/core/src/process.ts': OWN,
   'packages/core/src/delivery/': REPLY,
   'packages/core/src/delivery/providers/': {
@@ -43,21 +43,21 @@ export const MEETS: Readonly<Record<string, Meets>> = {
     longest: 64 * kB,
   },
   'packages/core/src/mime/address.ts': VALUE,
-  'packages/core/src/platform/networks.ts': { text: 'a network address, cut or made by Node', longest: 64 },
+  'packages/core/src/platform/net/networks.ts': { text: 'a network address, cut or made by Node', longest: 64 },
   'packages/core/src/content/': { text: 'the content of a template', longest: 10 * MB },
   'packages/core/src/composition/links/': {
     text: 'a text of at most 1 MB that is read for links, or a token',
     longest: MB,
   },
   'packages/delivery/src/': REPLY,
-  'packages/delivery/src/dkim.ts': {
+  'packages/delivery/src/message/dkim.ts': {
     text: 'the signed header fields of a message, and the signature',
     longest: 512 * kB,
   },
   'packages/relay/src/': MAIL_HEAD,
-  'packages/relay/src/command-stream.ts': { text: 'an SMTP command', longest: 16 * kB },
-  'packages/relay/src/path.ts': { text: 'an SMTP command', longest: 16 * kB },
-  'packages/relay/src/session-data.ts': { text: 'an SMTP command', longest: 16 * kB },
+  'packages/relay/src/smtp/command-stream.ts': { text: 'an SMTP command', longest: 16 * kB },
+  'packages/relay/src/smtp/path.ts': { text: 'an SMTP command', longest: 16 * kB },
+  'packages/relay/src/session/session-data.ts': { text: 'an SMTP command', longest: 16 * kB },
   'packages/sandbox/src/': MESSAGE,
   'packages/ui/src/': MESSAGE,
 }

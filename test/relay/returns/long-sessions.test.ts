@@ -1,7 +1,7 @@
 import t from 'tap'
-import { RelayServer } from '../../../packages/relay/src/connection.ts'
 import { createSessionTime } from '../../../packages/relay/src/returns/session-time.ts'
-import { runSmtpServers } from '../../../packages/relay/src/smtp-servers.ts'
+import { RelayServer } from '../../../packages/relay/src/smtp/connection.ts'
+import { runSmtpServers } from '../../../packages/relay/src/smtp/smtp-servers.ts'
 import { freePorts } from '../../helpers/ports.ts'
 import { CLOSED, SmtpClient } from '../../helpers/smtp-client.ts'
 

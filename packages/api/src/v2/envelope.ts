@@ -1,8 +1,8 @@
 import { databaseRefusal, ERRORS, type ErrorRow, ServiceError } from '@postrider/core'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { tooLarge } from '../http/body-budget.ts'
+import { unreadableFor } from './body/unreadable.ts'
 import { schemaRefusal } from './schema-refusal.ts'
-import { unreadableFor } from './unreadable.ts'
 
 /** Response envelope of v2 (contract section 2). */
 export interface SuccessEnvelope<T> {

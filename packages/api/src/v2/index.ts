@@ -8,10 +8,10 @@ import { type KnownPath, refuseOtherMethods } from '../http/known-paths.ts'
 import { keepRate } from '../http/rate-headers.ts'
 import { countBytes } from '../http/zipped.ts'
 import { answerLargeCalls } from '../large-calls/index.ts'
-import { readBodies } from './bodies.ts'
+import { readBodies } from './body/bodies.ts'
+import { plainBody } from './body/unreadable.ts'
 import { type OperationGroup, sendFailure } from './envelope.ts'
 import { OPERATIONS, operationRoutes } from './operations.ts'
-import { plainBody } from './unreadable.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
 import { NO_NUL, placeOfNul } from '../http/nul.ts'
 import { countValues, JsonError, parseStrictJson, type ValueCount } from '../http/strict-json.ts'
-import { skipNullElements, writtenSteps } from './null-elements.ts'
+import { skipNullElements, writtenSteps } from './body/null-elements.ts'
 import type { Operation } from './operation.ts'
 import { parameterName } from './schema-refusal.ts'
 

@@ -1,6 +1,6 @@
 import { type ErrorName, ServiceError } from '@postrider/core'
 import type { FastifyError } from 'fastify'
-import { writtenSteps } from './null-elements.ts'
+import { writtenSteps } from './body/null-elements.ts'
 
 type SchemaError = NonNullable<FastifyError['validation']>[number]
 

@@ -1,6 +1,6 @@
 import { type CheckPurpose, type IncomingPolicy, type RecordCheck, readIncomingPolicy, withDns } from '@postrider/core'
-import { local } from '../commands/operate.ts'
-import { isWrong } from '../commands/source-status.ts'
+import { local } from '../commands/installation/operate.ts'
+import { isWrong } from '../commands/routing/source-status.ts'
 import { smtpGreeting } from '../smtp-greeting.ts'
 import type { Check } from './check.ts'
 import { bad, type Finding, firstOf, NotChecked, ok, warn } from './finding.ts'

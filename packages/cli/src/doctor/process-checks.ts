@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { readHeartbeats, type WorkerSummary } from '@postrider/core'
-import { local } from '../commands/operate.ts'
+import { local } from '../commands/installation/operate.ts'
 import { reachable, sandboxUrl } from '../first-run.ts'
 import type { Check } from './check.ts'
 import { bad, counted, type Finding, firstOf, ok, warn } from './finding.ts'

@@ -6,7 +6,7 @@ import {
   readSourceStatuses,
   readTroubledWebhooks,
 } from '@postrider/core'
-import { NOT_CHECKED, warningsOf } from '../commands/source-status.ts'
+import { NOT_CHECKED, warningsOf } from '../commands/routing/source-status.ts'
 import type { Check } from './check.ts'
 import { bad, counted, type Finding, firstOf, ok, spanText, warn } from './finding.ts'
 import type { Readings } from './readings.ts'

@@ -1,7 +1,7 @@
 import { contentIdsIn } from '../mime/content-id.ts'
 import { type Mailbox, mailboxField, ownField, rawField, textField } from '../mime/header.ts'
 import { type FilePart, filePart, multipart, textPart } from '../mime/parts.ts'
-import { release } from '../platform/release.ts'
+import { release } from '../platform/process/release.ts'
 import { Adder, type AddTo, type PlanCache } from './adder.ts'
 import type { ContentDocument } from './content.ts'
 import { replaceTags } from './links/plan.ts'

@@ -7,12 +7,12 @@ import {
   withUnsubscribeUrls,
 } from '../content/substitution/unsubscribe-tags.ts'
 import { parseAddress } from '../mime/address.ts'
+import { atOnce } from '../platform/concurrency/turns.ts'
 import { defined } from '../platform/defined.ts'
-import { atOnce } from '../platform/threads/turns.ts'
 import { LIMITS } from '../submission/limits.ts'
 import type { ContentDocument } from './content.ts'
 import type { RecipientData } from './recipient-data.ts'
-import type { RenderQueue } from './render-queue.ts'
+import type { RenderQueue } from './rendering/render-queue.ts'
 import { type Fill, substituterFor } from './substitute.ts'
 
 /** Thrown if the message cannot be built for a recipient because of its template or values. None of it may be sent. */

@@ -1,5 +1,5 @@
 import type { UnsubscribeUrls } from '../content/substitution/unsubscribe-tags.ts'
-import type { Secrets } from '../platform/secrets.ts'
+import type { Secrets } from '../platform/security/secrets.ts'
 import { messageIdText } from '../submission/message-id.ts'
 import type { AddTo } from './adder.ts'
 import { createLinks } from './links/links.ts'

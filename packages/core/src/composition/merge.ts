@@ -1,5 +1,5 @@
+import { atOnce, type Stoppable } from '../platform/concurrency/turns.ts'
 import { invalidParameter } from '../platform/errors.ts'
-import { atOnce, type Stoppable } from '../platform/threads/turns.ts'
 import { UNSUBSCRIBE_TAG } from './links/plan.ts'
 
 /**

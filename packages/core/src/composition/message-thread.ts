@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
-import { bareThread } from '../platform/threads/bare-thread.ts'
-import { Rotation } from '../platform/threads/rotation.ts'
+import { bareThread } from '../platform/concurrency/bare-thread.ts'
+import { Rotation } from '../platform/concurrency/rotation.ts'
 import { type FilledContent, Unrenderable } from './fill.ts'
 import { flowOf, type LoadedMessage } from './load.ts'
 import type { MessageCost } from './message-cost.ts'

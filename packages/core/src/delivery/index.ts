@@ -1,29 +1,10 @@
 import type { Clock } from '../platform/clock.ts'
-import type { Config } from '../platform/config.ts'
+import type { Config } from '../platform/config/config.ts'
 import type { Sql } from '../platform/database/database.ts'
 import { withPartitions } from '../platform/database/partitions.ts'
-import type { Log } from '../platform/log.ts'
-import type { Secrets } from '../platform/secrets.ts'
+import type { Log } from '../platform/process/log.ts'
+import type { Secrets } from '../platform/security/secrets.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
-import {
-  type AccountHold,
-  type RecipientHold,
-  readAccountHolds,
-  readRecipientHolds,
-  recipientHash,
-} from './account-holds.ts'
-import {
-  freeSlots,
-  freeSlotsOfOthers,
-  keepSlots,
-  restoreSlots,
-  type Slot,
-  type SlotRequest,
-  slotsSince,
-  takeSlots,
-} from './connection-slots.ts'
-import { addProgress, type FlowProgress, forgetProgress } from './flow-progress.ts'
-import { type DueFlow, dueFlows } from './flows.ts'
 import {
   countWorkers,
   isWorkerAlive,
@@ -34,8 +15,18 @@ import {
   type WorkerLease,
   type WorkerSummary,
   watchWorkers,
-} from './lease.ts'
-import { type HeldLease, holdLease, type LeaseOptions } from './lease-thread.ts'
+} from './leases/lease.ts'
+import { type HeldLease, holdLease, type LeaseOptions } from './leases/lease-thread.ts'
+import {
+  freeSlots,
+  freeSlotsOfOthers,
+  keepSlots,
+  restoreSlots,
+  type Slot,
+  type SlotRequest,
+  slotsSince,
+  takeSlots,
+} from './limits/connection-slots.ts'
 import {
   endPauses,
   forgetOverrides,
@@ -46,10 +37,22 @@ import {
   readOverrides,
   setOverride,
   takeProbe,
-} from './overrides.ts'
-import { type ParkedDelivery, type ParkedFlow, parkDeliveries, parkedFlows } from './parking.ts'
-import { forgetPastLimits } from './past-limits.ts'
-import { watchPlans } from './plans.ts'
+} from './limits/overrides.ts'
+import { forgetPastLimits } from './limits/past-limits.ts'
+import { countHits, forgetHits, type RuleHits } from './limits/rule-hits.ts'
+import { type Result, recordOutcomes } from './outcomes/record.ts'
+import { failSetAside, listSetAside, noteAlone, releaseSetAside, type SetAside } from './outcomes/set-aside.ts'
+import {
+  type AccountHold,
+  type RecipientHold,
+  readAccountHolds,
+  readRecipientHolds,
+  recipientHash,
+} from './queue/account-holds.ts'
+import { addProgress, type FlowProgress, forgetProgress } from './queue/flow-progress.ts'
+import { type DueFlow, dueFlows } from './queue/flows.ts'
+import { type ParkedDelivery, type ParkedFlow, parkDeliveries, parkedFlows } from './queue/parking.ts'
+import { watchPlans } from './queue/plans.ts'
 import {
   type AttemptsSoFar,
   attemptsSoFar,
@@ -62,13 +65,34 @@ import {
   recordEndOfData,
   releaseDeliveries,
   type SendPermission,
-} from './queue.ts'
-import { QUEUE_CHANNEL, type QueuedMail, readQueued, wake } from './queue-channel.ts'
-import { type Result, recordOutcomes } from './record.ts'
+} from './queue/queue.ts'
+import { QUEUE_CHANNEL, type QueuedMail, readQueued, wake } from './queue/queue-channel.ts'
 import { makeMark, type ReturnPathTarget, readMark } from './return-path.ts'
-import { countHits, forgetHits, type RuleHits } from './rule-hits.ts'
-import { failSetAside, listSetAside, noteAlone, releaseSetAside, type SetAside } from './set-aside.ts'
 
+export { type LostWorkers, listWorkers, readHeartbeats, type WorkerLease, type WorkerSummary } from './leases/lease.ts'
+export type { HeldLease } from './leases/lease-thread.ts'
+export type { LostLease } from './leases/standstill.ts'
+export type { Slot, SlotRequest } from './limits/connection-slots.ts'
+export {
+  ADAPTIVE_RULE,
+  type LimitSetting,
+  type NewOverride,
+  OPERATOR_RULE,
+  type Override,
+  overridesFor,
+} from './limits/overrides.ts'
+export { effectiveLimits, type PlaceLimits } from './limits/place-limits.ts'
+export { partsOfPlace, sourcedPlace } from './limits/place-names.ts'
+export { BOUNCE_CLASSES, type BounceClass, bounceClass } from './outcomes/bounce-rules.ts'
+export type * from './outcomes/outcome.ts'
+export type { Result } from './outcomes/record.ts'
+export { isPerishable, lifetimeOf } from './outcomes/schedule.ts'
+export { listSetAside, type SetAside } from './outcomes/set-aside.ts'
+export type { BackOffRule, RuleEffect } from './providers/back-off-rule.ts'
+export type { Provider } from './providers/provider-file.ts'
+export { defaultProviders, loadProviders, type Providers, readProviders } from './providers/providers.ts'
+export { ProvidersError } from './providers/providers-error.ts'
+export type { MessageRate } from './providers/units.ts'
 export {
   type AccountHold,
   HELD_PLACE,
@@ -77,37 +101,13 @@ export {
   type HoldLevel,
   isHeldPlace,
   type RecipientHold,
-} from './account-holds.ts'
-export { BOUNCE_CLASSES, type BounceClass, bounceClass } from './bounce-rules.ts'
-export type { Slot, SlotRequest } from './connection-slots.ts'
-export type { FlowProgress } from './flow-progress.ts'
-export type { Flow, FlowShare } from './flows.ts'
-export { type LostWorkers, listWorkers, readHeartbeats, type WorkerLease, type WorkerSummary } from './lease.ts'
-export type { HeldLease } from './lease-thread.ts'
-export type * from './outcome.ts'
-export {
-  ADAPTIVE_RULE,
-  type LimitSetting,
-  type NewOverride,
-  OPERATOR_RULE,
-  type Override,
-  overridesFor,
-} from './overrides.ts'
-export { hasMoreParked, type ParkedDelivery, type ParkedFlow, type WaitingFor } from './parking.ts'
-export { effectiveLimits, type PlaceLimits } from './place-limits.ts'
-export { partsOfPlace, sourcedPlace } from './place-names.ts'
-export type { BackOffRule, RuleEffect } from './providers/back-off-rule.ts'
-export type { Provider } from './providers/provider-file.ts'
-export { defaultProviders, loadProviders, type Providers, readProviders } from './providers/providers.ts'
-export { ProvidersError } from './providers/providers-error.ts'
-export type { MessageRate } from './providers/units.ts'
-export type { ClaimedDelivery, DeliveryKey, EndOfData, SendPermission } from './queue.ts'
-export { type Announcer, createAnnouncer, QUEUE_CHANNEL, type QueuedMail } from './queue-channel.ts'
-export type { Result } from './record.ts'
-export { isPerishable, lifetimeOf } from './schedule.ts'
-export { listSetAside, type SetAside } from './set-aside.ts'
-export type { LostLease } from './standstill.ts'
-export { DELIVERY_STATES, type DeliveryState } from './states.ts'
+} from './queue/account-holds.ts'
+export type { FlowProgress } from './queue/flow-progress.ts'
+export type { Flow, FlowShare } from './queue/flows.ts'
+export { hasMoreParked, type ParkedDelivery, type ParkedFlow, type WaitingFor } from './queue/parking.ts'
+export type { ClaimedDelivery, DeliveryKey, EndOfData, SendPermission } from './queue/queue.ts'
+export { type Announcer, createAnnouncer, QUEUE_CHANNEL, type QueuedMail } from './queue/queue-channel.ts'
+export { DELIVERY_STATES, type DeliveryState } from './queue/states.ts'
 
 export interface Deliveries {
   /** See lease.ts. */

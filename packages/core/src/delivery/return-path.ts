@@ -1,4 +1,4 @@
-import type { Secrets } from '../platform/secrets.ts'
+import type { Secrets } from '../platform/security/secrets.ts'
 
 /**
  * The return path of one delivery (VERP). It identifies the delivery and is signed, so that a returned bounce can be matched to

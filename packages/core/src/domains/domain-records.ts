@@ -1,6 +1,6 @@
 import type { Sql } from '../platform/database/database.ts'
 import type { Domain, DomainWithRecords } from './domain.ts'
-import { selectPublicKeys } from './keys-store.ts'
+import { selectPublicKeys } from './keys/keys-store.ts'
 import { type ServiceHosts, wantedRecords, withSeen } from './records.ts'
 import type { StoredDomain } from './store.ts'
 

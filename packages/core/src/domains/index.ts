@@ -1,20 +1,20 @@
 import { type Actor, OPERATOR } from '../accounts/audit/index.ts'
 import type { RateLimits } from '../accounts/rate-limits/index.ts'
-import type { Config } from '../platform/config.ts'
+import type { Config } from '../platform/config/config.ts'
 import type { Sql } from '../platform/database/database.ts'
-import type { Secrets } from '../platform/secrets.ts'
+import type { Secrets } from '../platform/security/secrets.ts'
 import { addDomain, type NewSendingDomain } from './add-domain.ts'
-import { checkDueDomains } from './check-due.ts'
-import type { GivenKey } from './dkim-key.ts'
-import { makeNextKey, takeNextKey } from './dkim-rotation.ts'
+import { checkDueDomains } from './checks/check-due.ts'
+import { createDomainChecker } from './checks/domain-checker.ts'
+import { type DomainFinding, listFindings, noteFinding } from './checks/findings.ts'
 import type { DkimSigner, Domain, DomainSigner, DomainState, DomainWithRecords, UsableDomain } from './domain.ts'
 import { createDomainCache } from './domain-cache.ts'
-import { createDomainChecker } from './domain-checker.ts'
 import { withoutRecords, withRecords } from './domain-records.ts'
-import { type DomainFinding, listFindings, noteFinding } from './findings.ts'
-import { createLimitedKeyMaker } from './limited-key-maker.ts'
+import type { GivenKey } from './keys/dkim-key.ts'
+import { makeNextKey, takeNextKey } from './keys/dkim-rotation.ts'
+import { createLimitedKeyMaker } from './keys/limited-key-maker.ts'
+import { createOperatorSigner } from './keys/operator-signer.ts'
 import { activateFor, namedDomain } from './operator.ts'
-import { createOperatorSigner } from './operator-signer.ts'
 import { ownDomain } from './own-domain.ts'
 import { type DomainsPage, pageDomains } from './page-domains.ts'
 import { removeDomain } from './remove-domain.ts'
@@ -23,6 +23,7 @@ import { shareDomain } from './share-domain.ts'
 import { type StoredDomain, selectDomains } from './store.ts'
 import { createTrialSender, type FindTrialSender } from './trial-sender.ts'
 
+export type { DomainFinding } from './checks/findings.ts'
 export type {
   DkimSigner,
   DnsRecord,
@@ -32,7 +33,6 @@ export type {
   DomainWithRecords,
   UsableDomain,
 } from './domain.ts'
-export type { DomainFinding } from './findings.ts'
 export type { DomainsPage } from './page-domains.ts'
 export type { FindTrialSender, TrialSender } from './trial-sender.ts'
 

@@ -1,6 +1,6 @@
-import { dkimRecordText } from './dkim-key.ts'
 import type { DnsRecord, Domain, SeenRecord, WantedRecord } from './domain.ts'
-import type { StoredPublicKey } from './keys-store.ts'
+import { dkimRecordText } from './keys/dkim-key.ts'
+import type { StoredPublicKey } from './keys/keys-store.ts'
 
 /** The service's hosts that a domain's records point to. */
 export interface ServiceHosts {

@@ -1,7 +1,7 @@
 import { insertEvents } from '../events/insert-events.ts'
 import { type AnySql, onlyRow } from '../platform/database/database.ts'
+import type { DomainStatus } from './checks/domain-state.ts'
 import type { Domain, DomainState } from './domain.ts'
-import type { DomainStatus } from './domain-state.ts'
 import type { SeenRecords } from './records.ts'
 
 /** Interval of DNS checks: daily if all records are valid, hourly while a change is expected. */

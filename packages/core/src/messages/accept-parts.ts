@@ -1,5 +1,5 @@
 import { DELIVERY_CLASSES, NORMAL } from '../accounts/mail-class.ts'
-import { lifetimeOf } from '../delivery/schedule.ts'
+import { lifetimeOf } from '../delivery/outcomes/schedule.ts'
 import type { AnySql } from '../platform/database/database.ts'
 import { appliesDespiteBypass, type Fragment } from '../suppressions/bypass.ts'
 import { entryOf } from '../suppressions/forgotten.ts'

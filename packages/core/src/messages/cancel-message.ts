@@ -1,5 +1,5 @@
 import { type Actor, noteChange } from '../accounts/audit/index.ts'
-import { dropQueued } from '../delivery/drop-queued.ts'
+import { dropQueued } from '../delivery/queue/drop-queued.ts'
 import { onlyRow, type Sql } from '../platform/database/database.ts'
 import { messageIdText, parseMessageId } from '../submission/message-id.ts'
 

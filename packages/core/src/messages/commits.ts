@@ -1,4 +1,4 @@
-import type { Announcer } from '../delivery/queue-channel.ts'
+import type { Announcer } from '../delivery/queue/queue-channel.ts'
 import { isDatabaseTrouble, type Sql } from '../platform/database/database.ts'
 import { createGroupCommit, type GroupCommit } from '../platform/database/group-commit.ts'
 import { ServiceError } from '../platform/errors.ts'

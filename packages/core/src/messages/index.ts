@@ -5,24 +5,28 @@ import type { BodyObjects } from '../composition/body-objects.ts'
 import type { LinkOptions } from '../composition/links-for.ts'
 import { type LoadedMessage, loadMessages, loadParts } from '../composition/load.ts'
 import { createMessageThreads } from '../composition/message-thread.ts'
-import { renderDelivery } from '../composition/render-delivery.ts'
-import { createRenderQueue } from '../composition/render-queue.ts'
-import { type RenderedTemplate, renderTemplate, type TemplateRendering } from '../composition/render-template.ts'
+import { renderDelivery } from '../composition/rendering/render-delivery.ts'
+import { createRenderQueue } from '../composition/rendering/render-queue.ts'
+import {
+  type RenderedTemplate,
+  renderTemplate,
+  type TemplateRendering,
+} from '../composition/rendering/render-template.ts'
 import type { EditableTemplates } from '../content/editable/index.ts'
 import type { DynamicRenderer } from '../content/engine/index.ts'
 import type { Attachments } from '../content/files/index.ts'
 import type { Templates } from '../content/templates/index.ts'
-import type { Announcer } from '../delivery/queue-channel.ts'
+import type { Announcer } from '../delivery/queue/queue-channel.ts'
 import type { Sources } from '../delivery/sources/index.ts'
 import type { Domains } from '../domains/index.ts'
 import type { MessageParts } from '../mime/message-parts.ts'
 import { createMessageReader } from '../mime/reader.ts'
-import type { ByteBudget } from '../platform/budget.ts'
 import type { Clock } from '../platform/clock.ts'
+import type { ByteBudget } from '../platform/concurrency/budget.ts'
+import { inItsTurn } from '../platform/concurrency/turns.ts'
 import type { Sql } from '../platform/database/database.ts'
 import { within } from '../platform/database/deadlines.ts'
 import type { Reads } from '../platform/database/reads.ts'
-import { inItsTurn } from '../platform/threads/turns.ts'
 import { requireShare, type Share } from '../submission/share.ts'
 import type { Submission } from '../submission/submission.ts'
 import { createTransactionNumbers } from '../submission/transaction-numbers.ts'
@@ -32,7 +36,7 @@ import type { Batches } from './batches.ts'
 import { type Cancellation, cancelMessage } from './cancel-message.ts'
 import { createCommits } from './commits.ts'
 import { findFirstAnswer, forgetOldAnswers } from './idempotency.ts'
-import { type DeliveryPage, type DeliveryQuery, listDeliveries } from './list-deliveries.ts'
+import { type DeliveryPage, type DeliveryQuery, listDeliveries } from './queries/list-deliveries.ts'
 import {
   type AttachmentContent,
   type BodyQuery,
@@ -40,11 +44,11 @@ import {
   type ShownBody,
   showBody,
   withCopy,
-} from './message-body.ts'
+} from './queries/message-body.ts'
+import { type MessageDetails, type ShowOptions, showMessage } from './queries/show-message.ts'
 import { type RequeueResult, type RequeueTarget, requeueMessage } from './requeue/requeue-message.ts'
 import { type ResendOrder, resendMessage } from './resend.ts'
 import { accountMaySend } from './rules/rules.ts'
-import { type MessageDetails, type ShowOptions, showMessage } from './show-message.ts'
 import { type TryNowResult, tryNow } from './try-now.ts'
 import { explainMessage, type MessageWhy, type WhyQuery } from './why/index.ts'
 
@@ -52,8 +56,8 @@ export { BodyUnavailable } from '../composition/body-objects.ts'
 export { DamagedBody } from '../composition/damaged-body.ts'
 export { Unrenderable } from '../composition/fill.ts'
 export { dueFromOf, isAddedTo, type LoadedMessage } from '../composition/load.ts'
-export type { RenderedTemplate, TemplateRendering } from '../composition/render-template.ts'
-export type { NextAttempt } from '../delivery/next-attempt.ts'
+export type { RenderedTemplate, TemplateRendering } from '../composition/rendering/render-template.ts'
+export type { NextAttempt } from '../delivery/outcomes/next-attempt.ts'
 export { mailboxField } from '../mime/header.ts'
 export { essenceOf, parseMediaType } from '../mime/media-type.ts'
 export type { FoundFile, MessageParts } from '../mime/message-parts.ts'
@@ -66,12 +70,9 @@ export { transactionNumber } from '../submission/transaction-numbers.ts'
 export type { Acceptance } from './accept.ts'
 export { BATCH_STATES, type Batches, type BatchState, createBatches as batchesOf, type HeldBatch } from './batches.ts'
 export type { Cancellation } from './cancel-message.ts'
-export { type DeliveryPage, type DeliveryQuery, type ListedDelivery, MAX_SEARCHED } from './list-deliveries.ts'
-export type { AttachmentContent, BodyQuery, ShownAttachment, ShownBody, ShownText } from './message-body.ts'
 export { plainMail } from './plain-mail.ts'
-export type { HoldingEntry, RequeuedDelivery, RequeueRefusal } from './requeue/judge.ts'
-export type * from './requeue/requeue-message.ts'
-export type { ResendOrder } from './resend.ts'
+export { type DeliveryPage, type DeliveryQuery, type ListedDelivery, MAX_SEARCHED } from './queries/list-deliveries.ts'
+export type { AttachmentContent, BodyQuery, ShownAttachment, ShownBody, ShownText } from './queries/message-body.ts'
 export {
   addToSearch,
   type MessageSearch,
@@ -79,8 +80,17 @@ export {
   SEARCH_KEYS,
   type SearchKey,
   STATE_GROUPS,
-} from './search-text.ts'
-export type { AttemptDetails, DeliveryDetails, EventDetails, MessageDetails, ShowOptions } from './show-message.ts'
+} from './queries/search-text.ts'
+export type {
+  AttemptDetails,
+  DeliveryDetails,
+  EventDetails,
+  MessageDetails,
+  ShowOptions,
+} from './queries/show-message.ts'
+export type { HoldingEntry, RequeuedDelivery, RequeueRefusal } from './requeue/judge.ts'
+export type * from './requeue/requeue-message.ts'
+export type { ResendOrder } from './resend.ts'
 export type { TryNowResult } from './try-now.ts'
 export {
   type DeliveryWhy,

@@ -1,5 +1,5 @@
-import { finishDeliveries } from '../delivery/finish-deliveries.ts'
-import type { Announcer } from '../delivery/queue-channel.ts'
+import { finishDeliveries } from '../delivery/outcomes/finish-deliveries.ts'
+import type { Announcer } from '../delivery/queue/queue-channel.ts'
 import { insertEvents } from '../events/insert-events.ts'
 import type { AnySql } from '../platform/database/database.ts'
 import { matchingSuppression } from '../suppressions/store.ts'

@@ -1,6 +1,6 @@
 import { classOf, type DeliveryClass } from '../accounts/mail-class.ts'
 import type { AddedContent } from '../composition/added-content.ts'
-import { lifetimeOf } from '../delivery/schedule.ts'
+import { lifetimeOf } from '../delivery/outcomes/schedule.ts'
 
 /** Columns of the queue that are the same for all deliveries of a message. */
 export interface QueueColumns {

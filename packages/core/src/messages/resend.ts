@@ -4,7 +4,7 @@ import type { AddedContent } from '../composition/added-content.ts'
 import type { BodySource } from '../composition/load.ts'
 import type { RecipientData } from '../composition/recipient-data.ts'
 import { endOfField } from '../mime/end-of-field.ts'
-import type { ByteBudget } from '../platform/budget.ts'
+import type { ByteBudget } from '../platform/concurrency/budget.ts'
 import type { Sql } from '../platform/database/database.ts'
 import { invalidParameter, ServiceError } from '../platform/errors.ts'
 import { messageIdText, parseMessageId } from '../submission/message-id.ts'
@@ -17,7 +17,7 @@ import type {
 } from '../submission/submission.ts'
 import type { ResentMessage } from '../submission/submission-details.ts'
 import type { Acceptance } from './accept.ts'
-import { loadBody } from './message-body.ts'
+import { loadBody } from './queries/message-body.ts'
 
 export interface ResendOrder {
   readonly principal: Principal

@@ -1,6 +1,6 @@
 import { UNDEMANDING } from '../delivery/tls/levels.ts'
 import { selectHolder } from '../domains/store.ts'
-import type { Config } from '../platform/config.ts'
+import type { Config } from '../platform/config/config.ts'
 import type { Sql } from '../platform/database/database.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { MimeContent, SubmittedAttachment } from '../submission/submission.ts'

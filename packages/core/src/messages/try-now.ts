@@ -1,6 +1,6 @@
 import { type Actor, noteChange } from '../accounts/audit/index.ts'
 import { filterOf } from '../delivery/control/job-filter.ts'
-import type { Flow } from '../delivery/flows.ts'
+import type { Flow } from '../delivery/queue/flows.ts'
 import { onlyRow, type Sql } from '../platform/database/database.ts'
 import { messageIdText, parseMessageId } from '../submission/message-id.ts'
 

@@ -1,6 +1,6 @@
+import { createThreadPool, ThreadStopped } from '../platform/concurrency/guarded-thread.ts'
+import { longWork } from '../platform/concurrency/turns.ts'
 import { ServiceError } from '../platform/errors.ts'
-import { createThreadPool, ThreadStopped } from '../platform/threads/guarded-thread.ts'
-import { longWork } from '../platform/threads/turns.ts'
 import type { MessageParts } from './message-parts.ts'
 
 /** Parses messages in separate threads, since a crafted message can be very expensive to parse. */

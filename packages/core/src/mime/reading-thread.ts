@@ -1,4 +1,4 @@
-import { type Served, serveOrders } from '../platform/threads/thread-orders.ts'
+import { type Served, serveOrders } from '../platform/concurrency/thread-orders.ts'
 import type { MessageParts } from './message-parts.ts'
 import { readParts } from './read-parts.ts'
 

@@ -1,4 +1,4 @@
-import { release } from '../platform/release.ts'
+import { release } from '../platform/process/release.ts'
 import { base64Lines, hasLongLine, quotedPrintable } from './encode.ts'
 
 /** Content transfer encoding of a text (RFC 2045 6). */

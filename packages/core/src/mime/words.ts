@@ -1,5 +1,5 @@
 import { TextDecoder } from 'node:util'
-import { atOnce, type Stoppable } from '../platform/threads/turns.ts'
+import { atOnce, type Stoppable } from '../platform/concurrency/turns.ts'
 
 /**
  * An encoded word (RFC 2047 2), whose charset may have a language (RFC 2231 5). Spaces in the text are invalid but sent

@@ -1,4 +1,4 @@
-import { createSemaphore } from '../platform/semaphore.ts'
+import { createSemaphore } from '../platform/concurrency/semaphore.ts'
 
 /** Work that goes on after its answer, so that the time of the answer does not show what there was to do. */
 export interface Background {

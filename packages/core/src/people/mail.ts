@@ -1,6 +1,6 @@
 import type { ServiceMail } from '../messages/service-mail.ts'
 import { ServiceError } from '../platform/errors.ts'
-import type { Log } from '../platform/log.ts'
+import type { Log } from '../platform/process/log.ts'
 import { sha256 } from './tokens.ts'
 
 /** The mail of this module, sent through the service's own accept. */

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
-import type { Secrets } from '../platform/secrets.ts'
+import type { Secrets } from '../platform/security/secrets.ts'
 
 /** 256 bits. */
 const RANDOM_BYTES = 32

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream'
-import { timerDelay } from './threads/timer-delay.ts'
+import { timerDelay } from './concurrency/timer-delay.ts'
 
 /** Milliseconds that a client has to read a response whose memory is counted: 30 MB at 100 kB/s. */
 const READING_MS = 300_000

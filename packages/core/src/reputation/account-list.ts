@@ -1,5 +1,5 @@
 import type { Account } from '../accounts/account.ts'
-import { HOLD_LEVELS, type HoldLevel } from '../delivery/account-holds.ts'
+import { HOLD_LEVELS, type HoldLevel } from '../delivery/queue/account-holds.ts'
 import type { AnySql, Sql } from '../platform/database/database.ts'
 import type { AccountStanding } from './standing.ts'
 

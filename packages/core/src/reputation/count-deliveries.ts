@@ -1,5 +1,5 @@
 import { DELIVERY_CLASSES, NORMAL } from '../accounts/mail-class.ts'
-import { BLOCKED_CLASSES, HARD_CLASSES } from '../delivery/bounce-rules.ts'
+import { BLOCKED_CLASSES, HARD_CLASSES } from '../delivery/outcomes/bounce-rules.ts'
 import { eventTypesWhere } from '../events/event-types.ts'
 import type { SqlTransaction } from '../platform/database/database.ts'
 import type { Batch } from '../reporting/events/index.ts'

@@ -1,4 +1,4 @@
-import type { HoldLevel } from '../delivery/account-holds.ts'
+import type { HoldLevel } from '../delivery/queue/account-holds.ts'
 
 /** The change of an account's standing that its owner is told about. */
 export interface AccountNotice {

@@ -1,4 +1,4 @@
-import { LIMITS_CHANNEL } from '../delivery/overrides.ts'
+import { LIMITS_CHANNEL } from '../delivery/limits/overrides.ts'
 import type { Sql } from '../platform/database/database.ts'
 import { noteStanding } from './account-change.ts'
 import type { ReputationRules } from './rules.ts'

@@ -1,5 +1,5 @@
 import { BULK, type DeliveryClass, NORMAL, URGENT } from '../accounts/mail-class.ts'
-import type { HoldLevel } from '../delivery/account-holds.ts'
+import type { HoldLevel } from '../delivery/queue/account-holds.ts'
 import type { Figures } from './figures.ts'
 
 export const REPUTATION_RULES = ['none', 'standard', 'strict'] as const

@@ -1,6 +1,6 @@
 import { dayPrefix, messageOfKey } from '../composition/body-key.ts'
 import { onlyRow, type Sql } from '../platform/database/database.ts'
-import { type ObjectStore, ObjectStoreError } from '../platform/object-store.ts'
+import { type ObjectStore, ObjectStoreError } from '../platform/storage/object-store.ts'
 
 /** Removes objects of bodies from object storage. Delivery workers may call it concurrently. */
 export interface BodyObjectRemoval {

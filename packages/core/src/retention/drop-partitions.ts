@@ -1,5 +1,5 @@
 import type { MostDays } from '../accounts/index.ts'
-import { DROP_LOCK } from '../delivery/deletion-locks.ts'
+import { DROP_LOCK } from '../delivery/queue/deletion-locks.ts'
 import { onlyRow, openSession, type Sql } from '../platform/database/database.ts'
 import { within } from '../platform/database/deadlines.ts'
 import {

@@ -1,6 +1,6 @@
 import type { MostDays } from '../accounts/index.ts'
 import type { Sql } from '../platform/database/database.ts'
-import type { ObjectStore } from '../platform/object-store.ts'
+import type { ObjectStore } from '../platform/storage/object-store.ts'
 import { type BodyObjectRemoval, createBodyObjectRemoval, noteStorage } from './body-objects.ts'
 import { dropPartitions } from './drop-partitions.ts'
 import { noteShortKeepers, shortenSome } from './shorten.ts'

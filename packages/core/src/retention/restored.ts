@@ -1,8 +1,8 @@
 import { ALL_ACCOUNTS, noteChange, OPERATOR } from '../accounts/audit/index.ts'
-import { holdRestored } from '../delivery/hold-restored.ts'
+import { holdRestored } from '../delivery/queue/hold-restored.ts'
 import type { Sql, SqlTransaction } from '../platform/database/database.ts'
 import { withPartitions } from '../platform/database/partitions.ts'
-import { markTarget } from '../platform/database/recovery-target.ts'
+import { markTarget } from '../platform/database/replication/recovery-target.ts'
 import { beginEpoch } from '../reporting/events/epochs.ts'
 
 export interface Restored {

@@ -1,5 +1,5 @@
 import type { MostDays } from '../accounts/index.ts'
-import { lockBodies } from '../delivery/deletion-locks.ts'
+import { lockBodies } from '../delivery/queue/deletion-locks.ts'
 import type { AnySql, Sql } from '../platform/database/database.ts'
 import { readEvents } from '../reporting/events/read.ts'
 import { deleteBodies } from './delete-bodies.ts'

@@ -1,4 +1,4 @@
-import { settleDelivered } from '../delivery/settle-delivered.ts'
+import { settleDelivered } from '../delivery/outcomes/settle-delivered.ts'
 import { insertEvents } from '../events/insert-events.ts'
 import type { AnySql, SqlTransaction } from '../platform/database/database.ts'
 import { sameCause } from '../suppressions/store.ts'

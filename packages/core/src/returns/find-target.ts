@@ -1,6 +1,6 @@
 import { readTrackingToken } from '../composition/links/token.ts'
 import { type ReturnPathTarget, readMark } from '../delivery/return-path.ts'
-import type { Secrets } from '../platform/secrets.ts'
+import type { Secrets } from '../platform/security/secrets.ts'
 import type { Reading } from './return-result.ts'
 
 /** Days after which a complaint has no effect. Recipients complain about mail that they find weeks later. */

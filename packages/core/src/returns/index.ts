@@ -1,5 +1,5 @@
 import type { ServiceMail } from '../messages/service-mail.ts'
-import type { Config } from '../platform/config.ts'
+import type { Config } from '../platform/config/config.ts'
 import { type FeedbackOfReporter, selectFeedback } from './feedback.ts'
 import { type Forwarded, forwardSome } from './forward.ts'
 import { type RereadCount, type RereadFilter, rereadReturns } from './reread-returns.ts'

@@ -1,5 +1,5 @@
 import { readHeader } from '../mime/read-leaves.ts'
-import { type Served, serveOrders } from '../platform/threads/thread-orders.ts'
+import { type Served, serveOrders } from '../platform/concurrency/thread-orders.ts'
 import { addressIn } from './read/address-in.ts'
 import { readReturn } from './read/index.ts'
 import { readLetter } from './read/letter.ts'

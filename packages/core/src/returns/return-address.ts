@@ -1,6 +1,6 @@
 import { type ReturnPathTarget, readMark } from '../delivery/return-path.ts'
-import type { Config } from '../platform/config.ts'
-import type { Secrets } from '../platform/secrets.ts'
+import type { Config } from '../platform/config/config.ts'
+import type { Secrets } from '../platform/security/secrets.ts'
 
 /**
  * The operator's own addresses: for complaints of feedback loops, those that RFC 2142 and RFC 5321 4.5.1 require of a host that receives

@@ -1,5 +1,5 @@
+import { createThreadPool, ThreadStopped } from '../platform/concurrency/guarded-thread.ts'
 import { ServiceError } from '../platform/errors.ts'
-import { createThreadPool, ThreadStopped } from '../platform/threads/guarded-thread.ts'
 import { createClientTurns } from './client-turns.ts'
 import type { ReturnReading } from './read/index.ts'
 import type { Letter } from './read/letter.ts'

@@ -1,6 +1,6 @@
 import type { Sql } from '../platform/database/database.ts'
 import { ServiceError } from '../platform/errors.ts'
-import type { Secrets } from '../platform/secrets.ts'
+import type { Secrets } from '../platform/security/secrets.ts'
 import type { AggregateReports } from './aggregate/index.ts'
 import { applyReading } from './apply-reading.ts'
 import { findTarget } from './find-target.ts'

@@ -1,7 +1,7 @@
 import { noteChange, OPERATOR } from '../accounts/audit/index.ts'
 import type { AnySql, Sql, SqlTransaction } from '../platform/database/database.ts'
 import { invalidParameter } from '../platform/errors.ts'
-import type { Secrets } from '../platform/secrets.ts'
+import type { Secrets } from '../platform/security/secrets.ts'
 import type { Forgotten } from './forgotten.ts'
 import { accountExists, deleteEntries, insertEntries } from './store.ts'
 import type { NewSuppression, SuppressionChange, SuppressionRemoval } from './suppression.ts'

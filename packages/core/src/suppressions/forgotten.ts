@@ -1,6 +1,6 @@
 import { createCache } from '../platform/cache.ts'
 import type { AnySql, Sql } from '../platform/database/database.ts'
-import type { Secrets } from '../platform/secrets.ts'
+import type { Secrets } from '../platform/security/secrets.ts'
 import { appliesDespiteBypass, type BypassedEntry, type Fragment } from './bypass.ts'
 import { leavesComplaints, type SuppressionReason } from './suppression.ts'
 

@@ -1,5 +1,6 @@
 import { type Actor, noteChange } from '../accounts/audit/index.ts'
 import { selectHolder } from '../accounts/store.ts'
+import { createSharedSlots } from '../platform/concurrency/shared-slots.ts'
 import {
   type AnySql,
   isRetryable,
@@ -11,7 +12,6 @@ import {
 import { within } from '../platform/database/deadlines.ts'
 import { invalidParameter, ServiceError } from '../platform/errors.ts'
 import { readIsoTime } from '../platform/iso-time.ts'
-import { createSharedSlots } from '../platform/shared-slots.ts'
 import type { Fragment } from './bypass.ts'
 import { addedAgain, scopeOf } from './store.ts'
 import { ACCOUNT_REASONS, type SuppressionReason } from './suppression.ts'

@@ -1,7 +1,7 @@
-import { type Sign, settleDelivered } from '../delivery/settle-delivered.ts'
+import { type Sign, settleDelivered } from '../delivery/outcomes/settle-delivered.ts'
 import { insertEvents } from '../events/insert-events.ts'
 import type { Sql, SqlTransaction } from '../platform/database/database.ts'
-import type { Log } from '../platform/log.ts'
+import type { Log } from '../platform/process/log.ts'
 import { DELIVERY_RULES } from './machine-rules.ts'
 
 /** Seconds before a hit is classified, so that the delivery's outcome and simultaneous hits are in the database. */

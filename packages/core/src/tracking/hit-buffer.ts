@@ -1,7 +1,7 @@
+import { pause, timerDelay } from '../platform/concurrency/timer-delay.ts'
 import { type AnySql, isDatabaseTrouble, type Sql } from '../platform/database/database.ts'
 import { createGroupCommit } from '../platform/database/group-commit.ts'
-import type { Log } from '../platform/log.ts'
-import { pause, timerDelay } from '../platform/threads/timer-delay.ts'
+import type { Log } from '../platform/process/log.ts'
 import type { Hit } from './hit.ts'
 import { MACHINE_RULES_VERSION } from './machine-rules.ts'
 

@@ -1,7 +1,7 @@
 import type { TrackingTarget } from '../composition/links/token.ts'
+import { createFairTurns } from '../platform/concurrency/fair-turns.ts'
+import { createSharedSlots } from '../platform/concurrency/shared-slots.ts'
 import { isLockTimeout, type Sql, type SqlTransaction } from '../platform/database/database.ts'
-import { createFairTurns } from '../platform/fair-turns.ts'
-import { createSharedSlots } from '../platform/shared-slots.ts'
 
 /** Database connections in use for the pages of recipients, and requests waiting for one, in all and of one account. */
 const TURNS = { capacity: 2, waiting: 200, each: 100 } as const

@@ -1,4 +1,4 @@
-import { settleDelivered } from '../delivery/settle-delivered.ts'
+import { settleDelivered } from '../delivery/outcomes/settle-delivered.ts'
 import type { SqlTransaction } from '../platform/database/database.ts'
 import { insertChoiceEvents, type ReaderChoice } from './choice-events.ts'
 import { shownGroupIds } from './reader-view.ts'

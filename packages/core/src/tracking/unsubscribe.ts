@@ -1,5 +1,5 @@
 import type { TrackingTarget } from '../composition/links/token.ts'
-import { settleDelivered } from '../delivery/settle-delivered.ts'
+import { settleDelivered } from '../delivery/outcomes/settle-delivered.ts'
 import type { SqlTransaction } from '../platform/database/database.ts'
 import { hashedAgain } from '../suppressions/forgotten.ts'
 import { addedAgain } from '../suppressions/store.ts'

@@ -1,5 +1,5 @@
 import { ServiceError } from '@postrider/core'
-import { WorkRefused } from './large-work.ts'
+import { WorkRefused } from './forms/large-work.ts'
 
 /** The result of an action, or the sentence that says why core refused it. */
 export type Attempt<T> =

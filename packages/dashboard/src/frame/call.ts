@@ -1,7 +1,7 @@
 import type { Actor, Config, Core, Log, Reads } from '@postrider/core'
 import type { Format, Html, IconName, Language, Tone } from '@postrider/ui'
 import type { FastifyRequest } from 'fastify'
-import type { DoLargeWork } from './large-work.ts'
+import type { DoLargeWork } from './forms/large-work.ts'
 import type { Right } from './right.ts'
 import type { VisitedAccount, Visitor } from './visitor.ts'
 

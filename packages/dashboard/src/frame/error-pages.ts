@@ -1,9 +1,9 @@
 import { ServiceError } from '@postrider/core'
 import { html } from '@postrider/ui'
 import { type PageAnswer, page } from './answer.ts'
-import { frameWords } from './frame-words.ts'
-import { WorkRefused } from './large-work.ts'
+import { WorkRefused } from './forms/large-work.ts'
 import type { Surroundings } from './layout.ts'
+import { frameWords } from './words/frame-words.ts'
 
 interface Failure {
   readonly status: number

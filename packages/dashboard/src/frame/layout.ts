@@ -12,11 +12,11 @@ import {
   type Value,
 } from '@postrider/ui'
 import type { GateAnswer, PageAnswer } from './answer.ts'
-import { frameWords } from './frame-words.ts'
 import { ACCOUNT_SECTIONS, inboxUrl, OPERATOR_ENTRIES } from './navigation.ts'
 import type { Right } from './right.ts'
 import { sentenceOf } from './said.ts'
 import type { VisitedAccount, Visitor } from './visitor.ts'
+import { frameWords } from './words/frame-words.ts'
 
 /** Everything that the frame shows around a page. */
 export interface Surroundings {

@@ -1,6 +1,6 @@
 import { type Html, html, type Value } from '@postrider/ui'
 import { type AccountCall, type Call, field } from './call.ts'
-import { frameWords } from './frame-words.ts'
+import { frameWords } from './words/frame-words.ts'
 
 /** Rows that lists can be paged to: the time of a page grows with those before it. */
 const MAX_ROWS = 10_000

@@ -1,7 +1,7 @@
 import { type Html, html, type Value } from '@postrider/ui'
 import type { Call } from './call.ts'
-import { frameWords } from './frame-words.ts'
 import { shellQuoted } from './shell-quoted.ts'
+import { frameWords } from './words/frame-words.ts'
 
 /** A button that copies a text. Without script, the text itself can be selected. */
 export function copyButton({ icon, language }: Pick<Call, 'icon' | 'language'>, text: string, what: string): Html {

@@ -1,5 +1,5 @@
 import { isListed, type TlsSession } from '@postrider/core'
-import type { Route } from '../mx.ts'
+import type { Route } from '../routing/mx.ts'
 import type { SmtpConnection } from '../smtp/connection.ts'
 import type { Endpoint } from '../smtp/endpoint.ts'
 import { TlsRefused } from '../smtp/errors.ts'

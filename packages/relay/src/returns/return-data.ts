@@ -1,8 +1,8 @@
 import { type ByteBudget, type Core, isReportRole, isTemporary, type Log, NO_EFFECT, networkOf } from '@postrider/core'
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
-import type { ClientCount } from '../client-count.ts'
-import { BodyReservation, collectMessage } from '../message-data.ts'
-import { protocolReply } from '../replies.ts'
+import { BodyReservation, collectMessage } from '../message/message-data.ts'
+import { protocolReply } from '../session/replies.ts'
+import type { ClientCount } from '../smtp/client-count.ts'
 
 /** Octets of a message. Servers return at most their own limit of a bounce report, usually 50 kB. */
 export const MAX_OCTETS = 10 * 1024 * 1024

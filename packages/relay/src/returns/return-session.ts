@@ -1,9 +1,9 @@
 import { ServiceError } from '@postrider/core'
 import type { SMTPServerAddress, SMTPServerOptions, SMTPServerSession } from 'smtp-server'
-import type { ClientCount } from '../client-count.ts'
-import { tooLarge } from '../message-data.ts'
-import { asReply, protocolReply } from '../replies.ts'
-import { requireKnown, requireUtf8 } from '../session-parameters.ts'
+import { tooLarge } from '../message/message-data.ts'
+import { asReply, protocolReply } from '../session/replies.ts'
+import { requireKnown, requireUtf8 } from '../session/session-parameters.ts'
+import type { ClientCount } from '../smtp/client-count.ts'
 import { MAX_OCTETS, type ReturnDataDependencies, returnData } from './return-data.ts'
 import type { SessionTime } from './session-time.ts'
 

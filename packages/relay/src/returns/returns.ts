@@ -6,9 +6,9 @@ import {
   type InheritedSockets,
   type Log,
 } from '@postrider/core'
-import { createClientCount } from '../client-count.ts'
-import { RelayServer } from '../connection.ts'
-import { CLOSE_MS, COMMAND_MS, runSmtpServers, type SmtpServers } from '../smtp-servers.ts'
+import { createClientCount } from '../smtp/client-count.ts'
+import { RelayServer } from '../smtp/connection.ts'
+import { CLOSE_MS, COMMAND_MS, runSmtpServers, type SmtpServers } from '../smtp/smtp-servers.ts'
 import { MAX_OCTETS } from './return-data.ts'
 import { returnHandlers } from './return-session.ts'
 import { createSessionTime } from './session-time.ts'

@@ -1,5 +1,5 @@
 import type { SMTPServerSession } from 'smtp-server'
-import type { RelayConnection } from '../connection.ts'
+import type { RelayConnection } from '../smtp/connection.ts'
 
 export interface SessionTimeOptions {
   readonly maxClients: number

@@ -1,8 +1,8 @@
 import { Resolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
 import { createFormat, type Language, type Tone } from '@postrider/ui'
-import { partsOf } from '../html-parts.ts'
-import type { Shown } from '../show-message.ts'
+import { partsOf } from '../reading/html-parts.ts'
+import type { Shown } from '../reading/show-message.ts'
 import { checkWords } from './check-words.ts'
 import { isClipped } from './clipping.ts'
 

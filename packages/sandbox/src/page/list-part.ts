@@ -8,8 +8,8 @@ import {
   type Language,
   type Value,
 } from '@postrider/ui'
-import type { Digest } from '../digest.ts'
 import type { InboxEntry } from '../inbox-entry.ts'
+import type { Digest } from '../reading/digest.ts'
 import { pageWords } from './page-words.ts'
 
 export interface ListedMessage {

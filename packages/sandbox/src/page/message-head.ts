@@ -1,6 +1,6 @@
 import { createFormat, createIcons, foreign, type Html, html, type Language } from '@postrider/ui'
 import type { InboxEntry } from '../inbox-entry.ts'
-import type { NotShown } from '../message-reader.ts'
+import type { NotShown } from '../reading/message-reader.ts'
 import { pageWords } from './page-words.ts'
 
 const MAX_NAME_LENGTH = 998

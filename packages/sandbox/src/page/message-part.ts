@@ -1,6 +1,6 @@
 import { createFormat, createIcons, foreign, type Html, html, type Value } from '@postrider/ui'
-import { MAX_LINKS, partsOf } from '../html-parts.ts'
-import { readSource, type Shown } from '../show-message.ts'
+import { MAX_LINKS, partsOf } from '../reading/html-parts.ts'
+import { readSource, type Shown } from '../reading/show-message.ts'
 import { checkMessage } from './checks.ts'
 import { isClipped } from './clipping.ts'
 import { download, messageHead } from './message-head.ts'

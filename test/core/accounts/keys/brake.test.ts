@@ -1,7 +1,7 @@
 import t from 'tap'
 import { InvalidKeyThrottle } from '../../../../packages/core/src/accounts/keys/invalid-key-throttle.ts'
 import type { Look } from '../../../../packages/core/src/accounts/keys/shared-look.ts'
-import { networkOf } from '../../../../packages/core/src/platform/networks.ts'
+import { networkOf } from '../../../../packages/core/src/platform/net/networks.ts'
 
 /** Shows a key that was seen and was none, or with `unseen` one that nobody has seen. */
 const shows = (brake: InvalidKeyThrottle, name: string, unseen?: Look): Promise<boolean | 'refused'> =>

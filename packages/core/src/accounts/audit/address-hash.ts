@@ -1,4 +1,4 @@
-import type { Secrets } from '../../platform/secrets.ts'
+import type { Secrets } from '../../platform/security/secrets.ts'
 
 /**
  * Pseudonym of a recipient's address in the audit log. Its entries can only be found with the address and SECRET_KEY.

@@ -1,5 +1,5 @@
 import type { Sql } from '../../platform/database/database.ts'
-import type { Log } from '../../platform/log.ts'
+import type { Log } from '../../platform/process/log.ts'
 import type { RateLimits } from '../rate-limits/index.ts'
 import { createActingFor } from './acting-for.ts'
 import type { Principal, Scope } from './api-key.ts'

@@ -1,6 +1,6 @@
+import { gather } from '../../platform/concurrency/gather.ts'
 import type { Sql } from '../../platform/database/database.ts'
-import { gather } from '../../platform/gather.ts'
-import { NetworkList } from '../../platform/networks.ts'
+import { NetworkList } from '../../platform/net/networks.ts'
 import type { Principal } from './api-key.ts'
 import { type KeyHolder, selectKeyHolders, selectLiveHashes } from './holder-store.ts'
 import type { InvalidKeyThrottle } from './invalid-key-throttle.ts'

@@ -1,6 +1,6 @@
 import { createCache } from '../../platform/cache.ts'
 import { ServiceError } from '../../platform/errors.ts'
-import { networkOf } from '../../platform/networks.ts'
+import { networkOf } from '../../platform/net/networks.ts'
 import type { InvalidKeyThrottle } from './invalid-key-throttle.ts'
 import { hashApiKey, looksLikeApiKey } from './key-format.ts'
 import type { Look } from './shared-look.ts'

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type AnySql, databaseErrorCode, type Sql } from '../../platform/database/database.ts'
 import { invalidParameter, ServiceError } from '../../platform/errors.ts'
-import { parseNetworks } from '../../platform/networks.ts'
+import { parseNetworks } from '../../platform/net/networks.ts'
 import { type Actor, type AuditValues, noteChange, OPERATOR } from '../audit/index.ts'
 import { requireActive } from '../require-active.ts'
 import { type ApiKey, type KeyPage, SCOPES, type Scope, UNRESTRICTED } from './api-key.ts'

@@ -1,5 +1,5 @@
 import type { AnySql, Sql } from '../../platform/database/database.ts'
-import type { Log } from '../../platform/log.ts'
+import type { Log } from '../../platform/process/log.ts'
 import { recordKeyUse } from './store.ts'
 
 /** Minimum interval between two writes of one key's last use by a process. */

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../platform/errors.ts'
-import { networkContains } from '../../platform/networks.ts'
+import { networkContains } from '../../platform/net/networks.ts'
 import { type ApiKey, allows, type Restrictions } from './api-key.ts'
 
 export type Rights = Pick<ApiKey, 'scopes' | 'networks' | 'restrictions' | 'v3Rights'>

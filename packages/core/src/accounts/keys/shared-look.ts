@@ -1,4 +1,4 @@
-import { timerDelay } from '../../platform/threads/timer-delay.ts'
+import { timerDelay } from '../../platform/concurrency/timer-delay.ts'
 
 /** Milliseconds between two lookups. */
 const INTERVAL_MS = 1000

@@ -1,7 +1,7 @@
 import { parseAddress } from '../../mime/address.ts'
 import { isUniqueViolation, type Sql } from '../../platform/database/database.ts'
 import { ServiceError } from '../../platform/errors.ts'
-import { type HashPassword, requireStrong } from '../../platform/passwords.ts'
+import { type HashPassword, requireStrong } from '../../platform/security/passwords.ts'
 import type { Account } from '../account.ts'
 import type { Actor } from '../audit/index.ts'
 import { insertBalance } from '../credits/store.ts'

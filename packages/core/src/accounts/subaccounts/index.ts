@@ -1,5 +1,5 @@
 import type { Sql } from '../../platform/database/database.ts'
-import { type PasswordCost, passwordHasher } from '../../platform/passwords.ts'
+import { type PasswordCost, passwordHasher } from '../../platform/security/passwords.ts'
 import type { Account } from '../account.ts'
 import { type Actor, OPERATOR } from '../audit/index.ts'
 import type { RecurringCredit } from '../credits/credit.ts'

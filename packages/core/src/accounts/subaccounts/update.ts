@@ -1,6 +1,6 @@
 import type { Sql } from '../../platform/database/database.ts'
 import { defined } from '../../platform/defined.ts'
-import { type HashPassword, requireStrong } from '../../platform/passwords.ts'
+import { type HashPassword, requireStrong } from '../../platform/security/passwords.ts'
 import { deleteBalance, insertBalance } from '../credits/store.ts'
 import { type SubaccountAct, withSubaccount } from './change-subaccount.ts'
 import { parseEmail } from './create.ts'

@@ -1,4 +1,4 @@
-import type { Secrets } from '../../platform/secrets.ts'
+import type { Secrets } from '../../platform/security/secrets.ts'
 import { forgottenHash } from '../../suppressions/forgotten.ts'
 import { makeTrackingToken, type TrackingTarget } from './token.ts'
 

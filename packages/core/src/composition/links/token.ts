@@ -1,4 +1,4 @@
-import type { Secrets } from '../../platform/secrets.ts'
+import type { Secrets } from '../../platform/security/secrets.ts'
 
 /** The target of a tracking link. The link contains all data it needs, so it does not expire. */
 export interface TrackingTarget {

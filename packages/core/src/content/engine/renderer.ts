@@ -1,5 +1,5 @@
+import { Rotation } from '../../platform/concurrency/rotation.ts'
 import { ServiceError } from '../../platform/errors.ts'
-import { Rotation } from '../../platform/threads/rotation.ts'
 import { type Batch, failStopped, hasResult, newBatch, slotOf, type TemplateData, toText } from './batch.ts'
 import type { CheckedTemplate, DynamicTemplate, Rendered } from './template.ts'
 import { createThreadPool } from './thread-pool.ts'

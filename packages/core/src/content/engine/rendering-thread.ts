@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { bareThread } from '../../platform/threads/bare-thread.ts'
+import { bareThread } from '../../platform/concurrency/bare-thread.ts'
 import { type CheckedTemplate, type RenderedOctets, type RenderFailure, TOO_LONG, TOO_MUCH_MEMORY } from './template.ts'
 import type { Order, Report } from './thread.ts'
 

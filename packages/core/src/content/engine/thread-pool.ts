@@ -1,4 +1,4 @@
-import { timerDelay } from '../../platform/threads/timer-delay.ts'
+import { timerDelay } from '../../platform/concurrency/timer-delay.ts'
 import { type RenderingThread, startRenderingThread } from './rendering-thread.ts'
 
 /** Threads that are kept for the next rendering. */

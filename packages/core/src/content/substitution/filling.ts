@@ -1,4 +1,4 @@
-import type { Stoppable } from '../../platform/threads/turns.ts'
+import type { Stoppable } from '../../platform/concurrency/turns.ts'
 import { type CutText, MAX_PIECES } from './cut-texts.ts'
 import type { KeyFinder } from './key-finder.ts'
 import type { Sections, Substitutions } from './sections.ts'

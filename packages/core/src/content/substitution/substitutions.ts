@@ -1,4 +1,4 @@
-import type { Stoppable } from '../../platform/threads/turns.ts'
+import type { Stoppable } from '../../platform/concurrency/turns.ts'
 import { CutTexts } from './cut-texts.ts'
 import { createFillingBudget, Filling, type FillingBudget } from './filling.ts'
 import { KeyFinder } from './key-finder.ts'

@@ -1,4 +1,4 @@
-import type { Stoppable } from '../../platform/threads/turns.ts'
+import type { Stoppable } from '../../platform/concurrency/turns.ts'
 import { escapeHtml } from '../engine/index.ts'
 import { createFillingBudget, Filling, MAX_TOTAL_LENGTH } from './filling.ts'
 import { KeyFinder } from './key-finder.ts'

@@ -1,7 +1,7 @@
 import type { AnySql } from '../../platform/database/database.ts'
 import { NEVER } from '../../platform/never.ts'
-import { flowWalk } from '../flows.ts'
-import { parkedWalk, type WaitingFor } from '../parking.ts'
+import { flowWalk } from '../queue/flows.ts'
+import { parkedWalk, type WaitingFor } from '../queue/parking.ts'
 
 type Fragment = ReturnType<AnySql>
 

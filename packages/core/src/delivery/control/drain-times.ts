@@ -1,5 +1,5 @@
-import { effectiveLimits, type PlaceLimits } from '../place-limits.ts'
-import { partsOfPlace } from '../place-names.ts'
+import { effectiveLimits, type PlaceLimits } from '../limits/place-limits.ts'
+import { partsOfPlace } from '../limits/place-names.ts'
 import type { Providers } from '../providers/providers.ts'
 import type { BoundedCount, QueueGroup } from './overview.ts'
 

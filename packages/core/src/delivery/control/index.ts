@@ -1,5 +1,5 @@
 import { type Actor, OPERATOR } from '../../accounts/audit/index.ts'
-import type { Config } from '../../platform/config.ts'
+import type { Config } from '../../platform/config/config.ts'
 import type { Sql } from '../../platform/database/database.ts'
 import { loadProviders } from '../providers/providers.ts'
 import type { QueueGrouping } from './count-groups.ts'

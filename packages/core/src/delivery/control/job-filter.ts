@@ -1,9 +1,9 @@
 import type { DeliveryClass } from '../../accounts/mail-class.ts'
 import type { AnySql } from '../../platform/database/database.ts'
 import { NEVER } from '../../platform/never.ts'
-import type { BounceClass } from '../bounce-rules.ts'
-import { concernsPlace } from '../overrides.ts'
-import { isAtPlace } from '../place-names.ts'
+import { concernsPlace } from '../limits/overrides.ts'
+import { isAtPlace } from '../limits/place-names.ts'
+import type { BounceClass } from '../outcomes/bounce-rules.ts'
 
 type Fragment = ReturnType<AnySql>
 

@@ -1,5 +1,5 @@
 import type { AnySql, Sql, SqlTransaction } from '../../platform/database/database.ts'
-import { dropQueued } from '../drop-queued.ts'
+import { dropQueued } from '../queue/drop-queued.ts'
 import type { FinishedSource } from './finished.ts'
 import { filterOf, type WaitingAction } from './job-filter.ts'
 import { JOB_COLUMNS, noteAccounts, type QueueJob } from './jobs.ts'

@@ -2,9 +2,9 @@ import type { Actor } from '../../accounts/audit/index.ts'
 import { noteOperatorChange } from '../../accounts/audit/note-operator-change.ts'
 import type { Sql, SqlTransaction } from '../../platform/database/database.ts'
 import { invalidParameter } from '../../platform/errors.ts'
-import { LIMITS_CHANNEL, OPERATOR_RULE, setOverride } from '../overrides.ts'
-import { keepPastLimits } from '../past-limits.ts'
-import { isAtPlace } from '../place-names.ts'
+import { LIMITS_CHANNEL, OPERATOR_RULE, setOverride } from '../limits/overrides.ts'
+import { keepPastLimits } from '../limits/past-limits.ts'
+import { isAtPlace } from '../limits/place-names.ts'
 import { requireAccount } from '../require-account.ts'
 
 export interface PauseTarget {

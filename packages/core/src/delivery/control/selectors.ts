@@ -1,7 +1,7 @@
 import { CLASS_PROBLEM, classOf, isClassName } from '../../accounts/mail-class.ts'
 import { type AnySql, onlyRow } from '../../platform/database/database.ts'
 import { invalidParameter, ServiceError } from '../../platform/errors.ts'
-import { BOUNCE_CLASSES, type BounceClass } from '../bounce-rules.ts'
+import { BOUNCE_CLASSES, type BounceClass } from '../outcomes/bounce-rules.ts'
 import { requireAccount } from '../require-account.ts'
 import { poolNamed } from '../sources/change-egress.ts'
 import { readEgress } from '../sources/egress.ts'

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { readFileSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { ConfigError } from '../../platform/config.ts'
+import { ConfigError } from '../../platform/config/config.ts'
 import type { BackOffRule } from './back-off-rule.ts'
 import { type Provider, type ProviderFile, parseProviderFile, requireDistinct } from './provider-file.ts'
 import { ProvidersError } from './providers-error.ts'

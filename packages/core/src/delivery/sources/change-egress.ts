@@ -1,7 +1,7 @@
 import { type Actor, ALL_ACCOUNTS, type AuditValues, noteChange } from '../../accounts/audit/index.ts'
 import type { Sql, SqlTransaction } from '../../platform/database/database.ts'
 import { invalidParameter } from '../../platform/errors.ts'
-import { LIMITS_CHANNEL } from '../overrides.ts'
+import { LIMITS_CHANNEL } from '../limits/overrides.ts'
 import { type Egress, type Pool, readEgress, type Source } from './egress.ts'
 
 /** A change, for the audit log of the installation. */

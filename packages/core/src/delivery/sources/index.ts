@@ -1,7 +1,7 @@
 import { type Actor, OPERATOR } from '../../accounts/audit/index.ts'
 import { createCache } from '../../platform/cache.ts'
 import type { Sql } from '../../platform/database/database.ts'
-import type { Secrets } from '../../platform/secrets.ts'
+import type { Secrets } from '../../platform/security/secrets.ts'
 import { type Egress, type Pool, type PoolRule, readEgress, type Source } from './egress.ts'
 import {
   addPool,

@@ -3,9 +3,9 @@ import type { DeliveryClass } from '../../accounts/mail-class.ts'
 import { type RelayHost, relayHostOf } from '../../platform/config/delivery-route.ts'
 import { isUniqueViolation, type Sql } from '../../platform/database/database.ts'
 import { invalidParameter } from '../../platform/errors.ts'
-import type { SealedColumn } from '../../platform/key-rotation.ts'
-import type { Secrets } from '../../platform/secrets.ts'
-import { LIMITS_CHANNEL } from '../overrides.ts'
+import type { SealedColumn } from '../../platform/security/key-rotation.ts'
+import type { Secrets } from '../../platform/security/secrets.ts'
+import { LIMITS_CHANNEL } from '../limits/overrides.ts'
 import { requireName } from './change-egress.ts'
 
 /**

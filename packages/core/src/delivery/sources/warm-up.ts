@@ -1,6 +1,6 @@
 import { DAY, HOUR, type Rate } from '../../accounts/rate-limits/rate.ts'
 import type { AnySql, Sql } from '../../platform/database/database.ts'
-import { LIMITS_CHANNEL } from '../overrides.ts'
+import { LIMITS_CHANNEL } from '../limits/overrides.ts'
 
 interface Plan {
   /** Messages on the first day, and how many times as many on each following day. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createCache } from '../../platform/cache.ts'
-import type { Dnssec } from '../../platform/dnssec/index.ts'
-import { timerDelay } from '../../platform/threads/timer-delay.ts'
+import { timerDelay } from '../../platform/concurrency/timer-delay.ts'
+import type { Dnssec } from '../../platform/net/dnssec/index.ts'
 import { type TlsaRecord, tlsaText, usableRecords } from './tlsa.ts'
 
 /** The demands on the certificate of a mail host that the DNS contains, protected by DNSSEC (RFC 7672 2.2). */

@@ -1,7 +1,7 @@
 import { promises as dns } from 'node:dns'
-import type { Config } from '../../platform/config.ts'
-import { printableValue } from '../../platform/dns-lookup.ts'
-import { createOutboundHttp, OutboundError } from '../../platform/outbound-http.ts'
+import type { Config } from '../../platform/config/config.ts'
+import { printableValue } from '../../platform/net/dns-lookup.ts'
+import { createOutboundHttp, OutboundError } from '../../platform/net/outbound-http.ts'
 import type { FetchedPolicy, StsMode } from './sts-store.ts'
 
 /** The DNS and the policy hosts of domains (RFC 8461). */

@@ -1,5 +1,5 @@
-import type { Config } from '../../platform/config.ts'
-import { withDns } from '../../platform/dns-lookup.ts'
+import type { Config } from '../../platform/config/config.ts'
+import { withDns } from '../../platform/net/dns-lookup.ts'
 import { plainName } from '../sources/checks/record-check.ts'
 import { createPolicySource, isListed } from './fetch-policy.ts'
 import type { StsMode } from './sts-store.ts'

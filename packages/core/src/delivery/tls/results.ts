@@ -1,7 +1,7 @@
 import { createCache } from '../../platform/cache.ts'
-import type { Config } from '../../platform/config.ts'
+import type { Config } from '../../platform/config/config.ts'
 import type { AnySql, Sql } from '../../platform/database/database.ts'
-import { withDns } from '../../platform/dns-lookup.ts'
+import { withDns } from '../../platform/net/dns-lookup.ts'
 import { readPolicy } from './sts-store.ts'
 import { parseTlsRpt } from './tlsrpt-record.ts'
 

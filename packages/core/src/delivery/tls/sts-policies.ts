@@ -1,6 +1,6 @@
-import type { Config } from '../../platform/config.ts'
+import type { Config } from '../../platform/config/config.ts'
 import { isDatabaseTrouble, type Sql } from '../../platform/database/database.ts'
-import type { Log } from '../../platform/log.ts'
+import type { Log } from '../../platform/process/log.ts'
 import { createPolicySource, type PolicySource } from './fetch-policy.ts'
 import {
   forgetPolicies,

@@ -1,5 +1,5 @@
 import { createHash, createPublicKey, X509Certificate } from 'node:crypto'
-import type { TlsaData } from '../../platform/dnssec/index.ts'
+import type { TlsaData } from '../../platform/net/dnssec/index.ts'
 
 /** A TLSA record that can be compared with certificates (RFC 6698, RFC 7672 3.1). */
 export interface TlsaRecord {

@@ -1,7 +1,7 @@
 import { classOf } from '../../accounts/mail-class.ts'
 import type { FinishedDelivery, FinishedPage, FinishedPosition } from '../../delivery/control/finished.ts'
 import type { JobFilter } from '../../delivery/control/job-filter.ts'
-import { isAtPlace } from '../../delivery/place-names.ts'
+import { isAtPlace } from '../../delivery/limits/place-names.ts'
 import type { AnySql } from '../../platform/database/database.ts'
 
 type Fragment = ReturnType<AnySql>

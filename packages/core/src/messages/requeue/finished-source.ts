@@ -1,5 +1,5 @@
 import type { FinishedDelivery, FinishedSource, LeftOut } from '../../delivery/control/finished.ts'
-import { keepPartitions, lockBodies } from '../../delivery/deletion-locks.ts'
+import { keepPartitions, lockBodies } from '../../delivery/queue/deletion-locks.ts'
 import type { AnySql } from '../../platform/database/database.ts'
 import type { Forgotten } from '../../suppressions/forgotten.ts'
 import { findFinished } from './find-finished.ts'

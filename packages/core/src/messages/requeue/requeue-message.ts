@@ -1,6 +1,6 @@
 import { type Actor, noteChange } from '../../accounts/audit/index.ts'
-import { keepPartitions, lockBodies } from '../../delivery/deletion-locks.ts'
-import type { Flow } from '../../delivery/flows.ts'
+import { keepPartitions, lockBodies } from '../../delivery/queue/deletion-locks.ts'
+import type { Flow } from '../../delivery/queue/flows.ts'
 import { addressKey } from '../../mime/address.ts'
 import type { AnySql, Sql, SqlTransaction } from '../../platform/database/database.ts'
 import { messageIdText, parseMessageId } from '../../submission/message-id.ts'

@@ -1,8 +1,8 @@
 import { substituterFor } from '../../composition/substitute.ts'
 import { hasTooMany, TOO_MANY_KEYS } from '../../content/substitution/sections.ts'
 import { parseAddress } from '../../mime/address.ts'
+import { inTurns, type Stoppable } from '../../platform/concurrency/turns.ts'
 import { invalidParameter } from '../../platform/errors.ts'
-import { inTurns, type Stoppable } from '../../platform/threads/turns.ts'
 import { LIMITS } from '../../submission/limits.ts'
 import type { Submission, SubmittedEnvelope } from '../../submission/submission.ts'
 

@@ -1,5 +1,5 @@
 import { CLASS_PROBLEM, isClassName } from '../../accounts/mail-class.ts'
-import { DEADLINE } from '../../delivery/schedule.ts'
+import { DEADLINE } from '../../delivery/outcomes/schedule.ts'
 import { invalidParameter } from '../../platform/errors.ts'
 import type { Submission } from '../../submission/submission.ts'
 

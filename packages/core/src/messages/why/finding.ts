@@ -1,7 +1,7 @@
-import type { HoldReason } from '../../delivery/account-holds.ts'
-import type { FlowRate } from '../../delivery/flow-progress.ts'
-import type { AheadByNo } from '../../delivery/line.ts'
-import type { Pause } from '../../delivery/overrides.ts'
+import type { Pause } from '../../delivery/limits/overrides.ts'
+import type { HoldReason } from '../../delivery/queue/account-holds.ts'
+import type { FlowRate } from '../../delivery/queue/flow-progress.ts'
+import type { AheadByNo } from '../../delivery/queue/line.ts'
 import type { Source } from '../../delivery/sources/egress.ts'
 import type { MessageRow, RecentAttempts } from './rows.ts'
 

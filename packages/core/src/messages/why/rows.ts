@@ -1,5 +1,5 @@
 import type { DeliveryClass } from '../../accounts/mail-class.ts'
-import type { DeliveryState } from '../../delivery/states.ts'
+import type { DeliveryState } from '../../delivery/queue/states.ts'
 import type { TlsLevel, TlsOrigin } from '../../delivery/tls/levels.ts'
 import type { AnySql } from '../../platform/database/database.ts'
 import { parseMessageId } from '../../submission/message-id.ts'

@@ -1,5 +1,5 @@
 import type { BackupAddress } from '../config/backups.ts'
-import { createSecrets } from '../secrets.ts'
+import { createSecrets } from '../security/secrets.ts'
 import type { BackupAccess } from './backup-store.ts'
 
 /** The keys of the encryption are derived from SECRET_KEY and SECRET_KEY_PREVIOUS. */

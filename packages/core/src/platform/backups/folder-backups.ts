@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { syncFolder } from '../sync-folder.ts'
+import { syncFolder } from '../storage/sync-folder.ts'
 import { BackupError, type BackupStore, UNFINISHED_FILE } from './backup-store.ts'
 
 /** Backups in a folder. Its files are readable by their owner only. */

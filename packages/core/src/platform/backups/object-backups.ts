@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
-import { createObjectStore, ObjectStoreError } from '../object-store.ts'
-import { pause } from '../threads/timer-delay.ts'
+import { pause } from '../concurrency/timer-delay.ts'
+import { createObjectStore, ObjectStoreError } from '../storage/object-store.ts'
 import {
   BackupError,
   type BackupStore,

@@ -1,6 +1,6 @@
 import { Resolver } from 'node:dns'
 import { isIP } from 'node:net'
-import { isPrivateAddress } from '../networks.ts'
+import { isPrivateAddress } from '../net/networks.ts'
 import { ConfigError } from './config-error.ts'
 import { decoded } from './values.ts'
 

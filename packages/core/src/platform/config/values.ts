@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
-import { parseNetworks } from '../networks.ts'
+import { parseNetworks } from '../net/networks.ts'
 import { ConfigError, type Environment } from './config-error.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Log } from '../log.ts'
+import type { Log } from '../process/log.ts'
 import { isDatabaseTrouble, type Sql } from './database.ts'
 import { ensurePartitions } from './partitions.ts'
 

@@ -1,4 +1,4 @@
-import { timerDelay } from '../threads/timer-delay.ts'
+import { timerDelay } from '../concurrency/timer-delay.ts'
 import { CommitQueue, type CommitQueueOptions, type Waiting } from './commit-queue.ts'
 
 /**

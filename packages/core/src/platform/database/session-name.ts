@@ -1,4 +1,4 @@
-import { schemaVersion } from './migration-files.ts'
+import { schemaVersion } from './migrations/migration-files.ts'
 
 /** The version in a session's name, as a POSIX pattern. */
 export const PROGRAM_VERSION = ' v([0-9]+)$'

@@ -1,7 +1,7 @@
-import type { HealthState } from '../health.ts'
-import type { ListenTarget } from '../listening-sockets.ts'
-import { servePlainHttp } from '../plain-http.ts'
-import { programVersion } from '../program-version.ts'
+import type { ListenTarget } from '../net/listening-sockets.ts'
+import { servePlainHttp } from '../net/plain-http.ts'
+import type { HealthState } from '../process/health.ts'
+import { programVersion } from '../process/program-version.ts'
 import { measure, startMetrics } from './metrics.ts'
 
 export interface ServeMetricsOptions extends HealthState {

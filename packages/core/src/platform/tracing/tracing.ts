@@ -1,8 +1,8 @@
 import { BroadcastChannel } from 'node:worker_threads'
 import type { FinishedSpan, SpanAttributes } from '@postrider/telemetry'
 import type { TracingConfig } from '../config/tracing.ts'
-import type { Log } from '../log.ts'
-import { programVersion } from '../program-version.ts'
+import type { Log } from '../process/log.ts'
+import { programVersion } from '../process/program-version.ts'
 import { newSpanId, newTraceId, parseTraceParent, type TraceParent, traceParentText } from './trace-parent.ts'
 
 export type { SpanAttributes } from '@postrider/telemetry'

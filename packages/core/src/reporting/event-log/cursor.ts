@@ -1,5 +1,5 @@
 import { invalidParameter } from '../../platform/errors.ts'
-import type { Secrets } from '../../platform/secrets.ts'
+import type { Secrets } from '../../platform/security/secrets.ts'
 import type { LogQuery } from './query.ts'
 
 /** A delivery's position in the log. Rows are ordered by message id and recipient number. */

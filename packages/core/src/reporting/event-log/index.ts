@@ -1,7 +1,7 @@
 import { readInOrder } from '../../platform/database/read-in-order.ts'
 import type { Reads } from '../../platform/database/reads.ts'
 import { invalidParameter } from '../../platform/errors.ts'
-import type { Secrets } from '../../platform/secrets.ts'
+import type { Secrets } from '../../platform/security/secrets.ts'
 import { openCursor, sealCursor } from './cursor.ts'
 import { type Filter, type LogQuery, parseFilter, requireDays } from './query.ts'
 import { type LogRow, toLogRow } from './row.ts'

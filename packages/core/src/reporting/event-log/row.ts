@@ -1,6 +1,6 @@
 import { countMergeTags, renderMergeTags, tagsWithout } from '../../composition/merge.ts'
 import { eventTypesWhere } from '../../events/event-types.ts'
-import { atOnce } from '../../platform/threads/turns.ts'
+import { atOnce } from '../../platform/concurrency/turns.ts'
 import { dropText, isHardBounce, replyText } from '../events/texts.ts'
 
 /** Maximum opens, and maximum clicks, of one row: the latest ones. */

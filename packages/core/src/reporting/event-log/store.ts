@@ -1,4 +1,4 @@
-import { waitingFor } from '../../delivery/waiting.ts'
+import { waitingFor } from '../../delivery/queue/waiting.ts'
 import type { AnySql } from '../../platform/database/database.ts'
 import { timeOfId } from '../../submission/message-id.ts'
 import type { Place } from './cursor.ts'

@@ -1,5 +1,5 @@
 import { onlyRow, type Sql, type SqlTransaction } from '../../platform/database/database.ts'
-import { isUsable } from '../../platform/database/recovery-target.ts'
+import { isUsable } from '../../platform/database/replication/recovery-target.ts'
 
 /** The notification channel for events that got their sequence numbers. */
 export const EVENT_CHANNEL = 'postrider_events'

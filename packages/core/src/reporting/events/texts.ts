@@ -1,4 +1,4 @@
-import { HARD_CLASSES } from '../../delivery/bounce-rules.ts'
+import { HARD_CLASSES } from '../../delivery/outcomes/bounce-rules.ts'
 import type { EventDetail } from '../../events/event-detail.ts'
 
 /** Texts for events that v2 reports with fewer event names than core has (v2 contract 16.4). */

@@ -1,5 +1,5 @@
+import { timerDelay } from '../../platform/concurrency/timer-delay.ts'
 import type { AnySql } from '../../platform/database/database.ts'
-import { timerDelay } from '../../platform/threads/timer-delay.ts'
 import { lastNumbers } from './last-numbers.ts'
 
 /** Maximum number of waiting requests, in total and per account. */

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../platform/errors.ts'
-import { type OutboundAnswer, OutboundError, type OutboundHttp } from '../../platform/outbound-http.ts'
+import { type OutboundAnswer, OutboundError, type OutboundHttp } from '../../platform/net/outbound-http.ts'
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
 

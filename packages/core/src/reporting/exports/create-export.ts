@@ -1,7 +1,7 @@
 import { type Actor, noteChange } from '../../accounts/audit/index.ts'
 import { parseAddress } from '../../mime/address.ts'
 import { ServiceError } from '../../platform/errors.ts'
-import type { OutboundHttp } from '../../platform/outbound-http.ts'
+import type { OutboundHttp } from '../../platform/net/outbound-http.ts'
 import { requireReachable } from './callback.ts'
 import { spanOf } from './days.ts'
 import type { NewExport } from './export-job.ts'

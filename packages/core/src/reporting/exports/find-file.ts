@@ -1,6 +1,6 @@
 import type { Sql } from '../../platform/database/database.ts'
 import { ServiceError } from '../../platform/errors.ts'
-import type { Secrets } from '../../platform/secrets.ts'
+import type { Secrets } from '../../platform/security/secrets.ts'
 import type { ExportFile } from './export-job.ts'
 import { fileOf } from './file.ts'
 import { jobOfToken } from './link.ts'

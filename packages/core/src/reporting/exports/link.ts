@@ -1,4 +1,4 @@
-import type { Secrets } from '../../platform/secrets.ts'
+import type { Secrets } from '../../platform/security/secrets.ts'
 
 const CONTEXT = 'export link'
 

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../platform/errors.ts'
-import type { OutboundHttp } from '../../platform/outbound-http.ts'
+import type { OutboundHttp } from '../../platform/net/outbound-http.ts'
 import { postCallback } from './callback.ts'
 import type { ExportJob } from './export-job.ts'
 import { mailNotice, type NoticeDependencies } from './notice.ts'

@@ -1,4 +1,4 @@
-import type { Secrets } from '../../platform/secrets.ts'
+import type { Secrets } from '../../platform/security/secrets.ts'
 import type { ExportJob } from './export-job.ts'
 import { linkToken } from './link.ts'
 import type { StoredExport } from './store.ts'

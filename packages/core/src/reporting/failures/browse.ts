@@ -1,5 +1,5 @@
-import { HARD_CLASSES } from '../../delivery/bounce-rules.ts'
-import { SUPPRESSED } from '../../delivery/hard-bounces.ts'
+import { HARD_CLASSES } from '../../delivery/outcomes/bounce-rules.ts'
+import { SUPPRESSED } from '../../delivery/outcomes/hard-bounces.ts'
 import { type AnySql, onlyRow } from '../../platform/database/database.ts'
 import { bounced, byHumans } from '../event-log/notable.ts'
 import type { FailedAddress, FailureFilter, FailureKind } from './failure.ts'

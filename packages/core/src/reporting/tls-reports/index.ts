@@ -2,11 +2,11 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { ServiceMail } from '../../messages/service-mail.ts'
 import { parseAddress } from '../../mime/address.ts'
-import type { Config } from '../../platform/config.ts'
+import type { Config } from '../../platform/config/config.ts'
 import type { Sql } from '../../platform/database/database.ts'
 import { ServiceError } from '../../platform/errors.ts'
-import { createHostAddresses, type HostAddressesConfig } from '../../platform/host-addresses.ts'
-import { OutboundError, type OutboundHttp } from '../../platform/outbound-http.ts'
+import { createHostAddresses, type HostAddressesConfig } from '../../platform/net/host-addresses.ts'
+import { OutboundError, type OutboundHttp } from '../../platform/net/outbound-http.ts'
 import {
   buildTlsReport,
   type CountedFailures,

@@ -1,6 +1,6 @@
 import type { Sql } from '../../platform/database/database.ts'
-import type { OutboundHttp } from '../../platform/outbound-http.ts'
-import type { Secrets } from '../../platform/secrets.ts'
+import type { OutboundHttp } from '../../platform/net/outbound-http.ts'
+import type { Secrets } from '../../platform/security/secrets.ts'
 import type { LimitedRequests } from './limited-requests.ts'
 
 export interface WebhooksDependencies {

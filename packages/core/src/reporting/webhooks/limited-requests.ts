@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { selectHolder } from '../../accounts/store.ts'
 import type { Event } from '../../events/event.ts'
+import { createSharedSlots } from '../../platform/concurrency/shared-slots.ts'
 import type { Sql } from '../../platform/database/database.ts'
 import { ServiceError } from '../../platform/errors.ts'
-import type { OutboundHttp } from '../../platform/outbound-http.ts'
-import { createSharedSlots } from '../../platform/shared-slots.ts'
+import type { OutboundHttp } from '../../platform/net/outbound-http.ts'
 import { post, probe, type Target, type WebhookResponse, writeBody } from './send.ts'
 
 /** Maximum numbers of concurrent probes and tests, in all of the process and of one holder. A receiver has ten seconds to respond. */

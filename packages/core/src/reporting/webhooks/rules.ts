@@ -1,5 +1,5 @@
 import { invalidParameter, ServiceError } from '../../platform/errors.ts'
-import { OutboundError, type OutboundHttp } from '../../platform/outbound-http.ts'
+import { OutboundError, type OutboundHttp } from '../../platform/net/outbound-http.ts'
 
 const MAX_HEADERS = 10
 const MAX_NAME_LENGTH = 64

@@ -1,6 +1,6 @@
 import type { Sql } from '../../platform/database/database.ts'
-import type { SealedColumn } from '../../platform/key-rotation.ts'
-import type { Secrets } from '../../platform/secrets.ts'
+import type { SealedColumn } from '../../platform/security/key-rotation.ts'
+import type { Secrets } from '../../platform/security/secrets.ts'
 import { type Row, selectKeys } from './store.ts'
 import type { Webhook, WebhookKeys } from './webhook.ts'
 

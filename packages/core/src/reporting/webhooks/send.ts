@@ -1,6 +1,6 @@
 import type { Event } from '../../events/event.ts'
 import { defined } from '../../platform/defined.ts'
-import { OutboundError, type OutboundHttp } from '../../platform/outbound-http.ts'
+import { OutboundError, type OutboundHttp } from '../../platform/net/outbound-http.ts'
 import { v2Body } from '../formats/v2/webhook-body.ts'
 import { v3Body } from '../formats/v3/webhook-body.ts'
 import { signatureHeaders } from './signature.ts'

@@ -1,6 +1,6 @@
 import type { AuditValues } from '../../accounts/audit/index.ts'
 import { ServiceError } from '../../platform/errors.ts'
-import type { OutboundHttp } from '../../platform/outbound-http.ts'
+import type { OutboundHttp } from '../../platform/net/outbound-http.ts'
 import { eventName } from './names.ts'
 import { cleanHeaders, cleanUrl, notedUrl } from './rules.ts'
 import type { Webhook, WebhookSettings } from './webhook.ts'

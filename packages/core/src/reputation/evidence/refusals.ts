@@ -1,4 +1,4 @@
-import type { Secrets } from '../../platform/secrets.ts'
+import type { Secrets } from '../../platform/security/secrets.ts'
 import { anonymousReply, kindOfReply } from './anonymous-reply.ts'
 import type { Refusal } from './evidence.ts'
 

@@ -1,5 +1,5 @@
 import type { AnySql } from '../../platform/database/database.ts'
-import type { Secrets } from '../../platform/secrets.ts'
+import type { Secrets } from '../../platform/security/secrets.ts'
 import type { AttemptSample } from './evidence.ts'
 import { Refusals, type RefusedAttempt } from './refusals.ts'
 

@@ -1,4 +1,4 @@
-import type { Secrets } from '../../platform/secrets.ts'
+import type { Secrets } from '../../platform/security/secrets.ts'
 import type { Evidence } from './evidence.ts'
 
 /** An HMAC-SHA-256 with a key of this installation (SECRET_KEY): only it can make one, and check it. */

@@ -1,4 +1,4 @@
-import { lockBodies } from '../../delivery/deletion-locks.ts'
+import { lockBodies } from '../../delivery/queue/deletion-locks.ts'
 import type { AnySql } from '../../platform/database/database.ts'
 import { deleteBodies } from '../delete-bodies.ts'
 import {

@@ -1,4 +1,4 @@
-import { finishDeliveries } from '../../delivery/finish-deliveries.ts'
+import { finishDeliveries } from '../../delivery/outcomes/finish-deliveries.ts'
 import { insertEvents } from '../../events/insert-events.ts'
 import { type AnySql, notByIndex, onlyRow } from '../../platform/database/database.ts'
 

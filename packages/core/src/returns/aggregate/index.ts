@@ -1,5 +1,5 @@
 import type { AnySql } from '../../platform/database/database.ts'
-import { createHostAddresses } from '../../platform/host-addresses.ts'
+import { createHostAddresses } from '../../platform/net/host-addresses.ts'
 import type { ReturnResult } from '../return-result.ts'
 import type { OwnMailConfig } from './own-mail.ts'
 import { createReportReader } from './report-reader.ts'

@@ -1,7 +1,7 @@
 import { returnPathHostOf } from '../../domains/records.ts'
-import type { Config } from '../../platform/config.ts'
+import type { Config } from '../../platform/config/config.ts'
 import type { AnySql, Sql } from '../../platform/database/database.ts'
-import type { HostAddresses } from '../../platform/host-addresses.ts'
+import type { HostAddresses } from '../../platform/net/host-addresses.ts'
 import type { DmarcGroup } from './read/report-reading.ts'
 
 /** Recognizes mail that this service has sent. */

@@ -1,5 +1,5 @@
+import { createThreadPool, ThreadStopped } from '../../platform/concurrency/guarded-thread.ts'
 import { ServiceError } from '../../platform/errors.ts'
-import { createThreadPool, ThreadStopped } from '../../platform/threads/guarded-thread.ts'
 import { createClientTurns } from '../client-turns.ts'
 import type { Unreadable } from './read/limits.ts'
 import type { DmarcReading, TlsReading } from './read/report-reading.ts'

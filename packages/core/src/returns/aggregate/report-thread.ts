@@ -1,6 +1,6 @@
 import { readHeader, readLeaves } from '../../mime/read-leaves.ts'
-import { garbageCollector, RELEASE_FROM_BYTES } from '../../platform/threads/garbage.ts'
-import { type Served, serveOrders } from '../../platform/threads/thread-orders.ts'
+import { garbageCollector, RELEASE_FROM_BYTES } from '../../platform/concurrency/garbage.ts'
+import { type Served, serveOrders } from '../../platform/concurrency/thread-orders.ts'
 import { addressIn } from '../read/address-in.ts'
 import { findReport } from './read/find-report.ts'
 import { REPORT_LIMITS, UnreadableReport } from './read/limits.ts'

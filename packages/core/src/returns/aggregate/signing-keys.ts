@@ -1,5 +1,5 @@
 import { readHeader } from '../../mime/read-leaves.ts'
-import { withDns } from '../../platform/dns-lookup.ts'
+import { withDns } from '../../platform/net/dns-lookup.ts'
 import { addressIn } from '../read/address-in.ts'
 
 /** The TXT records at the hosts of DKIM keys, by host. */

@@ -1,6 +1,6 @@
-import { asksDns } from '../../platform/config.ts'
+import { asksDns } from '../../platform/config/config.ts'
 import type { Sql, SqlTransaction } from '../../platform/database/database.ts'
-import type { HostAddresses } from '../../platform/host-addresses.ts'
+import type { HostAddresses } from '../../platform/net/host-addresses.ts'
 import type { Role } from '../return-address.ts'
 import type { ReportKind, ReturnEffect, ReturnResult } from '../return-result.ts'
 import { insertReturn, newReturnId, RETURN_LIMITS } from '../store.ts'

@@ -1,4 +1,4 @@
-import type { Stage } from '../../delivery/outcome.ts'
+import type { Stage } from '../../delivery/outcomes/outcome.ts'
 import type { Action } from './return-reading.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { BounceClass } from '../../delivery/bounce-rules.ts'
+import type { BounceClass } from '../../delivery/outcomes/bounce-rules.ts'
 
 /** The content of a message that came back. */
 export type ReturnReading =

@@ -1,4 +1,4 @@
-import type { Stage } from '../../delivery/outcome.ts'
+import type { Stage } from '../../delivery/outcomes/outcome.ts'
 
 /** Maximum length of a reply, as of those that this service receives itself. */
 export const MAX_REPLY = 1024

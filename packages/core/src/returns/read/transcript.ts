@@ -1,4 +1,4 @@
-import type { Stage } from '../../delivery/outcome.ts'
+import type { Stage } from '../../delivery/outcomes/outcome.ts'
 import { locateAddress } from './address-in.ts'
 import { MAX_SEARCHED, stageIn } from './smtp-reply.ts'
 

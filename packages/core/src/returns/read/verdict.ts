@@ -1,5 +1,5 @@
-import { type BounceClass, bounceClass, HARD_CLASSES, type Said } from '../../delivery/bounce-rules.ts'
-import type { Stage } from '../../delivery/outcome.ts'
+import { type BounceClass, bounceClass, HARD_CLASSES, type Said } from '../../delivery/outcomes/bounce-rules.ts'
+import type { Stage } from '../../delivery/outcomes/outcome.ts'
 import type { Action, ReportedRecipient } from './return-reading.ts'
 import { type FoundReply, oneLine, replyIn } from './smtp-reply.ts'
 

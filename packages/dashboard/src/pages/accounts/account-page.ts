@@ -11,11 +11,11 @@ import { foreign, type Html, html, inputField, selectField, type Value } from '@
 import { type Answer, page, redirect } from '../../frame/answer.ts'
 import { attempt } from '../../frame/attempt.ts'
 import { field, type UserCall } from '../../frame/call.ts'
-import { frameWords } from '../../frame/frame-words.ts'
+import { proved } from '../../frame/forms/proof.ts'
 import { idIn, operatorOf, operatorPath } from '../../frame/operator.ts'
 import { actButton, ask, byApi, copyable, emptyBox, pageHead, problemNote } from '../../frame/parts.ts'
-import { proved } from '../../frame/proof.ts'
 import { type DashboardRoute, operators } from '../../frame/routes.ts'
+import { frameWords } from '../../frame/words/frame-words.ts'
 import { figuresText, levelMark, ruleText } from '../operator/standing.ts'
 import { accountsWords } from './accounts-words.ts'
 

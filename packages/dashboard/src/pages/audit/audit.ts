@@ -2,9 +2,9 @@ import type { AuditEntry, AuditValues } from '@postrider/core'
 import { foreign, type Html, html, type Value } from '@postrider/ui'
 import { type Answer, page } from '../../frame/answer.ts'
 import { type AccountCall, field } from '../../frame/call.ts'
-import { frameWords } from '../../frame/frame-words.ts'
 import { byApi, emptyBox, pageHead } from '../../frame/parts.ts'
 import { account, type DashboardRoute } from '../../frame/routes.ts'
+import { frameWords } from '../../frame/words/frame-words.ts'
 import { auditWords } from './audit-words.ts'
 
 export const AUDIT: readonly DashboardRoute[] = [account('GET', '/audit', 'audit', auditLog)]

@@ -5,9 +5,9 @@ import { type Answer, file, page, redirect } from '../../frame/answer.ts'
 import { attempt } from '../../frame/attempt.ts'
 import { type AccountCall, field, fields } from '../../frame/call.ts'
 import { notFound } from '../../frame/error-pages.ts'
-import { frameWords } from '../../frame/frame-words.ts'
 import { actButton, byApi, emptyBox, pageHead, problemNote } from '../../frame/parts.ts'
 import { account, type DashboardRoute } from '../../frame/routes.ts'
+import { frameWords } from '../../frame/words/frame-words.ts'
 import { exportsWords } from './exports-words.ts'
 
 export const EXPORTS: readonly DashboardRoute[] = [

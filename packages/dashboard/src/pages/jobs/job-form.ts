@@ -2,9 +2,9 @@ import { BOUNCE_CLASSES, DELIVERY_CLASSES, QUEUE_ACTIONS, type QueueAction, type
 import { checkField, type Html, html, inputField, selectField, type Value } from '@postrider/ui'
 import { type Answer, page } from '../../frame/answer.ts'
 import { type Form, field, type UserCall } from '../../frame/call.ts'
-import { frameWords } from '../../frame/frame-words.ts'
 import { idIn, operatorPath } from '../../frame/operator.ts'
 import { pageHead, problemNote } from '../../frame/parts.ts'
+import { frameWords } from '../../frame/words/frame-words.ts'
 import { queueWords } from '../queue/queue-words.ts'
 import { jobsWords } from './jobs-words.ts'
 

@@ -2,7 +2,7 @@ import { ServiceError } from '@postrider/core'
 import { type Answer, redirect } from '../../frame/answer.ts'
 import { attempt } from '../../frame/attempt.ts'
 import type { AccountCall } from '../../frame/call.ts'
-import { evenIfLarge } from '../../frame/even-if-large.ts'
+import { evenIfLarge } from '../../frame/forms/even-if-large.ts'
 import { messagePage } from './message.ts'
 
 /** Makes what is deferred due now. */

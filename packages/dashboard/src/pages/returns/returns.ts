@@ -2,10 +2,10 @@ import { NO_EFFECT, parseMessageId, RETURN_KINDS, type StoredReturn } from '@pos
 import { foreign, type Html, html, type Value } from '@postrider/ui'
 import { type Answer, page } from '../../frame/answer.ts'
 import { field, type UserCall } from '../../frame/call.ts'
-import { frameWords } from '../../frame/frame-words.ts'
 import { operatorPath } from '../../frame/operator.ts'
 import { emptyBox, pageHead } from '../../frame/parts.ts'
 import { type DashboardRoute, operators } from '../../frame/routes.ts'
+import { frameWords } from '../../frame/words/frame-words.ts'
 import { returnsWords } from './returns-words.ts'
 
 export const RETURNS: readonly DashboardRoute[] = [

@@ -1,7 +1,7 @@
 import { html } from '@postrider/ui'
 import { type Answer, page, redirect } from '../../frame/answer.ts'
 import type { UserCall } from '../../frame/call.ts'
-import { frameWords } from '../../frame/frame-words.ts'
+import { frameWords } from '../../frame/words/frame-words.ts'
 
 const MESSAGE_ID = /^[0-9a-f]{32}$/
 /** Accounts that are searched for a message. */

@@ -1,8 +1,8 @@
 import { type Invitation, type Member, ROLES } from '@postrider/core'
 import { foreign, type Html, html, selectField, type Value } from '@postrider/ui'
 import type { AccountCall, Call } from '../../frame/call.ts'
-import { frameWords } from '../../frame/frame-words.ts'
 import { ask } from '../../frame/parts.ts'
+import { frameWords } from '../../frame/words/frame-words.ts'
 import { teamWords } from './team-words.ts'
 
 export function membersTable(call: AccountCall, members: readonly Member[]): Html {

@@ -1,4 +1,4 @@
-import { FORM_LIMIT } from '../../frame/parse-form.ts'
+import { FORM_LIMIT } from '../../frame/forms/parse-form.ts'
 import type { TemplateTexts } from './template-kinds.ts'
 
 /** Octets of the editor's fields in addition to the texts, and room for what is added to them. */

@@ -1,7 +1,7 @@
 import type { Generation } from '@postrider/core'
 import { attempt } from '../../frame/attempt.ts'
 import type { AccountCall } from '../../frame/call.ts'
-import { evenIfLarge } from '../../frame/even-if-large.ts'
+import { evenIfLarge } from '../../frame/forms/even-if-large.ts'
 
 /** The kinds of templates: dynamic and legacy ones of the v3 API, and those of the v2 API with merge tags. */
 export type TemplateKind = Generation | 'merge'

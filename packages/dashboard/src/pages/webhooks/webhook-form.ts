@@ -2,8 +2,8 @@ import { shownHeaders, WEBHOOK_EVENTS, WEBHOOK_FORMATS, type Webhook, type Webho
 import { checkField, html, inputField, selectField, textField } from '@postrider/ui'
 import { type Answer, page } from '../../frame/answer.ts'
 import { type AccountCall, type Form, field, fields } from '../../frame/call.ts'
-import { frameWords } from '../../frame/frame-words.ts'
 import { pageHead, problemNote } from '../../frame/parts.ts'
+import { frameWords } from '../../frame/words/frame-words.ts'
 import { webhookName } from './webhook-state.ts'
 import { webhooksWords } from './webhooks-words.ts'
 

@@ -1,4 +1,4 @@
-import type { DnsAnswer } from '../../../platform/dns-lookup.ts'
+import type { DnsAnswer } from '../../../platform/net/dns-lookup.ts'
 
 /** A DNS block list of IP addresses (RFC 5782). */
 export interface BlockList {

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
-import type { DnsAnswer, DnsQuery } from '../../../platform/dns-lookup.ts'
-import { isPrivateAddress } from '../../../platform/networks.ts'
+import type { DnsAnswer, DnsQuery } from '../../../platform/net/dns-lookup.ts'
+import { isPrivateAddress } from '../../../platform/net/networks.ts'
 import { compared, notRight, plainName, type RecordCheck, right, skipped, unanswered } from './record-check.ts'
 import { reverseName } from './reverse-name.ts'
 import { checkSpf } from './spf.ts'

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net'
 import { serviceHosts } from '../../../domains/service-hosts.ts'
-import { asksDns, type Config } from '../../../platform/config.ts'
+import { asksDns, type Config } from '../../../platform/config/config.ts'
 import type { AnySql } from '../../../platform/database/database.ts'
-import { type DnsAnswer, type DnsQuery, withDns } from '../../../platform/dns-lookup.ts'
-import { isPrivateAddress } from '../../../platform/networks.ts'
+import { type DnsAnswer, type DnsQuery, withDns } from '../../../platform/net/dns-lookup.ts'
+import { isPrivateAddress } from '../../../platform/net/networks.ts'
 import { readEgress } from '../egress.ts'
 import {
   checkHelo,

@@ -1,6 +1,6 @@
-import { asksDns, type Config } from '../../../platform/config.ts'
+import { asksDns, type Config } from '../../../platform/config/config.ts'
 import type { AnySql, Sql } from '../../../platform/database/database.ts'
-import type { Log } from '../../../platform/log.ts'
+import type { Log } from '../../../platform/process/log.ts'
 import { sourceNamed } from '../change-egress.ts'
 import { readEgress } from '../egress.ts'
 import type { ConfirmAddresses } from '../manage-sources.ts'

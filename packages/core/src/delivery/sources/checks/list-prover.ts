@@ -1,5 +1,5 @@
-import type { DnsQuery } from '../../../platform/dns-lookup.ts'
-import type { Log } from '../../../platform/log.ts'
+import type { DnsQuery } from '../../../platform/net/dns-lookup.ts'
+import type { Log } from '../../../platform/process/log.ts'
 import { type BlockList, unknown, type Verdict, verdictOf } from './block-lists.ts'
 import { reversed } from './reverse-name.ts'
 

@@ -1,7 +1,7 @@
-import { dkimRecordText } from '../../../domains/dkim-key.ts'
-import { operatorPublicKey } from '../../../domains/operator-signer.ts'
-import type { Config } from '../../../platform/config.ts'
-import type { DnsQuery } from '../../../platform/dns-lookup.ts'
+import { dkimRecordText } from '../../../domains/keys/dkim-key.ts'
+import { operatorPublicKey } from '../../../domains/keys/operator-signer.ts'
+import type { Config } from '../../../platform/config/config.ts'
+import type { DnsQuery } from '../../../platform/net/dns-lookup.ts'
 import { notRight, type RecordCheck, right, skipped, unanswered } from './record-check.ts'
 
 type OwnConfig = Pick<Config, 'receivesReports' | 'returnPathHost' | 'operatorDkim'>

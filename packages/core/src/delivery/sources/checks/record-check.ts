@@ -1,4 +1,4 @@
-import { type DnsAnswer, printableValue } from '../../../platform/dns-lookup.ts'
+import { type DnsAnswer, printableValue } from '../../../platform/net/dns-lookup.ts'
 
 /**
  * `unknown`: the DNS has not answered yet; `skipped`: the DNS is not queried for this record, and `problem` has the reason.

@@ -1,6 +1,6 @@
 import { OPERATOR } from '../../../accounts/audit/index.ts'
 import type { AnySql, Sql } from '../../../platform/database/database.ts'
-import type { Log } from '../../../platform/log.ts'
+import type { Log } from '../../../platform/process/log.ts'
 import { changeEgressIf } from '../change-egress.ts'
 import { type Egress, readEgress, type Source } from '../egress.ts'
 

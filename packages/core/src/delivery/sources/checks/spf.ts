@@ -1,4 +1,4 @@
-import { type DnsAnswer, type DnsQuery, type DnsType, printableValue } from '../../../platform/dns-lookup.ts'
+import { type DnsAnswer, type DnsQuery, type DnsType, printableValue } from '../../../platform/net/dns-lookup.ts'
 import { shown } from './record-check.ts'
 
 /** Whether the SPF record of a host permits an address (RFC 7208). */

@@ -1,4 +1,4 @@
-import type { BounceClass } from '../../../delivery/bounce-rules.ts'
+import type { BounceClass } from '../../../delivery/outcomes/bounce-rules.ts'
 import type { Event, EventDelivery } from '../../../events/event.ts'
 import type { EventDetail } from '../../../events/event-detail.ts'
 import { eventType, isWebhookEvent, type WebhookEvent } from '../../../events/event-types.ts'

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { parseDomain } from '../../../mime/address.ts'
-import { plainAddress } from '../../../platform/networks.ts'
+import { plainAddress } from '../../../platform/net/networks.ts'
 import { malformed } from './limits.ts'
 
 /** Characters of a name or id that are kept. */

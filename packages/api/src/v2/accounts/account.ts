@@ -1,0 +1,120 @@
+import { type AccountSettings, ServiceError } from '@postrider/core'
+import Type, { type Static } from 'typebox'
+import { Flag, Text } from '../messages/send-email-schema.ts'
+import { parseFlag } from '../messages/to-submission.ts'
+import { type Operation, operation } from '../operation.ts'
+
+const Days = (what: string) =>
+  Type.Union([Type.Integer({ minimum: 0, maximum: 36_500 }), Type.Null()], {
+    description: `retention of ${what} in days; 0 or null: the operator's setting`,
+  })
+
+const Change = Type.Object({
+  openTracking: Type.Optional(Flag),
+  clickTracking: Type.Optional(Flag),
+  unsubscribeLink: Type.Optional(Flag),
+  mailClass: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: 'urgent, normal or bulk' })),
+  footerHtml: Type.Optional(Text),
+  footerText: Type.Optional(Text),
+  privacyMode: Type.Optional(Flag),
+  accountNotices: Type.Optional(Flag),
+  timeZone: Type.Optional(Type.String({ maxLength: 100, description: 'IANA name, like Europe/Lisbon' })),
+  eventDays: Type.Optional(Days('events')),
+  bodyDays: Type.Optional(Days('bodies')),
+})
+
+const Kept = (what: string) =>
+  Type.Union([Type.Integer(), Type.Null()], {
+    description: `retention of ${what} in days; null: the operator's setting`,
+  })
+
+const Settings = Type.Object({
+  openTracking: Type.Boolean({ description: 'add an open pixel to HTML; default for messages' }),
+  clickTracking: Type.Boolean({ description: 'count clicks on links; default for messages' }),
+  unsubscribeLink: Type.Boolean({ description: 'add an unsubscribe link; default for messages' }),
+  mailClass: Type.String({ description: 'class of messages without their own: urgent, normal or bulk' }),
+  footerHtml: Type.Union([Type.String(), Type.Null()]),
+  footerText: Type.Union([Type.String(), Type.Null()]),
+  privacyMode: Type.Boolean({ description: 'do not store the IP address and user agent of opens and clicks' }),
+  accountNotices: Type.Boolean({
+    description:
+      'mail to the owners when mail of the account is slowed or held, or may be, and when its credit runs low',
+  }),
+  timeZone: Type.String(),
+  eventDays: Kept('events'),
+  bodyDays: Kept('bodies'),
+})
+
+const common = { group: 'Account', scope: 'account' } as const
+const example: Static<typeof Settings> = {
+  openTracking: true,
+  clickTracking: false,
+  unsubscribeLink: true,
+  mailClass: 'normal',
+  footerHtml: '<p>Ship & Co</p>',
+  footerText: 'Ship & Co',
+  privacyMode: false,
+  accountNotices: true,
+  timeZone: 'Europe/Lisbon',
+  eventDays: null,
+  bodyDays: 7,
+}
+
+/** Account settings: defaults for messages, tracking and retention. */
+export const ACCOUNT: readonly Operation[] = [
+  operation({
+    ...common,
+    name: 'showAccount',
+    summary: 'Show the account settings',
+    routes: [
+      ['/account', 'GET'],
+      ['/account/show', 'GET', 'POST'],
+    ],
+    input: Type.Object({}),
+    answer: Settings,
+    errors: [],
+    example: { input: {}, data: example },
+    act: async (_input, { core, principal }) => ({
+      data: { ...(await core.accounts.settings.show(principal.account.id)) },
+    }),
+  }),
+  operation({
+    ...common,
+    name: 'changeAccount',
+    summary: 'Change the account settings for messages accepted from now on. Omitted parameters keep their values',
+    routes: [['/account', 'POST', 'PATCH']],
+    input: Change,
+    answer: Settings,
+    errors: [],
+    example: { input: { clickTracking: 0, footerText: 'Ship & Co', timeZone: 'Europe/Lisbon' }, data: example },
+    async act(input, { core, principal, by }) {
+      if (Object.keys(input).length === 0) throw new ServiceError('bodyBlank')
+      return { data: { ...(await core.accounts.settings.change(principal.account.id, changeIn(input), by)) } }
+    },
+  }),
+]
+
+/** A null or blank flag counts as omitted, as in sendEmail. */
+function changeIn(input: Static<typeof Change>): Partial<AccountSettings> {
+  const {
+    openTracking,
+    clickTracking,
+    unsubscribeLink,
+    privacyMode,
+    accountNotices,
+    mailClass,
+    eventDays,
+    bodyDays,
+    ...texts
+  } = input
+  const flags = { openTracking, clickTracking, unsubscribeLink, privacyMode, accountNotices }
+  const read = Object.entries(flags).map(([name, flag]) => [name, parseFlag(flag)] as const)
+  return {
+    ...texts,
+    // As with a flag.
+    ...(mailClass ? { mailClass: mailClass as AccountSettings['mailClass'] } : {}),
+    ...Object.fromEntries(read.filter(([, flag]) => flag !== undefined)),
+    ...(eventDays === undefined ? {} : { eventDays: eventDays || null }),
+    ...(bodyDays === undefined ? {} : { bodyDays: bodyDays || null }),
+  }
+}

@@ -1,0 +1,97 @@
+import {
+  type ApiKey,
+  invalidParameter,
+  type Restrictions,
+  type RestrictionsChange,
+  readIsoTime,
+  UNRESTRICTED,
+} from '@postrider/core'
+import Type, { type Static, type TSchema } from 'typebox'
+import { commaList } from '../comma-list.ts'
+
+export const Id = Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 })
+/** A list, or its entries separated by commas. */
+export const Texts = (description: string) =>
+  Type.Union([Type.Array(Type.String(), { maxItems: 100 }), Type.String()], { description })
+const orNull = <T extends TSchema>(type: T) => Type.Optional(Type.Union([type, Type.Null()]))
+/** Elsewhere unknown names are ignored; here a typo would leave a key with more permissions than intended. */
+export const STRICT = { additionalProperties: false }
+const Most = (description: string) => Type.Integer({ minimum: 1, description })
+
+export const RestrictionsInput = Type.Object(
+  {
+    templates: orNull(Type.Array(Id, { maxItems: 100, description: 'only messages with one of these templates' })),
+    sender_domains: orNull(Texts('only from these domains')),
+    recipient_domains: orNull(Texts('only to these domains')),
+    recipients_per_hour: orNull(Most('accepted recipients, including cc and bcc')),
+    calls_per_minute: orNull(Most('API calls of any kind, and messages submitted by SMTP')),
+    class: orNull(Type.String({ description: 'the class of all its mail: urgent, normal or bulk' })),
+    until: orNull(Type.String({ description: 'ISO 8601; time of expiry, after which the key gets error 101' })),
+  },
+  STRICT,
+)
+
+/** Restrictions as the API shows them: those that the key has. */
+export const ShownRestrictions = Type.Object({
+  templates: Type.Optional(Type.Array(Type.Integer())),
+  sender_domains: Type.Optional(Type.Array(Type.String())),
+  recipient_domains: Type.Optional(Type.Array(Type.String())),
+  recipients_per_hour: Type.Optional(Type.Integer()),
+  calls_per_minute: Type.Optional(Type.Integer()),
+  class: Type.Optional(Type.String()),
+  until: Type.Optional(Type.String()),
+})
+
+/** Returns the change that the input describes; null removes all restrictions. Throws parameterInvalid. */
+export function restrictionsOf(
+  given: Static<typeof RestrictionsInput> | null | undefined,
+): RestrictionsChange | undefined {
+  if (given == null) return given === null ? UNRESTRICTED : undefined
+  const {
+    templates,
+    sender_domains,
+    recipient_domains,
+    recipients_per_hour,
+    calls_per_minute,
+    class: of,
+    until,
+  } = given
+  const change: { [Name in keyof Restrictions]: Restrictions[Name] | undefined } = {
+    templates,
+    senderDomains: sender_domains == null ? sender_domains : commaList('restrictions.sender_domains', sender_domains),
+    recipientDomains:
+      recipient_domains == null ? recipient_domains : commaList('restrictions.recipient_domains', recipient_domains),
+    recipientsPerHour: recipients_per_hour,
+    callsPerMinute: calls_per_minute,
+    class: of as Restrictions['class'] | undefined,
+    until: until == null ? until : timeOf(until),
+  }
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+}
+
+function timeOf(text: string): Date {
+  const time = readIsoTime(text)
+  if (time === undefined) throw invalidParameter('restrictions.until', 'must be an ISO 8601 time')
+  return time
+}
+
+export function shownRestrictions({ restrictions }: Pick<ApiKey, 'restrictions'>): Static<typeof ShownRestrictions> {
+  const {
+    templates,
+    senderDomains,
+    recipientDomains,
+    recipientsPerHour,
+    callsPerMinute,
+    class: of,
+    until,
+  } = restrictions
+  return {
+    ...(templates ? { templates: [...templates] } : {}),
+    ...(senderDomains ? { sender_domains: [...senderDomains] } : {}),
+    ...(recipientDomains ? { recipient_domains: [...recipientDomains] } : {}),
+    ...(recipientsPerHour ? { recipients_per_hour: recipientsPerHour } : {}),
+    ...(callsPerMinute ? { calls_per_minute: callsPerMinute } : {}),
+    ...(of ? { class: of } : {}),
+    ...(until ? { until: until.toISOString() } : {}),
+  }
+}

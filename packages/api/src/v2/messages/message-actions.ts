@@ -1,0 +1,108 @@
+import { ServiceError } from '@postrider/core'
+import Type from 'typebox'
+import { clientAddress } from '../../http/client-address.ts'
+import { idempotencyKeyOf } from '../../http/idempotency-key.ts'
+import { type Operation, operation } from '../operation.ts'
+import { MessageId } from './message-shapes.ts'
+
+const Target = Type.Object({ messageId: MessageId })
+const messageId = '019b8d6a3c80700080000000000000a1'
+
+/** Maximum number of recipients of a message. */
+const MAX_RECIPIENTS = 10_000
+
+/** Changes of one message. */
+export const MESSAGE_ACTIONS: readonly Operation[] = [
+  operation({
+    name: 'resend',
+    summary:
+      'Send an accepted message again, as a new message with the same content, to all its recipients or some. An Idempotency-Key makes a repeated call safe',
+    group: 'Message',
+    scope: 'send',
+    sends: true,
+    routes: [['/messages/:messageId/resend', 'POST']],
+    input: Type.Object({
+      messageId: MessageId,
+      recipients: Type.Optional(
+        Type.Array(Type.Integer({ minimum: 0, maximum: MAX_RECIPIENTS }), {
+          minItems: 1,
+          maxItems: MAX_RECIPIENTS,
+          description: 'numbers of recipients (recipientNo); default all',
+        }),
+      ),
+    }),
+    answer: Type.Object({
+      messageId: Type.String({ description: 'the id of the new message' }),
+      resentFrom: Type.String(),
+    }),
+    errors: [
+      ...([
+        'messageNotFound',
+        'messageBodyGone',
+        'messageBodyUnreadable',
+        'accountSuspended',
+        'accountExpired',
+      ] as const),
+      ...(['senderInvalid', 'keyRestricted', 'recipientsMissing', 'creditsExhausted', 'idempotencyConflict'] as const),
+    ],
+    example: {
+      input: { messageId, recipients: [0] },
+      data: { messageId: '019b8d6b3c80700080000000000000b2', resentFrom: messageId },
+    },
+    async act({ messageId, recipients }, { core, principal, request }) {
+      const accepted = await core.messages.resend({
+        ...{ principal, messageId, recipientNos: recipients && [...new Set(recipients)].sort((a, b) => a - b) },
+        ...{ clientAddress: clientAddress(request), idempotencyKey: idempotencyKeyOf(request) },
+      })
+      return { data: { messageId: accepted.messageId, resentFrom: messageId.replaceAll('-', '').toLowerCase() } }
+    },
+  }),
+  operation({
+    name: 'tryNow',
+    summary: 'Make the deferred deliveries of a message due now; limits and pauses apply as before',
+    group: 'Message',
+    scope: 'send',
+    routes: [['/messages/:messageId/try-now', 'POST']],
+    input: Target,
+    answer: Type.Object({
+      messageId: Type.String(),
+      due: Type.Integer({ description: 'deliveries that are due now' }),
+      notYet: Type.Integer({
+        description:
+          'deferred deliveries that were tried within the last minute, or wait for another reason than their time',
+      }),
+      others: Type.Integer({ description: 'deliveries that are not deferred' }),
+    }),
+    errors: ['messageNotFound'],
+    example: { input: { messageId }, data: { messageId, due: 1, notYet: 0, others: 0 } },
+    async act({ messageId }, { core, principal, by }) {
+      const result = await core.messages.tryNow({ messageId, accountId: principal.account.id }, by)
+      if (!result) throw new ServiceError('messageNotFound')
+      const { id, due, notYet, others } = result
+      return { data: { messageId: id, due, notYet, others } }
+    },
+  }),
+  operation({
+    name: 'cancelMessage',
+    summary:
+      'Drop the deliveries of a message that are scheduled or waiting; those that are being sent are not affected',
+    group: 'Message',
+    scope: 'send',
+    routes: [['/messages/:messageId/cancel', 'POST']],
+    input: Target,
+    answer: Type.Object({
+      messageId: Type.String(),
+      cancelled: Type.Integer(),
+      inFlight: Type.Integer({ description: 'deliveries that are being sent' }),
+      final: Type.Integer({ description: 'deliveries that had ended before' }),
+    }),
+    errors: ['messageNotFound'],
+    example: { input: { messageId }, data: { messageId, cancelled: 1, inFlight: 0, final: 0 } },
+    async act({ messageId }, { core, principal, by }) {
+      const result = await core.messages.cancel({ messageId, accountId: principal.account.id }, by)
+      if (!result) throw new ServiceError('messageNotFound')
+      const { id, cancelled, inFlight, final } = result
+      return { data: { messageId: id, cancelled, inFlight, final } }
+    },
+  }),
+]

@@ -1,0 +1,64 @@
+import { ServiceError } from '@postrider/core'
+import { idempotencyKeyOf } from '../../http/idempotency-key.ts'
+import { withTraceParent } from '../../http/trace-parent.ts'
+import { type Operation, operation } from '../operation.ts'
+import { SendEmail, SendEmailAnswer } from './send-email-schema.ts'
+import { toSubmission } from './to-submission.ts'
+
+export const SEND_EMAIL: readonly Operation[] = [
+  operation({
+    name: 'sendEmail',
+    summary: 'Send a message to one or more recipients',
+    group: 'SendEmail',
+    scope: 'send',
+    routes: [['/sendEmail', 'POST']],
+    input: SendEmail,
+    answer: SendEmailAnswer,
+    errors: [
+      ...([
+        'personalizationsNotArray',
+        'accountExpired',
+        'accountSuspended',
+        'senderInvalid',
+        'recipientsMissing',
+      ] as const),
+      ...(['subjectMissing', 'templateUnknown', 'contentMissing', 'attachmentUnknown', 'recipientsTooMany'] as const),
+      'creditsExhausted',
+      ...(['keyRestricted', 'idempotencyConflict'] as const),
+    ],
+    example: {
+      input: {
+        personalizations: [{ recipient: 'lena@harbor.example', attributes: { NAME: 'Lena' } }],
+        from: { fromEmail: 'desk@ship.example', fromName: 'Ship Desk' },
+        subject: 'Berth 4',
+        content: '<p>Hi [%NAME%], your berth is ready.</p>',
+      },
+      data: { message_id: '019b8d2f4c7a7c3e9a51c4a1f0e2d3b4' },
+    },
+    submits: { checkBody: requirePersonalizations },
+    async act(body, { core, principal, by, request, reply }) {
+      const accepted = await core.messages.accept(
+        withTraceParent(
+          toSubmission({
+            body,
+            files: request.fileParts ?? [],
+            principal,
+            clientAddress: by.address,
+            idempotencyKey: idempotencyKeyOf(request),
+          }),
+          request,
+        ),
+      )
+      if (accepted.repeated) reply.header('idempotent-replayed', 'true')
+      return { data: { message_id: accepted.messageId } }
+    },
+  }),
+]
+
+/** Errors 110 and 120 take precedence over all schema errors (contract section 3). */
+function requirePersonalizations(body: unknown): void {
+  if (body === undefined || body === null) throw new ServiceError('bodyBlank')
+  const { personalizations } = body as { personalizations?: unknown }
+  if (personalizations !== undefined && !Array.isArray(personalizations))
+    throw new ServiceError('personalizationsNotArray')
+}

@@ -1,0 +1,293 @@
+import {
+  type Core,
+  type DomainFinding,
+  type DomainWithRecords,
+  type GuardAlarm,
+  OPERATOR,
+  type Requirement,
+  ServiceError,
+} from '@postrider/core'
+import {
+  type Answer,
+  type Call,
+  type Command,
+  CommandError,
+  requiredId,
+  requiredText,
+  requiredWord,
+  textOption,
+  UsageError,
+} from '../../command.ts'
+import { table } from '../../table.ts'
+import { requireAccount } from '../account-option.ts'
+import { readText } from '../read-text.ts'
+
+const CLAIMANT = 'Number of the account, if several accounts claim the domain'
+
+export const domainCommands: readonly Command[] = [
+  {
+    name: 'domain add',
+    usage: '--account ID DOMAIN [--active] [--tracking-host LABELS]',
+    summary: 'Add a sending domain with a DKIM key',
+    parameters: {
+      active: 'Activate it without waiting for DNS',
+      'tracking-host': 'Labels below the domain: the host name of its tracked links',
+    },
+    examples: ['domain add --account 12 ship.example'],
+    run: (call) => {
+      const accountId = requiredId(call, 'account')
+      const state = call.options.active ? 'active' : 'pending'
+      const envelopeName = textOption(call, 'tracking-host')
+      return withDomain(
+        call,
+        async (core, name) =>
+          withNextSteps(shown(await core.domains.add({ accountId, name, state, envelopeName })), name),
+        (name) => `"${name}" is not a valid domain name such as example.com`,
+      )
+    },
+  },
+  {
+    name: 'domain list',
+    usage: '[--account ID]',
+    summary: 'List sending domains',
+    detail: 'Domains that send much to a large receiver and lack what it demands have a warning',
+    run: (call) => {
+      const account = accountOption(call)
+      return call.withCore(async (core) => {
+        await requireAccount(core, account ?? null)
+        const [domains, alarms] = await Promise.all([core.domains.list(account), core.guard.alarms()])
+        const lacking = new Map(alarms.map(({ domainId, missing }) => [domainId, missing.map(({ name }) => name)]))
+        const data = domains.map((domain) => ({ ...domain, lacks: lacking.get(domain.id) ?? [] }))
+        const rows = data.map(({ name, accountId, state, lacks }) => [name, accountId, state, lackText(lacks)])
+        return { data, text: table(['domain', 'account', 'state', 'warning'], rows) }
+      })
+    },
+  },
+  {
+    name: 'domain activate',
+    usage: 'DOMAIN [--account ID]',
+    summary: 'Activate a sending domain without waiting for DNS',
+    parameters: { account: CLAIMANT },
+    run: (call) => {
+      const accountId = accountOption(call)
+      return withDomain(call, async (core, name) => shown(await core.domains.activate(name, { accountId })), unknown)
+    },
+  },
+  {
+    name: 'domain dns',
+    usage: 'DOMAIN [--account ID]',
+    summary: 'Show the DNS records to publish for a domain',
+    parameters: { account: CLAIMANT },
+    examples: ['domain dns ship.example'],
+    run: (call) => {
+      const accountId = accountOption(call)
+      return withDomain(call, async (core, name) => shown(await core.domains.show(name, accountId)), unknown)
+    },
+  },
+  {
+    name: 'domain rotate',
+    usage: 'DOMAIN [--account ID]',
+    summary: 'Create the next DKIM key of a domain; it signs once its record is found in the DNS',
+    parameters: { account: CLAIMANT },
+    examples: ['domain rotate ship.example'],
+    run: (call) => {
+      const account = accountOption(call)
+      return withDomain(
+        call,
+        async (core, name) => {
+          const domain = await core.domains.show(name, account)
+          return shown(await core.domains.rotateDkim(domain.accountId, domain.name, OPERATOR))
+        },
+        unknown,
+      )
+    },
+  },
+  {
+    name: 'domain set-key',
+    usage: 'DOMAIN --selector NAME --file FILE [--account ID]',
+    summary: 'Use a DKIM key of your own for a domain; it signs once its record is found in the DNS',
+    parameters: {
+      selector: 'Selector of the key',
+      file: 'Private key: RSA, 1024 to 4096 bits, unencrypted PEM',
+      account: CLAIMANT,
+    },
+    examples: ['domain set-key ship.example --selector own1 --file own1.pem'],
+    run: (call) => {
+      const account = accountOption(call)
+      const key = { selector: requiredText(call, 'selector'), privateKey: readText(requiredText(call, 'file')) }
+      return withDomain(
+        call,
+        async (core, name) => {
+          const { accountId, name: own } = await core.domains.show(name, account)
+          const { domain, warnings } = await core.domains.setDkimKey(accountId, { name: own, ...key }, OPERATOR)
+          const { text } = shown(domain)
+          return { data: { ...domain, warnings }, text: [...warnings.map((one) => `warning: ${one}`), text].join('\n') }
+        },
+        unknown,
+      )
+    },
+  },
+  {
+    name: 'domain share',
+    usage: 'DOMAIN on|off [--account ID]',
+    summary: 'Let the subaccounts of its account send from a domain, or no longer',
+    parameters: { account: CLAIMANT },
+    examples: ['domain share ship.example on'],
+    run: (call) => {
+      const [account, value] = [accountOption(call), call.words[1]]
+      if (value !== 'on' && value !== 'off') {
+        throw new UsageError(value === undefined ? 'missing argument: on or off' : `must be on or off (got "${value}")`)
+      }
+      return withDomain(
+        call,
+        async (core, name) => {
+          const { accountId, name: own } = await core.domains.show(name, account)
+          const domain = await core.domains.share(accountId, { name: own, shared: value === 'on' }, OPERATOR)
+          const text = `${domain.name} is ${domain.shared ? '' : 'not '}shared with the subaccounts of account ${accountId}`
+          return { data: domain, text }
+        },
+        unknown,
+      )
+    },
+  },
+  {
+    name: 'domain delete',
+    usage: 'DOMAIN [--account ID]',
+    summary: 'Delete a sending domain; accepted messages are still signed and delivered',
+    parameters: { account: CLAIMANT },
+    run: (call) => {
+      const account = accountOption(call)
+      return withDomain(
+        call,
+        async (core, name) => {
+          const domain = await core.domains.show(name, account)
+          await core.domains.remove(domain.accountId, domain.name, OPERATOR)
+          return { data: { deleted: domain.name, accountId: domain.accountId }, text: `domain ${domain.name} deleted` }
+        },
+        unknown,
+      )
+    },
+  },
+  {
+    name: 'domain check',
+    usage: 'DOMAIN [--account ID]',
+    summary: 'Check the DNS records of a domain now',
+    detail: 'The domain is activated once they are correct',
+    parameters: { account: CLAIMANT },
+    examples: ['domain check ship.example'],
+    run: (call) => {
+      const accountId = accountOption(call)
+      return withDomain(
+        call,
+        async (core, name) => {
+          const domain = await core.domains.show(name, accountId)
+          const verified = await core.domains.verify(domain.accountId, domain.name, OPERATOR)
+          const [findings, requirements, alarms] = await Promise.all([
+            core.domains.findings(domain.id),
+            core.guard.requirements(domain.id),
+            core.guard.alarms(),
+          ])
+          const alarm = alarms.find(({ domainId }) => domainId === domain.id)
+          return checked(verified, { findings, requirements, alarm })
+        },
+        unknown,
+      )
+    },
+  },
+]
+
+function accountOption(call: Call): number | undefined {
+  return textOption(call, 'account') === undefined ? undefined : requiredId(call, 'account')
+}
+
+const unknown = (name: string): string => `domain "${name}" not found; "domain list" lists all domains`
+
+/** Runs `fn` on the domain named by the argument. `problem` is the message for an invalid or unknown name. */
+function withDomain(
+  call: Call,
+  fn: (core: Core, name: string) => Promise<Answer>,
+  problem: (name: string) => string,
+): Promise<Answer> {
+  const name = requiredWord(call, 'domain')
+  return call.withCore(async (core) => {
+    try {
+      return await fn(core, name)
+    } catch (error) {
+      if (error instanceof ServiceError && error.errorName === 'domainInvalid') throw new CommandError(problem(name))
+      if (error instanceof ServiceError && error.errorName === 'domainTaken') {
+        throw new CommandError(`domain "${name}" already exists; find its account with "domain list"`)
+      }
+      throw error
+    }
+  })
+}
+
+function shown(domain: DomainWithRecords): Answer {
+  const rows = domain.dns.map(({ purpose, type, host, value }) => [purpose, type, host, value])
+  return {
+    data: domain,
+    text: `${domain.name} is ${domain.state}\n\n${table(['purpose', 'type', 'host', 'value'], rows, ['value'])}`,
+  }
+}
+
+/** Tells the user what a domain that is not yet active needs. */
+function withNextSteps(answer: Answer, name: string): Answer {
+  const { state } = answer.data as DomainWithRecords
+  if (state === 'active') return answer
+  const steps = `Publish these records. The domain is then activated within an hour; "domain check ${name}" checks them now.`
+  return { data: answer.data, text: `${answer.text}\n\n${steps}` }
+}
+
+interface Guarded {
+  readonly findings: readonly DomainFinding[]
+  readonly requirements: readonly Requirement[]
+  readonly alarm: GuardAlarm | undefined
+}
+
+/** The records with the result of their last check, what large receivers demand, and refusals of providers that are about the domain. */
+function checked(domain: DomainWithRecords, { findings, requirements, alarm }: Guarded): Answer {
+  const rows = domain.dns.map(({ purpose, host, state, required, problem }) => {
+    return [purpose, host, required ? state : `${state} (optional)`, problem]
+  })
+  const sections = [
+    `${domain.name} is ${domain.state}`,
+    table(['purpose', 'host', 'state', 'problem'], rows),
+    requirementsText(requirements, alarm),
+    ...(findings.length === 0 ? [] : [findingsText(findings)]),
+  ]
+  return { data: { ...domain, findings, requirements, alarm: alarm ?? null }, text: sections.join('\n\n') }
+}
+
+const REQUIREMENTS: Readonly<Record<Requirement['name'], string>> = {
+  dkim: 'DKIM',
+  spf: 'SPF or own return path',
+  dmarc: 'DMARC',
+  oneClick: 'one-click unsubscribe',
+  ptr: 'PTR of the sources',
+}
+
+function requirementsText(requirements: readonly Requirement[], alarm: GuardAlarm | undefined): string {
+  const rows = requirements.map(({ name, state, problem }) => [REQUIREMENTS[name], state, problem])
+  const text = `Required by large receivers of those who send much:\n\n${table(['requirement', 'state', 'problem'], rows)}`
+  if (!alarm) return text
+  const { organisational, delivered, receiver } = alarm
+  return `${text}\n\nwarning: ${delivered} messages of ${organisational} were delivered to ${receiver} within 24 hours, which demands what is missing`
+}
+
+function lackText(names: readonly Requirement['name'][]): string {
+  return names.length === 0 ? '' : `lacks ${names.map((name) => REQUIREMENTS[name]).join(', ')}`
+}
+
+function findingsText(findings: readonly DomainFinding[]): string {
+  const rows = findings.map(({ place, code, count, lastAt, reply }) => [
+    place,
+    code,
+    count,
+    lastAt.toISOString(),
+    reply,
+  ])
+  return `Providers refused mail because of this domain within the last week; correct its SPF, DKIM and DMARC records:\n\n${table(
+    ['provider', 'code', 'times', 'last at', 'reply'],
+    rows,
+  )}`
+}

@@ -1,0 +1,76 @@
+import { createInterface } from 'node:readline/promises'
+import { text } from 'node:stream/consumers'
+import { type Call, type Command, CommandError, requiredId, textOption, UsageError } from '../../command.ts'
+import { BOUNDS, baseUrl, importAccount, openSource, PARTS, type Part, SourceError } from '../../importing/index.ts'
+import { progressOn, SILENT } from '../../importing/progress.ts'
+import { toReport } from '../../importing/report.ts'
+import { newTally } from '../../importing/tally.ts'
+
+const HOSTED = 'https://api.sendgrid.com'
+
+export const importCommands: readonly Command[] = [
+  {
+    name: 'import sendgrid',
+    usage: `--account ID [--key KEY|-] [--url BASE] [--only ${PARTS.join(',')}] [--dry-run] [--overwrite] [--yes]`,
+    summary: 'Import templates, unsubscribe groups and suppressions from a v3 API',
+    detail: 'The API is that of SendGrid or of another Postrider',
+    parameters: {
+      key: 'API key (default: SENDGRID_API_KEY); "-" reads it from stdin',
+      url: 'Address of the API (default: that of SendGrid)',
+      only: 'Kinds to import, separated by commas',
+      'dry-run': 'Show what would be imported, and change nothing',
+      overwrite: 'Replace what has the same name and is different',
+    },
+    examples: ['import sendgrid --account 12 --dry-run'],
+    run: async (call) => {
+      const accountId = requiredId(call, 'account')
+      const base = baseUrl(textOption(call, 'url') ?? HOSTED)
+      const parts = partsOf(call)
+      const dryRun = call.options['dry-run'] === true
+      const overwrite = call.options.overwrite === true
+      const key = await keyOf(call)
+      if (!dryRun) await requireYes(call, `Import ${parts.join(', ')} from ${base} into account ${accountId}?`)
+      const tally = newTally()
+      const progress = call.options.json ? SILENT : progressOn(call.stderr)
+      const how = { accountId, bounds: BOUNDS, dryRun, overwrite, tally, progress }
+      try {
+        await call.withCore((core) => importAccount({ ...how, core, source: openSource(base, key) }, parts))
+      } catch (error) {
+        progress.end()
+        if (dryRun || !(error instanceof SourceError)) throw error
+        throw new CommandError(`${error.message}; items copied so far are kept; rerun to continue`)
+      }
+      return toReport(tally, { accountId, from: base, dryRun })
+    },
+  },
+]
+
+/** Throws {@link UsageError}. */
+function partsOf(call: Call): Part[] {
+  const only = textOption(call, 'only')
+  if (only === undefined) return [...PARTS]
+  return only.split(',').map((word) => {
+    const part = PARTS.find((one) => one === word.trim())
+    if (!part) throw new UsageError(`--only must be a comma-separated list of ${PARTS.join(', ')} (got "${word}")`)
+    return part
+  })
+}
+
+/** The API key for the source. Errors never quote it. Throws {@link UsageError}. */
+async function keyOf(call: Call): Promise<string> {
+  const option = textOption(call, 'key')
+  const key = (option === '-' ? await text(process.stdin) : (option ?? call.env.SENDGRID_API_KEY ?? '')).trim()
+  if (key === '') throw new UsageError('missing option --key (or the environment variable SENDGRID_API_KEY)')
+  if (!/^[\x21-\x7e]{1,1000}$/.test(key)) throw new UsageError('the API key contains invalid characters')
+  return key
+}
+
+/** Throws {@link UsageError} if there is no terminal to prompt at, {@link CommandError} if the user declines. */
+async function requireYes(call: Call, question: string): Promise<void> {
+  if (call.options.yes) return
+  if (!process.stdin.isTTY)
+    throw new UsageError('missing option --yes: stdin is not a terminal, so the import cannot be confirmed')
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  const answer = await terminal.question(`${question} [y/N] `).finally(() => terminal.close())
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('cancelled; nothing was imported')
+}

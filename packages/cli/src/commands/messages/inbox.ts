@@ -1,0 +1,66 @@
+import { readable } from '@postrider/core'
+import { type Call, type Command, CommandError, requiredWord } from '../../command.ts'
+import { sandboxUrl } from '../../first-run.ts'
+import { table } from '../../table.ts'
+
+interface InboxEntry {
+  readonly id: string
+  readonly from: string
+  readonly to: string
+  readonly subject: string
+  readonly receivedAt: string
+}
+
+export const inboxCommands: readonly Command[] = [
+  {
+    name: 'inbox list',
+    usage: '',
+    summary: 'List the messages in the sandbox inbox, newest last',
+    async run(call) {
+      const entries = (await (await request(call, '/messages')).json()) as InboxEntry[]
+      const rows = entries.map(({ id, receivedAt, to, subject }) => [id, receivedAt, to, subject])
+      return { data: entries, text: table(['id', 'received', 'to', 'subject'], rows) }
+    },
+  },
+  {
+    name: 'inbox show',
+    usage: 'ID [--raw]',
+    summary: 'Show a message in the sandbox inbox',
+    parameters: { raw: 'Show its original bytes' },
+    async run(call) {
+      const id = encodeURIComponent(requiredWord(call, 'message id'))
+      if (call.options.raw) {
+        const raw = Buffer.from(await (await request(call, `/messages/${id}/raw`)).arrayBuffer())
+        return { data: { raw: raw.toString('latin1') }, text: raw }
+      }
+      const message = (await (await request(call, `/messages/${id}`)).json()) as InboxEntry & {
+        headers: readonly { readonly name: string; readonly value: string }[]
+        text: string | null
+        html: string | null
+      }
+      const { to, subject, receivedAt, text, html } = message
+      const from = message.headers.find(({ name }) => name.toLowerCase() === 'from')
+      const lines = [
+        `From:        ${from ? readable(from.value.replace(/\r?\n/g, '')) : ''}`,
+        `To:          ${to}`,
+        `Return path: ${message.from || '<>'}`,
+        `Received:    ${receivedAt}`,
+        `Subject:     ${subject}`,
+      ]
+      return {
+        data: message,
+        text: `${lines.join('\n')}\n\n${text ?? html ?? ''}`,
+      }
+    },
+  },
+]
+
+/** Throws {@link CommandError} if the sandbox does not respond or has no such message. */
+async function request({ config }: Call, path: string): Promise<Response> {
+  const url = `${sandboxUrl(config)}${path}`
+  const response = await fetch(url, { signal: AbortSignal.timeout(10_000) }).catch(() => undefined)
+  if (!response) throw new CommandError(`could not reach the sandbox at ${url}; start it with "npm start"`)
+  if (response.status === 404) throw new CommandError('message not found in the inbox; "inbox list" lists the ids')
+  if (!response.ok) throw new CommandError(`the sandbox responded with status ${response.status}`)
+  return response
+}

@@ -1,0 +1,197 @@
+import {
+  type Core,
+  type MessageDetails,
+  partsOfPlace,
+  type StoredReturn,
+  smartHostOf,
+  tlsOriginText,
+} from '@postrider/core'
+import { type Call, type Command, CommandError, requiredWord } from '../../command.ts'
+import { table } from '../../table.ts'
+import { effectText } from '../reporting/return-answers.ts'
+import { ruleText } from '../suppressions/suppression-cause.ts'
+import { messageContentCommands } from './message-content.ts'
+import { messageListCommands } from './message-list.ts'
+import { messageNotFound } from './message-not-found.ts'
+import { messageQueueCommands } from './message-queue.ts'
+import { messageSendCommands } from './message-send.ts'
+import { messageWhyCommands } from './message-why.ts'
+import { nextAttemptText } from './next-attempt-text.ts'
+
+/** Reports on a message that are shown. At most a few are stored for a delivery. */
+const MAX_RETURNS = 1000
+
+interface Shown extends MessageDetails {
+  readonly returns: readonly StoredReturn[]
+}
+
+export const messageCommands: readonly Command[] = [
+  ...messageListCommands,
+  {
+    name: 'message show',
+    usage: 'ID',
+    summary: 'Show a message in time order: its deliveries, attempts, events and reports',
+    run: (call) => {
+      return withDetails(call, async (details, core) => {
+        const returns = await core.returns.list({ messageId: details.id, limit: MAX_RETURNS })
+        return { data: { ...details, returns }, text: textOf({ ...details, returns }) }
+      })
+    },
+  },
+  ...messageContentCommands,
+  ...messageWhyCommands,
+  ...messageSendCommands,
+  ...messageQueueCommands,
+  {
+    name: 'message aside',
+    usage: '',
+    summary: 'List the deliveries that are set aside because workers died during their attempts',
+    run: (call) =>
+      call.withCore(async (core) => {
+        const aside = await core.deliveries.setAside()
+        const rows = aside.map((one) => [one.messageId, one.recipientNo, one.accountId, one.attempt, one.reason])
+        const text = table(['message', 'no', 'account', 'attempts', 'reason'], rows)
+        return { data: aside, text: rows.length > 0 ? text : 'no deliveries are set aside' }
+      }),
+  },
+  {
+    name: 'message release',
+    usage: 'ID',
+    summary: 'Retry the set-aside deliveries of a message, immediately and then for three days',
+    run: (call) => endSetAside(call, 'released', (core, id) => core.deliveries.releaseSetAside(id)),
+  },
+  {
+    name: 'message fail',
+    usage: 'ID',
+    summary: 'Drop the set-aside deliveries of a message',
+    run: (call) => endSetAside(call, 'failed', (core, id) => core.deliveries.failSetAside(id)),
+  },
+]
+
+async function withDetails<T>(call: Call, fn: (details: MessageDetails, core: Core) => Promise<T>): Promise<T> {
+  const id = requiredWord(call, 'message id')
+  return call.withCore(async (core) => {
+    const details = await core.messages.show(id)
+    if (!details) throw messageNotFound(id)
+    return fn(details, core)
+  })
+}
+
+function endSetAside(call: Call, done: 'released' | 'failed', act: (core: Core, id: string) => Promise<number>) {
+  return withDetails(call, async ({ id }, core) => {
+    const count = await act(core, id)
+    if (count === 0) throw new CommandError(`no delivery of message ${id} is set aside`)
+    return {
+      data: { id, [done]: count },
+      text: `${done} ${count} ${count === 1 ? 'delivery' : 'deliveries'} of message ${id}`,
+    }
+  })
+}
+
+function textOf(details: Shown): string {
+  const { id, door, acceptedAt, from, subject, size, deliveries } = details
+  const states = deliveries.map((one) => [
+    ...[one.recipientNo, one.kind, one.recipient, isAside(one) ? 'set aside' : one.state, one.attempt],
+    isAside(one) ? '' : nextAttemptText(one),
+  ])
+  return [
+    `message ${id} via ${door}, accepted ${acceptedAt.toISOString()}`,
+    `from ${from}, ${size} bytes, subject: ${subject}`,
+    '',
+    table(['no', 'kind', 'recipient', 'state', 'attempts', 'next'], states),
+    ...aside(deliveries),
+    '',
+    table(['time', 'no', 'event', 'detail'], timeline(details)),
+  ].join('\n')
+}
+
+/** Whether a delivery is set aside: it is in the queue with a reason not to try it. */
+function isAside({ state, reason }: Pick<MessageDetails['deliveries'][number], 'state' | 'reason'>): boolean {
+  return reason !== null && (state === 'deferred' || state === 'queued')
+}
+
+function aside(deliveries: MessageDetails['deliveries']): string[] {
+  const set = deliveries.filter(isAside)
+  if (set.length === 0) return []
+  const why = set.map(({ recipientNo, reason }) => `delivery ${recipientNo} is set aside: ${reason}`)
+  return ['', ...why, '"postrider message release ID" retries it, "postrider message fail ID" drops it']
+}
+
+/** The source address of an attempt, or the smart host, if it has one. */
+function from(place: string | null): string {
+  const { source } = partsOfPlace(place ?? '')
+  const smartHost = smartHostOf(place ?? '')
+  return smartHost === undefined ? (source === undefined ? '' : `from ${source}`) : `via ${smartHost}`
+}
+
+type Attempt = MessageDetails['deliveries'][number]['attempts'][number]
+
+/** The TLS of an attempt, and what was demanded of it. */
+function tlsText({
+  tls,
+  tlsPolicy,
+  tlsOrigin,
+  tlsVerified,
+}: Pick<Attempt, 'tls' | 'tlsPolicy' | 'tlsOrigin' | 'tlsVerified'>): string {
+  const had = tls === null ? '' : `${tls}${tlsVerified ? ' verified' : ''}`
+  if (tlsPolicy === null) return had
+  const by = tlsOrigin === null ? '' : `, demanded by ${tlsOriginText(tlsOrigin)}`
+  return `${had || 'no TLS'} (${tlsPolicy}${by})`
+}
+
+/** Attempts, events, reports and suppressions of all deliveries in time order. */
+function timeline({ deliveries, events, returns, suppressions }: Shown): unknown[][] {
+  const attempts = deliveries
+    .flatMap((delivery) => delivery.attempts)
+    .map(
+      ({
+        startedAt,
+        recipientNo,
+        attempt,
+        outcome,
+        indeterminate,
+        host,
+        place,
+        code,
+        enhanced,
+        reply,
+        milliseconds,
+        tls,
+        tlsPolicy,
+        tlsOrigin,
+        tlsVerified,
+      }) => ({
+        at: startedAt,
+        row: [
+          recipientNo,
+          `attempt ${attempt}: ${outcome}${indeterminate ? ' (indeterminate)' : ''}`,
+          [
+            host,
+            from(place),
+            tlsText({ tls, tlsPolicy, tlsOrigin, tlsVerified }),
+            code,
+            enhanced,
+            reply,
+            `${milliseconds} ms`,
+          ]
+            .filter(Boolean)
+            .join(' '),
+        ],
+      }),
+    )
+  const happened = events.map(({ occurredAt, recipientNo, type, detail }) => ({
+    at: occurredAt,
+    row: [recipientNo ?? '', type, detail ? JSON.stringify(detail) : ''],
+  }))
+  const cameBack = returns.map((one) => ({
+    at: one.receivedAt,
+    row: [one.recipientNo ?? '', `return: ${one.kind}`, `${one.id} ${effectText(one)}`],
+  }))
+  const suppressed = suppressions.map(({ since, reason, group, cause }) => ({
+    at: since,
+    row: [cause?.recipientNo, `suppressed: ${reason}${group > 0 ? `, group ${group}` : ''}`, ruleText(cause)],
+  }))
+  return [...attempts, ...happened, ...cameBack, ...suppressed]
+    .sort((a, b) => a.at.getTime() - b.at.getTime())
+    .map(({ at, row }) => [at, ...row])
+}

@@ -1,0 +1,122 @@
+import {
+  HELD_PLACE,
+  HELD_RECIPIENT_PLACE,
+  MAX_COUNTED,
+  type MessageRate,
+  OVERVIEW_LIMIT,
+  type Override,
+  QUEUE_GROUPINGS,
+  type QueueGroup,
+  type QueueGrouping,
+  type QueueOverview,
+} from '@postrider/core'
+import { type Answer, type Call, type Command, textOption, UsageError, wholeOption } from '../../command.ts'
+import { table } from '../../table.ts'
+import { bounded, duration, rateText } from './queue-format.ts'
+import { queueJobCommands } from './queue-jobs.ts'
+import { queuePlaceCommands } from './queue-place.ts'
+
+const HEADING = ['due', 'later', 'parked', 'held', 'in flight', 'oldest']
+/** The group of mail that is not parked; the place that it goes to is found when it is claimed. */
+const NOT_PARKED = '(not parked)'
+/** Names of the places where mail waits for its account, instead of a provider. */
+const HELD_NAMES: ReadonlyMap<string, string> = new Map([
+  [HELD_PLACE, '(account held or slowed)'],
+  [HELD_RECIPIENT_PLACE, '(recipient held)'],
+])
+
+export const queueCommands: readonly Command[] = [
+  {
+    name: 'queue',
+    usage: '[--by provider|account|class|domain|source] [--limit N]',
+    summary: 'Show what is in the queue, the largest groups first',
+    detail:
+      '">" marks lower bounds: at most 10,000 deliveries of an account and class are counted. ' +
+      `By provider, mail that does not wait at one is "${NOT_PARKED}": where it goes is known only when it is claimed`,
+    parameters: { by: 'Grouping (default provider)' },
+    examples: ['queue --by account'],
+    run: (call) => {
+      const query = { by: groupingOption(call), limit: limitOption(call) }
+      return call.withCore(async (core) => toAnswer(await core.queue.overview(query)))
+    },
+  },
+  ...queuePlaceCommands,
+  ...queueJobCommands,
+]
+
+/** Throws {@link UsageError}. */
+function groupingOption(call: Call): QueueGrouping {
+  const text = textOption(call, 'by') ?? 'provider'
+  const found = QUEUE_GROUPINGS.find((one) => one === text)
+  if (!found) throw new UsageError(`--by must be one of ${QUEUE_GROUPINGS.join(', ')} (got "${text}")`)
+  return found
+}
+
+/** Throws {@link UsageError}. */
+function limitOption(call: Call): number {
+  const limit = wholeOption(call, 'limit') ?? OVERVIEW_LIMIT.usual
+  if (limit < 1 || limit > OVERVIEW_LIMIT.most)
+    throw new UsageError(`--limit must be from 1 to ${OVERVIEW_LIMIT.most} (got ${limit})`)
+  return limit
+}
+
+function toAnswer(overview: QueueOverview): Answer {
+  const { by, groups, workers, others, partial } = overview
+  const now = Date.now()
+  const limits = by === 'provider' ? ['connections', 'limits'] : by === 'account' ? ['limits'] : []
+  const isTried = groups.some(({ rate }) => rate !== null)
+  const rows = groups.map((group) => [
+    (by === 'provider' ? HELD_NAMES.get(group.name ?? NOT_PARKED) : undefined) ?? group.name ?? NOT_PARKED,
+    bounded(group.due),
+    bounded(group.later),
+    parked(group),
+    bounded(group.held),
+    group.inFlight,
+    group.oldest === null ? '' : duration(now - group.oldest.getTime()),
+    ...(isTried ? progress(group, now) : []),
+    ...(by === 'provider' ? [connections(group)] : []),
+    ...(limits.length > 0 ? [limitsText(group)] : []),
+  ])
+  const lines = [
+    rows.length > 0
+      ? table([by, ...HEADING, ...(isTried ? ['tried', 'done in'] : []), ...limits], rows)
+      : 'the queue is empty',
+    ...(workers === 0 ? ['no delivery worker is running'] : []),
+    ...(others > 0 ? [`${others} more groups; show them with --limit`] : []),
+    ...(partial
+      ? [
+          `the queue was read in part (at most ${MAX_COUNTED} deliveries of an account and class); groups may be missing`,
+        ]
+      : []),
+  ]
+  return { data: overview, text: lines.join('\n') }
+}
+
+/** How fast parked mail of the group is tried, and when all of it is. */
+function progress({ rate, doneAt }: QueueGroup, now: number): [string, string] {
+  return [
+    rate === null ? '' : `${Math.round((60 * rate.tried) / Math.max(rate.seconds, 1))}/min`,
+    doneAt === null ? '' : duration(doneAt.getTime() - now),
+  ]
+}
+
+function parked({ parked }: QueueGroup): string {
+  const parts = Object.entries(parked).filter(([, { count }]) => count > 0)
+  return parts.length === 0 ? '0' : parts.map(([why, count]) => `${bounded(count)} ${why}`).join(', ')
+}
+
+function connections({ limits }: QueueGroup): string {
+  return limits ? `${limits.connections.used}/${limits.connections.limit}` : ''
+}
+
+function limitsText({ overrides, limits }: QueueGroup): string {
+  const base = limits?.rate && !overrides.some(({ setting }) => setting === 'rate') ? [rateText(limits.rate)] : []
+  return [...base, ...overrides.map(overrideText)].join('; ')
+}
+
+function overrideText({ setting, value, seconds, rule, until, accountId }: Override): string {
+  const amount =
+    value === null ? '' : ` ${seconds === null ? value : rateText({ messages: value, seconds } as MessageRate)}`
+  const whose = accountId === null ? '' : ` of account ${accountId}`
+  return `${setting}${amount}${whose} by ${rule} until ${until.toISOString()}`
+}

@@ -1,0 +1,217 @@
+import { open } from 'node:fs/promises'
+import {
+  type Core,
+  isTemporary,
+  type KeptReturn,
+  NO_EFFECT,
+  parseMessageId,
+  RETURN_KINDS,
+  type RereadCount,
+  type ReturnKind,
+  type ReturnResult,
+  type TakenReturn,
+} from '@postrider/core'
+import {
+  type Answer,
+  type Call,
+  type Command,
+  CommandError,
+  limitOption,
+  requiredText,
+  requiredWord,
+  TemporaryError,
+  textOption,
+  timeOption,
+  UsageError,
+} from '../../command.ts'
+import { table } from '../../table.ts'
+import { effectText, listAnswer, showAnswer } from './return-answers.ts'
+
+/** Bytes of a message that are read; the rest of a larger one is the returned message. */
+const MAX_OCTETS = 10 * 1024 * 1024
+const DAY_MS = 86_400_000
+/** Days of kept returns that are read again. */
+const REREAD_DAYS = 7
+/** Kinds of which contents are kept. */
+const REREADABLE: readonly ReturnKind[] = ['unrecognised', 'failed', 'letter', 'complaint', 'opt-out']
+export const returnCommands: readonly Command[] = [
+  {
+    name: 'returns take',
+    usage: '[--recipient ADDRESS] [FILE]',
+    summary: 'Take a message that came back, and record what it reports',
+    detail:
+      'It is a bounce report or a complaint, read from FILE or stdin. For the pipe transport of a mail server: the exit status is 75 if it must be tried again, 0 otherwise, also without an effect',
+    parameters: { recipient: 'Address that it was sent to (default: from Delivered-To, X-Original-To and To)' },
+    examples: ['returns take report.eml'],
+    async run(call) {
+      const raw = await readMessage(call.words[0])
+      const recipient = textOption(call, 'recipient')
+      return toAnswer(await take(call, { raw, recipients: recipient === undefined ? undefined : [recipient] }))
+    },
+  },
+  {
+    name: 'returns list',
+    usage: '[--kind KIND] [--from DOMAIN] [--message ID] [--since TIME] [--limit N] [--before ID]',
+    summary: 'List mail that came back, newest first',
+    parameters: {
+      kind: `Only this kind: ${RETURN_KINDS.join(', ')}`,
+      from: 'Only from senders that name this domain',
+      message: 'Only what came back for the message with this id',
+      before: 'Only before the one with this id, for the next page',
+    },
+    examples: ['returns list --kind letter'],
+    run(call) {
+      const filter = {
+        kind: kindOption(call, RETURN_KINDS),
+        reporter: textOption(call, 'from')?.toLowerCase(),
+        messageId: messageOption(call),
+        since: timeOption(call, 'since'),
+        before: beforeOption(call),
+        limit: limitOption(call),
+      }
+      return call.withCore(async (core) => listAnswer(await core.returns.list(filter), filter.limit))
+    },
+  },
+  {
+    name: 'returns show',
+    usage: '[--raw] ID',
+    summary: 'Show what followed from a message that came back, and its content if it is kept',
+    detail: 'The content is kept of letters, and of what could not be read',
+    parameters: { raw: 'Show only the content, unchanged' },
+    run(call) {
+      const id = idOf(requiredWord(call, 'id'), 'id')
+      return call.withCore(async (core) => showAnswer(await requireReturn(core, id), call.options.raw === true))
+    },
+  },
+  {
+    name: 'returns reread',
+    usage: '[--kind KIND] [--since TIME]',
+    summary: 'Read kept messages again, and record what they report',
+    detail: 'This is useful after an update with new rules',
+    parameters: {
+      kind: `Only this kind: ${REREADABLE.join(', ')}`,
+      since: `Only from this ISO 8601 time on (default: ${REREAD_DAYS} days ago)`,
+    },
+    run(call) {
+      const kind = kindOption(call, REREADABLE)
+      const kinds = kind === undefined ? REREADABLE : [kind]
+      return call.withCore(async (core) => {
+        const since = timeOption(call, 'since') ?? new Date(core.clock.now() - REREAD_DAYS * DAY_MS)
+        const told = await core.returns.reread({ kinds, since }, (count) => {
+          if (call.stderr.isTTY) call.stderr.write(`${progress(count)}\n`)
+        })
+        return { data: told, text: progress(told) }
+      })
+    },
+  },
+  {
+    name: 'returns delete',
+    usage: '--kind KIND [--from DOMAIN]',
+    summary: 'Delete what is stored of a kind of returns, for example letters',
+    parameters: { kind: `Kind to delete: ${RETURN_KINDS.join(', ')}`, from: 'Only from senders that name this domain' },
+    examples: ['returns delete --kind letter --from spam.example'],
+    run(call) {
+      requiredText(call, 'kind')
+      const kind = kindOption(call, RETURN_KINDS) as ReturnKind
+      return call.withCore(async (core) => {
+        const deleted = await core.returns.delete(kind, textOption(call, 'from')?.toLowerCase())
+        return { data: { deleted }, text: `${deleted} deleted` }
+      })
+    },
+  },
+  {
+    name: 'returns feedback',
+    usage: '',
+    summary: 'Show the stored complaints by the domain that reports them',
+    detail: 'Unmatched are those without a valid mark, from which nothing followed',
+    run: (call) =>
+      call.withCore(async (core) => {
+        const reporters = await core.returns.feedback()
+        const rows = reporters.map((one) => [one.reporter, one.complaints, one.unmatched, one.firstAt, one.lastAt])
+        const text =
+          rows.length > 0 ? table(['from', 'complaints', 'unmatched', 'first', 'last'], rows) : 'no complaints'
+        return { data: reporters, text }
+      }),
+  },
+]
+
+async function take(call: Call, taken: TakenReturn): Promise<ReturnResult> {
+  try {
+    const result = await call.withCore((core) => core.returns.take(taken))
+    if (isTemporary(result.why)) throw new TemporaryError(NO_EFFECT[result.why])
+    return result
+  } catch (error) {
+    // A mail server takes any other status for final, and the report would be lost.
+    throw error instanceof TemporaryError ? error : new TemporaryError((error as Error).message)
+  }
+}
+
+/** Throws {@link CommandError} if the file cannot be read. */
+async function readMessage(file: string | undefined): Promise<Buffer> {
+  if (file === undefined) return firstOctets(process.stdin)
+  try {
+    await using handle = await open(file)
+    return await firstOctets(handle.createReadStream())
+  } catch (error) {
+    throw new CommandError(`${file} cannot be read (${(error as NodeJS.ErrnoException).code})`)
+  }
+}
+
+async function firstOctets(stream: AsyncIterable<Buffer | string>): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  let length = 0
+  // To the end, because a writer whose pipe is closed fails.
+  for await (const piece of stream) {
+    if (length < MAX_OCTETS) pieces.push(Buffer.from(piece))
+    length += piece.length
+  }
+  return Buffer.concat(pieces).subarray(0, MAX_OCTETS)
+}
+
+/** Throws {@link UsageError}. */
+function kindOption(call: Call, kinds: readonly ReturnKind[]): ReturnKind | undefined {
+  const text = textOption(call, 'kind')
+  if (text === undefined) return undefined
+  const kind = kinds.find((one) => one === text)
+  if (!kind) throw new UsageError(`--kind must be one of ${kinds.join(', ')} (got "${text}")`)
+  return kind
+}
+
+/** Throws {@link UsageError}. */
+function messageOption(call: Call): string | undefined {
+  const text = textOption(call, 'message')
+  if (text === undefined) return undefined
+  const id = parseMessageId(text)
+  if (id === undefined) throw new UsageError(`--message must be the id of a message (got "${text}")`)
+  return id
+}
+
+function beforeOption(call: Call): string | undefined {
+  const text = textOption(call, 'before')
+  return text === undefined ? undefined : idOf(text, '--before')
+}
+
+/** Throws {@link UsageError}. */
+function idOf(text: string, what: string): string {
+  if (!/^[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}$/i.test(text)) {
+    throw new UsageError(`${what} must be an id from "returns list" (got "${text}")`)
+  }
+  return text
+}
+
+async function requireReturn(core: Core, id: string): Promise<KeptReturn> {
+  const found = await core.returns.show(id)
+  if (!found) throw new CommandError(`return ${id} not found; "returns list" lists those that are stored`)
+  return found
+}
+
+function toAnswer(result: ReturnResult): Answer {
+  const { kind, delivery } = result
+  const about = delivery ? ` (message ${delivery.messageId}, recipient ${delivery.recipientNo})` : ''
+  return { data: result, text: `${kind}: ${effectText(result)}${about}` }
+}
+
+function progress({ read, recognised, effects, inFlight }: RereadCount): string {
+  const again = inFlight > 0 ? `; ${inFlight} must be read once more, because an attempt is in progress` : ''
+  return `${read} read again: ${recognised} recognised, ${effects} with an effect${again}`
+}

@@ -1,0 +1,220 @@
+import {
+  BOUNCE_CLASSIFICATIONS,
+  type Counts,
+  MAILBOX_PROVIDERS,
+  type NamedCounts,
+  OTHER_PROVIDERS,
+  type Period,
+  type Subject,
+  type Wanted,
+} from '@postrider/core'
+import {
+  type Call,
+  type Command,
+  limitOption,
+  requiredId,
+  requiredText,
+  textOption,
+  UsageError,
+  wholeOption,
+} from '../../command.ts'
+import { table } from '../../table.ts'
+import { requireAccount } from '../account-option.ts'
+
+/** The option of each subject of statistics. */
+const SUBJECTS = { domain: 'domain', site: 'recipient_domain', tag: 'tag' } as const satisfies Record<string, Subject>
+const BY = [...Object.keys(SUBJECTS), 'subaccount', 'provider'] as const
+const PERIODS: readonly Period[] = ['day', 'week', 'month']
+
+const SPAN_USAGE = '--account ID --from DAY [--to DAY]'
+const SPAN = {
+  from: "First day in the account's time zone, for example 2030-01-31",
+  to: 'Last day (default: today)',
+}
+const ONE_USAGE = '[--domain DOMAIN | --site DOMAIN | --tag TAG] [--subaccount USERNAME]'
+const ONE = {
+  domain: 'Only mail from this sending domain',
+  site: "Only mail to this recipient's domain",
+  tag: 'Only mail with this tag',
+  subaccount: 'Statistics of the subaccount with this user name',
+}
+const OFFSET = 'Number of rows to leave out, for the next page'
+
+export const statsCommands: readonly Command[] = [
+  {
+    name: 'stats show',
+    usage: `${SPAN_USAGE} [--period day|week|month] [--by ${BY.join('|')}] ${ONE_USAGE} [--limit N] [--offset N]`,
+    summary: "Show what became of an account's mail, per day, week or month",
+    parameters: {
+      ...SPAN,
+      ...ONE,
+      period: 'Length of the periods (default day)',
+      by: 'A row for each sending domain, domain of recipients, tag, subaccount or mailbox provider',
+      offset: OFFSET,
+    },
+    examples: ['stats show --account 12 --from 2030-01-01 --period month --by site'],
+    run: (call) => {
+      const question = { ...questionOf(call), wanted: wantedOf(call), period: periodOption(call) }
+      return call.withCore(async (core) => {
+        await requireAccount(core, question.accountId)
+        const answer = await core.stats.show(question)
+        const rows = answer.periods.flatMap(({ date, stats }) => stats.map((one) => [date, ...rowOf(one)]))
+        return { data: answer, text: tableOf('period', question.wanted.kind, rows) }
+      })
+    },
+  },
+  {
+    name: 'stats sums',
+    usage: `${SPAN_USAGE} --by domain|site|tag [--subaccount USERNAME] [--limit N] [--offset N]`,
+    summary: "Show what became of an account's mail over a date range, the busiest names first",
+    parameters: {
+      ...SPAN,
+      by: 'A row for each sending domain, domain of recipients or tag',
+      subaccount: ONE.subaccount,
+      offset: OFFSET,
+    },
+    run: (call) => {
+      const question = questionOf(call)
+      const subject = SUBJECTS[requiredText(call, 'by') as keyof typeof SUBJECTS] as Subject | undefined
+      if (subject === undefined) throw new UsageError('--by must be domain, site or tag')
+      return call.withCore(async (core) => {
+        await requireAccount(core, question.accountId)
+        const answer = await core.stats.sums({ ...question, subject })
+        return {
+          data: answer,
+          text: tableOf(
+            '',
+            'each',
+            answer.stats.map((one) => ['', ...rowOf(one)]),
+          ),
+        }
+      })
+    },
+  },
+  {
+    name: 'stats tags',
+    usage: '--account ID [--prefix TEXT] [--limit N] [--offset N]',
+    summary: 'List the tags that messages of an account have used, by name',
+    parameters: { prefix: 'Only tags that begin with this text', offset: OFFSET },
+    run: (call) => {
+      const page = {
+        accountId: requiredId(call, 'account'),
+        prefix: textOption(call, 'prefix') ?? '',
+        limit: limitOption(call),
+        offset: wholeOption(call, 'offset') ?? 0,
+      }
+      return call.withCore(async ({ stats }) => {
+        const found = await stats.tags(page)
+        const rows = found.tags.map(({ name, createdAt }) => [name, createdAt])
+        return { data: found, text: rows.length > 0 ? table(['tag', 'first used'], rows) : 'no tags' }
+      })
+    },
+  },
+  {
+    name: 'stats bounces',
+    usage: `${SPAN_USAGE} [--classification NAME]`,
+    summary: 'Count the bounces of an account per day and reason, or those of one reason by domain',
+    parameters: { ...SPAN, classification: `One of ${BOUNCE_CLASSIFICATIONS.map((name) => `"${name}"`).join(', ')}` },
+    run: (call) => {
+      const [accountId, first] = [requiredId(call, 'account'), requiredText(call, 'from')]
+      const named = textOption(call, 'classification')
+      const classification = BOUNCE_CLASSIFICATIONS.find((one) => one === named)
+      if (named !== undefined && classification === undefined) {
+        throw new UsageError(`--classification must be one of ${BOUNCE_CLASSIFICATIONS.join(', ')} (got "${named}")`)
+      }
+      return call.withCore(async (core) => {
+        await requireAccount(core, accountId)
+        const days = await core.stats.bounces({ accountId, first, last: textOption(call, 'to'), classification })
+        const rows = days.flatMap(({ date, counts }) => counts.map(({ name, count }) => [date, name, count]))
+        const name = classification === undefined ? 'reason' : 'domain'
+        return { data: days, text: rows.length > 0 ? table(['day', name, 'bounces'], rows) : 'no bounces' }
+      })
+    },
+  },
+  {
+    name: 'stats recount',
+    usage: '--account NUMBER [--from DAY] [--to DAY]',
+    summary: "Recompute an account's statistics from its events, day by day",
+    parameters: {
+      from: 'First day, for example 2030-01-31 (default: that of the first event)',
+      to: 'Last day (default: today)',
+    },
+    examples: ['stats recount --account 12'],
+    run: (call) => {
+      const accountId = requiredId(call, 'account')
+      const [first, last] = [textOption(call, 'from'), textOption(call, 'to')]
+      return call.withCore(async (core) => {
+        let days = 0
+        const range = await core.stats.recount({ accountId, first, last, onDay: () => days++ })
+        const text = range
+          ? `recomputed ${days} days of account ${accountId}, ${range.first} to ${range.last}`
+          : `account ${accountId} has no events`
+        return { data: { accountId, days, ...range }, text }
+      })
+    },
+  },
+]
+
+function questionOf(call: Call) {
+  return {
+    accountId: requiredId(call, 'account'),
+    subaccount: textOption(call, 'subaccount'),
+    first: requiredText(call, 'from'),
+    last: textOption(call, 'to'),
+    times: true,
+    limit: limitOption(call),
+    offset: wholeOption(call, 'offset') ?? 0,
+  }
+}
+
+/** Counts exist for one subject at a time. Throws {@link UsageError}. */
+function wantedOf(call: Call): Wanted {
+  const by = textOption(call, 'by')
+  const one = Object.keys(SUBJECTS).filter((name) => textOption(call, name) !== undefined) as (keyof typeof SUBJECTS)[]
+  const [first, second] = by === undefined ? one : ['by', ...one]
+  if (second !== undefined) throw new UsageError(`--${first} and --${second} cannot be used together`)
+  if (by === 'provider') {
+    return { kind: 'groups', subject: 'recipient_domain', groups: MAILBOX_PROVIDERS, others: OTHER_PROVIDERS }
+  }
+  if (by !== undefined) {
+    const subject = by === 'subaccount' ? by : SUBJECTS[by as keyof typeof SUBJECTS]
+    if (subject === undefined) throw new UsageError(`--by must be one of ${BY.join(', ')} (got "${by}")`)
+    return { kind: 'each', subject }
+  }
+  const [option] = one
+  if (option === undefined) return { kind: 'total' }
+  return { kind: 'one', subject: SUBJECTS[option], name: requiredText(call, option) }
+}
+
+function periodOption(call: Call): Period {
+  const value = textOption(call, 'period') ?? 'day'
+  const period = PERIODS.find((one) => one === value)
+  if (period === undefined) throw new UsageError(`--period must be day, week or month (got "${value}")`)
+  return period
+}
+
+/** Columns of the table; --json has every count. */
+const COLUMNS: readonly (readonly [heading: string, count: (counts: Counts) => number])[] = [
+  ['delivered', ({ sent }) => sent],
+  ['bounced', ({ soft_bounced, hard_bounced, expired }) => soft_bounced + hard_bounced + expired],
+  ['dropped', ({ dropped, invalid }) => dropped + invalid],
+  ['opened', ({ unique_opened }) => unique_opened],
+  ['clicked', ({ unique_clicked }) => unique_clicked],
+  ['unsubscribed', ({ unsubscribed }) => unsubscribed],
+  ['complaints', ({ complained }) => complained],
+]
+
+function rowOf({ name, counts, deliveryTime }: NamedCounts): unknown[] {
+  return [name ?? 'other', ...COLUMNS.map(([, count]) => count(counts)), deliveryTime?.p50]
+}
+
+/** Without a heading for the first column there is none, and the total has no names. */
+function tableOf(first: string, kind: Wanted['kind'], rows: readonly (readonly unknown[])[]): string {
+  if (rows.length === 0) return 'no mail'
+  const headings = [first, kind === 'total' ? '' : 'name', ...COLUMNS.map(([heading]) => heading), 'seconds (p50)']
+  const isShown = headings.map((heading) => heading !== '')
+  return table(
+    headings.filter((_heading, at) => isShown[at]),
+    rows.map((row) => row.filter((_cell, at) => isShown[at])),
+  )
+}

@@ -1,0 +1,65 @@
+import { text } from 'node:stream/consumers'
+import { CLASS_PROBLEM, classOf, DELIVERY_CLASSES, isClassName, type SmartHost, withoutSecret } from '@postrider/core'
+import { type Command, requiredText, requiredWord, textOption, UsageError, wholeOption } from '../../command.ts'
+import { table } from '../../table.ts'
+import { removeCommand } from '../remove-command.ts'
+
+export const smartHostCommands: readonly Command[] = [
+  {
+    name: 'smart-host list',
+    usage: '',
+    summary: 'List the relay hosts that deliver what the usual way cannot',
+    run: (call) =>
+      call.withCore(async (core) => {
+        const all = (await core.sources.smartHosts()).map(withoutSecret)
+        const rows = all.map((one) => [one.name, `${one.host}:${one.port}`, one.usedFor.join(','), ...limitsOf(one)])
+        const heading = ['smart host', 'host', 'for', 'classes', 'daily cap']
+        return { data: { smartHosts: all }, text: all.length === 0 ? 'no smart hosts' : table(heading, rows) }
+      }),
+  },
+  {
+    name: 'smart-host add',
+    usage: 'NAME --url URL|- --for USES [--class CLASSES] [--daily-cap N]',
+    summary: 'Deliver through a relay host what the usual way cannot',
+    detail: 'Allow the addresses of the relay host in the SPF record of RETURN_PATH_HOST',
+    parameters: {
+      url: 'smtp://user:password@host:port; "-" reads it from stdin',
+      for: 'One or several of blocked (a back-off rule pauses the provider until after the lifetime of a message), deadline (half of the lifetime has passed without a session) and spill (the allowances of new sources are used up), separated by commas',
+      class: 'Classes of mail, separated by commas (default: all)',
+      'daily-cap': 'Maximum number of messages per day',
+    },
+    examples: ['smart-host add backup --url - --for deadline,spill < url.txt'],
+    run: async (call) => {
+      const name = requiredWord(call, 'name')
+      const usedFor = listOf(requiredText(call, 'for'))
+      const classes = textOption(call, 'class')
+      const classNames = classes === undefined ? undefined : listOf(classes)
+      if (classNames && !classNames.every(isClassName))
+        throw new UsageError(`--class ${CLASS_PROBLEM}, or several of them`)
+      const dailyCap = wholeOption(call, 'daily-cap')
+      const option = requiredText(call, 'url')
+      const url = (option === '-' ? await text(process.stdin) : option).trim()
+      return call.withCore(async (core) => {
+        const added = { name, url, usedFor, classes: classNames?.map(classOf), dailyCap }
+        const smartHost = await core.sources.addSmartHost(added)
+        return { data: { smartHost }, text: `smart host ${name} added` }
+      })
+    },
+  },
+  removeCommand({
+    kind: 'smart-host',
+    summary: 'Remove a smart host; the mail that waits for it goes the usual way',
+    remove: (core, name) => core.sources.removeSmartHost(name),
+  }),
+]
+
+function listOf(option: string): string[] {
+  return option
+    .split(',')
+    .map((one) => one.trim())
+    .filter(Boolean)
+}
+
+function limitsOf({ classes, dailyCap }: SmartHost): unknown[] {
+  return [classes === null ? 'all' : classes.map((one) => DELIVERY_CLASSES[one]).join(','), dailyCap ?? 'none']
+}

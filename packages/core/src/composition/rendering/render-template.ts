@@ -1,0 +1,67 @@
+import type { Templates } from '../../content/templates/index.ts'
+import { defaultsOf, refusalsOf } from '../../content/templates/variables.ts'
+import { inTurns } from '../../platform/concurrency/turns.ts'
+import { invalidParameter } from '../../platform/errors.ts'
+import { LIMITS } from '../../submission/limits.ts'
+import { requireShare, type Share } from '../../submission/share.ts'
+import {
+  type Attributes,
+  countMergeTags,
+  mergedLength,
+  mergeTags,
+  renderMergeTags,
+  tagsWithout,
+  withDefaults,
+} from '../merge.ts'
+
+export interface TemplateRendering {
+  readonly accountId: number
+  readonly id: number
+  /** Undefined for the active version. */
+  readonly version: number | undefined
+  /** Replaces the template's subject, as in a send; undefined for the template's own. */
+  readonly subject: string | undefined
+  readonly attributes: Attributes
+}
+
+export interface RenderedTemplate {
+  readonly version: number
+  readonly subject: string
+  readonly content: string
+  /** Names of tags without a value, in their first spelling. */
+  readonly missing: readonly string[]
+  /** Errors with which a send with these attributes would be rejected. */
+  readonly problems: readonly string[]
+}
+
+/**
+ * Renders a template with the same code as a delivery.
+ *
+ * Throws templateIdInvalid, templateVersionUnknown, parameterInvalid (attributes, if the result would be too large) or BeyondShare.
+ */
+export async function renderTemplate(
+  templates: Templates,
+  rendering: TemplateRendering,
+  { stored }: Share,
+): Promise<RenderedTemplate> {
+  const { accountId, id } = rendering
+  const template = await (rendering.version === undefined
+    ? templates.show(accountId, id)
+    : templates.version(accountId, id, rendering.version))
+  requireShare(template.content.length, stored)
+  const subject = rendering.subject ?? template.subject ?? ''
+  const attributes = withDefaults(rendering.attributes, defaultsOf(template.variables))
+  const tags = [await inTurns(countMergeTags(subject)), await inTurns(countMergeTags(template.content))]
+  const merged = tags.reduce((sum, counts) => sum + mergedLength(counts, attributes), 0)
+  if (subject.length + template.content.length + merged > LIMITS.messageSize) {
+    throw invalidParameter('attributes', 'content exceeds 30 MB after merge tags are filled in')
+  }
+  const errors = refusalsOf(template.variables, rendering.attributes, (name) => `attributes.${name}`)
+  return {
+    version: 'version' in template ? template.version : template.number,
+    subject: renderMergeTags(subject, attributes),
+    content: await inTurns(mergeTags(template.content, attributes)),
+    missing: tagsWithout(tags, attributes),
+    problems: [...errors].map(({ message }) => message),
+  }
+}

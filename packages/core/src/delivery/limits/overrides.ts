@@ -1,0 +1,162 @@
+import type { AnySql, Sql } from '../../platform/database/database.ts'
+import { keepPastLimits } from './past-limits.ts'
+import { partsOfPlace } from './place-names.ts'
+
+/** The notification channel that tells workers to read the overrides again. */
+export const LIMITS_CHANNEL = 'postrider_limits'
+
+export type LimitSetting = 'pause' | 'rate' | 'connections' | 'messagesPerConnection'
+
+/** A limit of a place beyond those of the providers' file. */
+export interface Override {
+  readonly id: string
+  readonly place: string
+  /** Null if it applies to the mail of all accounts. */
+  readonly accountId: number | null
+  readonly setting: LimitSetting
+  /** The limit; of a rate, messages per `seconds`. Null for a pause. */
+  readonly value: number | null
+  readonly seconds: number | null
+  /** The id of the back-off rule, `adaptive` or `operator`. */
+  readonly rule: string
+  /** The reply that caused it, or the operator's reason. */
+  readonly reason: string
+  readonly since: Date
+  readonly until: Date
+  /** Milliseconds until it ends. */
+  readonly left: number
+  /** Whether one delivery may be tried during the pause, or the adaptive limit be raised. */
+  readonly stepDue: boolean
+}
+
+export interface NewOverride
+  extends Pick<Override, 'place' | 'accountId' | 'setting' | 'value' | 'seconds' | 'rule' | 'reason'> {
+  /** Seconds that it lasts. */
+  readonly lasts: number
+}
+
+/** The rule of limits that follow from how much is refused, and of those that the operator sets. */
+export const ADAPTIVE_RULE = 'adaptive'
+export const OPERATOR_RULE = 'operator'
+/** Seconds between two deliveries that are tried during a pause, and between two raises of an adaptive limit. */
+const STEP_SECONDS = 300
+/** Seconds from which a pause is probed. */
+const PROBED_FROM_SECONDS = 1800
+/**
+ * Maximum number of overrides that workers read, once per second. Only sites can have more, whose owners make the replies; the places that
+ * are read first have theirs in any case.
+ */
+const MAX_READ = 3000
+
+/** Returns the overrides in effect: those of the places in `first`, those of the operator, then the latest of all others. */
+export async function readOverrides(sql: AnySql, first: readonly string[] = []): Promise<Override[]> {
+  return sql<Override[]>`
+    select id::text, place, account_id as "accountId", setting, value, seconds, rule, reason, since, until,
+           extract(epoch from until - service_now())::float8 * 1000 as left, coalesce(step_at <= service_now(), false) as "stepDue"
+      from limit_overrides where until > service_now()
+     order by place = any(${[...first]}::text[]) desc, rule = ${OPERATOR_RULE} desc, id desc limit ${MAX_READ}`
+}
+
+/**
+ * Returns the overrides of a place: its own, and those that the operator has set for the provider or site with all its sources. What a
+ * back-off rule has set applies to the source that the provider has refused.
+ */
+export function overridesFor(place: string, byPlace: ReadonlyMap<string, readonly Override[]>): readonly Override[] {
+  const own = byPlace.get(place) ?? []
+  const { base, source } = partsOfPlace(place)
+  if (source === undefined) return own
+  return [...own, ...(byPlace.get(base) ?? []).filter(({ rule }) => rule === OPERATOR_RULE)]
+}
+
+/** The condition that an override `o` concerns a place; see {@link overridesFor}. */
+export function concernsPlace(sql: AnySql, o: ReturnType<AnySql>, place: ReturnType<AnySql>): ReturnType<AnySql> {
+  return sql`(${o}.place = ${place} or ${o}.rule = ${OPERATOR_RULE} and starts_with(${place}, ${o}.place || '@'))`
+}
+
+/** A pause in effect, with whether one delivery is tried from time to time. */
+export interface Pause extends Pick<Override, 'place' | 'accountId' | 'rule' | 'reason' | 'since' | 'until'> {
+  readonly isProbed: boolean
+}
+
+/** Returns the pause of each of these places that holds mail of the account longest. */
+export async function pausesOf(sql: AnySql, accountId: number, places: readonly string[]): Promise<Map<string, Pause>> {
+  const pauses = await sql<Pause[]>`
+    select distinct on (p.place) p.place, o.account_id as "accountId", o.rule, o.reason, o.since, o.until, o.step_at is not null as "isProbed"
+      from unnest(${[...places]}::text[]) as p(place) join limit_overrides o on ${concernsPlace(sql, sql`o`, sql`p.place`)}
+     where o.setting = 'pause' and o.until > service_now() and (o.account_id is null or o.account_id = ${accountId}::int)
+     order by p.place, o.until desc`
+  return new Map(pauses.map((pause) => [pause.place, pause]))
+}
+
+/** Sets an override, or prolongs it if the same rule has set it before. All workers learn of it at once. */
+export async function setOverride(sql: AnySql, override: NewOverride): Promise<void> {
+  const { place, accountId, setting, value, seconds, rule, reason, lasts } = override
+  const isProbed = setting === 'pause' && rule !== OPERATOR_RULE && lasts >= PROBED_FROM_SECONDS && accountId === null
+  const isStepped = rule === ADAPTIVE_RULE || isProbed
+  await sql`
+    with ended as (
+      select * from limit_overrides
+       where place = ${place} and account_id is not distinct from ${accountId}::int and setting = ${setting} and rule = ${rule}
+         and until <= service_now()
+    ), kept as (
+      ${keepPastLimits(sql, sql`ended`)}
+    ), written as (
+      insert into limit_overrides as o (place, account_id, setting, value, seconds, rule, reason, since, until, step_at)
+      select ${place}, ${accountId}::int, ${setting}, ${value}::int, ${seconds}::int, ${rule}, ${reason}, service_now(),
+             service_now() + make_interval(secs => ${lasts}),
+             case when ${String(isStepped)}::text::boolean then service_now() + make_interval(secs => ${STEP_SECONDS}) end
+      on conflict (place, account_id, setting, rule) do update
+         set value = excluded.value, seconds = excluded.seconds, reason = excluded.reason,
+             since = case when o.until > service_now() then o.since else excluded.since end,
+             until = greatest(o.until, excluded.until),
+             step_at = case when o.until > service_now() then o.step_at else excluded.step_at end
+      returning 1
+    )
+    select pg_notify(${LIMITS_CHANNEL}, '') from written`
+}
+
+/** Lets one worker try one delivery during the pauses of a place. Returns whether this one may. */
+export async function takeProbe(sql: AnySql, place: string): Promise<boolean> {
+  const rows = await sql`
+    update limit_overrides set step_at = service_now() + make_interval(secs => ${STEP_SECONDS})
+     where place = ${place} and setting = 'pause' and step_at <= service_now() returning 1`
+  return rows.length > 0
+}
+
+/** Raises the adaptive limits whose time it is by a quarter, unless mail was refused since the last time; at most 1000 of them. */
+export async function raiseRates(sql: AnySql): Promise<void> {
+  await sql`
+    update limit_overrides o
+       set step_at = service_now() + make_interval(secs => ${STEP_SECONDS}),
+           value = case when exists (select from rule_hits h
+                                      where h.place = o.place and h.rule = ${ADAPTIVE_RULE} and h.account_id = 0
+                                        and h.minute > service_now() - make_interval(secs => ${STEP_SECONDS}))
+                        then value else ceil(value * 1.25) end
+     where id in (select id from limit_overrides where rule = ${ADAPTIVE_RULE} and step_at <= service_now() and until > service_now()
+                   limit 1000 for update skip locked)`
+}
+
+/** Ends the pauses of a place that rules have set: a delivery that was tried was accepted or bounced as usual. */
+export async function endPauses(sql: AnySql, place: string): Promise<void> {
+  await sql`
+    with deleted as (
+      delete from limit_overrides
+       where place = ${place} and setting = 'pause' and step_at is not null
+      returning *
+    ), kept as (
+      ${keepPastLimits(sql, sql`deleted`)}
+    )
+    select pg_notify(${LIMITS_CHANNEL}, '') from deleted limit 1`
+}
+
+/** Deletes overrides that have ended. Returns how many. */
+export async function forgetOverrides(sql: Sql): Promise<number> {
+  const [deleted] = await sql<{ count: number }[]>`
+    with deleted as (
+      delete from limit_overrides where until < service_now() - interval '1 hour' returning *
+    ), kept as (
+      ${keepPastLimits(sql, sql`deleted`)}
+    )
+    select count(*)::int as count from deleted`
+  return deleted?.count ?? 0
+}

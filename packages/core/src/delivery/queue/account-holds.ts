@@ -1,0 +1,86 @@
+import { BULK, type DeliveryClass, NORMAL } from '../../accounts/mail-class.ts'
+import type { AnySql } from '../../platform/database/database.ts'
+import type { Secrets } from '../../platform/security/secrets.ts'
+
+/** Where mail of an account that is held or slowed is parked, and mail to a recipient of it. Names of sites have no colon. */
+export const HELD_PLACE = 'account:held'
+export const HELD_RECIPIENT_PLACE = 'account:recipient'
+
+/** Whether waiting mail is parked because its account or recipient is held or slowed. */
+export function isParkedForAccount(sql: AnySql): ReturnType<AnySql> {
+  return sql`coalesce(place in (${HELD_PLACE}, ${HELD_RECIPIENT_PLACE}), false)`
+}
+
+/** Whether a place is one of these, and so no provider or site. */
+export function isHeldPlace(place: string): boolean {
+  return place === HELD_PLACE || place === HELD_RECIPIENT_PLACE
+}
+
+export const HOLD_LEVELS = ['warned', 'slowed', 'held'] as const
+export type HoldLevel = (typeof HOLD_LEVELS)[number]
+
+/** That mail of some classes of an account is held, or slowed to a number of messages per hour. */
+export interface AccountHold {
+  readonly accountId: number
+  readonly classes: readonly DeliveryClass[]
+  /** Null if no mail is sent. */
+  readonly rate: number | null
+}
+
+const NOT_URGENT: readonly DeliveryClass[] = [NORMAL, BULK]
+
+/** Returns what workers must hold or slow. A hold with a rate slows the mail that it does not hold, except urgent mail. */
+export async function readAccountHolds(sql: AnySql): Promise<AccountHold[]> {
+  const rows = await sql<(AccountHold & { level: HoldLevel })[]>`
+    select account_id as "accountId", classes, level, rate from account_holds
+     where level <> 'warned' and (until is null or until > service_now())`
+  return rows.flatMap(({ accountId, classes, level, rate }) => {
+    if (level === 'slowed') return [{ accountId, classes, rate }]
+    const others = rate === null ? [] : NOT_URGENT.filter((of) => !classes.includes(of))
+    return [{ accountId, classes, rate: null }, ...(others.length > 0 ? [{ accountId, classes: others, rate }] : [])]
+  })
+}
+
+/** A recipient of an account whose mail waits (reputation/repeats.ts). */
+export interface RecipientHold {
+  readonly accountId: number
+  /** See {@link recipientHash}. */
+  readonly recipient: string
+}
+
+/** Recipients that workers read at most. Mail to others is sent. */
+const MAX_RECIPIENTS = 10_000
+
+/** Returns the recipients whose mail waits, the latest first. */
+export async function readRecipientHolds(sql: AnySql): Promise<RecipientHold[]> {
+  return sql<RecipientHold[]>`
+    select account_id as "accountId", recipient::text as recipient from recipient_holds where until > service_now()
+     order by since desc limit ${MAX_RECIPIENTS}`
+}
+
+/** Returns the keyed hash of a recipient, as a decimal number: a hold must not keep an address. */
+export function recipientHash(secrets: Secrets, recipient: string): string {
+  return secrets.pseudonym('recipient hold', Buffer.from(recipient.toLowerCase())).readBigInt64BE().toString()
+}
+
+/** Why the mail of a flow waits. */
+export interface HoldReason {
+  readonly rule: string
+  readonly level: HoldLevel
+  readonly rate: number | null
+  readonly reason: string | null
+  readonly since: Date
+}
+
+/** Returns the strictest hold of a flow; undefined if there is none. */
+export async function holdOf(
+  sql: AnySql,
+  { accountId, class: of }: { readonly accountId: number; readonly class: DeliveryClass },
+): Promise<HoldReason | undefined> {
+  const [row] = await sql<HoldReason[]>`
+    select rule, case when ${of}::smallint = any(classes) then level else 'slowed' end as level, rate, reason, since from account_holds
+     where account_id = ${accountId} and level <> 'warned' and (until is null or until > service_now())
+       and (${of}::smallint = any(classes) or (rate is not null and ${of}::smallint = any(${[...NOT_URGENT]}::smallint[])))
+     order by level = 'held' and ${of}::smallint = any(classes) desc, rate limit 1`
+  return row
+}

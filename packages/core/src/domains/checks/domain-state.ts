@@ -1,0 +1,48 @@
+import type { DnsRecord, Domain } from '../domain.ts'
+
+/** Result for the required records together. `unknown`: the DNS query for a decisive record failed. */
+export type Finding = 'right' | 'broken' | 'unknown'
+
+/**
+ * Evaluates the required records: the DKIM record of the signing key, and either the SPF record or the domain's own
+ * return path (then the SPF record of the service applies). `fresh` returns whether a record's query succeeded this
+ * time.
+ */
+export function findingOf(records: readonly DnsRecord[], fresh: (record: DnsRecord) => boolean): Finding {
+  const findingFor = (isWanted: (record: DnsRecord) => boolean): Finding => {
+    const record = records.find(isWanted)
+    if (!record || !fresh(record)) return 'unknown'
+    return record.verified ? 'right' : 'broken'
+  }
+  const dkim = findingFor(({ key }) => key === 'active')
+  const spf = findingFor(({ purpose }) => purpose === 'spf')
+  const returnPath = findingFor(({ purpose }) => purpose === 'returnPath')
+  const path = [spf, returnPath].includes('right')
+    ? 'right'
+    : [spf, returnPath].includes('unknown')
+      ? 'unknown'
+      : 'broken'
+  if (dkim === 'broken' || path === 'broken') return 'broken'
+  return dkim === 'right' && path === 'right' ? 'right' : 'unknown'
+}
+
+export type DomainStatus = Pick<Domain, 'state' | 'verifiedAt' | 'brokenSince'>
+
+/**
+ * Returns the state after a check. Only a domain whose records were valid once can become invalid; one activated by the
+ * operator without verification stays active.
+ */
+export function standingAfter(
+  { state, verifiedAt, brokenSince }: DomainStatus,
+  finding: Finding,
+  { now, graceMs }: { now: Date; graceMs: number },
+): DomainStatus {
+  if (finding === 'unknown') return { state, verifiedAt, brokenSince }
+  if (finding === 'right') {
+    return { state: state === 'rejected' ? state : 'active', verifiedAt: now, brokenSince: null }
+  }
+  if (state !== 'active' || verifiedAt === null) return { state, verifiedAt, brokenSince }
+  const since = brokenSince ?? now
+  const isGraceOver = now.getTime() - since.getTime() >= graceMs
+  return { state: isGraceOver ? 'inactive' : state, verifiedAt, brokenSince: since }
+}

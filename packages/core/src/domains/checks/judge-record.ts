@@ -1,0 +1,89 @@
+import { printableValue } from '../../platform/net/dns-lookup.ts'
+import type { SeenRecord, WantedRecord } from '../domain.ts'
+
+/** Maximum number of unexpected values that are kept for display. */
+const MAX_SHOWN = 5
+
+/** Compares the values found at a record's host and type with the wanted record. */
+export function judgeRecord(wanted: WantedRecord, values: readonly string[]): SeenRecord {
+  if (wanted.type === 'CNAME') return judgeCname(wanted.value, values)
+  if (wanted.purpose === 'dkim') return judgeDkim(wanted.value, values)
+  if (wanted.purpose === 'spf') return judgeSpf(wanted.value, values)
+  return judgeDmarc(values)
+}
+
+const RIGHT: SeenRecord = { state: 'right' }
+const MISSING: SeenRecord = { state: 'missing' }
+
+function wrong(found: readonly string[], problem: string): SeenRecord {
+  return { state: 'wrong', found: found.slice(0, MAX_SHOWN).map(printableValue), problem }
+}
+
+function judgeCname(target: string, values: readonly string[]): SeenRecord {
+  if (values.length === 0) return MISSING
+  const same = values.some((value) => value.toLowerCase().replace(/\.$/, '') === target.toLowerCase())
+  return same ? RIGHT : wrong(values, 'points to another host')
+}
+
+/** RFC 6376 3.6.1, 3.6.2.2: exactly one record, with our key, usable for mail with SHA-256. */
+function judgeDkim(value: string, values: readonly string[]): SeenRecord {
+  const records = values.filter((text) => /(^|;)\s*p\s*=/.test(text))
+  const [record] = records
+  if (record === undefined) return values.length === 0 ? MISSING : wrong(values, 'not a DKIM record')
+  if (records.length > 1) return wrong(records, 'multiple DKIM records at this host; exactly one is allowed')
+  const tags = tagsOf(record)
+  const key = tags.get('p')?.replace(/\s/g, '')
+  if (key === '') return wrong(records, 'p= is empty, which revokes the key')
+  if (key !== tagsOf(value).get('p')) return wrong(records, 'p= is a different key')
+  if ((tags.get('v') ?? 'DKIM1') !== 'DKIM1' || (tags.get('k') ?? 'rsa') !== 'rsa') {
+    return wrong(records, 'must contain v=DKIM1 and k=rsa')
+  }
+  if (!allows(tags.get('h'), 'sha256') || !allows(tags.get('s'), 'email')) {
+    return wrong(records, 'h= or s= does not allow mail signed with SHA-256')
+  }
+  return RIGHT
+}
+
+function tagsOf(record: string): Map<string, string> {
+  return new Map(
+    record.split(';').map((tag) => {
+      const [name = '', ...value] = tag.split('=')
+      return [name.trim(), value.join('=').trim()]
+    }),
+  )
+}
+
+function allows(list: string | undefined, wanted: string): boolean {
+  return list === undefined || list.split(':').some((item) => item.trim() === '*' || item.trim() === wanted)
+}
+
+/** RFC 7208 4.5, 5.1: exactly one SPF record; terms after its `all` are ignored. */
+function judgeSpf(value: string, values: readonly string[]): SeenRecord {
+  const records = values.filter((text) => /^v=spf1( |$)/i.test(text))
+  const [record] = records
+  if (record === undefined) return MISSING
+  if (records.length > 1) return wrong(records, 'multiple SPF records; exactly one is allowed (RFC 7208 4.5)')
+  const include = value.split(' ')[1] as string
+  const terms = record.toLowerCase().split(/ +/)
+  const all = terms.findIndex((term) => /^[+?~-]?all$/.test(term))
+  const before = all === -1 ? terms : terms.slice(0, all)
+  const redirect = include.replace('include:', 'redirect=')
+  const named = before.includes(include) || before.includes(`+${include}`)
+  if (named || (all === -1 && before.includes(redirect))) return RIGHT
+  return wrong(
+    records,
+    terms.length > before.length + 1 ? `${include} must precede "all"` : `does not contain ${include}`,
+  )
+}
+
+/** Advisory only: the owner of the domain chooses its policy (RFC 7489 6.3). */
+function judgeDmarc(values: readonly string[]): SeenRecord {
+  const records = values.filter((text) => /^v=DMARC1\s*(;|$)/.test(text))
+  const [record] = records
+  if (record === undefined) return values.length === 0 ? MISSING : wrong(values, 'not a DMARC record')
+  if (records.length > 1) return wrong(records, 'multiple DMARC records; receivers ignore all of them')
+  const policy = tagsOf(record).get('p')?.toLowerCase()
+  return policy && ['none', 'quarantine', 'reject'].includes(policy)
+    ? RIGHT
+    : wrong(records, 'p= must be none, quarantine or reject')
+}

@@ -1,0 +1,204 @@
+import { type NextAttempt, nextAttemptOf } from '../../delivery/outcomes/next-attempt.ts'
+import type { DeliveryState } from '../../delivery/queue/states.ts'
+import { type AnySql, onlyRow } from '../../platform/database/database.ts'
+import { readInOrder } from '../../platform/database/read-in-order.ts'
+import type { Reads } from '../../platform/database/reads.ts'
+import { invalidParameter } from '../../platform/errors.ts'
+import { messageIdText, parseMessageId, timeOfId } from '../../submission/message-id.ts'
+import type { EntryPoint } from '../../submission/submission.ts'
+import { fromOf, hasAttachment, hasConditions, subjectOf } from './list-conditions.ts'
+import {
+  driverOf,
+  floorOf,
+  isPersonAbove,
+  type ListFilter,
+  type Position,
+  selectPlaces,
+  type Window,
+} from './list-places.ts'
+import type { MessageSearch } from './search-text.ts'
+
+export interface DeliveryQuery {
+  readonly accountId?: number | undefined
+  readonly search: MessageSearch
+  /** If `search.since` is absent: only messages accepted within this number of days before `search.until`, or before now. */
+  readonly days?: number | undefined
+  readonly limit: number
+  /** {@link DeliveryPage.next} of the previous page, with otherwise identical parameters. */
+  readonly after?: string | undefined
+}
+
+export interface ListedDelivery extends NextAttempt {
+  /** 32 hex digits. */
+  readonly messageId: string
+  readonly recipientNo: number
+  /** v2 TRANSID. */
+  readonly transactionNumber: string
+  readonly accountId: number
+  readonly door: EntryPoint
+  readonly from: string
+  /** As submitted, with its merge tags. */
+  readonly subject: string
+  readonly tags: readonly string[]
+  readonly recipient: string
+  readonly kind: 'to' | 'cc' | 'bcc'
+  /** The caller's own id of the delivery. */
+  readonly reference: string | null
+  readonly state: DeliveryState
+  /** Why it was dropped or set aside; otherwise null. */
+  readonly reason: string | null
+  readonly attempts: number
+  readonly acceptedAt: Date
+  /** Null if it is in the queue. */
+  readonly finishedAt: Date | null
+  /** Of the latest attempt: the server's code, enhanced code and text. Null if there was no reply. */
+  readonly reply: string | null
+  /** Bytes as submitted. */
+  readonly size: number
+  readonly hasAttachment: boolean
+}
+
+export interface DeliveryPage {
+  readonly deliveries: readonly ListedDelivery[]
+  /** Cursor of the next page; null if this was the last one. */
+  readonly next: string | null
+  /** Whether the page ended before its limit because {@link MAX_SEARCHED} deliveries had been searched. */
+  readonly partial: boolean
+  /** If the page is partial, everything that was accepted at this time or later has been searched; otherwise null. */
+  readonly searchedTo: Date | null
+}
+
+/** Deliveries searched at a time. Most pages are full after the first few. */
+const STEPS = [1000, 9000, 25_000] as const
+/** Maximum number of deliveries searched for a page, which takes at most about 0.16 s: conditions on subjects cost most. */
+export const MAX_SEARCHED = STEPS.reduce((sum, step) => sum + step, 0)
+
+/** A recipient's deliveries that are read and sorted for a page. Beyond it, the messages are walked, as for any other search. */
+const MAX_SORTED = 20_000
+
+/**
+ * Returns deliveries, newest first. Times are ranges of message ids, so only the weeks in them are read, by index. A page searches a
+ * limited number of deliveries, however rare the matches are; then it is `partial`, and `next` continues the search. Of all accounts
+ * together, a recipient's deliveries are searched without a limit.
+ *
+ * Throws parameterInvalid (after).
+ */
+export async function listDeliveries(reads: Reads, query: DeliveryQuery): Promise<DeliveryPage> {
+  const { accountId, search, limit } = query
+  const after = query.after === undefined ? undefined : parseCursor(query.after)
+  if (search.messageId === '') return { deliveries: [], next: null, partial: false, searchedTo: null }
+  return reads.snapshot(async (snapshot) => {
+    const range = await selectRange(snapshot, query)
+    const window = { from: range.from, after: after ?? { messageId: range.to, recipientNo: range.recipientNo } }
+    const { places, searchedTo } = await findPlaces(snapshot, { accountId, ...search }, window, limit + 1)
+    const shown = places.slice(0, limit)
+    const next = places.length > limit ? shown.at(-1) : searchedTo
+    const partial = places.length <= limit && searchedTo !== undefined
+    return {
+      deliveries: await selectRows(snapshot, shown),
+      next: next ? formatCursor(next) : null,
+      partial,
+      searchedTo: partial ? timeOfId(searchedTo.messageId) : null,
+    }
+  })
+}
+
+/** Throws parameterInvalid. */
+function parseCursor(text: string): Position {
+  const [, id = '', no = ''] = /^([0-9a-f]{32})\.(\d{1,6})$/.exec(text) ?? []
+  const messageId = parseMessageId(id)
+  if (messageId === undefined) throw invalidParameter('after', 'must be the cursor of the previous page')
+  return { messageId, recipientNo: Number(no) }
+}
+
+function formatCursor({ messageId, recipientNo }: Position): string {
+  return `${messageIdText(messageId)}.${recipientNo}`
+}
+
+interface Range {
+  readonly from: string
+  /** The list begins before this position. */
+  readonly to: string
+  readonly recipientNo: number
+}
+
+async function selectRange(sql: AnySql, { search, days }: DeliveryQuery): Promise<Range> {
+  const { since, until, messageId } = search
+  const [end, begin] = [until?.toISOString() ?? null, since?.toISOString() ?? null]
+  // Ids have the time of the host that accepted the message, so there may be some from the future.
+  const { from, to } = onlyRow(
+    await sql<{ from: string; to: string }[]>`
+      select uuidv7_floor(coalesce(${begin}::timestamptz,
+                                   coalesce(${end}::timestamptz, service_now()) - make_interval(days => ${days ?? null}::int),
+                                   'epoch'))::text as "from",
+             uuidv7_floor(coalesce(${end}::timestamptz, service_now() + interval '1 day'))::text as "to"`,
+  )
+  if (messageId === undefined) return { from, to, recipientNo: 0 }
+  // Of one message, unless it is outside the times. The text of an id has the order of its bytes.
+  const isWithin = (since === undefined || messageId >= from) && (until === undefined || messageId < to)
+  return isWithin
+    ? { from: messageId, to: messageId, recipientNo: LAST_NUMBER }
+    : { from: to, to: from, recipientNo: 0 }
+}
+
+/** Above every recipient number. */
+const LAST_NUMBER = 1_000_000
+
+interface Found {
+  readonly places: readonly Position[]
+  /** The position at which the search was stopped; undefined if it is complete. */
+  readonly searchedTo: Position | undefined
+}
+
+async function findPlaces(sql: AnySql, filter: ListFilter, whole: Window, limit: number): Promise<Found> {
+  const wanted = driverOf(filter)
+  const isMany = wanted === 'person' && (await isPersonAbove(sql, filter, whole, MAX_SORTED))
+  const driver = isMany ? 'messages' : wanted
+  if (driver === 'person' || driver === 'flight') {
+    return { places: await selectPlaces(sql, driver, filter, whole, limit), searchedTo: undefined }
+  }
+  await readInOrder(sql, true)
+  const places: Position[] = []
+  let { after } = whole
+  for (const size of stepsOf(filter, limit)) {
+    const floor = await floorOf(sql, driver, filter, { ...whole, after }, size)
+    const window = { from: floor ?? whole.from, after }
+    places.push(...(await selectPlaces(sql, driver, filter, window, limit - places.length)))
+    if (places.length === limit || floor === undefined) return { places, searchedTo: undefined }
+    after = { messageId: floor, recipientNo: 0 }
+  }
+  return { places, searchedTo: after }
+}
+
+/** Without conditions, the first deliveries are those of the page, unless some were erased. */
+function stepsOf(filter: ListFilter, limit: number): readonly number[] {
+  const [first, ...further] = STEPS
+  return hasConditions(filter) || limit >= first ? STEPS : [limit, first - limit, ...further]
+}
+
+async function selectRows(sql: AnySql, places: readonly Position[]): Promise<ListedDelivery[]> {
+  if (places.length === 0) return []
+  const columns = sql`account_id, recipient, kind, reference, personal, state, attempt`
+  return sql<ListedDelivery[]>`
+    select replace(w.id::text, '-', '') as "messageId", w.no as "recipientNo",
+           (m.transaction_base + 4 * w.no)::text as "transactionNumber", d.account_id as "accountId", m.door,
+           ${fromOf(sql)} as "from", ${subjectOf(sql)} as subject, m.tags, d.recipient, d.kind, d.reference, d.state, d.reason,
+           d.attempt as attempts, m.accepted_at as "acceptedAt", d.next_at as "nextAt", d.finished_at as "finishedAt", d.is_paused as "isPaused",
+           d.is_held as "isHeld",
+           nullif(concat_ws(' ', nullif(a.code, 0), a.enhanced, a.reply), '') as reply, m.size,
+           ${hasAttachment(sql)} as "hasAttachment"
+      from unnest(${places.map(({ messageId }) => messageId)}::uuid[], ${places.map(({ recipientNo }) => recipientNo)}::int[])
+           with ordinality as w(id, no, at)
+     cross join lateral (select * from messages where id = w.id offset 0) m
+     cross join lateral (
+       select ${columns}, reason, null::timestamptz as next_at, finished_at, false as is_paused, false as is_held from finished_deliveries
+        where message_id = w.id and recipient_no = w.no
+       union all
+       select ${columns}, set_aside, planned_at, null, is_paused, is_held
+         from delivery_queue q cross join lateral (${nextAttemptOf(sql)}) n where message_id = w.id and recipient_no = w.no
+       limit 1) d
+      left join lateral (
+       select code, enhanced, reply from attempts where message_id = w.id and recipient_no = w.no
+        order by attempt desc limit 1) a on true
+     order by w.at`
+}

@@ -1,0 +1,162 @@
+import type { AnySql } from '../../platform/database/database.ts'
+import { conditionsOf, readsMessage } from './list-conditions.ts'
+import { type MessageSearch, STATE_GROUPS } from './search-text.ts'
+
+type Fragment = ReturnType<AnySql>
+
+/** A delivery's position in the list, which is ordered by message id and recipient number, both descending. */
+export interface Position {
+  /** UUID. */
+  readonly messageId: string
+  readonly recipientNo: number
+}
+
+export interface ListFilter extends MessageSearch {
+  readonly accountId: number | undefined
+}
+
+/** A part of the list: after `after`, down to the message `from`. */
+export interface Window {
+  readonly from: string
+  readonly after: Position
+}
+
+/**
+ * How deliveries are found. `person`: by the indexes of recipients. `flight`: by the index of claimed deliveries. `queue`: by walking the
+ * queue, of the account if there is one (`waiting`). `messages`: by walking the messages, likewise.
+ */
+export type Driver = 'person' | 'flight' | 'queue' | 'waiting' | 'messages'
+export type WalkingDriver = Exclude<Driver, 'person' | 'flight'>
+
+const QUEUED: ReadonlySet<string> = new Set(STATE_GROUPS.waiting)
+
+export function driverOf({ messageId, recipientKey, states = [], accountId }: ListFilter): Driver {
+  if (messageId !== undefined) return 'messages'
+  if (recipientKey !== undefined) return 'person'
+  if (states.length === 0 || !states.every((state) => QUEUED.has(state))) return 'messages'
+  if (states.every((state) => state === 'sending')) return 'flight'
+  return accountId === undefined ? 'queue' : 'waiting'
+}
+
+/**
+ * Returns the message that ends a walk over about `size` deliveries; undefined if the walk reaches `from` before. Reads at most `size` entries
+ * of an index.
+ */
+export async function floorOf(
+  sql: AnySql,
+  driver: WalkingDriver,
+  { accountId }: ListFilter,
+  { from, after }: Window,
+  size: number,
+): Promise<string | undefined> {
+  const within = (id: Fragment): Fragment => sql`
+    ${id} >= ${from}::uuid and ${id} <= ${after.messageId}::uuid and (${id} < ${after.messageId}::uuid or ${after.recipientNo}::int > 0)`
+  const rows =
+    driver === 'messages'
+      ? sql<{ id: string }[]>`
+          select id::text as id from (
+            select id, sum(recipients) over (order by id desc rows unbounded preceding) as total
+              from (select id, recipients from messages where ${within(sql`id`)} ${ofAccount(sql, sql`account_id`, accountId)}
+                     order by id desc limit ${size}) first) counted
+           where total >= ${size}::int order by id desc limit 1`
+      : sql<{ id: string }[]>`
+          select message_id::text as id from delivery_queue
+           where ${within(sql`message_id`)} ${driver === 'waiting' ? sql`and worker_id is null` : sql``}
+             ${ofAccount(sql, sql`account_id`, accountId)}
+           order by message_id desc, recipient_no desc limit 1 offset ${size}`
+  return (await rows)[0]?.id
+}
+
+/** Whether an account has more deliveries to a recipient than `limit`. Never of all accounts together. */
+export async function isPersonAbove(sql: AnySql, filter: ListFilter, window: Window, limit: number): Promise<boolean> {
+  if (filter.accountId === undefined) return false
+  const rows = await sql`
+    select 1 from (${sourceOf(sql, 'person', filter, window)}) d limit 1 offset ${limit}`
+  return rows.length > 0
+}
+
+/** Returns the first `limit` positions of a window. */
+export async function selectPlaces(
+  sql: AnySql,
+  driver: Driver,
+  filter: ListFilter,
+  window: Window,
+  limit: number,
+): Promise<Position[]> {
+  const { messageId, recipientNo } = window.after
+  const isWalk = driver === 'messages'
+  // The walk has the message already. `offset 0` keeps the planner from walking the messages for the others.
+  const from = isWalk
+    ? walkOf(sql, filter)
+    : readsMessage(filter)
+      ? sql`(${sourceOf(sql, driver, filter, window)}) d
+            cross join lateral (select * from messages m where m.id = d.message_id offset 0) m`
+      : sql`(${sourceOf(sql, driver, filter, window)}) d`
+  const id = isWalk ? sql`m.id` : sql`d.message_id`
+  const within = isWalk
+    ? sql`and m.id >= ${window.from}::uuid and m.id <= ${messageId}::uuid ${ofAccount(sql, sql`m.account_id`, filter.accountId)}`
+    : sql``
+  return sql<Position[]>`
+    select ${id}::text as "messageId", d.recipient_no as "recipientNo" from ${from}
+     where (${id} < ${messageId}::uuid or d.recipient_no < ${recipientNo}::int) ${within} ${conditionsOf(sql, filter)}
+     order by ${id} desc, d.recipient_no desc limit ${limit}`
+}
+
+/** The messages with their deliveries. */
+function walkOf(sql: AnySql, { states }: ListFilter): Fragment {
+  const of = (table: Fragment): Fragment => sql`select ${columnsOf(sql)} from ${table} o where o.message_id = m.id`
+  const [finished, queued] = [of(sql`finished_deliveries`), of(sql`delivery_queue`)]
+  const isQueued = (state: string) => QUEUED.has(state)
+  const isOfBoth = !states || (states.some(isQueued) && !states.every(isQueued))
+  const each = isOfBoth ? sql`${finished} union all ${queued}` : states.every(isQueued) ? queued : finished
+  return sql`messages m cross join lateral (${each} offset 0) d`
+}
+
+const columnsOf = (sql: AnySql): Fragment =>
+  sql`message_id, recipient_no, state, recipient_key, recipient_domain, personal`
+
+function ofAccount(sql: AnySql, column: Fragment, accountId: number | undefined): Fragment {
+  return accountId === undefined ? sql`` : sql`and ${column} = ${accountId}::int`
+}
+
+function sourceOf(
+  sql: AnySql,
+  driver: Exclude<Driver, 'messages'>,
+  filter: ListFilter,
+  { from, after }: Window,
+): Fragment {
+  const { accountId, states, recipientKey = '' } = filter
+  const within = (id: Fragment): Fragment => sql`${id} >= ${from}::uuid and ${id} <= ${after.messageId}::uuid`
+  const columns = columnsOf(sql)
+  const claimed: Fragment = sql`
+    select ${columns} from delivery_queue
+     where worker_id is not null and ${within(sql`message_id`)} ${ofAccount(sql, sql`account_id`, accountId)}`
+  switch (driver) {
+    case 'queue':
+      return sql`select ${columns} from delivery_queue where ${within(sql`message_id`)}`
+    case 'waiting': {
+      const waiting: Fragment = sql`
+        select ${columns} from delivery_queue
+         where worker_id is null and ${within(sql`message_id`)} ${ofAccount(sql, sql`account_id`, accountId)}`
+      return states?.includes('sending') ? sql`${waiting} union all ${claimed}` : waiting
+    }
+    case 'flight':
+      return claimed
+    case 'person': {
+      const same = sql`recipient_key = ${recipientKey}::text`
+      const hash = sql`hashtextextended(recipient_key, account_id) = hashtextextended(${recipientKey}::text, a.id) and ${same}`
+      // In the queue, `offset 0` keeps the range out of the inner query: by the primary key it would read all that waits.
+      return sql`
+        select d.message_id, d.recipient_no, d.state, d.recipient_key, d.recipient_domain, d.personal
+          from accounts a cross join lateral (
+            select ${columns} from finished_deliveries where ${hash} and account_id = a.id and ${within(sql`message_id`)}
+            union all
+            select ${columns} from (
+              select ${columns}, account_id from delivery_queue where worker_id is null and ${hash} offset 0) q
+             where q.account_id = a.id and ${within(sql`q.message_id`)}) d
+         where true ${ofAccount(sql, sql`a.id`, accountId)}
+        union all
+        ${claimed} and ${same}`
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+/** The folder of the migrations. */
+export const SQL_DIR = fileURLToPath(new URL('../../../../../../sql/', import.meta.url))
+/** The last migration from the time before the first line of a file named its kind; all of them add. */
+const LAST_WITHOUT_KIND = 78
+
+/**
+ * When a migration is applied. `expand` adds, and is applied before a process works. The others are applied while processes work:
+ * `backfill` fills what was added, in steps; `index` builds an index concurrently; `contract` removes what programs before `since` use,
+ * once none of these runs.
+ */
+export type MigrationKind =
+  | { readonly kind: 'expand' }
+  | { readonly kind: 'backfill'; readonly table: string }
+  | { readonly kind: 'index'; readonly index: string }
+  | { readonly kind: 'contract'; readonly since: number }
+
+export interface Migration {
+  readonly name: string
+  readonly text: string
+  readonly digest: string
+  readonly is: MigrationKind
+}
+
+const known = new Map<string, readonly Migration[]>()
+
+/** Returns the migrations of this version, in order. They are read once; sql/ is part of the program. */
+export function migrations(folder = SQL_DIR): readonly Migration[] {
+  const read = known.get(folder) ?? readMigrations(folder)
+  known.set(folder, read)
+  return read
+}
+
+function readMigrations(folder: string): readonly Migration[] {
+  return readdirSync(folder)
+    .filter((name) => /^\d{4}_[a-z_]+\.sql$/.test(name))
+    .sort()
+    .map((name) => {
+      const text = readFileSync(`${folder}/${name}`, 'utf8')
+      return { name, text, digest: createHash('sha256').update(text).digest('hex'), is: kindOf(name, text) }
+    })
+}
+
+/** Reads the kind from the first line. Throws an Error if it has none. */
+function kindOf(name: string, text: string): MigrationKind {
+  if (versionOf(name) <= LAST_WITHOUT_KIND) return { kind: 'expand' }
+  const [, kind, of = '', version] = (text.split('\n', 1)[0] ?? '').split(' ')
+  if (kind === 'expand') return { kind }
+  if (kind === 'backfill' && of !== '') return { kind, table: of }
+  if (kind === 'index' && of !== '') return { kind, index: of }
+  if (kind === 'contract' && of === 'since' && Number(version) > 0) return { kind, since: Number(version) }
+  throw new Error(
+    `sql/${name}: the first line must be "-- expand", "-- backfill TABLE", "-- index NAME" or "-- contract since VERSION" (sql/README.md)`,
+  )
+}
+
+/** The number of a migration. */
+export const versionOf = (name: string): number => Number(name.slice(0, 4))
+
+/** The version of the programs with regard to the schema: the number of their last migration. */
+export const schemaVersion = (): number => versionOf(migrations().at(-1)?.name ?? '0')

@@ -1,0 +1,34 @@
+import type { Config } from '../config/config.ts'
+
+/** Explains which setting caused a failure to listen on a port or address; undefined for any other error. */
+export function listenProblem(config: Config, error: unknown): string | undefined {
+  const { code, syscall, port, address, hostname } = error as NodeJS.ErrnoException & Record<string, unknown>
+  const { apiPort, relayPort, relayTlsPort, returnsPort, sandboxSmtpPort, sandboxHttpPort } = config
+  const { apiHost, relayHost, returnsHost, sandboxHost } = config
+  const ports = {
+    API_PORT: apiPort,
+    RELAY_PORT: relayPort,
+    RELAY_TLS_PORT: relayTlsPort,
+    RETURNS_PORT: returnsPort,
+    SANDBOX_SMTP_PORT: sandboxSmtpPort,
+    SANDBOX_HTTP_PORT: sandboxHttpPort,
+    HEALTH_PORT: config.healthPort,
+    METRICS_PORT: config.metricsPort,
+  }
+  const hosts = { API_HOST: apiHost, RELAY_HOST: relayHost, RETURNS_HOST: returnsHost, SANDBOX_HOST: sandboxHost }
+  const naming = (settings: Record<string, unknown>, value: unknown): string =>
+    Object.keys(settings)
+      .filter((name) => settings[name] === value)
+      .join(' or ')
+
+  if (syscall === 'getaddrinfo' && naming(hosts, hostname)) {
+    return `${naming(hosts, hostname)}: the host name ${hostname} cannot be resolved; use an address of this machine`
+  }
+  if (syscall !== 'listen' && syscall !== 'bind') return undefined
+  const setting = naming(ports, port)
+  if (code === 'EADDRINUSE')
+    return `port ${port} is in use: stop the program that uses it, or set ${setting} to another port`
+  if (code === 'EACCES') return `port ${port} requires root: set ${setting} to a port above 1023`
+  if (code === 'EADDRNOTAVAIL') return `${naming(hosts, address)}: ${address} is not an address of this machine`
+  return undefined
+}

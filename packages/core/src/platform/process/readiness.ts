@@ -1,0 +1,223 @@
+import { timerDelay } from '../concurrency/timer-delay.ts'
+import { answerWithin } from '../database/answer-within.ts'
+import { databaseErrorCode, onlyRow, type Sql } from '../database/database.ts'
+import type { DatabaseClock } from '../database/database-clock.ts'
+import { within } from '../database/deadlines.ts'
+import { diskProbe } from '../database/disk-probe.ts'
+import { outdatedBy, readSchemaState, type SchemaState } from '../database/migrations/migrate.ts'
+import { isMarked, targetOf } from '../database/replication/recovery-target.ts'
+import { missingStandbys, readSyncStandby, type SyncStandby } from '../database/replication/replication.ts'
+import { findStandbyHosts } from '../database/replication/standby-hosts.ts'
+import { DURABILITY } from '../database/server-state.ts'
+import { agreeOnSecret } from '../security/key-agreement.ts'
+import type { Secrets } from '../security/secrets.ts'
+import type { Log } from './log.ts'
+
+const AWAY = 'the database does not respond'
+// Without the address: anyone may ask an API process whether it is ready.
+const STANDBY_RESPONDS =
+  'a host of DATABASE_URL responds, but is a standby: if the primary is lost and nothing promotes the standby, promote it (docs/runbooks.md#failover)'
+const STANDBY =
+  'the database is a standby, which stores no mail: set DATABASE_URL to the primary, or list all hosts and add target_session_attrs=primary'
+const HIDDEN_STANDBY =
+  'the role of DATABASE_URL does not see whether a standby is synchronous (REQUIRE_SYNC_STANDBY): as a superuser, GRANT pg_read_all_stats TO the role'
+/** Milliseconds by which the host's clock may differ from the database's without a warning. */
+const CLOCK_TOLERANCE = 60_000
+/**
+ * Milliseconds after which an unresponsive database counts as unavailable; longer at first, while connections are being
+ * opened.
+ */
+const PATIENCE = { first: 5000, later: 1750 } as const
+
+export interface Readiness {
+  readonly ready: boolean
+  /** Reasons for not being ready, for the operator. */
+  readonly reasons: readonly string[]
+  /** Work that is not done although the process is ready, for the operator. */
+  readonly notes?: readonly string[]
+}
+
+export interface ReadinessWatch {
+  current(): Readiness
+  /** Queries the database now. */
+  check(): Promise<Readiness>
+  /** Reports that the database returned a "disk full" error. */
+  noteFull(): void
+  /** Milliseconds since the pool last received a response, whatever other connections this process has. */
+  sinceAnswer(): number
+  close(): void
+}
+
+export interface ReadinessOptions {
+  /** The pool that serves mail: a dedicated connection would not show its state. */
+  readonly sql: Sql
+  readonly log: Log
+  readonly secrets: Secrets
+  readonly clock: DatabaseClock
+  readonly allowUnsafeDatabase: boolean
+  readonly requireSyncStandby?: boolean
+  /** Returns {@link Readiness.notes}. */
+  readonly notes?: () => readonly string[]
+  /** Milliseconds between two checks; default 1000. */
+  readonly every?: number
+}
+
+/**
+ * Monitors whether this process can accept mail: the database responds, is a primary, is durable, has free space, and has this
+ * version's schema. Not ready until the first check has succeeded; not ready within 3 s after the database stops
+ * responding.
+ */
+export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
+  const { log, secrets, clock, allowUnsafeDatabase, requireSyncStandby = false, notes, every = 1000 } = options
+  const sql = within(options.sql, 'mail')
+  const disk = diskProbe(sql, clock.monotonic)
+  let state: Readiness = { ready: false, reasons: ['the database has not been checked yet'] }
+  let checking: Promise<Readiness> | undefined
+  let answeredAt = clock.monotonic()
+  let everReady = false
+  let wasChecked = false
+  let standbyResponds = false
+  let looking = false
+  const compareClocks = clockComparison(log)
+  const timer = setInterval(() => void (checking ?? check()), timerDelay(every))
+  timer.unref()
+
+  function check(): Promise<Readiness> {
+    const thisCheck = (checking ?? Promise.resolve()).then(runCheck).finally(() => {
+      if (checking === thisCheck) checking = undefined
+    })
+    checking = thisCheck
+    return thisCheck
+  }
+
+  async function runCheck(): Promise<Readiness> {
+    const problemsSoon = () => answerWithin(problems(), everReady ? PATIENCE.later : PATIENCE.first, options.sql)
+    const reasons = await problemsSoon()
+      // One connection was dead and has been dropped; others may still respond.
+      .catch((error: unknown) =>
+        databaseErrorCode(error) === 'CONNECTION_SILENT' ? problemsSoon() : Promise.reject(error),
+      )
+      .catch(() => {
+        void lookForStandby()
+        return standbyResponds ? [AWAY, STANDBY_RESPONDS] : [AWAY]
+      })
+    everReady ||= reasons.length === 0
+    const changed = reasons.join() !== state.reasons.join()
+    state = { ready: reasons.length === 0, reasons }
+    if (changed && !state.ready) log.error({ reasons }, 'not ready')
+    // At its start, the process says "started" when it listens.
+    if (changed && state.ready && wasChecked) log.info('ready')
+    wasChecked = true
+    return state
+  }
+
+  /** Runs next to the checks, which must end in time. */
+  async function lookForStandby(): Promise<void> {
+    if (looking) return
+    looking = true
+    const hosts = await findStandbyHosts(options.sql).catch(() => [])
+    standbyResponds = hosts.length > 0
+    looking = false
+  }
+
+  async function problems(): Promise<string[]> {
+    const asked = clock.monotonic()
+    const { now, standby, off, target } = onlyRow(
+      await sql<{ now: number; standby: boolean; off: string[]; target: string }[]>`
+        select (extract(epoch from clock_timestamp()) * 1000)::float8 as now, pg_is_in_recovery() as standby, ${targetOf(sql)} as target,
+               array(select name from unnest(${[...DURABILITY]}::text[]) name where current_setting(name) = 'off') as off`,
+    )
+    answeredAt = clock.monotonic()
+    standbyResponds = false
+    compareClocks(clock.set({ asked, answered: answeredAt, database: now }))
+    // It reads like a primary, but stores nothing.
+    if (standby) return [STANDBY]
+    return [
+      ...(allowUnsafeDatabase ? [] : off.map(unsafe)),
+      ...(requireSyncStandby ? standbyProblems(await readSyncStandby(sql)) : []),
+      ...(await schemaProblems(sql, secrets, target)),
+      ...(disk.hasRoom() ? [] : ['the disk of the database is full, so mail cannot be stored: free some space']),
+    ]
+  }
+
+  return {
+    current() {
+      const noted = notes?.() ?? []
+      return noted.length === 0 ? state : { ...state, notes: noted }
+    },
+    check,
+    noteFull() {
+      disk.suspect()
+      void (checking ?? check())
+    },
+    sinceAnswer: () => clock.monotonic() - answeredAt,
+    close: () => clearInterval(timer),
+  }
+}
+
+/**
+ * Returns a function that warns if the host's clock is off. That stops no mail, since messages are dated by the
+ * database, but certificates and signatures use the host's clock.
+ */
+function clockComparison(log: Log): (ahead: number) => void {
+  let clockIsOff = false
+  return (ahead) => {
+    const seconds = Math.round(ahead / 1000)
+    const off = Math.abs(ahead) > CLOCK_TOLERANCE
+    if (off && !clockIsOff) log.warn({ seconds }, "the clock of this host differs from the database's; correct it")
+    clockIsOff = off
+  }
+}
+
+function unsafe(name: string): string {
+  return `the database has ${name} = off, so accepted mail could be lost: turn it on (ALLOW_UNSAFE_DATABASE=1 is for tests only)`
+}
+
+function tooOld({ version, minimum }: { version: number; minimum: number }): string {
+  return `a newer version of Postrider has changed the schema, and this one is too old for it (its last migration is ${version}, the schema requires ${minimum}): run the newer version, or restore a backup from before the upgrade`
+}
+
+/** Mail that was delivered after the moment would be delivered again, and numbers of events given to others unnoticed. */
+function restoredBefore(target: string): string {
+  return `the database was restored to an earlier moment (${target}), and the mail of its queue may have been delivered since: run "postrider restored", which holds it`
+}
+
+/**
+ * Why no mail is accepted with REQUIRE_SYNC_STANDBY. A commit waits for a synchronous standby only with synchronous_commit on or
+ * remote_apply: remote_write survives no crash of both.
+ */
+export function standbyProblems(standby: SyncStandby): string[] {
+  const { level, connected, isConnected, isHidden } = standby
+  if (level !== 'on' && level !== 'remote_apply')
+    return [
+      `the database has synchronous_commit = ${level}, so commits do not wait for a standby (REQUIRE_SYNC_STANDBY): set it to on`,
+    ]
+  if (isConnected) return []
+  if (isHidden) return [HIDDEN_STANDBY]
+  return [
+    connected === 0
+      ? `${missingStandbys(standby)}, so accepted mail would be on one server only (REQUIRE_SYNC_STANDBY): connect one, and name it in synchronous_standby_names`
+      : `${missingStandbys(standby)}, so mail cannot be stored (REQUIRE_SYNC_STANDBY): connect another one, or lower the number in synchronous_standby_names`,
+  ]
+}
+
+/** The reason why a process cannot work with a schema that lacks migrations. Of an empty database all are missing, and their names tell nothing. */
+export function migrationsMissing({ pending, isEmpty }: Pick<SchemaState, 'pending' | 'isEmpty'>): string {
+  const what = isEmpty
+    ? `the database is empty (${pending.length} migrations are to be applied)`
+    : `migrations not applied: ${pending.join(', ')}`
+  return `${what}; run "npm run postrider -- migrate"`
+}
+
+async function schemaProblems(sql: Sql, secrets: Secrets, target: string): Promise<string[]> {
+  const schema = await readSchemaState(sql)
+  if (schema.pending.length > 0) return [migrationsMissing(schema)]
+  const outdated = await outdatedBy(sql)
+  if (outdated) return [tooOld(outdated)]
+  if (!(await isMarked(sql, target))) return [restoredBefore(target)]
+  return (await agreeOnSecret(sql, secrets))
+    ? []
+    : [
+        'SECRET_KEY differs from the one this database was set up with: use the value of the first host (its DATA_DIR/secret-key, if its environment does not set it); to rotate it, set the former value in SECRET_KEY_PREVIOUS',
+      ]
+}

@@ -1,0 +1,241 @@
+import {
+  ADAPTIVE_RULE,
+  type BackOffRule,
+  type BounceClass,
+  bounceClass,
+  type Core,
+  count,
+  isDatabaseTrouble,
+  type Log,
+  type NewOverride,
+  type Outcome,
+  type Provider,
+  type Providers,
+  type Reply,
+} from '@postrider/core'
+import type { WorkerSources } from '../routing/worker-sources.ts'
+import type { Limits } from './limits.ts'
+import type { Place } from './place.ts'
+
+/** Tries of a minute from which a place that refuses half of them is slowed, and how long. */
+const ADAPTIVE = { tries: 20, refusedShare: 0.5, seconds: 7200 } as const
+/** Refusals of these classes are about how much is sent, or by whom; slower is better. */
+const SLOWED_BY: ReadonlySet<BounceClass> = new Set(['rate', 'policy', 'spam'])
+/** Length from which a part of an address is removed from a reply; the texts of rules are longer. */
+const MIN_QUOTED = 4
+/** A greylister refuses each first attempt, however slow. */
+const GREYLISTED = /gr[ae]y\s?list/i
+
+export interface BackOffOptions {
+  readonly core: Core
+  readonly log: Log
+  readonly providers: Providers
+  readonly limits: Limits
+  readonly sources: WorkerSources
+}
+
+/** The account and sending domain of a message. */
+interface Sender {
+  readonly accountId: number
+  readonly domainId: number
+  readonly recipient: string
+}
+
+interface Hits {
+  readonly rule: BackOffRule
+  readonly place: Place
+  readonly accountId: number | null
+  reply: string
+  count: number
+}
+
+/**
+ * Slows down or pauses places whose servers ask for it. Each refusal that a rule knows stops the place in this worker until all
+ * workers' refusals have been counted in the database, so that no more is offered meanwhile.
+ */
+export class BackOff {
+  readonly #options: BackOffOptions
+  /** Not yet counted in the database. */
+  readonly #hits = new Map<string, Hits>()
+  readonly #counting = new Set<string>()
+
+  constructor(options: BackOffOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Learns from the outcome of an attempt. Only replies of servers count, and for a provider only those of its own hosts: a domain may
+   * list other hosts as well. `isProbe`: it was tried during a pause, which ends unless it was refused again.
+   */
+  heard(place: Place, sender: Sender, outcome: Outcome, isProbe: boolean): void {
+    const reply = serverReply(outcome)
+    if (reply) this.heardReply(place, sender, reply, isProbe)
+  }
+
+  /** The same for a reply that is not the outcome of an attempt. */
+  heardReply(place: Place, sender: Sender, heard: ServerReply, isProbe: boolean): void {
+    const { providers } = this.#options
+    const provider = providers.named(place.base)
+    if (provider && provider.mx.length > 0 && providers.ofHost(heard.host) !== provider) return
+    const reply = heard.code >= 400 ? withoutRecipient(heard, sender) : heard
+    const rule = reply.code >= 400 ? providers.ruleFor(provider, reply) : undefined
+    const isSlowing = rule !== undefined && rule.effect.kind !== 'finding'
+    if (rule?.effect.kind === 'finding') this.#find(place, sender, reply)
+    if (isSlowing) this.#hit(place, rule, rule.scope === 'account' ? sender.accountId : null, reply.text)
+    else if (isProbe) void this.#try(() => this.#options.core.deliveries.limits.endPauses(place.name))
+    this.#adapt(place, provider, reply, isSlowing)
+  }
+
+  #find(place: Place, { domainId }: Sender, { enhanced, code, text }: Reply): void {
+    const finding = { place: place.base, code: enhanced || String(code), reply: text }
+    void this.#try(() => this.#options.core.domains.noteFinding(domainId, finding))
+  }
+
+  #hit(place: Place, rule: BackOffRule, accountId: number | null, reply: string): void {
+    const key = `${place.name} ${rule.id} ${accountId ?? ''}`
+    const hits = this.#hits.get(key) ?? { rule, place, accountId, reply, count: 0 }
+    hits.count++
+    hits.reply = reply
+    this.#hits.set(key, hits)
+    if (!this.#counting.has(key)) void this.#count(key, place)
+  }
+
+  /** Counts hits until there are none left. The place goes on when the effect of the rule, if any, is known here. */
+  async #count(key: string, place: Place): Promise<void> {
+    const { core, limits, log, sources } = this.#options
+    this.#counting.add(key)
+    place.hold()
+    for (let hits = this.#hits.get(key); hits; hits = this.#hits.get(key)) {
+      this.#hits.delete(key)
+      const { rule, accountId, count, reply } = hits
+      await this.#try(async () => {
+        const counted = { place: place.name, rule: rule.id, accountId: accountId ?? 0, count, within: rule.within }
+        if ((await core.deliveries.limits.countHits(counted)) < rule.times) return
+        const effect = await this.#effectOf(rule, place)
+        await core.deliveries.limits.set({ ...effect, accountId, reason: reply })
+        this.#countSet(place, effect.setting)
+        if (rule.effect.kind === 'pause' && accountId === null) sources.noteBlocked(place.name)
+        log.warn({ place: place.name, rule: rule.id }, 'a provider asks for less mail; a back-off rule applies')
+        await limits.read()
+      })
+    }
+    this.#counting.delete(key)
+    place.goOn()
+  }
+
+  async #effectOf(
+    { id, effect, lasts }: BackOffRule,
+    place: Place,
+  ): Promise<Omit<NewOverride, 'accountId' | 'reason'>> {
+    const base = { place: place.name, rule: id, lasts, value: null, seconds: null }
+    switch (effect.kind) {
+      case 'rate':
+        return { ...base, setting: 'rate', value: effect.rate.messages, seconds: effect.rate.seconds }
+      case 'halve':
+        return { ...base, setting: 'rate', ...(await this.#halfOf(place)) }
+      case 'connections':
+      case 'messagesPerConnection':
+        return { ...base, setting: effect.kind, value: effect.most }
+      default:
+        return { ...base, setting: 'pause' }
+    }
+  }
+
+  /** Slows a place that refuses half of what it is offered, although no rule knows its replies; not the sandbox or a relay host. */
+  #adapt(place: Place, provider: Provider | undefined, reply: ServerReply, isKnown: boolean): void {
+    const { core, limits, sources } = this.#options
+    const isRefused = isKnown || isRefusalForNow(reply)
+    sources.noteReply(place.name, reply, isRefused)
+    const refused = isRefused && !isKnown
+    place.recent.add(refused)
+    if (!refused) return
+    const isSlowed = limits.overridesOf(place.name).some(({ rule }) => rule === ADAPTIVE_RULE)
+    if (isSlowed) {
+      const counted = { place: place.name, rule: ADAPTIVE_RULE, accountId: 0, count: 1, within: 300 }
+      void this.#try(async () => void (await core.deliveries.limits.countHits(counted)))
+    }
+    const { tries, refused: all } = place.recent.counts
+    if (tries < ADAPTIVE.tries || all < tries * ADAPTIVE.refusedShare || provider?.mx.length === 0) return
+    const slowed = {
+      place: place.name,
+      accountId: null,
+      setting: 'rate',
+      rule: ADAPTIVE_RULE,
+      lasts: ADAPTIVE.seconds,
+    } as const
+    void this.#try(async () => {
+      const halving = this.#halfOf(place)
+      place.recent.clear()
+      const half = await halving
+      await core.deliveries.limits.set({ ...slowed, ...half, reason: reply.text })
+      this.#countSet(place, slowed.setting)
+      this.#options.log.warn({ place: place.name, ...half }, 'most mail is refused for now; slowed down')
+      await limits.read()
+    })
+  }
+
+  /** Half of the present rate, at least one message per minute: of the limit, or of what was tried within the last minute. */
+  async #halfOf(place: Place): Promise<{ readonly value: number; readonly seconds: 60 }> {
+    const { rate } = place.limits
+    // Each worker knows what it tried itself.
+    const { tries } = place.recent.counts
+    const tried = tries * (await this.#options.core.deliveries.limits.workers())
+    const perMinute = rate ? Math.min(tried, (rate.messages * 60) / rate.seconds) : tried
+    return { value: Math.max(1, Math.floor(perMinute / 2)), seconds: 60 }
+  }
+
+  #countSet(place: Place, setting: NewOverride['setting']): void {
+    count('back_offs_total', { provider: this.#options.providers.named(place.base)?.name ?? 'other', setting })
+  }
+
+  async #try(act: () => Promise<void>): Promise<void> {
+    try {
+      await act()
+    } catch (err) {
+      if (!isDatabaseTrouble(err)) this.#options.log.error({ err }, 'could not apply a back-off rule')
+    }
+  }
+}
+
+/** A reply of a remote server. */
+export interface ServerReply extends Reply {
+  readonly host: string
+}
+
+/** The reply of a remote server; undefined if the outcome rests on none, or on a reply of this service. */
+function serverReply(outcome: Outcome): ServerReply | undefined {
+  if (outcome.kind === 'dropped' || outcome.host === undefined) return undefined
+  const { reply, host } = outcome
+  return reply.code === 0 || reply.own ? undefined : { ...reply, host }
+}
+
+/**
+ * The reply without the recipient that it quotes. Anybody may choose an address or a domain that contains the text of a rule; and what is
+ * stored of the reply is kept longer than the data of the recipient.
+ */
+function withoutRecipient(reply: ServerReply, { recipient }: Sender): ServerReply {
+  const at = recipient.lastIndexOf('@')
+  const quoted = [recipient, recipient.slice(0, at), recipient.slice(at + 1)]
+  const text = quoted.reduce((left, part) => (part.length < MIN_QUOTED ? left : without(left, part)), reply.text)
+  return { ...reply, text }
+}
+
+/** Regardless of case. */
+function without(text: string, part: string): string {
+  const lower = text.toLowerCase()
+  // Some letters have a lower case of another length.
+  if (lower.length !== text.length) return without(lower, part)
+  const quoted = part.toLowerCase()
+  const pieces = lower.split(quoted)
+  let at = 0
+  const kept = pieces.map((piece) => {
+    const own = text.slice(at, at + piece.length)
+    at += piece.length + quoted.length
+    return own
+  })
+  return kept.join('…')
+}
+
+function isRefusalForNow({ code, enhanced, text }: Reply): boolean {
+  return code >= 400 && code < 500 && !GREYLISTED.test(text) && SLOWED_BY.has(bounceClass(enhanced, text))
+}

@@ -1,0 +1,298 @@
+import { BULK, type Flow, partsOfPlace, type WaitingFor } from '@postrider/core'
+import { FairQueue } from '../queue/fair-queue.ts'
+import type { InFlightDelivery } from '../smtp/deliver.ts'
+import { siteOfSessions } from '../tls/policy.ts'
+import type { Conversations } from './conversations.ts'
+import type { WorkerLimits } from './limits.ts'
+import { type Connections, PlaceConnections } from './place-connections.ts'
+import { Progress } from './progress.ts'
+import { RateGate, type TakeFromRates } from './rate-gate.ts'
+import { RecentTries } from './recent-tries.ts'
+import { type Beginning, SiteHealth } from './site-health.ts'
+import type { Slots } from './slots.ts'
+
+/** Successful conversations after which a place that rejected some is given one more connection. */
+const GROW_AFTER = 10
+/** Milliseconds after which a place goes on although refusals could not be counted. */
+const HOLD_MS = 2000
+
+export interface PlaceOptions {
+  readonly name: string
+  readonly limits: WorkerLimits
+  readonly conversations: Conversations
+  readonly slots: Slots
+  /** Delivers one delivery; never throws. */
+  readonly run: (inFlight: RoutedDelivery, place: Place, own: Connections, isProbe: boolean) => Promise<void>
+  /** Leaves deliveries to the database: they cannot be started for some time. */
+  readonly park: (deliveries: readonly RoutedDelivery[], place: Place, waitingFor: WaitingFor) => void
+  readonly takeFromRates: TakeFromRates
+  /** The allowance of its source is used up for some seconds. */
+  readonly onSpent: (place: Place, seconds: number) => void
+  /** How many deliveries may wait at a place if this worker has all connections to it. */
+  readonly maxWaiting: (limits: WorkerLimits) => number
+  /** Called when the place can have more mail. */
+  readonly onCapacity: () => void
+}
+
+/** A delivery, and the sessions with the site it goes to (tls/policy.ts). */
+export interface RoutedDelivery extends InFlightDelivery {
+  readonly site: string
+}
+
+/**
+ * The unit that limits of connections apply to: a site (the domains with the same MX hosts), or a mailbox provider with all its sites, as seen from
+ * one source; or a smart host. It has its own
+ * queue and connections, so that a slow or dead one does not delay others. Flows take turns on its connections, and bulk mail leaves
+ * one of them to others.
+ */
+export class Place {
+  readonly name: string
+  /** The provider or site. */
+  readonly base: string
+  readonly health = new SiteHealth()
+  readonly recent = new RecentTries()
+  readonly #options: PlaceOptions
+  readonly #waiting = new FairQueue<RoutedDelivery>()
+  readonly #connections: PlaceConnections
+  readonly #gate: RateGate
+  #limits: WorkerLimits
+  /** Deliveries that may be tried during a pause. */
+  #probes = 0
+  /** The site of the last delivery, and whether there are others: an idle session serves only its own site. */
+  #site: string | undefined
+  #isMixed = false
+  /** Nothing is started until then: refusals are being counted. */
+  #holds = 0
+  #heldUntil = 0
+  /** Conversations of this worker at once that the place currently accepts. */
+  #accepted: number
+  #successes = 0
+  readonly progress = new Progress()
+  #activeBulk = 0
+
+  constructor(options: PlaceOptions) {
+    const { name, slots, limits, takeFromRates, onSpent, onCapacity } = options
+    this.name = name
+    this.base = partsOfPlace(name).base
+    this.#options = options
+    this.#limits = limits
+    this.#accepted = limits.connections
+    const onAnswer = (): void => {
+      this.start()
+      this.#parkClosed()
+      this.#parkExcess()
+      if (this.#waiting.length === 0) onCapacity()
+    }
+    this.#gate = new RateGate({ place: name, takeFromRates, onAnswer, onSpent: (seconds) => onSpent(this, seconds) })
+    this.#gate.rates = limits
+    this.#connections = new PlaceConnections({ place: name, slots, onAnswer, limits: () => this.#limits })
+  }
+
+  get limits(): WorkerLimits {
+    return this.#limits
+  }
+
+  set limits(limits: WorkerLimits) {
+    const { connections, isPaused } = this.#limits
+    this.#limits = limits
+    if (limits.isPaused && !isPaused) this.#probes = 0
+    this.#gate.rates = limits
+    if (limits.connections > connections) this.#accepted = limits.connections
+    this.#connections.tidy()
+    this.#parkClosed()
+    this.start()
+    this.#options.onCapacity()
+  }
+
+  /** Number of waiting deliveries that have not started. */
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
+  waitingOf(flow: Flow): number {
+    return this.#waiting.countOf(flow)
+  }
+
+  /** Number of flows that have deliveries waiting here, with this one. */
+  flowsWith(flow: Flow): number {
+    return this.#waiting.flows + (this.#waiting.countOf(flow) > 0 ? 0 : 1)
+  }
+
+  /** Whether this worker has no connection slot of it, and asks for none. */
+  get hasNoSlots(): boolean {
+    return this.#connections.isEmpty
+  }
+
+  get isIdle(): boolean {
+    return this.progress.count === 0 && this.#waiting.length === 0 && this.#connections.held === 0
+  }
+
+  /** Whether mail of some account can be started. */
+  get isOpen(): boolean {
+    return this.#closedForAll === undefined
+  }
+
+  get #closedForAll(): WaitingFor | undefined {
+    if (this.#limits.isPaused && this.#probes === 0) return 'pause'
+    return this.#gate.closedBy ?? (this.#connections.isExhausted ? 'connections' : undefined)
+  }
+
+  /** Why no delivery of this flow can be started now and for some time; undefined if one can. */
+  closedFor({ accountId }: Flow): WaitingFor | undefined {
+    return this.#limits.pausedAccounts.has(accountId) ? 'pause' : this.#closedForAll
+  }
+
+  /** How many deliveries can be started at once at most, apart from the limit of connections. */
+  get passes(): number {
+    if (this.#limits.isPaused) return this.#probes
+    return this.#gate.hasRate ? 1 : Number.POSITIVE_INFINITY
+  }
+
+  /** Lets one delivery be tried although the place is paused. */
+  probe(): void {
+    this.#probes = 1
+  }
+
+  /** Starts nothing until {@link goOn} was called as often, or for two seconds. */
+  hold(): void {
+    this.#holds++
+    this.#heldUntil = performance.now() + HOLD_MS
+  }
+
+  goOn(): void {
+    this.#holds--
+    this.start()
+  }
+
+  /** Parks what waits here and cannot be started for some time. */
+  #parkClosed(): void {
+    if (this.#waiting.length === 0 || (this.isOpen && this.#limits.pausedAccounts.size === 0)) return
+    for (const [waitingFor, deliveries] of Map.groupBy(this.#waiting.drain(), (one) => this.closedFor(one.delivery))) {
+      if (waitingFor) this.#options.park(deliveries, this, waitingFor)
+      else for (const one of deliveries) this.#waiting.push(one.delivery, one)
+    }
+  }
+
+  /** Whether parked mail can be started; if it lacks a connection, one is requested. */
+  isReady(): boolean {
+    if (!this.#gate.isOpen()) return false
+    if (this.#connections.held > 0) return true
+    this.#connections.ask(1)
+    return false
+  }
+
+  /**
+   * Reports how a conversation with a site began. If other conversations are in progress, a rejection means too many connections (many
+   * hosts allow few), and one less is used. If there are none, or if one of the many hosts of a provider is unreachable, it concerns the
+   * site, as does a lack of TLS.
+   */
+  heard(site: string, beginning: Beginning): void {
+    if (beginning === 'session') {
+      this.health.accepted(site)
+      if (this.#accepted < this.#limits.connections && ++this.#successes >= GROW_AFTER) this.#grow()
+      return
+    }
+    this.#successes = 0
+    const isOwn = beginning === 'refused' || (beginning === 'unreachable' && siteOfSessions(site) === this.base)
+    if (this.progress.count > 1 && isOwn)
+      this.#accepted = Math.max(1, Math.min(this.#accepted, this.progress.count - 1))
+    else this.health.failed(site, beginning)
+  }
+
+  #grow(): void {
+    this.#successes = 0
+    this.#accepted++
+    this.start()
+  }
+
+  push(inFlight: RoutedDelivery): void {
+    this.#isMixed ||= this.#site !== undefined && this.#site !== inFlight.site
+    this.#site = inFlight.site
+    this.#waiting.push(inFlight.delivery, inFlight)
+    this.start()
+  }
+
+  /** Removes and returns the deliveries that have not started. */
+  drain(): RoutedDelivery[] {
+    return this.#waiting.drain()
+  }
+
+  /** How many deliveries may wait here: this worker's share, by its connections. Others deliver what it leaves in the database. */
+  get maxWaiting(): number {
+    const { held } = this.#connections
+    const all = this.#options.maxWaiting(this.#limits)
+    return held === 0 ? all : Math.ceil((all * Math.min(held, this.#limits.connections)) / this.#limits.connections)
+  }
+
+  /** Parks what was claimed before it was known that other workers have most of the connections. */
+  #parkExcess(): void {
+    if (this.#waiting.length <= this.maxWaiting) return
+    const kept = Array.from({ length: this.maxWaiting }, () => this.#waiting.shift(() => true) as RoutedDelivery)
+    this.#options.park(this.#waiting.drain(), this, 'connections')
+    for (const one of kept) this.#waiting.push(one.delivery, one)
+  }
+
+  /** Starts as many conversations as may be started. */
+  start(): void {
+    const { conversations } = this.#options
+    let tooMany = false
+    const mayStart = (flow: Flow): boolean => {
+      if (!this.#hasConnectionFor(flow)) return false
+      const may = conversations.mayStart(flow)
+      tooMany ||= !may
+      return may
+    }
+    while (this.#waiting.length > 0 && this.progress.count < this.#limit && this.#mayStartNow()) {
+      const idle = this.#isMixed ? 0 : this.#connections.idle
+      this.#connections.ask(Math.min(this.#waiting.length, this.#limit - this.progress.count) - idle)
+      if (!this.#connections.hasFree) break
+      const next = this.#waiting.shift(mayStart)
+      if (!next) break
+      const isProbe = this.#limits.isPaused
+      if (isProbe) this.#probes--
+      this.#gate.pass()
+      void this.#converse(next, isProbe)
+    }
+    if (tooMany) conversations.wait(this)
+  }
+
+  #mayStartNow(): boolean {
+    if (this.#holds > 0 && performance.now() < this.#heldUntil) return false
+    return (!this.#limits.isPaused || this.#probes > 0) && this.#gate.isOpen()
+  }
+
+  get #limit(): number {
+    return Math.min(this.#accepted, this.#limits.connections)
+  }
+
+  #hasConnectionFor(flow: Flow): boolean {
+    // Of those of this worker, since it does not know what others do.
+    const own = Math.min(this.#limit, this.#connections.held)
+    return flow.class !== BULK || own <= 1 || this.#activeBulk < own - 1
+  }
+
+  async #converse(inFlight: RoutedDelivery, isProbe: boolean): Promise<void> {
+    const { delivery } = inFlight
+    const { conversations } = this.#options
+    const bulk = delivery.class === BULK ? 1 : 0
+    const running = this.progress.begin()
+    this.#activeBulk += bulk
+    conversations.enter(delivery)
+    await this.#connections.use(inFlight.site, (own) => this.#options.run(inFlight, this, own, isProbe))
+    this.progress.end(running)
+    this.#activeBulk -= bulk
+    conversations.leave(delivery)
+    this.start()
+  }
+
+  /** To be called every second. */
+  tidy(): void {
+    this.#connections.tidy()
+    this.#parkClosed()
+    this.start()
+  }
+
+  close(): void {
+    this.#connections.close()
+  }
+}

@@ -1,0 +1,98 @@
+import {
+  type ClaimedDelivery,
+  type Config,
+  count,
+  DamagedBody,
+  type LoadedMessage,
+  type Log,
+  type Outcome,
+  type Providers,
+  type SendPermission,
+} from '@postrider/core'
+import { countAttempt } from '../smtp/attempt-metrics.ts'
+import { traceAttempt } from '../smtp/attempt-trace.ts'
+import type { InFlightDeliveries } from './in-flight.ts'
+import { damaged, INTERNAL_ERROR, summary, unrecordable } from './own-outcomes.ts'
+import type { Recorder } from './recorder.ts'
+
+export interface OutcomesOptions {
+  readonly log: Log
+  readonly workerId: number
+  readonly recorder: Recorder
+  readonly inFlight: InFlightDeliveries
+  readonly providers: Providers
+  readonly config: Pick<Config, 'logDeliveries'>
+}
+
+/** The subject of an outcome. */
+export interface Tried {
+  readonly message: LoadedMessage | undefined
+  /** The place where it was offered; undefined if it was not. */
+  readonly place?: string | undefined
+}
+
+/** Passes the outcomes of deliveries to the recorder. A delivery whose outcome is recorded is no longer in flight. */
+export class Outcomes {
+  readonly #options: OutcomesOptions
+
+  constructor(options: OutcomesOptions) {
+    this.#options = options
+  }
+
+  /** An internal error: logged, temporary, retried. */
+  fault(delivery: ClaimedDelivery, error: unknown, message?: LoadedMessage): void {
+    const { messageId, recipientNo, attempt } = delivery
+    this.#options.log.error({ err: error, messageId, recipientNo, attempt }, 'internal error in delivery')
+    this.finish(delivery, error instanceof DamagedBody ? damaged(error) : INTERNAL_ERROR, { message })
+  }
+
+  /**
+   * Records an outcome; undefined means that the lease is lost and nothing may be recorded. Does not wait: the connection continues with
+   * its next delivery meanwhile.
+   */
+  finish(delivery: ClaimedDelivery, outcome: Outcome | undefined, tried: Tried): void {
+    if (outcome) this.#record(delivery, outcome, tried, false)
+    else this.#options.inFlight.remove(delivery, tried.message)
+  }
+
+  /** Records that end of data is about to be sent to this host, and returns whether it may be. */
+  recordEndOfData(delivery: ClaimedDelivery, host: string, { domainId }: LoadedMessage): Promise<SendPermission> {
+    const { recorder, workerId } = this.#options
+    return recorder.recordEndOfData({ ...delivery, workerId, host, domainId }, this.#promptnessOf(delivery))
+  }
+
+  /** Mail of a small flow does not wait so that mail of others is cheaper. */
+  #promptnessOf(delivery: ClaimedDelivery): { readonly isPrompt: boolean } {
+    return { isPrompt: this.#options.inFlight.isSmall(delivery) }
+  }
+
+  #isLogged({ kind }: Outcome): boolean {
+    const { logDeliveries } = this.#options.config
+    return logDeliveries === 'all' || (logDeliveries === 'failures' && kind !== 'delivered')
+  }
+
+  #record(delivery: ClaimedDelivery, outcome: Outcome, { message, place }: Tried, again: boolean): void {
+    const { recorder, workerId, log, inFlight } = this.#options
+    const { messageId, recipientNo, attempt, class: of } = delivery
+    const result = { messageId, recipientNo, attempt, class: of, workerId, outcome, place }
+    recorder.record(result, this.#promptnessOf(delivery)).then(
+      (taken) => {
+        if (taken) {
+          if (this.#isLogged(outcome)) log.info({ messageId, recipientNo, attempt, ...summary(outcome) }, outcome.kind)
+          countAttempt({ delivery, outcome, message, place }, this.#options.providers)
+          traceAttempt({ delivery, outcome, message })
+        } else {
+          log.warn({ messageId, recipientNo, attempt }, 'stale result rejected')
+          count('stale_results_total', {})
+        }
+        inFlight.remove(delivery, message)
+      },
+      (err: unknown) => {
+        log.error({ err, messageId, recipientNo, attempt }, 'could not record result')
+        // Retry with an outcome that the database cannot reject. If that fails, too, the delivery stays in flight: if it were released,
+        // it would be sent again immediately. Its claim ends with this worker's lease, and the recorded end of data shows its state.
+        if (!again) this.#record(delivery, unrecordable(outcome), { message, place }, true)
+      },
+    )
+  }
+}

@@ -1,0 +1,94 @@
+import type { DamagedBody, Deferred, Outcome, Reply, Stage, WaitingFor } from '@postrider/core'
+import type { Place } from '../destinations/place.ts'
+import type { Beginning } from '../destinations/site-health.ts'
+import { siteOfSessions } from '../tls/policy.ts'
+
+/** How far the last host of the site accepted the session. */
+export function beginningOf({ stage, reply }: { stage: Stage; reply: Reply }): Beginning {
+  if (stage === 'connect') return 'unreachable'
+  if (reply.own && (stage === 'starttls' || stage === 'tls')) return 'no-tls'
+  return SESSION_STAGES.has(stage) ? 'refused' : 'session'
+}
+
+/** The stages before mail is offered. */
+const SESSION_STAGES: ReadonlySet<Stage> = new Set(['greeting', 'ehlo', 'starttls', 'tls', 'auth'])
+
+/** Whether no connection could be opened because the source address is not one of this host. */
+export function isWithoutAddress(outcome: Outcome | undefined): boolean {
+  if (outcome?.kind !== 'deferred' || outcome.stage !== 'connect') return false
+  return outcome.reply.code === 0 && outcome.reply.text === 'EADDRNOTAVAIL'
+}
+
+/** An error of this service, so that the delivery is tried again. */
+export const INTERNAL_ERROR: Deferred = {
+  kind: 'deferred',
+  indeterminate: false,
+  stage: 'mx',
+  reply: { code: 451, enhanced: '4.3.0', text: 'internal error of this service', own: true },
+  steps: [],
+  milliseconds: 0,
+}
+
+/** The outcome without an attempt of a message that must not arrive after its deadline. It is expired. */
+export const TOO_LATE: Deferred = {
+  ...INTERNAL_ERROR,
+  reply: { code: 0, enhanced: '4.4.7', text: 'not attempted: the deadline of the message has passed' },
+}
+
+/** The outcome without an attempt of a message whose lifetime ended while its place had no capacity for it. It is expired. */
+export function endedWaiting(waitingFor: WaitingFor | 'hold'): Deferred {
+  const text = `not attempted: ${WAITED[waitingFor]} until the message expired`
+  return { ...INTERNAL_ERROR, reply: { code: 0, enhanced: '4.4.7', text } }
+}
+
+const WAITED: Readonly<Record<WaitingFor | 'hold', string>> = {
+  hold: 'the operator held it',
+  connections: 'all connections that the provider allows were in use',
+  rate: 'the rate that the provider allows was used up',
+  pause: 'delivery to the provider was paused',
+  'warm-up': 'the daily limit of its source addresses, which are new, was used up',
+  source: 'none of its source addresses could send',
+  account: 'mail of the account was held or slowed',
+}
+
+/** Temporary: if the body is restored in time, the message is still delivered. */
+export function damaged({ message }: DamagedBody): Deferred {
+  return { ...INTERNAL_ERROR, reply: { ...INTERNAL_ERROR.reply, text: message } }
+}
+
+/** The outcome when the actual one cannot be stored: indeterminate if end of data was sent, as the server may have accepted the message. */
+export function unrecordable(outcome: Outcome): Deferred {
+  if (outcome.kind === 'dropped' || outcome.stage !== 'dot' || outcome.host === undefined) return INTERNAL_ERROR
+  return { ...INTERNAL_ERROR, indeterminate: true, stage: 'dot', host: outcome.host }
+}
+
+/** The outcome without an attempt, while the hosts of a site are known to be unreachable, or without the TLS that is demanded. */
+export function siteDown({ health }: Place, sessions: string): Outcome {
+  const name = siteOfSessions(sessions)
+  const lacksTls = health.lacksTls(sessions)
+  const problem = lacksTls ? 'did not have the TLS that is required' : 'were unreachable'
+  const reply: Reply = {
+    code: 0,
+    enhanced: lacksTls ? '4.7.5' : '4.4.1',
+    text: `not attempted: the hosts ${problem} within the last 30 seconds`,
+    ...(lacksTls ? { own: true } : {}),
+  }
+  const stage = lacksTls ? 'tls' : 'connect'
+  const steps = [{ step: stage, ms: 0, text: reply.text }]
+  return {
+    kind: 'deferred',
+    indeterminate: false,
+    stage,
+    reply,
+    host: name.split(' ')[0] ?? name,
+    steps,
+    milliseconds: 0,
+  }
+}
+
+/** The fields of an outcome that are logged. */
+export function summary(outcome: Outcome): Record<string, unknown> {
+  if (outcome.kind === 'dropped') return { reason: outcome.reason }
+  const { stage, host, reply, milliseconds } = outcome
+  return { stage, host, code: reply.code, milliseconds }
+}

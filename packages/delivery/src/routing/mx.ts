@@ -1,0 +1,247 @@
+import { promises as dns } from 'node:dns'
+import {
+  type Cache,
+  type Config,
+  count,
+  createCache,
+  type Dane,
+  type Dnssec,
+  type DomainPolicy,
+  type HostDane,
+  isListed,
+  isPrivateAddress,
+  type Outcome,
+  observe,
+  type Providers,
+  type Reply,
+  type StsPolicies,
+} from '@postrider/core'
+import { placeName } from '../destinations/place-name.ts'
+import { createMxLookup, daneDigest, type MxLookup, type MxRecords, withDane } from '../tls/secure-mx.ts'
+
+/** A host that accepts mail for a domain. */
+export interface MailHost {
+  readonly name: string
+  /** Lower values first; equal ones in random order (RFC 5321 5.1). */
+  readonly preference: number
+  /** The demands of the DNS on its certificate; undefined if there are none. */
+  readonly dane?: HostDane
+}
+
+/** Where a domain's mail goes: the hosts, or the reason why there are none. */
+export type Route =
+  /** `site` identifies the set of hosts: domains with the same set share connections. `place`: what limits apply to (place-name.ts). */
+  | {
+      readonly kind: 'hosts'
+      readonly site: string
+      readonly place: string
+      readonly hosts: readonly MailHost[]
+      /** The MTA-STS policy of the domain. If it is enforced, these are the hosts that it lists. */
+      readonly policy?: DomainPolicy
+      /** Identifies the demands of the DNS on the certificates of the hosts; undefined if there are none. */
+      readonly dane?: string
+    }
+  | { readonly kind: 'failed'; readonly outcome: Outcome }
+
+export interface Mx {
+  /** Never throws: a DNS failure is an outcome. `accountId`: the one for whose mail it is looked up. */
+  route(domain: string, accountId?: number): Promise<Route> | Route
+  /** The host's addresses, IPv4 first; at most five. Empty if it has none. */
+  addresses(host: string): Promise<readonly string[]>
+}
+
+/** c-ares waits this long, then twice as long: under 10 s per lookup (V68). */
+const DNS = { timeout: 2500, tries: 2 }
+/** Milliseconds that a DNS response is cached: short, since records change, and long enough for a busy domain. */
+const ROUTE_AGE_MS = 60_000
+/** Milliseconds that a failed lookup is cached: waiting deliveries fail together, and the next attempt queries again. */
+const FAILURE_AGE_MS = 3000
+/** Maximum number of hosts per domain and of addresses per host; bounds the cost of a domain with a thousand MX records. */
+const MAX_HOSTS = 10
+const MAX_ADDRESSES = 5
+
+export interface MxOptions {
+  readonly config: Pick<Config, 'dnsServers' | 'allowPrivateMx' | 'heloName'>
+  readonly providers: Providers
+  readonly tls: { readonly sts: Pick<StsPolicies, 'policyOf'>; readonly dnssec: Dnssec; readonly dane: Dane }
+}
+
+export function createMx({ config, providers, tls: { sts, dnssec, dane } }: MxOptions): Mx {
+  const resolver = new dns.Resolver(DNS)
+  if (config.dnsServers.length > 0) resolver.setServers([...config.dnsServers])
+  const lookup = createMxLookup({
+    dnssec,
+    plain: async (domain) => ({ records: await resolver.resolveMx(domain) }),
+  })
+  const routes: Cache<Route, number> = createCache<Route, number>({
+    maxAge: ROUTE_AGE_MS,
+    maxEntries: 50_000,
+    load: async (domain, accountId) => {
+      const [found, policy] = await Promise.all([
+        counted(findRoute({ resolver, lookup, domain, accountId, ownName: config.heloName })),
+        sts.policyOf(domain).catch(() => 'unknown' as const),
+      ])
+      const listed =
+        found.kind === 'failed' ? found : withPolicy({ ...found, place: placeName(found, providers) }, policy)
+      const route = listed.kind === 'failed' ? listed : await withCertificates(listed, { dane, accountId })
+      if (isUnsettled(route)) setTimeout(() => routes.forget(domain), FAILURE_AGE_MS).unref()
+      return route
+    },
+  })
+  const addresses = createCache<readonly string[]>({
+    maxAge: ROUTE_AGE_MS,
+    maxEntries: 50_000,
+    load: async (host) => {
+      const found = await findAddresses(resolver, host)
+      return found.filter((address) => config.allowPrivateMx || !isPrivateAddress(address)).slice(0, MAX_ADDRESSES)
+    },
+  })
+  return {
+    route: (domain, accountId) => routes.get(domain, accountId),
+    addresses: async (host) => addresses.get(host),
+  }
+}
+
+/** Counts a lookup in the metrics of this process. */
+async function counted(finding: Promise<FoundRoute>): Promise<FoundRoute> {
+  const began = performance.now()
+  const found = await finding
+  const result = found.kind === 'hosts' ? 'found' : found.outcome.kind === 'deferred' ? 'failed' : 'none'
+  count('mx_lookups_total', { result })
+  observe('mx_lookup_seconds', (performance.now() - began) / 1000, {})
+  return found
+}
+
+/** The route under the MTA-STS policy of its domain, which may list only some of the hosts (RFC 8461 5). */
+function withPolicy(
+  route: HostsRoute & Secured,
+  policy: DomainPolicy | 'unknown' | undefined,
+): Extract<Route, { kind: 'failed' }> | (HostsRoute & Secured) {
+  if (policy === undefined) return route
+  if (policy === 'unknown') return failed('deferred', 451, '4.3.0', 'the MTA-STS policies could not be read')
+  if (policy.mode === 'testing') return { ...route, policy }
+  const hosts = route.hosts.filter(({ name }) => isListed(name, policy.mx))
+  if (hosts.length === 0)
+    return failed('deferred', 451, '4.7.5', 'the MTA-STS policy of the domain lists none of its mail hosts')
+  // The place stays that of all hosts: the limits of a provider apply to mail under any policy.
+  return { ...route, site: siteOf(hosts), hosts, policy }
+}
+
+/** Whether the DNS may say more soon. */
+function isUnsettled(route: Route): boolean {
+  if (route.kind === 'failed') return route.outcome.kind === 'deferred'
+  return route.hosts.some(({ dane }) => dane?.kind === 'failed')
+}
+
+/** The route with what the TLSA records of its hosts demand (RFC 7672). */
+async function withCertificates(
+  { secureFor, ...route }: HostsRoute & Secured,
+  lookedUp: { readonly dane: Dane; readonly accountId: number | undefined },
+): Promise<HostsRoute> {
+  if (secureFor === undefined) return route
+  const hosts = await withDane(route.hosts, secureFor, lookedUp)
+  const digest = daneDigest(hosts)
+  return digest === undefined ? route : { ...route, hosts, dane: digest }
+}
+
+type Resolver = InstanceType<typeof dns.Resolver>
+type HostsRoute = Extract<Route, { kind: 'hosts' }>
+/** `secureFor`: see MxRecords. */
+interface Secured {
+  readonly secureFor?: readonly string[]
+}
+type FoundRoute = Extract<Route, { kind: 'failed' }> | (Omit<HostsRoute, 'place'> & Secured)
+
+interface Question {
+  readonly resolver: Resolver
+  readonly lookup: MxLookup
+  readonly domain: string
+  readonly accountId: number | undefined
+  readonly ownName: string
+}
+
+async function findRoute({ resolver, lookup, domain, accountId, ownName }: Question): Promise<FoundRoute> {
+  let found: MxRecords
+  try {
+    found = await lookup.lookUp(domain, accountId)
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? ''
+    if (code === 'ENOTFOUND') return failed('bounced', 550, '5.1.2', 'the domain does not exist')
+    if (code !== 'ENODATA') return failed('deferred', 451, '4.4.3', `DNS lookup failed for the domain (${code})`)
+    return implicitRoute(resolver, domain)
+  }
+  const { records, secureFor } = found
+  const secured = secureFor ? { secureFor } : {}
+  // A CNAME to a host without MX records: the resolver returns an empty list.
+  if (records.length === 0) {
+    const route = await implicitRoute(resolver, domain)
+    return route.kind === 'failed' ? route : { ...route, ...secured }
+  }
+  // RFC 7505: a single record for the root means that the domain accepts no mail.
+  if (records.every(({ exchange }) => exchange === '' || exchange === '.')) {
+    return failed('bounced', 556, '5.1.10', 'the domain accepts no mail (null MX)')
+  }
+  const hosts = hostsOf(records, ownName)
+  if (hosts.length === 0)
+    return failed('bounced', 550, '5.4.6', 'the MX records of the domain point back to this service')
+  return { kind: 'hosts', site: siteOf(hosts), hosts, ...secured }
+}
+
+/** RFC 5321 5.1: without MX records the domain itself is the host, if it has an address. */
+async function implicitRoute(resolver: Resolver, domain: string): Promise<FoundRoute> {
+  try {
+    const addresses = await findAddresses(resolver, domain)
+    if (addresses.length === 0) return failed('bounced', 550, '5.1.2', 'the domain has neither MX nor address records')
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? ''
+    return failed('deferred', 451, '4.4.3', `DNS lookup failed for the domain (${code})`)
+  }
+  const hosts = [{ name: domain, preference: 0 }]
+  return { kind: 'hosts', site: siteOf(hosts), hosts }
+}
+
+/** Sorted by preference. Our own host and those after it are omitted (mail loop, RFC 5321 5.1). */
+function hostsOf(records: readonly { exchange: string; priority: number }[], ownName: string): MailHost[] {
+  const hosts = records
+    .filter(({ exchange }) => exchange !== '' && exchange !== '.')
+    .map(({ exchange, priority }) => ({ name: exchange.toLowerCase().replace(/\.$/, ''), preference: priority }))
+    // Equal preferences are sorted by name, so that the limit selects the same hosts, and thus the same site, on every lookup.
+    .sort((a, b) => a.preference - b.preference || (a.name < b.name ? -1 : 1))
+  const own = hosts.find(({ name }) => name === ownName)
+  return hosts.filter(({ preference }) => !own || preference < own.preference).slice(0, MAX_HOSTS)
+}
+
+function siteOf(hosts: readonly MailHost[]): string {
+  return [...new Set(hosts.map(({ name }) => name))].sort().join(' ')
+}
+
+/** A and AAAA. Throws the resolver's error if both failed and an address may exist. */
+async function findAddresses(resolver: Resolver, host: string): Promise<string[]> {
+  const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
+  const found = [...(v4.status === 'fulfilled' ? v4.value : []), ...(v6.status === 'fulfilled' ? v6.value : [])]
+  if (found.length > 0) return found
+  for (const { reason } of [v4, v6].filter((result) => result.status === 'rejected')) {
+    const { code } = reason as NodeJS.ErrnoException
+    if (code !== 'ENODATA' && code !== 'ENOTFOUND') throw reason
+  }
+  return []
+}
+
+function failed(
+  kind: 'bounced' | 'deferred',
+  code: number,
+  enhanced: string,
+  text: string,
+): Extract<Route, { kind: 'failed' }> {
+  const reply: Reply = { code, enhanced, text, own: true }
+  const tried = { stage: 'mx', reply, steps: [{ step: 'mx', ms: 0, code, enhanced, text }], milliseconds: 0 } as const
+  return { kind: 'failed', outcome: kind === 'bounced' ? { kind, ...tried } : { kind, indeterminate: false, ...tried } }
+}
+
+/** In the order in which they are tried: by preference, with equal ones shuffled to spread the load. */
+export function shuffled(hosts: readonly MailHost[]): MailHost[] {
+  return hosts
+    .map((host) => ({ host, random: Math.random() }))
+    .sort((a, b) => a.host.preference - b.host.preference || a.random - b.random)
+    .map(({ host }) => host)
+}

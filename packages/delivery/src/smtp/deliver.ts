@@ -1,0 +1,167 @@
+import {
+  type ClaimedDelivery,
+  type Core,
+  type DomainSigner,
+  dueFromOf,
+  type LoadedMessage,
+  messageIdText,
+  type SendPermission,
+  UNDEMANDING,
+} from '@postrider/core'
+import { addedFields } from '../message/added-fields.ts'
+import type { Building } from '../message/building.ts'
+import { signMessage } from '../message/sign-message.ts'
+import { addressSeenAt } from '../routing/worker-sources.ts'
+import { type ConversationEnd, type ConversationOptions, converse, type OutgoingMessage } from './conversation.ts'
+import { MessageOctets } from './message-octets.ts'
+
+/** A claimed delivery with its message. */
+interface LoadedDelivery {
+  readonly delivery: ClaimedDelivery
+  readonly message: LoadedMessage
+}
+
+export interface InFlightDelivery extends LoadedDelivery {
+  /** performance.now() when it was claimed. */
+  readonly takenAt: number
+}
+
+export interface DeliverOptions
+  extends Omit<ConversationOptions, 'withMessage' | 'onSession' | 'onlyHost' | 'attempt'> {
+  readonly core: Core
+  readonly building: Building
+  readonly site: string
+  readonly workerId: number
+  readonly returnPathHost: string
+  readonly recordEndOfData: (delivery: ClaimedDelivery, host: string) => Promise<SendPermission>
+}
+
+/**
+ * Delivers one message to one recipient: checks for a suppression, opens a session, builds and signs the message, and runs the SMTP
+ * transaction. The site has already limited the rate and chosen the hosts. undefined: lease lost.
+ */
+export async function deliver(
+  { delivery, message }: InFlightDelivery,
+  options: DeliverOptions,
+): Promise<ConversationEnd> {
+  const reason = delivery.suppression ?? message.loss
+  if (reason !== null) return { kind: 'dropped', reason }
+  return converse({
+    ...options,
+    onlyHost: delivery.onlyHost,
+    attempt: delivery.attempt,
+    ...countingOf({ delivery, message }, options),
+    withMessage: (act) => withMessage({ delivery, message }, options, act),
+  })
+}
+
+/** Size above which a message may be much larger than its stored body: a template and its data can expand to 10 MB. */
+const EXPANDED = { octets: 1024 * 1024, factor: 4 } as const
+
+/** Sessions count for the TLS report of the recipient's domain; those that deliver such reports do not (RFC 8460 5.3). */
+function countingOf(
+  { delivery, message }: LoadedDelivery,
+  { core: { tls }, source }: Pick<DeliverOptions, 'core' | 'source'>,
+): Pick<ConversationOptions, 'onSession'> {
+  if (message.settings.tls === UNDEMANDING) return {}
+  return {
+    onSession: (session) => {
+      const sendingIp = source && addressSeenAt(source, session.receivingIp ?? '')
+      tls.results.count(delivery.recipientDomain, { ...session, sendingIp })
+    },
+  }
+}
+
+/**
+ * Builds the message and runs `act` with it. A message that has become much larger than its body is released and built again (with the
+ * same bytes) once the budget has capacity for it; otherwise a few thousand of them would exhaust the memory.
+ */
+async function withMessage<T>(
+  inFlight: LoadedDelivery,
+  options: DeliverOptions,
+  act: (outgoing: OutgoingMessage) => Promise<T>,
+): Promise<T> {
+  const { delivery, message } = inFlight
+  const { bodies, suspects, turns } = options.building
+  const send = (most: number, size?: number): Promise<{ readonly done: T } | { readonly size: number }> =>
+    bodies.with(
+      message,
+      options.site,
+      {
+        build: (loaded) =>
+          suspects.write(delivery, async () => {
+            await turns.take(delivery)
+            return buildMessage({ delivery, message: loaded }, options)
+          }),
+        send: async (outgoing) => {
+          const { length } = outgoing.message
+          if (length <= most) return { done: await act(outgoing) }
+          outgoing.message.release()
+          return { size: length }
+        },
+      },
+      size,
+    )
+  const first = await send(Math.max(EXPANDED.octets, message.size * EXPANDED.factor))
+  if ('done' in first) return first.done
+  const second = await send(Number.POSITIVE_INFINITY, first.size)
+  if ('size' in second) throw new Error('a message exceeds any limit')
+  return second.done
+}
+
+async function buildMessage({ delivery, message }: LoadedDelivery, options: DeliverOptions): Promise<OutgoingMessage> {
+  const { core, recordEndOfData } = options
+  const rendering = core.messages.render(message, delivery)
+  // Rendering is usually synchronous.
+  const rendered = rendering instanceof Promise ? await rendering : rendering
+  const dueFrom = dueFromOf(message, delivery)
+  const target = { messageId: messageIdText(delivery.messageId), recipientNo: delivery.recipientNo }
+  const returnPath = core.deliveries.returnPath(target, dueFrom)
+  const reference = core.deliveries.reference(target, dueFrom)
+  const signer = await signerOf(message, core)
+  const signing = core.domains.operatorSigner()
+  const operator = signing instanceof Promise ? await signing : signing
+  const { feedbackSender } = core.deliveries
+  const added = addedFields(message, delivery, rendered, { reference, feedbackSender })
+  const signature = await signMessage(message, rendered, { added, signer, operator, signedAt: dueFrom })
+  const head = signature.fields.then((fields) => fields + added)
+  // If the server rejects the envelope, it is never awaited.
+  head.catch(() => {})
+  return {
+    from: message.nullReturnPath ? '' : `${returnPath}@${signer.returnPathHost ?? options.returnPathHost}`,
+    to: delivery.recipient,
+    head,
+    size: signature.length + added.length + rendered.length,
+    message: new MessageOctets(rendered, { isOwn: rendered !== message.parts?.get(0) }),
+    utf8: needsUtf8(delivery.recipient, rendered, message),
+    beforeEndOfData: (host) => recordEndOfData(delivery, host),
+  }
+}
+
+async function signerOf({ domainId }: LoadedMessage, core: Core): Promise<DomainSigner> {
+  const signer = await core.domains.signer(domainId)
+  if (!signer) throw new Error('the sending domain has no DKIM key')
+  return signer
+}
+
+const HEADERS_END = Buffer.from('\r\n\r\n')
+
+/** Our own Received field of a message that was received with SMTPUTF8 (RFC 6531 4.3). */
+const RECEIVED_WITH_UTF8 = /^Received:(?:[^\r\n]|\r\n[ \t]){0,1000}[ \t]with UTF8SMTP/
+
+/**
+ * SMTPUTF8 is requested only if an address is non-ASCII, or if the client used it and a header field is non-ASCII (RFC 6531 3.4). Raw
+ * bytes that a client put into the header without SMTPUTF8 are passed on unchanged, as other servers do: announced as UTF-8, which half
+ * of them are not, they were bounced by every server without the extension.
+ */
+function needsUtf8(recipient: string, rendered: Buffer, { format }: LoadedMessage): boolean {
+  if (isNonAscii(recipient)) return true
+  const end = rendered.indexOf(HEADERS_END)
+  const head = rendered.toString('latin1', 0, end === -1 ? rendered.length : end)
+  // Composed messages have non-ASCII bytes in addresses only.
+  return isNonAscii(head) && (format === 'content' || RECEIVED_WITH_UTF8.test(head))
+}
+
+function isNonAscii(text: string): boolean {
+  return /[^\x00-\x7f]/.test(text)
+}

@@ -1,0 +1,41 @@
+import { databaseRefusal, ERRORS, type ErrorRow, type Log, ServiceError } from '@postrider/core'
+import { CLIENT_LOST } from '../message/message-data.ts'
+
+/** An error that smtp-server turns into a reply: `message` begins with the enhanced status code. */
+export interface ReplyError extends Error {
+  responseCode: number
+}
+
+/** The reply to whatever a handler of a session threw. */
+export function asReply(error: unknown, log: Log): Error {
+  const { responseCode, code } = error as { responseCode?: number; code?: string }
+  if (responseCode !== undefined) return error as Error
+  // The client is gone, and nothing was stored.
+  if (code === CLIENT_LOST) return protocolReply(421, '4.4.2 Connection lost')
+  return replyFor(error, log)
+}
+
+/** Client errors become the reply of their row in the table. Other errors are logged and become a temporary failure. */
+export function replyFor(error: unknown, log: Log): ReplyError {
+  if (error instanceof ServiceError) {
+    log.info({ refusal: error.errorName, reason: error.reason }, 'request rejected')
+    return reply(error.row, error.smtpText)
+  }
+  const unavailable = databaseRefusal(error)
+  if (unavailable) {
+    log.warn({ err: error, refusal: unavailable.errorName }, 'database unavailable')
+    return reply(unavailable.row)
+  }
+  log.error({ err: error }, 'internal error')
+  return reply(ERRORS.internal)
+}
+
+function reply(row: ErrorRow, sentence = row.sentence): ReplyError {
+  const [responseCode, enhanced] = row.smtp
+  return Object.assign(new Error(`${enhanced} ${sentence}`), { responseCode })
+}
+
+/** A reply on a matter of the protocol, which has no row in the table of errors. */
+export function protocolReply(responseCode: number, text: string): ReplyError {
+  return Object.assign(new Error(text), { responseCode })
+}

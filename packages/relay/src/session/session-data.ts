@@ -1,0 +1,58 @@
+import { plainAddress, ServiceError } from '@postrider/core'
+import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
+import { BodyReservation, collectMessage } from '../message/message-data.ts'
+import { toSubmission } from '../message/to-submission.ts'
+import { unknownTo } from '../smtpapi/smtpapi-lookups.ts'
+import { notifySender } from '../smtpapi/smtpapi-notice.ts'
+import type { SessionContext } from './session-context.ts'
+import { senderOf } from './session-sender.ts'
+
+/** DATA. Returns the text of the reply to the final dot. */
+export async function data(
+  context: SessionContext,
+  stream: SMTPServerDataStream,
+  session: SMTPServerSession,
+): Promise<string> {
+  const { core, log, budget, holders } = context
+  const { envelope } = session
+  const sender = envelope.mailFrom ? envelope.mailFrom.address : ''
+  const reservation = new BodyReservation(budget, holders.get(session))
+  try {
+    const pieces = await collectMessage(stream, reservation)
+    const principal = await senderOf(context, session)
+    const parsed = await toSubmission({
+      pieces,
+      recipients: envelope.rcptTo.map(({ address }) => address),
+      nullSender: sender === '',
+      principal,
+      trace: {
+        helo: heloName(session),
+        address: plainAddress(session.remoteAddress),
+        protocol: protocolOf(session),
+      },
+      now: new Date(core.clock.now()),
+      hold() {
+        const octets = pieces.reduce((sum, { length }) => sum + length, 0)
+        if (!reservation.take(octets))
+          throw new ServiceError('overloaded', { reason: 'body budget exhausted by the parts of a message' })
+      },
+      readParts: (message) => core.messages.readParts(message, principal.account.id),
+      unknown: (api) => unknownTo(core, principal.account.id, api),
+    })
+    const { messageId } = await core.messages.accept(parsed.submission)
+    await notifySender({ core, log }, { ...parsed, messageId, to: sender })
+    return `2.0.0 Ok: queued as ${messageId}${parsed.corrected ? ` (${parsed.corrected})` : ''}`
+  } finally {
+    reservation.leave()
+  }
+}
+
+/** RFC 3848, RFC 6531 4.3: ESMTPSA, UTF8SMTPSA and the like. */
+function protocolOf({ transmissionType, envelope }: SMTPServerSession): string {
+  return envelope.smtpUtf8 ? transmissionType.replace(/^ESMTP/, 'UTF8SMTP') : transmissionType
+}
+
+/** The name the client gave in EHLO, if it is valid in a Received field. */
+function heloName({ hostNameAppearsAs }: SMTPServerSession): string {
+  return /^[a-z0-9.:[\]_-]{1,255}$/i.test(hostNameAppearsAs) ? hostNameAppearsAs : 'unknown'
+}

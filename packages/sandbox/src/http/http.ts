@@ -1,0 +1,94 @@
+import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
+import type { InboxEntry } from '../inbox-entry.ts'
+import type { Form } from '../reading/message-orders.ts'
+import { NotShown } from '../reading/message-reader.ts'
+import { withoutParts } from '../reading/shown-message.ts'
+import { type Hosts, isOurs } from './hosts.ts'
+import { addPages, type PagesOptions } from './inbox-pages.ts'
+
+/**
+ * Policy for a message's HTML as a mail program shows it: images load and links open, also in a new window. No script runs, and the page
+ * has no origin, so it cannot read this one's data.
+ */
+const MAIL_PROGRAM_POLICY =
+  "default-src 'none'; img-src http: https: data:; media-src http: https: data:; font-src http: https: data:; " +
+  "style-src 'unsafe-inline' http: https:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; " +
+  'sandbox allow-popups allow-popups-to-escape-sandbox'
+
+const TYPES: Readonly<Record<Form, string>> = {
+  json: 'application/json; charset=utf-8',
+  html: 'text/html; charset=utf-8',
+  preview: 'text/html; charset=utf-8',
+}
+const BUSY = 'the inbox is busy; retry after a few seconds'
+const TOO_COSTLY = 'parsing this message takes too much time or memory; see /messages/ID/raw'
+
+/** The inbox over HTTP: JSON for programs, pages for a browser. */
+export async function createSandboxHttp(options: PagesOptions, hosts: Hosts): Promise<FastifyInstance> {
+  const { inbox, reader } = options
+  const app = Fastify({ logger: false, forceCloseConnections: true })
+  app.addHook('onRequest', async (request, reply) => {
+    // Messages are untrusted: nothing in them may run, load or frame.
+    reply.header('content-security-policy', "default-src 'none'; frame-ancestors 'none'")
+    reply.header('x-content-type-options', 'nosniff')
+    if (isOurs(request.headers.host, hosts)) return undefined
+    return reply.code(421).send({
+      error:
+        'the sandbox inbox is not served under this host name; use localhost or 127.0.0.1, or add the name to SANDBOX_NAMES',
+    })
+  })
+  app.get('/messages', async () => inbox.list())
+  app.delete('/messages', async () => {
+    inbox.clear()
+    return { cleared: true }
+  })
+  app.get<{ Params: { id: string } }>('/messages/:id', async ({ params }, reply) =>
+    show('json', params.id, reply, (entry, { why }) =>
+      why === 'busy' ? reply.code(503).send({ error: BUSY }) : reply.send(withoutParts(entry)),
+    ),
+  )
+  app.get<{ Params: { id: string } }>('/messages/:id/raw', async ({ params }, reply) => {
+    const entry = inbox.find(params.id)
+    const file = entry && (await inbox.open(entry))
+    if (!file) return notFound(reply)
+    return reply
+      .type('message/rfc822')
+      .header('content-length', (await file.stat()).size)
+      .send(file.createReadStream())
+  })
+  app.get<{ Params: { id: string } }>('/messages/:id/html', async ({ params }, reply) => {
+    reply.header('content-security-policy', MAIL_PROGRAM_POLICY).header('referrer-policy', 'no-referrer')
+    return show('html', params.id, reply, (_entry, { why }) =>
+      why === 'busy' ? reply.code(503).send({ error: BUSY }) : reply.code(404).send({ error: TOO_COSTLY }),
+    )
+  })
+  await addPages(app, options)
+  app.setNotFoundHandler((_request, reply) => {
+    reply
+      .code(404)
+      .send({ error: 'not found; available paths: /, /messages, /messages/ID, /messages/ID/html, /messages/ID/raw' })
+  })
+  return app
+
+  /** Sends bytes as they come from the thread: no message is copied or encoded in the main loop. */
+  async function show(
+    form: Form,
+    id: string,
+    reply: FastifyReply,
+    instead: (entry: InboxEntry, error: NotShown) => unknown,
+  ): Promise<unknown> {
+    const entry = inbox.find(id)
+    if (!entry) return notFound(reply)
+    try {
+      const octets = await reader.show({ form, entry, file: inbox.fileOf(entry) })
+      return octets ? reply.type(TYPES[form]).send(octets) : notFound(reply)
+    } catch (error) {
+      if (error instanceof NotShown) return instead(entry, error)
+      throw error
+    }
+  }
+}
+
+function notFound(reply: { code(status: number): { send(body: unknown): unknown } }): unknown {
+  return reply.code(404).send({ error: 'message not found; /messages lists the ids' })
+}

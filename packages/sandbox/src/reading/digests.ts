@@ -1,0 +1,69 @@
+import { timerDelay } from '@postrider/core'
+import type { Inbox } from '../inbox.ts'
+import type { InboxEntry } from '../inbox-entry.ts'
+import { type Digest, EMPTY_DIGEST } from './digest.ts'
+import { type MessageReader, NotShown } from './message-reader.ts'
+
+/** Above the number of messages that the inbox keeps. */
+const MAX_KNOWN = 12_000
+/** Digests between two notices to open pages. */
+const NOTICE_EVERY = 100
+
+/**
+ * Digests of messages, kept in memory. They are read only while pages are open, one at a time and after the receipt of the message: the SMTP
+ * client never waits for them.
+ */
+export class Digests {
+  readonly #inbox: Inbox
+  readonly #reader: MessageReader
+  readonly #onRead: () => void
+  readonly #known = new Map<string, Digest>()
+  #queue: InboxEntry[] = []
+  #work: Promise<void> | undefined
+
+  constructor(inbox: Inbox, reader: MessageReader, onRead: () => void) {
+    this.#inbox = inbox
+    this.#reader = reader
+    this.#onRead = onRead
+  }
+
+  of({ id }: InboxEntry): Digest | undefined {
+    return this.#known.get(id)
+  }
+
+  /** Reads the missing digests of these messages, in this order. Returns after this time at the latest; reading goes on. */
+  async read(entries: readonly InboxEntry[], milliseconds: number): Promise<void> {
+    this.#queue = entries.filter(({ id }) => !this.#known.has(id))
+    if (this.#queue.length === 0) return
+    this.#work ??= this.#readAll().finally(() => {
+      this.#work = undefined
+    })
+    const late = Promise.withResolvers<void>()
+    const timer = setTimeout(late.resolve, timerDelay(milliseconds))
+    await Promise.race([this.#work, late.promise])
+    clearTimeout(timer)
+  }
+
+  async #readAll(): Promise<void> {
+    if (this.#known.size > MAX_KNOWN) this.#known.clear()
+    let count = 0
+    for (let entry = this.#queue.shift(); entry; entry = this.#queue.shift()) {
+      const digest = await this.#readOne(entry)
+      // The thread is busy or the process is ending: the next page tries again.
+      if (!digest) this.#queue = []
+      else {
+        this.#known.set(entry.id, digest)
+        if (++count % NOTICE_EVERY === 0) this.#onRead()
+      }
+    }
+    if (count > 0) this.#onRead()
+  }
+
+  async #readOne(entry: InboxEntry): Promise<Digest | undefined> {
+    try {
+      return (await this.#reader.digest(this.#inbox.fileOf(entry))) ?? EMPTY_DIGEST
+    } catch (error) {
+      return error instanceof NotShown && error.why === 'busy' ? undefined : EMPTY_DIGEST
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import { createThreadPool, ServiceError, type ThreadPool, ThreadStopped } from '@postrider/core'
+import type { PartOrder } from '../page/part-order.ts'
+import type { Digest } from './digest.ts'
+import type { AttachmentOrder, FoundAttachment, MessageAnswer, MessageOrder, ShowOrder } from './message-orders.ts'
+
+/** A message could not be shown; `why` is the reason. */
+export class NotShown extends Error {
+  readonly why: ThreadStopped['why']
+
+  constructor(why: ThreadStopped['why']) {
+    super(`could not show the message: ${why}`)
+    this.why = why
+  }
+}
+
+/** Parses messages in separate threads: a malicious one may take seconds, and must not delay other requests. */
+export interface MessageReader {
+  /** The bytes of the response; undefined if the file does not exist, or if there is no HTML. Throws NotShown. */
+  show(order: ShowOrder | PartOrder): Promise<Buffer | undefined>
+  /** Undefined if the file or the attachment does not exist. Throws NotShown. */
+  attachment(order: AttachmentOrder): Promise<FoundAttachment | undefined>
+  /** Undefined if the file does not exist. Throws NotShown. */
+  digest(file: string): Promise<Digest | undefined>
+  /** Empty if there is no subject, or if parsing takes too much. */
+  subject(file: string): Promise<string>
+  close(): Promise<void>
+}
+
+const THREAD = new URL('./reading-thread.ts', import.meta.url)
+
+export function createMessageReader(): MessageReader {
+  // 5 MB of text or HTML take 0.1 to 0.6 s. Text that decodes to lists of numbers (5 MB of ISO-2022-JP) takes more than 192 MB, and
+  // one object per line (5 MB of bare line feeds) more than 160: such messages are not shown, and the process stays below 500 MiB.
+  const showing = createThreadPool<MessageOrder, MessageAnswer>({
+    name: 'showing messages',
+    url: THREAD,
+    threads: 1,
+    waiting: 1000,
+    mostCpu: 3000,
+    longest: 15_000,
+    heap: 96,
+  })
+  // Separate, since the SMTP client waits for it: showing a message must not delay the receipt of another.
+  const subjects = createThreadPool<MessageOrder, MessageAnswer>({
+    name: 'subjects of messages',
+    url: THREAD,
+    threads: 1,
+    waiting: 10_000,
+    mostCpu: 1000,
+    longest: 5000,
+    heap: 64,
+  })
+  return {
+    async show(order) {
+      const octets = (await ask(showing, order)) as Uint8Array<ArrayBuffer> | undefined
+      return octets && Buffer.from(octets.buffer, octets.byteOffset, octets.length)
+    },
+    attachment: async (order) => (await ask(showing, order)) as FoundAttachment | undefined,
+    digest: async (file) => (await ask(showing, { form: 'digest', file })) as Digest | undefined,
+    subject: (file) => ask(subjects, { form: 'subject', file }).then(String, () => ''),
+    close: async () => void (await Promise.all([showing.close(), subjects.close()])),
+  }
+}
+
+async function ask(pool: ThreadPool<MessageOrder, MessageAnswer>, order: MessageOrder): Promise<MessageAnswer> {
+  try {
+    return await pool.ask(order)
+  } catch (error) {
+    if (error instanceof ThreadStopped) throw new NotShown(error.why)
+    throw error instanceof ServiceError ? new NotShown('busy') : error
+  }
+}

@@ -1,0 +1,88 @@
+import { readFileSync, statSync } from 'node:fs'
+import { type ParsedMail, simpleParser } from 'mailparser'
+import type { InboxEntry } from '../inbox-entry.ts'
+import type { FoundAttachment } from './message-orders.ts'
+import { readBeginning } from './read-beginning.ts'
+import { type ShownMessage, withoutParts } from './shown-message.ts'
+
+/** Larger messages are only shown raw. */
+const MAX_PARSED_BYTES = 5 * 1024 * 1024
+/** Bytes of the source on a page. */
+const MAX_SOURCE_BYTES = 256 * 1024
+
+/** A reference to an attached part (RFC 2392). */
+const CONTENT_ID = /\bcid:([^'"<>()\s]{1,256})/g
+
+export interface Shown {
+  readonly message: ShownMessage
+  /** Bytes of the message. */
+  readonly size: number
+  /** The From header, decoded; absent if there is none, or if the message could not be parsed. */
+  readonly sender?: string
+  /** The To header, decoded. */
+  readonly recipients?: string
+  /** Absent if the message could not be parsed. */
+  readonly parsed?: ParsedMail
+  /** The beginning of the raw message, if it could not be parsed. */
+  readonly source?: string
+}
+
+/** Undefined if the message's file does not exist. */
+export async function showMessage(file: string, entry: InboxEntry): Promise<Shown | undefined> {
+  const size = statSync(file, { throwIfNoEntry: false })?.size
+  if (size === undefined) return undefined
+  const parsed = size > MAX_PARSED_BYTES ? undefined : await parse(readFileSync(file))
+  if (!parsed) return { size, message: withoutParts(entry), source: readSource(file) }
+  const sender = parsed.from?.text
+  const recipients = [parsed.to ?? []].flat().map(({ text }) => text)
+  return {
+    size,
+    parsed,
+    ...(sender ? { sender } : {}),
+    ...(recipients.length > 0 ? { recipients: recipients.join(', ') } : {}),
+    message: {
+      ...entry,
+      headers: parsed.headerLines.map(({ line }) => {
+        const colon = line.indexOf(':')
+        return { name: line.slice(0, colon), value: line.slice(colon + 1).trim() }
+      }),
+      text: parsed.text ?? null,
+      html: parsed.html || null,
+      attachments: parsed.attachments.map(({ filename, contentType, size }) => ({
+        fileName: filename ?? null,
+        contentType,
+        size,
+      })),
+    },
+  }
+}
+
+/** The beginning of the source. */
+export function readSource(file: string): string {
+  return readBeginning(file, MAX_SOURCE_BYTES).toString()
+}
+
+/** An attachment with its content; undefined if the message is too large or has no such attachment. */
+export async function readAttachment(file: string, number: number): Promise<FoundAttachment | undefined> {
+  const size = statSync(file, { throwIfNoEntry: false })?.size
+  if (size === undefined || size > MAX_PARSED_BYTES) return undefined
+  const found = (await parse(readFileSync(file)))?.attachments[number]
+  if (!found) return undefined
+  const { content, contentType, filename } = found
+  return { content: new Uint8Array(content), contentType, fileName: filename ?? null }
+}
+
+/** Returns the HTML with the URLs of attached images instead of their Content-IDs. */
+export function previewHtml({ message, parsed }: Shown): string | undefined {
+  if (!message.html) return undefined
+  const numbers = new Map(parsed?.attachments.map(({ cid }, number) => [cid, number]))
+  return message.html.replace(CONTENT_ID, (whole, cid: string) => {
+    const number = numbers.get(cid)
+    return number === undefined ? whole : `/view/${message.id}/attachments/${number}`
+  })
+}
+
+/** Undefined if the parser rejects the message; it is then shown raw. */
+async function parse(raw: Buffer): Promise<ParsedMail | undefined> {
+  return simpleParser(raw, { skipHtmlToText: true, skipTextToHtml: true, skipImageLinks: true }).catch(() => undefined)
+}

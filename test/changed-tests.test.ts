@@ -8,7 +8,7 @@ const ALL = globSync('test/**/*.test.ts', { cwd: ROOT }).sort()
 const OF_ROOT = ALL.filter((file) => file.split('/').length === 2)
 const touchedBy = (...changed: string[]) => changedTests(ROOT, ALL, changed)
 
-t.test('a changed test file runs, and beside it only the tests of the repository as a whole', async (t) => {
+t.test('a changed test file runs, and otherwise only the tests of the repository as a whole', async (t) => {
   t.strictSame(touchedBy('test/relay/limits.test.ts'), [...OF_ROOT, 'test/relay/limits.test.ts'].sort())
 })
 

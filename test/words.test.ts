@@ -43,6 +43,24 @@ t.test('sources and documents have none of the wordings that readers stumble ove
   t.strictSame([...unused], [], 'no entry of the allow-list is unused; remove those from test/words.ts')
 })
 
+/** The titles of tests, as literals; what a template fills in is not read. */
+const TITLE = /\.test\(\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`((?:[^`\\]|\\.)*)`)/g
+
+t.test('titles of tests have none of them either', async (t) => {
+  let titles = 0
+  for (const path of globSync('test/**/*.ts', { cwd: ROOT }).sort()) {
+    for (const [, single, double, template] of readFileSync(join(ROOT, path), 'utf8').matchAll(TITLE)) {
+      const title = (single ?? double ?? template ?? '').replace(/\$\{[^}]*\}/g, '')
+      titles++
+      for (const { pattern, instead } of WORD_PATTERNS) {
+        const found = pattern.exec(title)
+        if (found) t.fail(`${path}: "${title}" has "${found[0].trim()}"; write: ${instead}`)
+      }
+    }
+  }
+  t.ok(titles > 2_500, `${titles} titles`)
+})
+
 t.test('each pattern matches its bad line and not its good line', async (t) => {
   for (const { pattern, bad, good } of WORD_PATTERNS) {
     t.match(bad, pattern)

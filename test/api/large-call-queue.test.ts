@@ -18,7 +18,7 @@ function finishOne(queue: LargeCallQueue<ReturnType<typeof call>>): void {
   if (first) queue.done(first)
 }
 
-t.test('of one account four large calls are in hand, however many wait', async (t) => {
+t.test('of one account four large calls are in flight, however many wait', async (t) => {
   const queue = new LargeCallQueue<ReturnType<typeof call>>()
   for (let number = 0; number < 100; number++) queue.add(call(1))
   t.strictSame(taken(queue), [1, 1, 1, 1])
@@ -40,7 +40,7 @@ t.test('where one call is all there is room for, accounts take turns', async (t)
   t.strictSame(order, [2, 3, 1, 1])
 })
 
-t.test('two heavy calls are never in hand together, and light ones go beside a heavy one', async (t) => {
+t.test('two heavy calls are never in flight together, and light ones run while a heavy one does', async (t) => {
   const queue = new LargeCallQueue<ReturnType<typeof call>>()
   queue.add(call(1, 97 * MB))
   queue.add(call(1, 97 * MB))
@@ -53,7 +53,7 @@ t.test('two heavy calls are never in hand together, and light ones go beside a h
   t.strictSame(taken(queue), [3])
 })
 
-t.test('after a loss of the thread the accounts that had calls in hand go alone for a while', async (t) => {
+t.test('after a loss of the thread the accounts that had calls in flight go alone for a while', async (t) => {
   let now = 0
   const queue = new LargeCallQueue<ReturnType<typeof call>>(() => now)
   for (const accountId of [1, 1, 2]) queue.add(call(accountId))

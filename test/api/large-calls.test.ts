@@ -153,7 +153,7 @@ const COSTLY: readonly (readonly [
   ],
 ]
 for (const [what, before, status, costly] of COSTLY) {
-  t.test(`${what} hold up nobody else`, async (t) => {
+  t.test(`${what} delay no others`, async (t) => {
     const asked = costly()
     let answer: Awaited<ReturnType<typeof call>> | undefined
     const stop = await longestStop(async () => {
@@ -165,7 +165,7 @@ for (const [what, before, status, costly] of COSTLY) {
   })
 }
 
-t.test('a large call is answered as a small one is', async (t) => {
+t.test('a large call gets the same response as a small one', async (t) => {
   const content = `<p>${'x'.repeat(300_000)}</p>`
   const key = { 'idempotency-key': 'large' }
   const first = await call(base, { headers: { ...V2, ...key }, body: v2({ content }) })

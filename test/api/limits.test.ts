@@ -126,7 +126,7 @@ for (const [what, start, end] of HOLDERS) {
   })
 }
 
-t.test('nobody without a key, or on a wrong path, takes room', async (t) => {
+t.test('calls without a key, or to an unknown path, take no capacity', async (t) => {
   for (const start of [
     head(`Content-Length: ${SIZE}`, ''),
     head(`Content-Length: ${SIZE}`, 'nope'),
@@ -178,7 +178,7 @@ t.test('a URL or a header of up to 16 KiB is taken, a larger one refused with 43
   }
 })
 
-t.test('five hundred connections at once are served, and idle ones hold nobody up', async (t) => {
+t.test('five hundred connections at once are served, and idle ones delay no others', async (t) => {
   const idle = await Promise.all(Array.from({ length: 250 }, () => openRaw(t, base)))
   const half = await Promise.all(
     Array.from({ length: 250 }, async () => {

@@ -124,7 +124,7 @@ t.test('a fault says nothing to the client, and the log has its place but no val
   t.equal((await call(base, { headers: key, body: text })).status, 200, 'the process lives')
 })
 
-t.test('no string breaks out of its line in the log, or stands in it', skipWithoutThem, async (t) => {
+t.test('no string breaks out of its line in the log, or appears in it', skipWithoutThem, async (t) => {
   const marked = naughtyStrings.map((word) => `canary ${word} canary`)
   const before = refusals()
   const taken: number[] = []

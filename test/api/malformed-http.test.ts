@@ -71,7 +71,7 @@ const OTHER: readonly (readonly [what: string, octets: string | Buffer])[] = [
 ]
 
 for (const [what, octets] of [...AMBIGUOUS, ...OTHER]) {
-  t.test(`${what}: answered 400 once, the connection closed, and nothing stored`, async (t) => {
+  t.test(`${what}: gets 400 once, the connection closed, and nothing stored`, async (t) => {
     const before = await stored()
     const { statuses, text } = await sayAndWait(t, base, octets)
     t.strictSame(statuses, [400])

@@ -5,7 +5,7 @@ import { answered, postrider } from './postrider.ts'
 const service = await makeService(t)
 const { env } = service
 
-t.test("an account's settings are changed and shown, and what is no setting is refused", async (t) => {
+t.test("an account's settings are changed and shown, and an unknown setting is rejected", async (t) => {
   const { accountId } = await service.makeSender({ tracking: true })
   const id = String(accountId)
   t.match(await answered(env, 'account', 'settings', id), { openTracking: true, footerText: null, timeZone: 'UTC' })

@@ -42,7 +42,7 @@ t.test('a relay whose folder takes no copy of its certificate works all the same
 })
 
 t.test(
-  'an installation of an older version gets the file at its next start, and one that is not the pair is written anew',
+  'an installation of an older version gets the file at its next start, and one that is not the pair is written again',
   async (t) => {
     const service = await makeService(t)
     const before = await answered<Shown>(service.env, 'certificate')

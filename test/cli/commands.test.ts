@@ -74,7 +74,7 @@ t.test('credits are limited, granted, shown and made unlimited', async (t) => {
   t.match(await postrider(env, 'credits', 'grant', id, '--amount', 'many'), { code: 2, stderr: /whole number/ })
 })
 
-t.test('whoever limits an account is told the credit that its subaccounts keep', async (t) => {
+t.test('limiting an account shows the credit that its subaccounts keep', async (t) => {
   const { accountId } = await service.makeSender()
   const { subaccounts, accounts } = service.core
   const account = (await accounts.list()).find(({ id }) => id === accountId) as Account

@@ -133,7 +133,7 @@ const ADDED = {
   'group suppressions': { added: 1243 },
 }
 
-t.test('a dry run tells what would be added, and changes no row of any table', async (t) => {
+t.test('a dry run lists what would be added, and changes no row of any table', async (t) => {
   const to = await here.makeSender()
   const before = await dumpRows(here.sql)
   const { code, counts, leftBehind } = await run(to, '--dry-run')

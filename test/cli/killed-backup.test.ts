@@ -82,7 +82,7 @@ t.test('the next one is whole, and deletes what was left', async (t) => {
   t.match(foundBy(await examined(env), 'base backup'), /^ok: the last one was complete at/)
 })
 
-t.test('one that is killed beside an older one counts neither for doctor nor for --keep', async (t) => {
+t.test('one that is killed while an older one exists counts neither for doctor nor for --keep', async (t) => {
   const [kept = ''] = namesIn('base')
   const count = (pieces() || []).length
   const killed = begin(env, ['backup', env.BACKUP_DIR, '--keep', '1'])

@@ -29,7 +29,7 @@ t.test('health says of each process that it works', async (t) => {
   }
 })
 
-t.test('inbox list and inbox show tell what arrived, newest last', async (t) => {
+t.test('inbox list and inbox show display what arrived, newest last', async (t) => {
   for (const subject of ['Berth 1', 'Berth 2 für Lena']) {
     await send('lena@harbor.example', subject)
     await until(subject, async () => (await list()).some((entry) => entry.subject === subject))
@@ -78,7 +78,7 @@ t.test('message show tells the deliveries, attempts, events and suppressions in 
   t.strictSame(times, [...times].sort())
 })
 
-t.test('what came from outside can not steer the terminal it is shown on', async (t) => {
+t.test('what came from outside cannot steer the terminal it is shown on', async (t) => {
   // An encoded word (RFC 2047) brings any octet into a subject.
   const subject = `=?utf-8?B?${Buffer.from('red \u001b[31m\u009b2J \u202etxt.exe').toString('base64')}?=`
   const message = `From: desk@${sender.domain}\r\nTo: lena@harbor.example\r\nSubject: ${subject}\r\n\r\nbody \u001b]0;title\u0007, Grüße\r\n`
@@ -99,7 +99,7 @@ function list(): Promise<{ id: string; from: string; to: string; subject: string
   return answered(env, 'inbox', 'list')
 }
 
-t.test('events tells what happened by its numbers, and goes on with what comes when told to', async (t) => {
+t.test('events lists what happened by its numbers, and follows new events on request', async (t) => {
   const account = String(sender.accountId)
   await send('lena@harbor.example', 'Berth 5')
   interface Told {

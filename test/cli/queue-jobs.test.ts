@@ -207,7 +207,7 @@ t.test('a job over 20,000 deliveries ends exactly, although the worker is killed
   t.equal(events?.count, 20_000)
 })
 
-t.test('a stopped job does no more, and what it has done stays', async (t) => {
+t.test('a stopped job does nothing further, and what it has done stays', async (t) => {
   const { fill, plan, confirm, job, count, core, env, sender, finish } = await makeJobs(t)
   await fill(5000)
   const made = await plan('hold', '--all')

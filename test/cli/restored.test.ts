@@ -28,7 +28,7 @@ t.test('of a database that was not restored, nothing is held', async (t) => {
   t.strictSame(await state(), unchanged)
 })
 
-t.test('a moment that is no time is refused', async (t) => {
+t.test('an invalid moment is rejected', async (t) => {
   for (const moment of ['yesterday', '2026-13-24T08:00:00Z', '']) {
     const { code, stderr } = await run('--to', moment)
     t.equal(code, 2, moment)

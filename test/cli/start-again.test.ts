@@ -75,7 +75,7 @@ t.test('postrider up on data that something else has, or had', { skip }, async (
     await ends(t, latest)
   })
 
-  await all.test('a lock that a full disk left empty stops nobody, nor one of a process long gone', async (t) => {
+  await all.test('a lock that a full disk left empty stops no start, nor does one of a process long gone', async (t) => {
     for (const left of ['', '1', `${process.pid} 0 up\n`]) {
       writeFileSync(join(env.DATA_DIR as string, 'postgres.lock'), left)
       t.equal((await answered<unknown[]>(env, 'account', 'list')).length, 1, JSON.stringify(left))

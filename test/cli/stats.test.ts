@@ -3,7 +3,7 @@ import { countAll, happen } from '../core/reporting/statistics/happen.ts'
 import { makeService } from '../helpers/service.ts'
 import { answered, postrider } from './postrider.ts'
 
-t.test('statistics are counted anew from the events', async (t) => {
+t.test('statistics are counted again from the events', async (t) => {
   const service = await makeService(t)
   const { env, sql } = service
   const { accountId } = await service.makeSender()

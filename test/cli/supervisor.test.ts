@@ -61,7 +61,7 @@ t.test('a process whose main loop spins, or that is stopped, is ended and starte
   t.notOk(lines.some((line) => line.startsWith('steady')))
 })
 
-t.test('one that wakes up when it is asked to stop may finish what it has in hand', async (t) => {
+t.test('one that wakes up when it is asked to stop may finish what it has in flight', async (t) => {
   const drains = "process.on('SIGTERM', () => setTimeout(() => process.exit(3), 700));\n"
   const pidFile = join(FOLDER, 'waking.pid')
   const stops = `process.getBuiltinModule('node:fs').writeFileSync(${JSON.stringify(pidFile)}, String(process.pid));

@@ -144,7 +144,7 @@ t.test('two installations run side by side, one on a database of its own, one on
   await until('the message', async () => (await inbox(given)).length === 1)
   t.equal((await inbox(own)).length, 0, 'the other one has nothing of it')
 
-  await t.test('a taken port ends a third one with the name of the setting; nobody else notices', async (t) => {
+  await t.test('a taken port ends a third one with the name of the setting; the others go on', async (t) => {
     const third = await settings()
     for (const setting of ['API_PORT', 'RELAY_PORT', 'SANDBOX_HTTP_PORT']) {
       const taken = own[setting] as string

@@ -42,7 +42,7 @@ t.test('versions that are equal are said to be, and versions that do not exist a
   t.equal((await stranger.get(`/app/${other.id}/${path}?from=${from}&to=${to}`)).status, 404)
 })
 
-t.test('texts with many different lines are answered within bounds', async (t) => {
+t.test('texts with many different lines are compared within bounds', async (t) => {
   const dashboard = await openDashboard(t)
   const ada = await dashboard.owner()
   const many = (sign: string) => Array.from({ length: 15_000 }, (_, n) => `${sign}${n}`).join('\n')

@@ -5,7 +5,7 @@ import { openDashboard } from './dashboard.ts'
 const DAY = 86_400_000
 const today = new Date().toISOString().slice(0, 10)
 
-t.test('an export is asked for, made, and downloaded', async (t) => {
+t.test('an export is requested, made, and downloaded', async (t) => {
   const { owner, service } = await openDashboard(t)
   const ada = await owner()
   const at = `/app/${ada.accountId}/exports`

@@ -70,7 +70,7 @@ t.test('a row does not move away under the pointer', skipWithoutBrowser, async (
 })
 
 t.test(
-  'new rows wait behind a button while somebody reads on below the beginning of a list',
+  'new rows wait behind a button while the reader is below the beginning of a list',
   skipWithoutBrowser,
   async (t) => {
     const { page, base, send } = await openPage(t)

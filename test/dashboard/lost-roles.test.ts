@@ -38,7 +38,7 @@ t.test('a page does nothing for a visitor whose role another process has just ch
   t.equal((await core.people.invitations.list(accountId)).length, 0)
 })
 
-t.test('nor for one who does not operate the installation any more', async (t) => {
+t.test('nor for one who no longer operates the installation', async (t) => {
   const { service, owner } = await openDashboard(t)
   const ada = await owner()
   const { id } = await service.core.accounts.create('souq')

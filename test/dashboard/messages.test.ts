@@ -239,7 +239,7 @@ t.test('an open page is live again after its stream was refused for a while', sk
   t.equal(refused, 3)
 })
 
-t.test('a page whose stream opens after a change is told of what happened since it was built', async (t) => {
+t.test('a page whose stream opens after a change gets what happened since it was built', async (t) => {
   const dashboard = await openDashboard(t)
   const ada = await sendingOwner(dashboard)
   const page = await (await ada.get(`/app/${ada.accountId}/messages`)).text()

@@ -117,7 +117,7 @@ t.test('with SIGN_UP=closed an invitation makes no user through the provider', a
 })
 
 t.test(
-  'with OIDC_ONLY no password is asked for or accepted; the first link and a link of the operator still are',
+  'with OIDC_ONLY no password is requested or accepted; the first link and a link of the operator still work',
   async (t) => {
     const { service, url, claims, logIn, owner } = await withProvider(t, { OIDC_ONLY: '1' })
     const { accountId } = await owner()

@@ -217,7 +217,7 @@ t.test('after the password a passkey of this user completes the log-in, and one 
   t.ok(sessionCookieOf(right))
 })
 
-t.test('a passkey is removed by its user only, and logs in no more', async (t) => {
+t.test('a passkey is removed by its user only, and no longer logs in', async (t) => {
   const dashboard = await openDashboard(t)
   const { url, member } = dashboard
   const { ada, authenticator } = await withPasskey(dashboard)

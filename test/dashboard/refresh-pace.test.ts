@@ -3,7 +3,7 @@ import t from 'tap'
 import { createRefreshPace } from '../../packages/dashboard/src/live/refresh-pace.ts'
 import { until } from '../helpers/until.ts'
 
-t.test('pages are told of changes in turn, and each waits until it is', async (t) => {
+t.test('pages are notified of changes in turn, and each waits until it is', async (t) => {
   const pace = createRefreshPace()
   const told: number[] = []
   const pages = Array.from({ length: 30 }, (_, n) => () => void told.push(n))

@@ -47,7 +47,7 @@ t.test('a page that answers a form does not fetch itself again, because its URL 
   t.match(await refused.text(), 'data-live=""')
 })
 
-t.test('the address of a form leads to the page that has the form, whoever opens it again', async (t) => {
+t.test('the address of a form leads to the page that has the form when it is opened again', async (t) => {
   const dashboard = await openDashboard(t)
   const ada = await sendingOwner(dashboard)
   const base = `/app/${ada.accountId}`

@@ -103,7 +103,7 @@ function routeOf(method: string, path: string, accountId: number): Route | undef
   )
 }
 
-t.test('whoever may read sees the page, and no page has a link or a form that its visitor may not use', async (t) => {
+t.test('a user who may read sees the page, and no page has a link or a form that its visitor may not use', async (t) => {
   const dashboard = await openDashboard(t)
   const { core } = dashboard.service
   const { id, visitors } = await everyRole(dashboard)

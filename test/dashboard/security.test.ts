@@ -43,7 +43,7 @@ t.test('a wrong code does not turn the second factor on', async (t) => {
   t.match(await (await ada.get('/app/security')).text(), 'Set up an authenticator app')
 })
 
-t.test('the log-in asks for a code, which works once and leads to the page asked for', async (t) => {
+t.test('the log-in asks for a code, which works once and leads to the page requested', async (t) => {
   const dashboard = await openDashboard(t)
   const { url } = dashboard
   const { codeOf } = await withCodes(dashboard)

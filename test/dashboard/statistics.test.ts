@@ -17,7 +17,7 @@ t.test('statistics', async (t) => {
   const at = `/app/${sender.accountId}/statistics`
   const shown = async (query = '') => (await ada.get(`${at}?${query}`)).text()
 
-  await t.test('an account without mail is told what it will see here', async (t) => {
+  await t.test('an account without mail is shown what it will see here', async (t) => {
     t.match(await shown(), 'No mail in this time')
   })
 

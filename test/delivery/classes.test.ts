@@ -150,7 +150,7 @@ t.test('mail without a class has that of its key, or else of its account', async
   t.match(JSON.stringify(within.json), /another class/)
 })
 
-t.test('beyond 600 urgent recipients a minute, an account sends normal mail, and its event says so', async (t) => {
+t.test('beyond 600 urgent recipients per minute, an account sends normal mail, and its event says so', async (t) => {
   // Both are sent within one minute.
   await stopClock(service.sql)
   t.teardown(() => moveClock(service.sql, '0 minutes'))

@@ -50,7 +50,7 @@ const REPLIES: readonly {
 ])
 
 for (const { stage, reply, state, ...told } of REPLIES) {
-  t.test(`"${reply}" at ${stage} makes the delivery ${state}, and the attempt tells it all`, async (t) => {
+  t.test(`"${reply}" at ${stage} makes the delivery ${state}, and the attempt shows it all`, async (t) => {
     const host = await internet.host(t, saying(stage, reply))
     const id = await internet.send(`a@${internet.domain([host])}`)
     const delivery = await internet.inState(id, state)
@@ -81,7 +81,7 @@ for (const [stage, reply] of [
   })
 }
 
-t.test('552 at RCPT is a no for now where it is about the number of recipients, else for good', async (t) => {
+t.test('552 at RCPT is a temporary failure where it is about the number of recipients, else a permanent one', async (t) => {
   for (const [reply, state] of [
     ['552 too many recipients', 'deferred'],
     ['552 5.5.3 Too many rcpts in this session', 'deferred'],
@@ -93,7 +93,7 @@ t.test('552 at RCPT is a no for now where it is about the number of recipients, 
 })
 
 for (const stage of ['greeting', 'ehlo', 'mail', 'rcpt', 'data'] as const) {
-  t.test(`a connection cut at ${stage} defers, and nobody takes it for delivered`, async (t) => {
+  t.test(`a connection cut at ${stage} defers, and does not count as delivered`, async (t) => {
     const host = await internet.host(t, saying(stage, HANG_UP))
     const delivery = await internet.inState(await internet.send(`a@${internet.domain([host])}`), 'deferred')
     t.match(delivery.attempts, [

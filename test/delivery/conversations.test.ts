@@ -56,7 +56,7 @@ t.test('a site that waits gets its turn, although others use every place that be
   t.equal(started, 1)
 })
 
-t.test('a place that nobody who waits may use is not offered for ever', async (t) => {
+t.test('a place that no waiting conversation may use is not offered for ever', async (t) => {
   const conversations = new Conversations()
   t.teardown(() => conversations.close())
   for (let at = 0; at < LIMIT + 10; at++) conversations.enter(flow(1))

@@ -95,7 +95,7 @@ const COSTLY: Readonly<Record<string, () => { message: LoadedMessage; personal?:
 }
 
 for (const [what, make] of Object.entries(COSTLY)) {
-  t.test(`a letter of ${what} keeps nobody waiting`, async (t) => {
+  t.test(`a letter of ${what} delays no others`, async (t) => {
     const { message, personal = null } = make()
     let signature = ''
     const turn = await longestTurnOf(MOST, async () => {
@@ -129,7 +129,7 @@ t.test('a letter written in the thread is, octet for octet, what is written at o
   t.strictSame(again, atOnce)
 })
 
-t.test('what can not be written for a recipient says so from the thread too', async (t) => {
+t.test('what cannot be written for a recipient says so from the thread too', async (t) => {
   const message = composed({ html: many('ab', 4000), literal: true })
   const personal = { envelope: 0, substitutions: { a: many('x', 9000) } }
   const delivery = { recipient: 'a@harbor.example', recipientNo: 0, personal }

@@ -67,7 +67,7 @@ t.test('many workers at one job write each row once, and one that was too slow s
   t.strictSame(await numbersIn(service, sender, id, ofJson), await wantedNumbers(service, sender))
 })
 
-t.test('when a person is forgotten, finished files go and one under way is begun anew without him', async (t) => {
+t.test('when a recipient is erased, finished files are deleted and one under way is started again without them', async (t) => {
   const service = await makeService(t)
   const sender = await service.makeSender()
   await fill(service, sender, 9000)
@@ -93,7 +93,7 @@ t.test('when a person is forgotten, finished files go and one under way is begun
   t.equal(text.split('\n').length - 1, 6750)
 })
 
-t.test('callbacks that never answer hold up nobody else’s', async (t) => {
+t.test('callbacks that never answer delay no others', async (t) => {
   const service = await makeService(t, { WEBHOOK_PRIVATE_NETWORKS: 'allow' })
   const [hanging, other] = [await service.makeSender(), await service.makeSender()]
   const receiver = await startReceiver(t, ({ method, path }, response) => {

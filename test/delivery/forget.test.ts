@@ -133,7 +133,7 @@ t.test('a person who was forgotten is nowhere in the database, and the counts ar
     t.notOk(JSON.stringify(worker.log).toLowerCase().includes(word), 'nor in the log')
 })
 
-t.test('what waits for him is cancelled, and mail accepted after the request is new', async (t) => {
+t.test('what waits for the recipient is cancelled, and mail accepted after the request is new', async (t) => {
   const host = await internet.host(t)
   const domain = internet.domain([host])
   const schedule = new Date(Date.now() + 3_600_000 * 24).toISOString()

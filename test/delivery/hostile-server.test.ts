@@ -167,7 +167,7 @@ for (const [what, said] of Object.entries({
   'a line that never ends': `250 2.0.0 ${'x'.repeat(200_000)}`,
   'two hundred lines': `${'250-2.0.0 yes\r\n'.repeat(200)}250 2.0.0 taken\r\n`,
 })) {
-  t.test(`a final dot that is answered 250 in ${what} is a delivery`, async (t) => {
+  t.test(`end of data with a reply of 250 in ${what} is a delivery`, async (t) => {
     const delivery = await outcomeOf(
       t,
       at('.', () => said),
@@ -187,7 +187,7 @@ t.test('of two hundred capabilities those that fit are taken', async (t) => {
   t.match(delivery, { state: 'delivered' })
 })
 
-t.test('capabilities nobody has heard of change nothing', async (t) => {
+t.test('unknown capabilities change nothing', async (t) => {
   const capabilities = [
     '__PROTO__ x',
     'CONSTRUCTOR',

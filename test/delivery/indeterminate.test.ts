@@ -71,7 +71,7 @@ for (const [what, answer] of [
   ['closes the connection', { rcpt: () => HANG_UP }],
   ['is away', undefined],
 ] as const) {
-  t.test(`a host that may have the message and ${what} when it is asked again is still the only one`, async (t) => {
+  t.test(`a host that may have the message and ${what} when it is requested again is still the only one`, async (t) => {
     let isDown = false
     let away = true
     const better = await internet.host(t, { greeting: () => (away ? '421 4.3.2 not now' : undefined) })

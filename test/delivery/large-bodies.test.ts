@@ -136,7 +136,7 @@ t.test('a site has half of the budget', async (t) => {
 })
 
 t.test(
-  'a message that has no room beside a slow one delays only those that would keep it waiting longer',
+  'a message that has no room while a slow one is sent delays only those that would keep it waiting longer',
   async (t) => {
     const { begin, sent } = makeBudget()
     const slow = begin('slow', messageOf(1, 20 * MB))

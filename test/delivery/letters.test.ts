@@ -55,7 +55,7 @@ async function forwardAll({ core }: Pick<TestService, 'core'>): Promise<void> {
 const accepted = async ({ sql }: Pick<TestService, 'sql'>) =>
   (await sql<{ subject: string }[]>`select subject from messages order by id`).map(({ subject }) => subject)
 
-t.test('a letter to abuse@ or postmaster@ is passed on to the operator as it came, and the list says so', async (t) => {
+t.test('a letter to abuse@ or postmaster@ is passed on to the operator unchanged, and the list says so', async (t) => {
   const { service, forwarded, list, mail } = await makeInstallation(t)
   await openWorker(t, service)
   const raw = letter('Stop  =?utf-8?q?=E2=82=AC?= please [%NAME%]')

@@ -5,7 +5,7 @@ import { startSink } from '../helpers/sink.ts'
 import { until } from '../helpers/until.ts'
 import { openWorker } from '../helpers/worker.ts'
 
-t.test('LOG_DELIVERIES=failures logs what was not delivered, and no more', async (t) => {
+t.test('LOG_DELIVERIES=failures logs only what was not delivered', async (t) => {
   const sink = await startSink(t, { rcpt: ({ command }) => (command.includes('gone@') ? '550 5.1.1 gone' : undefined) })
   const service = await makeService(t, {
     DELIVERY: `smtp://127.0.0.1:${sink.port}`,

@@ -144,7 +144,7 @@ const FAILURES: Readonly<
 }
 
 for (const [what, [options, error]] of Object.entries(FAILURES)) {
-  t.test(`a policy host with ${what} counts as none, and is asked again after five minutes`, async (t) => {
+  t.test(`a policy host with ${what} counts as none, and is requested again after five minutes`, async (t) => {
     const { domain, host, stored } = await startDomain(t, typeof options === 'function' ? await options() : options)
     t.equal(await policies().policyOf(domain), undefined)
     const row = await stored()
@@ -219,7 +219,7 @@ for (const [what, zone] of [
   ['cannot be looked up', { fails: 'servfail' }],
   ['is invalid', { txt: ['v=STSv1; id=;'] }],
 ] as const) {
-  t.test(`a policy stands in a running process when its record ${what}`, async (t) => {
+  t.test(`a policy applies in a running process when its record ${what}`, async (t) => {
     const { domain } = await startDomain(t)
     const own = policies()
     await own.policyOf(domain)

@@ -11,7 +11,7 @@ const noIpv6 =
 const OWN_NAME = 'own.test'
 const internet = await startInternet(t, { HELO_NAME: OWN_NAME })
 
-t.test('mail goes to the host with the best preference, wherever it stands in the answer', async (t) => {
+t.test('mail goes to the host with the best preference, whatever its position in the response', async (t) => {
   const best = await internet.host(t)
   const second = await internet.host(t)
   const domain = internet.domain({
@@ -69,7 +69,7 @@ for (const [what, script] of Object.entries(PASSED_OVER)) {
   })
 }
 
-t.test('a host nobody listens on is passed over for the next one', async (t) => {
+t.test('a host without a listener is passed over for the next one', async (t) => {
   const second = await internet.host(t)
   const dead = { name: internet.newName() }
   internet.dns.zones[dead.name] = { a: [internet.newAddress(), internet.newAddress()] }
@@ -203,7 +203,7 @@ t.test('a DNS server that never answers defers within 15 s, and mail to other do
   t.ok(performance.now() - asked < 15_000)
 })
 
-t.test('a thousand MX records cost no more than a few look-ups and connections', async (t) => {
+t.test('a thousand MX records cost no more than a few lookups and connections', async (t) => {
   const address = internet.newAddress()
   const names = Array.from({ length: 1000 }, () => internet.newName())
   for (const name of names) internet.dns.zones[name] = { a: [address] }

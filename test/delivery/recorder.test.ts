@@ -18,7 +18,7 @@ async function makeResults(t: Test, count: number) {
   return { ...queue, workerId, results, recorder, states }
 }
 
-t.test('one result the database can not take does not take the others of its batch with it', async (t) => {
+t.test('one result the database cannot take does not take the others of its batch with it', async (t) => {
   const { results, recorder, states } = await makeResults(t, 7)
   const reply = { code: 99_999, enhanced: '', text: 'beyond any code' }
   const batch = results.map((result, at) =>

@@ -66,7 +66,7 @@ t.test(
   },
 )
 
-t.test('a soft bounce suppresses nobody, also where the message was passed on to several', async (t) => {
+t.test('a soft bounce suppresses no one, also where the message was passed on to several', async (t) => {
   const full = await makeDelivered()
   const quota = { status: '5.2.2', diagnostic: '552 5.2.2 mailbox full' }
   t.match(await take(bounceReport(full.path, [quota])), { effect: 'bounced' })
@@ -90,7 +90,7 @@ t.test(
   },
 )
 
-t.test('a report names somebody else: the delivery is that of the return path', async (t) => {
+t.test('a report names another recipient: the delivery is that of the return path', async (t) => {
   const { to, id, path } = await makeDelivered()
   const other = await makeDelivered()
   t.match(await take(bounceReport(path, [{ recipient: other.to }])), { effect: 'bounced', delivery: { messageId: id } })
@@ -199,7 +199,7 @@ async function complaintOf(t: Test, fields: (of: { path: string; text: string })
 }
 
 t.test(
-  'a complaint suppresses the address for good, whatever suppressed it before, and is an event, once',
+  'a complaint suppresses the address permanently, whatever suppressed it before, and is an event, once',
   async (t) => {
     const { to, id, report } = await complaintOf(t, ({ path }) => `Return-Path: <${path}>\r\n`)
     t.match(await lastEvent(id), { type: 'complained', detail: { feedback: 'abuse' } })

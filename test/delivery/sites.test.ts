@@ -92,7 +92,7 @@ t.test('domains with the same hosts are one site: they share its limit and its c
   t.ok(most <= CONNECTIONS, `${most} connections at once`)
 })
 
-t.test('a site that takes its time holds up nobody else, however much waits for it', async (t) => {
+t.test('a site that takes its time delays no others, however much waits for it', async (t) => {
   const gate = makeGate()
   const slow = await internet.host(t, { dot: () => gate.opened as Promise<undefined> })
   const quick = await internet.host(t)
@@ -114,7 +114,7 @@ t.test('a site that takes its time holds up nobody else, however much waits for 
   t.equal(mostCopies(slow.messages), 1)
 })
 
-t.test('a site that says nothing at all holds up nobody else', async (t) => {
+t.test('a site that says nothing at all delays no others', async (t) => {
   const gate = makeGate()
   const mute = await internet.host(t, {
     greeting: async (): Promise<SinkAnswer> => {
@@ -132,7 +132,7 @@ t.test('a site that says nothing at all holds up nobody else', async (t) => {
   await allInState(id, 'deferred', 20)
 })
 
-t.test('more mute sites than a worker has room for hold up nobody else', async (t) => {
+t.test('more mute sites than a worker has room for delay no others', async (t) => {
   const gate = makeGate()
   const quick = await internet.host(t)
   const greeting = async (): Promise<SinkAnswer> => {

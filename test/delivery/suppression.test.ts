@@ -194,7 +194,7 @@ for (const [what, script] of [
   ['a mailbox that is disabled', { rcpt: () => '550 5.2.1 mailbox disabled' }],
   ['a domain that accepts no mail', { rcpt: () => '550 5.7.27 Host does not accept mail' }],
 ] as const) {
-  t.test(`${what} suppresses nobody`, async (t) => {
+  t.test(`${what} suppresses no one`, async (t) => {
     const host = await internet.host(t, script)
     const recipient = `kept@${internet.domain([host])}`
     await internet.inState(await internet.send(recipient), 'bounced')
@@ -214,7 +214,7 @@ for (const [what, script] of [
   })
 }
 
-t.test('a return path the server does not know suppresses nobody, though it is said to the recipient', async (t) => {
+t.test('a return path the server does not know suppresses no one, though the reply is to the recipient', async (t) => {
   const host = await internet.host(t, {
     rcpt: () =>
       `550 5.1.1 <${/<(.*?)>/.exec(host.commands.findLast((line) => line.startsWith('MAIL')) ?? '')?.[1]}>: User unknown`,

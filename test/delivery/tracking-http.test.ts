@@ -151,7 +151,7 @@ t.test('a subaccount starts with what its parent has, and then has its own', asy
   t.match(own, /^<a href="https:\/\/quay\.example\/a">x<\/a><p>Pier 1<\/p><img/)
 })
 
-t.test('List-Unsubscribe with one click stands in the signed header, and a link at the end', async (t) => {
+t.test('List-Unsubscribe with one click is in the signed header, and a link at the end', async (t) => {
   const id = await send(sender, { content: '<body><p>x</p></body>', settings: { unsubscribe: 1, group: 7 } })
   const { data } = await copy(id)
   const header = headerOf(data)
@@ -246,7 +246,7 @@ t.test('a footer is merged, tracked and put before the pixel, unless the message
   )
 })
 
-t.test('AMP stays as it is, but for its merge tags', async (t) => {
+t.test('AMP is unchanged except for its merge tags', async (t) => {
   const amp = '<html amp4email><body><a href="https://quay.example/a">[%NAME%]</a></body></html>'
   const { data } = await copy(await send(sender, { ampcontent: amp }))
   t.match(data.toString(), amp.replace('[%NAME%]', ''))

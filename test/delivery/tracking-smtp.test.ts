@@ -239,7 +239,7 @@ const UNTOUCHED: Readonly<Record<string, string>> = {
 }
 
 t.test(
-  "what is signed, encrypted, somebody else's or not to be read beyond doubt is delivered octet for octet",
+  "what is signed, encrypted, of another sender or not clearly readable is delivered octet for octet",
   async (t) => {
     for (const [what, body] of Object.entries(UNTOUCHED)) {
       const { own, data } = await arrived(`${HEAD}${body}\r\n`)
@@ -270,7 +270,7 @@ t.test('with nothing on, or nothing to add to, mail is delivered octet for octet
   t.ok((await copy(answer)).data.toString().endsWith(`${HEAD}${MARKUP}\r\n`), 'the answer of a program (MAIL FROM:<>)')
 })
 
-t.test('each recipient has links of his own, and a retry sends the same octets', async (t) => {
+t.test('each recipient has different links, and a retry sends the same octets', async (t) => {
   const to = ['a@harbor.example', 'again.b@harbor.example', 'c@quay.example']
   refused.add('again.b@harbor.example')
   const id = await submit(

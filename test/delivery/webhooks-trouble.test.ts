@@ -113,7 +113,7 @@ t.test(
   },
 )
 
-t.test('when the events it failed with are no longer kept, a receiver is told of the next ones', async (t) => {
+t.test('when the events it failed with are no longer kept, a receiver gets the next ones', async (t) => {
   const service = await startTelling(t)
   const sender = await service.makeSender()
   const receiver = await startReceiver(t, onBatches(answer(503)))

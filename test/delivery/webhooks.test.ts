@@ -22,7 +22,7 @@ t.test('events go out in batches of a hundred at most, each once, in the order o
   await until('nothing left', async () => (await service.sql`select 1 from webhook_batches`).length === 0)
 })
 
-t.test('only the events that were asked for go out, and of one account only', async (t) => {
+t.test('only the events that were requested go out, and of one account only', async (t) => {
   const service = await startTelling(t)
   const [sender, other] = [await service.makeSender(), await service.makeSender()]
   const receiver = await startReceiver(t)
@@ -35,7 +35,7 @@ t.test('only the events that were asked for go out, and of one account only', as
   t.equal(idsIn(receiver.batches()).length, 1)
 })
 
-t.test('nobody is told of the events of an account that is deleted', async (t) => {
+t.test('events of a deleted account are not sent', async (t) => {
   const service = await startTelling(t)
   const [sender, other] = [await service.makeSender(), await service.makeSender()]
   const receiver = await startReceiver(t)
@@ -146,7 +146,7 @@ t.test('stopping ends what is under way, and a removed webhook leaves nothing be
   t.equal((await service.sql`select 1 from webhook_deliveries`).length, 0)
 })
 
-t.test('v2 tells what people opened, since it could not say what machines did', async (t) => {
+t.test('v2 reports what humans opened, since it cannot express what machines did', async (t) => {
   const service = await startTelling(t)
   const sender = await service.makeSender()
   const receiver = await startReceiver(t)

@@ -5,7 +5,7 @@ import { makeService } from '../helpers/service.ts'
 import { SmtpClient } from '../helpers/smtp-client.ts'
 import { until } from '../helpers/until.ts'
 
-t.test('HTTP and SMTP answer only after the commit: while it can not happen, nothing is acknowledged', async (t) => {
+t.test('HTTP and SMTP answer only after the commit: while it cannot happen, nothing is acknowledged', async (t) => {
   const service = await makeService(t)
   const { apiKey, domain } = await service.makeSender()
   for (const name of ['api', 'relay'] as const) await startProcess(t, name, service.env)

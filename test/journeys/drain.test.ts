@@ -39,7 +39,7 @@ t.test('at SIGTERM a worker finishes what is under way, gives back the rest, and
   t.equal(new Set(sink.messages.map(({ to }) => to[0])).size, 60, 'each recipient got one copy')
 })
 
-t.test('at SIGTERM the API finishes calls under way, is not ready any more, and leaves', async (t) => {
+t.test('at SIGTERM the API finishes calls under way, is not ready any longer, and leaves', async (t) => {
   const service = await makeService(t)
   const sender = await service.makeSender()
   const api = await startProcess(t, 'api', service.env)

@@ -78,7 +78,7 @@ function rcptCommands(commands: readonly string[]): string[] {
   return commands.filter((line) => line.startsWith('RCPT'))
 }
 
-t.test('a recipient refused for good bounces at the first attempt, with its event and its conversation', async (t) => {
+t.test('a recipient refused permanently bounces at the first attempt, with its event and its conversation', async (t) => {
   const sink = await startSite('refusing.example', { rcpt: () => '550 5.1.1 no such user here' })
   const id = await send('nobody@refusing.example')
   const found = await inState(id, 'bounced', 1)
@@ -234,7 +234,7 @@ t.test('recipients of one message at one site get each their own outcome', async
   t.equal(new Set(returnPaths).size, 2, 'each has a return path of its own')
 })
 
-t.test('a message still deferred after 72 hours expires, with its event, and is not tried any more', async (t) => {
+t.test('a message still deferred after 72 hours expires, with its event, and is not tried again', async (t) => {
   const sink = await startSite('never.example', { rcpt: () => '451 4.2.1 not now' })
   const id = await send('info@never.example')
   await inState(id, 'deferred', 1)

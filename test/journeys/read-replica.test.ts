@@ -178,7 +178,7 @@ t.test('the primary answers while the standby lags too far behind', async (t) =>
   t.equal(total, row?.count)
 })
 
-t.test('a server that is no standby is not read', async (t) => {
+t.test('a server that is not a standby is not read', async (t) => {
   const direct = createCore({
     sql: openDatabase({ url: service.env.DATABASE_URL as string, name: 'test', connections: 1 }),
     standby: openDatabase({ url: service.env.DATABASE_URL as string, name: 'test', connections: 1 }),

@@ -12,7 +12,7 @@ const KILLS = process.env.FAULT_SECONDS === undefined ? 4 : 100
 const REPORTS_PER_KILL = 10
 
 t.test(
-  'kill -9 of the process that receives reports loses none that was answered with 250, and none counts twice',
+  'kill -9 of the process that receives reports loses none that got 250, and none counts twice',
   { timeout: KILLS * 10_000 + 120_000 },
   async (t) => {
     const paths = new Map<string, string>()

@@ -94,7 +94,7 @@ t.test('a debugger or a profiler sees the sources', async (t) => {
   t.strictSame(run('--inspect=127.0.0.1:0'), FROM_SOURCES)
 })
 
-t.test('a bundle that cannot be made or read stops nobody', async (t) => {
+t.test('a bundle that cannot be made or read stops no process', async (t) => {
   const { write, build, run } = install(t)
   write('packages/app/src/unused.ts', `new Worker(new URL('./broken.ts', import.meta.url))`)
   write('packages/app/src/broken.ts', 'import "./missing.ts"')

@@ -39,7 +39,7 @@ const MALFORMED = [
   '<lena@xn--a.example>',
 ]
 
-t.test('malformed addresses are answered 501, at MAIL and at RCPT, and the session goes on', async (t) => {
+t.test('malformed addresses get 501, at MAIL and at RCPT, and the session goes on', async (t) => {
   const client = await openSession(t, service, sender)
   for (const path of MALFORMED) {
     t.match(await client.command(`MAIL FROM:${path} SMTPUTF8`), /^501 5\.1\.7 /, path)
@@ -100,7 +100,7 @@ t.test(
   },
 )
 
-t.test('a non-ASCII address needs SMTPUTF8 on MAIL, or is answered 553 5.6.7', async (t) => {
+t.test('a non-ASCII address needs SMTPUTF8 on MAIL, or gets 553 5.6.7', async (t) => {
   const client = await openSession(t, service, sender)
   t.match(await client.command(`MAIL FROM:<zoë@${sender.domain}>`), /^553 5\.6\.7 /)
   t.match(await client.command(`MAIL FROM:<${desk}>`), /^250 /)
@@ -122,7 +122,7 @@ t.test('a non-ASCII address needs SMTPUTF8 on MAIL, or is answered 553 5.6.7', a
   )
 })
 
-t.test('octets that are no UTF-8 are no address', async (t) => {
+t.test('octets that are not UTF-8 are not an address', async (t) => {
   const client = await openSession(t, service, sender)
   t.match(await client.command(Buffer.from(`MAIL FROM:<de\xffsk@${sender.domain}> SMTPUTF8`, 'latin1')), /^501 /)
   t.match(await client.command(`MAIL FROM:<${desk}> SMTPUTF8`), /^250 /)

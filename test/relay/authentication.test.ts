@@ -40,7 +40,7 @@ t.test('without TLS, AUTH is not offered, and is refused with 538 whatever the p
   t.match(await client.command(`MAIL FROM:<desk@${sender.domain}>`), /^530 5\.7\.0 /)
 })
 
-t.test('a mechanism other than PLAIN and LOGIN is answered 504', async (t) => {
+t.test('a mechanism other than PLAIN and LOGIN gets 504', async (t) => {
   const client = await greeted(t)
   for (const mechanism of ['CRAM-MD5', 'XOAUTH2', 'SCRAM-SHA-256', 'toString', '']) {
     t.match(await client.command(`AUTH ${mechanism}`), /^504 5\.5\.4 /, mechanism)
@@ -73,7 +73,7 @@ t.test('PLAIN and LOGIN work with and without an initial response', async (t) =>
   t.match(await login.command(base64(apiKey)), /^235 /)
 })
 
-t.test('AUTH can be given up with *, and a second AUTH after success is answered 503', async (t) => {
+t.test('AUTH can be given up with *, and a second AUTH after success gets 503', async (t) => {
   const { apiKey } = await service.makeSender()
   const client = await greeted(t)
   await client.command('AUTH LOGIN')
@@ -84,7 +84,7 @@ t.test('AUTH can be given up with *, and a second AUTH after success is answered
   t.match(await authPlain(client, 'apikey', apiKey), /^503 /)
 })
 
-t.test('wrong credentials are answered 535 in the same words, and nothing can be sent', async (t) => {
+t.test('wrong credentials get 535 in the same words, and nothing can be sent', async (t) => {
   const sender = await service.makeSender()
   const other = await service.makeSender()
   const wrong: readonly [user: string, key: string][] = [
@@ -105,7 +105,7 @@ t.test('wrong credentials are answered 535 in the same words, and nothing can be
   t.strictSame([...replies], ['535 5.7.8 Authentication credentials invalid'])
 })
 
-t.test('the tenth wrong key ends the session with 421', async (t) => {
+t.test('the tenth invalid key ends the session with 421', async (t) => {
   const client = await greeted(t)
   for (let attempt = 1; attempt < 10; attempt++) t.match(await authPlain(client, 'apikey', 'wrong'), /^535 /)
   t.match(await authPlain(client, 'apikey', 'wrong'), /^421 4\.7\.0 /)
@@ -220,7 +220,7 @@ for (const [what, stop] of [
   })
 }
 
-t.test('MAIL, RCPT and DATA without AUTH are answered 530 on both ports', async (t) => {
+t.test('MAIL, RCPT and DATA without AUTH get 530 on both ports', async (t) => {
   for (const tls of [false, true]) {
     const client = await greeted(t, { tls })
     for (const command of ['MAIL FROM:<a@b.example>', 'RCPT TO:<a@b.example>', 'DATA', 'mail from:<>']) {

@@ -20,7 +20,7 @@ const COMMANDS = [
 
 for (const command of COMMANDS) {
   t.test(
-    `${command.slice(0, 4)} ended by a bare LF is answered 500 5.5.2, not executed, and the session ends`,
+    `${command.slice(0, 4)} ended by a bare LF gets 500 5.5.2, not executed, and the session ends`,
     async (t) => {
       for (const text of [`${command}\n`, `${command}\nNOOP\r\n`, `NOOP\r\n${command}\n`, `\n${command}\r\n`]) {
         const client = await openSession(t, service, sender)
@@ -44,7 +44,7 @@ t.test('RCPT and DATA ended by a bare LF are not executed', async (t) => {
   t.strictSame(await stored(service, sender), NOTHING)
 })
 
-t.test('a bare CR ends no command: what stands behind it is no command of its own', async (t) => {
+t.test('a bare CR ends no command: what follows it is not a command', async (t) => {
   const client = await openSession(t, service, sender)
   await client.send('NOOP\rRSET\r\n')
   t.match(await client.reply(), /^(250|500) /)

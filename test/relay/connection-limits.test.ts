@@ -132,7 +132,7 @@ t.test('a client has at most 400 sockets that do not finish their TLS handshake,
 })
 
 t.test(
-  'trusted networks and load balancers are not limited; when connections are scarce, whoever has not authenticated for half a minute is ended',
+  'trusted networks and load balancers are not limited; when connections are scarce, those without authentication for half a minute are ended',
   async (t) => {
     const trusted = await fill(700, () => '127.7.0.1')
     const behind = await fill(850, () => '127.8.0.1')

@@ -97,7 +97,7 @@ t.test('X-SETTINGS.bcc may be several addresses, as in v2', async (t) => {
   }
 })
 
-t.test('X-SETTINGS.bcc that is a recipient already gets no second copy, and a blank one is none', async (t) => {
+t.test('X-SETTINGS.bcc that is a recipient already gets no second copy, and a blank one is ignored', async (t) => {
   const client = await openSession(t, service, sender)
   for (const bcc of ['Lena@harbor.example', '', ' ']) {
     const fields = `X-SETTINGS: ${JSON.stringify({ bcc })}\r\n`

@@ -34,7 +34,7 @@ function segmentsOf(costly: Costly, key: string): Buffer[] {
 }
 
 for (const costly of COSTLY.filter(({ what }) => CHOSEN.test(what))) {
-  t.test(`${costly.what}: a message of it keeps nobody else waiting`, async (t) => {
+  t.test(`${costly.what}: a message of it delays no others`, async (t) => {
     let time = 0
     const prepare = async () => {
       const client = await openSession(t, service, sender)

@@ -2,7 +2,7 @@ import t from 'tap'
 import { makeService } from '../helpers/service.ts'
 import { mail, NOTHING, openSession, queueId, stored } from './session.ts'
 
-t.test('mail beyond the credit is answered 452 4.7.1, so that the client keeps it and tries again', async (t) => {
+t.test('mail beyond the credit gets 452 4.7.1, so that the client keeps it and tries again', async (t) => {
   const service = await makeService(t)
   await service.openRelay()
   const sender = await service.makeSender()

@@ -32,7 +32,7 @@ t.test('a recipient named twice, in another case too, gets one copy', async (t) 
   ])
 })
 
-t.test('1,000 recipients are accepted in one transaction, and the 1,001st is answered 452 4.5.3', async (t) => {
+t.test('1,000 recipients are accepted in one transaction, and the 1,001st gets 452 4.5.3', async (t) => {
   const own = await service.makeSender()
   const client = await openSession(t, service, own)
   t.match(await client.command(`MAIL FROM:<desk@${own.domain}>`), /^250 /)

@@ -48,7 +48,7 @@ const UNQUOTED: readonly [field: string, sent: string][] = [
 ]
 
 for (const [field, sent] of UNQUOTED) {
-  t.test(`${JSON.stringify(field)} is mended, and the reply says so`, async (t) => {
+  t.test(`${JSON.stringify(field)} is corrected, and the reply says so`, async (t) => {
     const client = await openSession(t, service, sender)
     const reply = await client.submit(desk, 'lena@harbor.example', `X-A: b\r\n${field}\r\nSubject: s\r\n\r\nhello\r\n`)
     t.match(reply, /^250 2\.0\.0 Ok: queued as [0-9a-f]{32} \(quotes were added to the name in From\)$/)

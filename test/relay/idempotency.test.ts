@@ -112,7 +112,7 @@ const PAIRS: readonly [what: string, first: string, second: string, same: boolea
 ]
 
 for (const [what, one, other, same] of PAIRS) {
-  t.test(`${what} ${same ? 'is the same message' : 'is another message, answered 554 5.5.0'}`, async (t) => {
+  t.test(`${what} ${same ? 'is the same message' : 'is another message, rejected with 554 5.5.0'}`, async (t) => {
     const sender = await service.makeSender()
     const first = await submit(t, sender, withBody(sender, one))
     queueId(first)

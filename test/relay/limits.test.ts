@@ -20,7 +20,7 @@ function mailOf(from: Sender, octets: number): Buffer {
 }
 
 t.test(
-  'a message of 30 MB is accepted; one octet more is answered 552 5.3.4 after the dot, and the session goes on',
+  'a message of 30 MB is accepted; one octet more gets 552 5.3.4 after end of data, and the session goes on',
   async (t) => {
     const own = await service.makeSender()
     const client = await openSession(t, service, own)
@@ -47,7 +47,7 @@ t.test('a long command line is taken up to 16 KiB; a longer one ends the session
   }
 })
 
-t.test('100 Received fields pass; 101 are a loop, answered 554 5.4.6', async (t) => {
+t.test('100 Received fields pass; 101 are a loop, rejected with 554 5.4.6', async (t) => {
   const own = await service.makeSender()
   const client = await openSession(t, service, own)
   const hops = (count: number): string =>
@@ -65,7 +65,7 @@ t.test('100 Received fields pass; 101 are a loop, answered 554 5.4.6', async (t)
 
 const CONTROLS = [...Array(32).keys(), 127].filter((octet) => octet !== 10 && octet !== 13)
 
-t.test('a control character in EHLO, a path, a parameter or a user name is answered 501', async (t) => {
+t.test('a control character in EHLO, a path, a parameter or a user name gets 501', async (t) => {
   const client = await openSession(t, service, sender)
   for (const octet of CONTROLS) {
     const char = String.fromCharCode(octet)
@@ -137,7 +137,7 @@ for (const [what, sent] of LOST) {
   })
 }
 
-t.test('when the room for bodies is taken, a message is answered 452 4.3.1, and later ones pass', async (t) => {
+t.test('when the room for bodies is taken, a message gets 452 4.3.1, and later ones pass', async (t) => {
   const tight = await makeService(t, { BODY_BUDGET_MB: '32' })
   await tight.openRelay()
   const own = await tight.makeSender()
@@ -176,7 +176,7 @@ t.test('when the room for bodies is taken, a message is answered 452 4.3.1, and 
   t.strictSame(await stored(tight, own), { messages: 3, deliveries: 3 })
 })
 
-t.test('many large messages at once are each accepted or answered 452, and those refused pass later', async (t) => {
+t.test('many large messages at once are each accepted or rejected with 452, and those rejected pass later', async (t) => {
   const tight = await makeService(t, { BODY_BUDGET_MB: '32' })
   await tight.openRelay()
   const own = await tight.makeSender()

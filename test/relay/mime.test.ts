@@ -186,7 +186,7 @@ t.test('Date and Message-ID are added only where they are missing', async (t) =>
   t.equal(rest.toString(), `date: Mon, 05 Jan 2026 10:11:12 +0000\r\n${FROM}\r\nhello\r\n`)
 })
 
-t.test('a name that is no host name does not get into the Received field', async (t) => {
+t.test('an invalid host name does not get into the Received field', async (t) => {
   for (const [name, shown] of [
     ['client_1.test', 'client_1.test'],
     ['[192.0.2.1]', '[192.0.2.1]'],

@@ -43,7 +43,7 @@ t.test('RCPT TO:<postmaster> without a domain means the postmaster of the relay 
 })
 
 for (const to of OPEN_RELAY) {
-  t.test(`without AUTH, RCPT TO:<${to}> is answered 530 whoever the sender is`, async (t) => {
+  t.test(`without AUTH, RCPT TO:<${to}> gets 530 whatever the sender is`, async (t) => {
     const client = await connectRelay(t, service, { tls: true })
     await client.command('EHLO client.test')
     for (const from of ['', desk, 'user@victim.example', 'postmaster@localhost']) {

@@ -36,7 +36,7 @@ for (const [command, expected] of PARAMETERS) {
   })
 }
 
-t.test('RCPT with a parameter that is not offered is answered 555', async (t) => {
+t.test('RCPT with a parameter that is not offered gets 555', async (t) => {
   const client = await openSession(t, service, sender)
   await client.command(`MAIL FROM:<${desk}>`)
   t.match(await client.command(`${LENA} NOTIFY=NEVER`), /^555 5\.5\.4 /)

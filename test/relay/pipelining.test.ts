@@ -24,7 +24,7 @@ const GROUPS: readonly [what: string, group: string[]][] = [
 ]
 
 for (const [what, group] of GROUPS) {
-  t.test(`${what} is answered 554 5.5.0, nothing of it is executed, and the session ends`, async (t) => {
+  t.test(`${what} gets 554 5.5.0, nothing of it is executed, and the session ends`, async (t) => {
     const client = /DATA|data/.test(group[0] ?? '') ? await openSession(t, service, sender) : await greeted(t)
     await client.send(...group)
     const replies: string[] = []

@@ -70,7 +70,7 @@ for (const [command, reply] of [
 }
 
 for (const command of ['AUTH PLAIN AGEAYg==', `MAIL FROM:<${desk}>`, 'RCPT TO:<a@harbor.example>', 'DATA']) {
-  t.test(`${command} before EHLO is answered 503`, async (t) => {
+  t.test(`${command} before EHLO gets 503`, async (t) => {
     const client = await connectRelay(t, service, { tls: true })
     t.match(await client.command(command), /^503 5\.5\.1 /)
   })
@@ -90,7 +90,7 @@ const UNKNOWN = [
 ]
 
 for (const command of UNKNOWN) {
-  t.test(`${JSON.stringify(command)} is answered 500 and the session goes on`, async (t) => {
+  t.test(`${JSON.stringify(command)} gets 500 and the session goes on`, async (t) => {
     const client = await openSession(t, service, sender)
     t.match(await client.command(command), /^500 5\.5\.[12] /)
     t.equal(await client.command('NOOP'), '250 2.0.0 OK')
@@ -140,7 +140,7 @@ t.test('a pipelined group is answered in order, and bad recipients leave the goo
   t.strictSame(recipients, [['a@harbor.example', 'b@harbor.example'], ['c@harbor.example'], ['d@harbor.example']])
 })
 
-t.test('QUIT is answered 221 and ends the session; what follows it is not executed', async (t) => {
+t.test('QUIT gets 221 and ends the session; what follows it is not executed', async (t) => {
   const own = await service.makeSender()
   const client = await openSession(t, service, own)
   await client.begin(`desk@${own.domain}`, 'lena@harbor.example')

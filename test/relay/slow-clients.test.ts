@@ -12,7 +12,7 @@ function waitSeconds(seconds: number): void {
   Object.defineProperty(performance, 'now', { value: () => now() + seconds * 1000, configurable: true })
 }
 
-t.test('clients that drip are answered 421 4.4.2 in their time, and nothing of theirs is stored', async (t) => {
+t.test('clients that drip get 421 4.4.2 in their time, and nothing of theirs is stored', async (t) => {
   const sender = await service.makeSender()
   const desk = `desk@${sender.domain}`
   const open = () => openSession(t, service, sender)

@@ -25,7 +25,7 @@ t.test(
   },
 )
 
-t.test('values of unique_args for fifteen hundred recipients keep nobody waiting', async (t) => {
+t.test('values of unique_args for fifteen hundred recipients delay no others', async (t) => {
   const to = Array.from({ length: 1500 }, () => someone())
   const api = { to, sub: { a: to.map(() => 'b') }, unique_args: { x: 'a'.repeat(9000) } }
   const longest = await longestTurnOf(900, async () => {

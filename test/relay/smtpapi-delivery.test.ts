@@ -9,7 +9,7 @@ const desk = `desk@${sender.domain}`
 const recipients = ({ deliveries }: { deliveries: readonly { recipient: string }[] }) =>
   deliveries.map(({ recipient }) => recipient)
 
-t.test('to takes the place of the RCPT list: each gets a copy that names nobody else in To', async (t) => {
+t.test('to replaces the RCPT list: each gets a copy that names no other recipient in To', async (t) => {
   const [ada, bob, list] = [someone(), someone(), someone()]
   const story = await send({ to: [ada, bob] }, { to: list })
   t.strictSame(recipients(story), [ada, bob])
@@ -64,7 +64,7 @@ t.test('a blank field and an empty object say nothing', async (t) => {
   }
 })
 
-t.test('categories are tags, beside those of X-TAGS', async (t) => {
+t.test('categories are tags, in addition to those of X-TAGS', async (t) => {
   t.strictSame((await send({ category: 'receipts' })).tags, ['receipts'])
   t.strictSame((await send({ category: ['a', 'b', 'a'] }, { headers: { 'X-TAGS': 'b, c' } })).tags, ['b', 'c', 'a'])
 })
@@ -152,7 +152,7 @@ t.test('more recipients than a transaction may have are one message', async (t) 
   t.equal((await send({ to, send_at: Math.floor(Date.now() / 1000) + 3600 })).deliveries.length, 1200)
 })
 
-t.test('what is no address in to is recorded as such, and the others get theirs', async (t) => {
+t.test('an invalid address in to is recorded as such, and the others get theirs', async (t) => {
   const own = someone()
   const { deliveries } = await send({ to: ['nobody', own] })
   t.strictSame(

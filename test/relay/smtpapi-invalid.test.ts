@@ -156,7 +156,7 @@ t.test('MAIL FROM:<> is told nothing', async (t) => {
   t.strictSame([count, sink.messages.length], [0, before])
 })
 
-t.test('one message is told of once, however often it is offered under one Idempotency-Key', async (t) => {
+t.test('one message is reported once, however often it is offered under one Idempotency-Key', async (t) => {
   const from = `once@${sender.domain}`
   const to = someone()
   const mailOf = { to, envelope: { from, to }, headers: { 'Idempotency-Key': 'wrong-1' } }

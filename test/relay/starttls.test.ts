@@ -67,7 +67,7 @@ t.test('after STARTTLS the session starts again: EHLO is needed, and nothing sai
   await shown(service, reply)
 })
 
-t.test('STARTTLS with a parameter is answered 501, and the session stays as it was', async (t) => {
+t.test('STARTTLS with a parameter gets 501, and the session stays as it was', async (t) => {
   const client = await connectRelay(t, service)
   await client.command('EHLO client.test')
   t.match(await client.command('STARTTLS now'), /^501 /)

@@ -148,7 +148,7 @@ t.test('a non-ASCII recipient is taken with SMTPUTF8, and a non-ASCII domain bec
   t.ok(sink.commands.some((line) => line.startsWith('MAIL FROM') && line.includes('SMTPUTF8')))
 })
 
-t.test('raw octets in the header go on as they came, with SMTPUTF8 where the client asked for it', async (t) => {
+t.test('raw octets in the header go on unchanged, with SMTPUTF8 where the client requested it', async (t) => {
   for (const [asked, subject] of [
     [false, Buffer.from('Liegeplatz f\xfcr Lena', 'latin1')],
     [false, Buffer.from('Liegeplatz für Lena')],
@@ -186,7 +186,7 @@ t.test('a pool of connections sends fifty messages, each once', async (t) => {
   t.equal(sink.messages.filter(({ to }) => recipients.includes(to[0] ?? '')).length, 50)
 })
 
-t.test('nodemailer is told why: wrong key, foreign sender, no TLS', async (t) => {
+t.test('nodemailer gets the reason: invalid key, foreign sender, no TLS', async (t) => {
   const message = { from: desk, to: someone(), subject: 's', text: 'hello' }
   const refusal = (options: SMTPTransport.Options, from = desk): Promise<unknown> =>
     mailer(t, options)

@@ -91,7 +91,7 @@ t.test('the files of a message stay with the template', async (t) => {
   t.notMatch(text, /not this/)
 })
 
-t.test('a Reply-To that is no address is refused, since a template is composed with it', async (t) => {
+t.test('an invalid Reply-To is rejected, since a template is composed with it', async (t) => {
   const message = [
     `From: ${desk}`,
     'Reply-To: Harbor <berth..4@quay..example>',
@@ -159,7 +159,7 @@ t.test('X-TEMPLATEID of no template, or of another account’s, is refused with 
   t.strictSame(await stored(service, own), NOTHING)
 })
 
-t.test('the variables of a template are asked of X-ATTRIBUTES, and their defaults stand in', async (t) => {
+t.test('the variables of a template are read from X-ATTRIBUTES, or else from their defaults', async (t) => {
   const { id } = await service.core.templates.create({
     accountId: sender.accountId,
     name: 'declared',

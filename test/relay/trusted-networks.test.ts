@@ -41,7 +41,7 @@ for (const from of ['127.0.0.1', '127.7.9.9']) {
 }
 
 for (const tls of [false, true]) {
-  t.test(`a client outside is answered 530 ${tls ? 'over TLS' : 'in plain text'}`, async (t) => {
+  t.test(`a client outside gets 530 ${tls ? 'over TLS' : 'in plain text'}`, async (t) => {
     const client = await open(t, '127.0.0.2', tls)
     t.match(await client.command(`MAIL FROM:<desk@${sender.domain}>`), /^530 5\.7\.0 /)
     t.match(await client.command('RCPT TO:<lena@harbor.example>'), /^503 /)

@@ -99,7 +99,7 @@ t.test('mail waits for a lock of another program, and is accepted once its sessi
 })
 
 t.test(
-  'events wait for a transaction that somebody left open, and are numbered once it is ended',
+  'events wait for a transaction that was left open, and are numbered once it is ended',
   { skip },
   async (t) => {
     const page = openSection('Events are late', env)

@@ -114,7 +114,7 @@ const HOSTILE = [
   ...['%2fetc%2fpasswd', '..%5csecret-key', '__proto__', 'constructor', 'x'.repeat(5000), '%ff', '%zz', ''],
 ]
 
-t.test('an id that is none answers 404 or 400 and reads no file', async (t) => {
+t.test('an invalid id gets 404 or 400 and reads no file', async (t) => {
   const { id } = await sandbox.store(t, mail('Subject: Here'))
   for (const hostile of [...HOSTILE, `${id}.eml`, `${id}.json`, `${id}%00`, id.toUpperCase(), ` ${id}`]) {
     for (const path of [`/messages/${hostile}`, `/messages/${hostile}/raw`, `/view/${hostile}`]) {

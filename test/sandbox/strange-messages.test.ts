@@ -58,7 +58,7 @@ for (const [what, message, subject] of STRANGE) {
   })
 }
 
-t.test('a message whose file somebody took away answers 404, and the rest is shown', async (t) => {
+t.test('a message whose file was removed gets 404, and the rest is shown', async (t) => {
   const entry = await sandbox.store(t, mail('Subject: Gone'))
   rmSync(join(sandbox.folder, `${entry.id}.eml`))
   for (const path of [`/messages/${entry.id}`, `/messages/${entry.id}/raw`, `/view/${entry.id}`]) {

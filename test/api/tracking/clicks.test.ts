@@ -96,7 +96,7 @@ t.test('every click is counted, and the first of a person is the first, whicheve
   )
 })
 
-t.test('a link works for good: also when its message is forgotten, and then nothing is recorded', async (t) => {
+t.test('a link works permanently: also when its message is forgotten, and then nothing is recorded', async (t) => {
   const message = await deliver(['anna@harbor.example'])
   await ask(link(message, SHOP))
   await ask(pixel(message))
@@ -152,7 +152,7 @@ t.test(
 )
 
 for (const act of ['judged', 'unsubscribed'] as const) {
-  t.test(`whoever is being forgotten while he is ${act} leaves nothing of himself behind`, async (t) => {
+  t.test(`a recipient who is erased while they are ${act} leaves nothing behind`, async (t) => {
     const { service, sender } = readers
     const person = `${act}@harbor.example`
     const message = await deliver([person])

@@ -24,7 +24,7 @@ for (const [what, cut] of [
   ['hanging', () => far.hang()],
 ] as const) {
   t.test(
-    `while the database is ${what}, pixels and links are answered within two seconds, and recorded later`,
+    `while the database is ${what}, pixels and links respond within two seconds, and are recorded later`,
     async (t) => {
       const message = await deliver()
       // So that the connections are there.
@@ -51,7 +51,7 @@ for (const [what, cut] of [
   )
 }
 
-t.test('while the database is away nobody is told that he is unsubscribed', async (t) => {
+t.test('while the database is away no one is shown that they are unsubscribed', async (t) => {
   const message = await deliver()
   far.cut()
   const page = await timed(ask(leave(message)))
@@ -92,7 +92,7 @@ t.test('an opening is recorded at the time it happened, and not when the databas
 })
 
 t.test(
-  'a flood while the database is away is answered from bounded memory, and does not stand in the way afterwards',
+  'a flood while the database is away gets responses from bounded memory, and delays nothing afterwards',
   async (t) => {
     // Of one delivery no more than a hundred a minute would be stored.
     const recipients = Array.from({ length: 30 }, (_, at) => `reader${at}@harbor.example`)

@@ -118,7 +118,7 @@ t.test("nowhere does a URL of the asker's become a place to go", async (t) => {
   }
 })
 
-t.test('a path that is none, and one without a token, is a plain 404', async (t) => {
+t.test('an invalid path, and one without a token, is a plain 404', async (t) => {
   for (const path of [
     ...['/t/', '/t/o', '/t/o/', '/t/c/', '/t/u', '/t/x', '/t/o/.gif', '/t/o/.', '/t/c/a/b', '/t/o/%00'],
     ...['/t/o/<script>alert(1)</script>', `/t/o/${'A'.repeat(12_000)}`, '/t/c/AQ'],
@@ -176,7 +176,7 @@ t.test('no answer sets a cookie, is kept, or may be sniffed or framed', async (t
 })
 
 t.test(
-  'a token tells its reader nothing: neither address nor URL stands in it, and two links look alike',
+  'a token reveals nothing: it contains neither address nor URL, and two links look alike',
   async (t) => {
     const message = await deliver()
     const token = link(message, SHOP).slice(5)
@@ -187,7 +187,7 @@ t.test(
   },
 )
 
-t.test('a body that does not end, and one beyond its bound, hold up nobody', async (t) => {
+t.test('a body that does not end, and one beyond its bound, delay no others', async (t) => {
   const message = await deliver()
   const head = `POST ${leave(message)} HTTP/1.1\r\nhost: a.example\r\ncontent-type: application/x-www-form-urlencoded\r\n`
   const large = await sayAndWait(

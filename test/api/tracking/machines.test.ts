@@ -101,7 +101,7 @@ t.test('HEAD is answered like GET, without a body, and is a machine', async (t) 
 })
 
 t.test(
-  'whoever is there before the server said that it has the message, or within five seconds of it, is a machine',
+  "a request before the server has accepted the message, or within five seconds of it, is a machine's",
   async (t) => {
     const message = await accept()
     await ask(link(message, SHOP))

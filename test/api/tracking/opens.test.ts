@@ -12,7 +12,7 @@ async function untilNextHour(): Promise<number> {
   return row?.seconds ?? 0
 }
 
-t.test('a pixel is a GIF of one transparent dot that nobody keeps, and its loading an open', async (t) => {
+t.test('a pixel is a GIF of one transparent dot that may not be cached, and its loading an open', async (t) => {
   const message = await deliver()
   const answer = await ask(pixel(message))
   t.equal(answer.status, 200)
@@ -167,7 +167,7 @@ t.test('the pixel loads for a message whose partition is gone, and its hits hold
   t.equal(left?.count, 0)
 })
 
-t.test('a hit that can not be recorded is left out, and the others are', async (t) => {
+t.test('a hit that cannot be recorded is left out, and the others are', async (t) => {
   const [message, other] = [await deliver(), await deliver()]
   const [{ week } = { week: '' }] = await service.sql<{ week: string }[]>`
     select tableoid::regclass::text as week from engagements limit 1`

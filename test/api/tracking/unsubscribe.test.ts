@@ -126,7 +126,7 @@ for (const [what, body, headers, status] of FORMS) {
   })
 }
 
-t.test('asked again, and ten times at once, it is one entry and one event', async (t) => {
+t.test('requested again, and ten times at once, it is one entry and one event', async (t) => {
   const person = somebody()
   const [message, other] = [await deliver([person]), await deliver([person])]
   const answers = await Promise.all(Array.from({ length: 10 }, (_, at) => post(leave(at % 2 ? message : other))))
@@ -136,7 +136,7 @@ t.test('asked again, and ten times at once, it is one entry and one event', asyn
   t.equal((await seen(message)).length + (await seen(other)).length, 1)
 })
 
-t.test('who was taken off the list and unsubscribes again is told of again', async (t) => {
+t.test('an unsubscribe after a removal from the list is reported again', async (t) => {
   const person = somebody()
   const message = await deliver([person])
   await post(leave(message))
@@ -146,7 +146,7 @@ t.test('who was taken off the list and unsubscribes again is told of again', asy
   t.equal((await seen(message)).length, 2)
 })
 
-t.test('what a person says goes before what was found out about him, and never ends', async (t) => {
+t.test('an explicit unsubscribe replaces what was found automatically, and never expires', async (t) => {
   for (const [reason, after, events] of [
     ['hardbounce', 'unsubscribe', 1],
     ['manual', 'unsubscribe', 1],
@@ -178,7 +178,7 @@ t.test('a link of a group leaves the group alone', async (t) => {
   t.equal((await seen(message)).length, 2)
 })
 
-t.test('after it nothing is sent to him: not what comes, and not what waits', async (t) => {
+t.test('after it nothing is sent to the recipient: neither new nor waiting mail', async (t) => {
   const person = somebody()
   const message = await deliver([person])
   const waiting = await readers.accept([person])
@@ -211,7 +211,7 @@ t.test('in privacy mode the event does not say from where', async (t) => {
   t.strictSame((await seen(message))[0]?.detail, {})
 })
 
-t.test('one who was forgotten is unsubscribed by the hash in his own mail, and stays forgotten', async (t) => {
+t.test('an erased recipient is unsubscribed by the hash in their own mail, and stays erased', async (t) => {
   const person = somebody()
   const message = await deliver([person])
   const url = hashOf(person)

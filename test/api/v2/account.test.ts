@@ -69,7 +69,7 @@ t.test('what is named is changed, what is not stays, and both are answered', asy
   t.match(form.json?.data, { openTracking: true, footerText: null, timeZone: 'Asia/Kolkata', eventDays: 7 })
 })
 
-t.test('what is no setting is refused by its name, and nothing is changed', async (t) => {
+t.test('an unknown setting is rejected by its name, and nothing is changed', async (t) => {
   const { apiKey } = await service.makeSender({ tracking: true })
   const wrong: [Record<string, unknown>, RegExp][] = [
     [{ timeZone: 'Mars/Olympus' }, /\[timeZone\]/],
@@ -97,7 +97,7 @@ t.test('what is no setting is refused by its name, and nothing is changed', asyn
   t.match(await change(secret, { openTracking: false }), { status: 403, json: { error_info: { error_code: 103 } } })
 })
 
-t.test('the audit log tells what changed and never the words of a footer', async (t) => {
+t.test('the audit log shows what changed and never the words of a footer', async (t) => {
   const { apiKey, accountId } = await service.makeSender({ tracking: true })
   await change(apiKey, { footerText: 'call Lena', clickTracking: false, openTracking: true })
   await change(apiKey, { clickTracking: false })

@@ -165,7 +165,7 @@ const REFUSED: readonly (readonly [what: string, attachment: Record<string, unkn
   ['a name that isolates', { ...GOOD, fileName: 'a\u2067b' }, '[1].fileName'],
   ['a name of 256 characters', { ...GOOD, fileName: 'a'.repeat(256) }, '[1].fileName'],
 ]
-t.test('what is no file is refused with 113 and named, for all and for one, and nothing is stored', async (t) => {
+t.test('an invalid file is rejected with 113 and named, for all and for one, and nothing is stored', async (t) => {
   const before = await stored()
   for (const [what, bad, parameter] of REFUSED) {
     const attachments = [GOOD, bad]

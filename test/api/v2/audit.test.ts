@@ -34,7 +34,7 @@ t.test('listAudit', async (t) => {
     await t.rejects(service.sql`truncate audit_log`, /append only/)
   })
 
-  await t.test('shows where somebody altered the table behind its back', async (t) => {
+  await t.test('shows where the table was altered from outside', async (t) => {
     const { accountId } = await service.makeSender()
     for (const number of [1, 2, 3]) await note(accountId, number)
     t.equal(await service.core.audit.firstBroken(accountId), null)

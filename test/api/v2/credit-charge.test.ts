@@ -142,7 +142,7 @@ t.test(
   },
 )
 
-t.test('an account without a limit waits for nobody’s balance', async (t) => {
+t.test('an account without a limit waits for no balance', async (t) => {
   const [free, limited] = [await service.makeSender(), await service.makeSender()]
   await core.credits.limit(limited.accountId, 1)
   const pool = openDatabase({ url: String(service.env.DATABASE_URL), name: 'test', connections: 1 })

@@ -71,7 +71,7 @@ t.test('getCredit asks for both dates: 113, and 110 for no body at all', async (
   refusedWith(t, await ask({}), 110)
 })
 
-t.test('getCredit refuses what is no day as yyyy-mm-dd with 160 (X160)', async (t) => {
+t.test('getCredit rejects an invalid yyyy-mm-dd with 160 (X160)', async (t) => {
   const wrong = ['01-01-2026', '2026-1-1', '2026/01/01', '2026-02-30', '2025-02-29', '2026-13-01', '2026-00-10', '']
   for (const startdate of [...wrong, '0000-01-01', '2026-01-01T00:00', ' 2026-01-01', '٢٠٢٦-٠١-٠١', 20260101]) {
     refusedWith(t, await ask({ startdate, enddate: '2026-01-05' }), 160, undefined, `start ${startdate}`)
@@ -131,7 +131,7 @@ t.test('getCredit counts by the day of the service’s clock, in UTC', async (t)
   t.match(answer.json?.data, { used: 4, usage: [{ used: 1 }, { used: 3 }] })
 })
 
-t.test('what the operator gives and takes stands in the audit log', async (t) => {
+t.test('what the operator gives and takes appears in the audit log', async (t) => {
   const { accountId } = await service.makeSender()
   await core.credits.limit(accountId, 5)
   await core.credits.grant(accountId, 7)

@@ -32,7 +32,7 @@ function shape({ dns, ...domain }: ShownDomain): unknown {
   return { ...domain, addedTime: '', claimEnds: '', records }
 }
 
-t.test('a claim stops nobody else, and whoever sets its own records in the DNS has the domain', async (t) => {
+t.test('a claim stops no other account, and the one that sets its own records in the DNS has the domain', async (t) => {
   const domain = newName()
   const squatter = await claimed(domain)
   const owner = await claimed(domain)
@@ -50,7 +50,7 @@ t.test('a claim stops nobody else, and whoever sets its own records in the DNS h
   t.equal(await sends(squatter.apiKey, domain), false)
 })
 
-t.test('nobody learns by adding a domain that another account sends from it', async (t) => {
+t.test('adding a domain does not reveal that another account sends from it', async (t) => {
   const domain = newName()
   const free = await claimed(newName())
   const owner = await claimed(domain)

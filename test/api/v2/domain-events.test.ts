@@ -6,7 +6,7 @@ import { type ShownDomain, startDomains } from './domain.ts'
 
 const { service, url, dns, done, newName, publish } = await startDomains(t, { DOMAIN_GRACE_HOURS: '1' })
 
-t.test('an account is told when one of its domains may send, and when it may not any more', async (t) => {
+t.test('an account is told when one of its domains may send, and when it no longer may', async (t) => {
   const { apiKey } = await service.makeSender()
   const told = async (): Promise<unknown[]> => {
     await numberEvents(service)

@@ -48,7 +48,7 @@ t.test('E17 addDomain answers a pending domain with every record to set, in JSON
   }
 })
 
-t.test('X130 addDomain answers 130 for what is no domain name', async (t) => {
+t.test('X130 addDomain returns 130 for an invalid domain name', async (t) => {
   for (const domain of ['-bad-', 'nodots', 'two words.example', 'a..example', '127.0.0.1', '', 'x'.repeat(2000)]) {
     for (const send of [post, postForm]) {
       const answer = await send(apiKey, 'domain', { domain, envelopeName: 'track' })
@@ -164,7 +164,7 @@ t.test('a domain is active once verify sees its required records, and may send t
   t.equal(row?.host, `pr-bounces.${domain}`, 'bounces go to its own host')
 })
 
-t.test('the return path stands in for the SPF record', async (t) => {
+t.test('the return path replaces the SPF record', async (t) => {
   const domain = newName()
   test.publish(await done(apiKey, 'domain', { domain }), 'dkim', 'returnPath')
   const active = await done(apiKey, 'domain/verify', { domain })
@@ -278,7 +278,7 @@ for (const fails of ['servfail', 'silence'] as const) {
   })
 }
 
-t.test('E18 deleteDomain answers nothing, by DELETE and by POST, and the domain sends no more', async (t) => {
+t.test('E18 deleteDomain answers nothing, by DELETE and by POST, and the domain can no longer send', async (t) => {
   const ways = [
     { method: 'DELETE', headers: {}, json: true },
     { method: 'POST', headers: {}, json: true },

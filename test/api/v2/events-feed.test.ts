@@ -153,7 +153,7 @@ t.test('a wait without an event ends in time, with nothing', async (t) => {
 })
 
 t.test(
-  'five of an account wait at a time; the sixth is answered at once, and who hangs up waits no more',
+  'five of an account wait at a time; the sixth gets a response at once, and one that hangs up no longer waits',
   async (t) => {
     const sender = await service.makeSender()
     await numberEvents(service)

@@ -76,7 +76,7 @@ async function makeStory(sender: Sender, events: readonly (readonly [type: strin
 const day = (back: number) => new Date(Date.now() - back * 86_400_000).toISOString().slice(0, 10)
 const yesterday = day(1)
 
-t.test('E31: an export is asked for, queued, made, told of by its callback, and downloaded', async (t) => {
+t.test('E31: an export is requested, queued, made, announced by its callback, and downloaded', async (t) => {
   const sender = await service.makeSender()
   const dump = await receiver(t)
   const transaction = await makeStory(sender, [
@@ -172,7 +172,7 @@ t.test('E31: an export is asked for, queued, made, told of by its callback, and 
   t.equal(rows.length, 6, 'no deferral, nothing of domains, nothing of another day')
 })
 
-t.test('the same events come at once, those that are asked for, in the words of logs or webhooks', async (t) => {
+t.test('the same events come at once, those that are requested, in the words of logs or webhooks', async (t) => {
   const sender = await service.makeSender()
   await makeStory(sender, [
     ['sent', `${yesterday}T10:00:00Z`, {}],
@@ -274,7 +274,7 @@ t.test('CSV has the same rows, and no cell that a spreadsheet takes for a formul
   t.equal(nothing.text, `${head}\r\n`, 'a file without rows has its heading')
 })
 
-t.test('a mail tells of it, once, from a domain of the account', async (t) => {
+t.test('an email announces it, once, from a domain of the account', async (t) => {
   const sender = await service.makeSender()
   const jobId = await create(sender.apiKey, { startdate: yesterday, email: 'Lena@Harbor.example' })
   await work()
@@ -302,7 +302,7 @@ t.test('a mail tells of it, once, from a domain of the account', async (t) => {
   })
 })
 
-t.test('an export mails nobody whom its key may not mail', async (t) => {
+t.test('an export sends no mail to an address that its key may not send to', async (t) => {
   const sender = await service.makeSender()
   const { auth } = core
   const key = async (scopes: ('events' | 'send')[], restrictions = {}) =>
@@ -319,7 +319,7 @@ t.test('an export mails nobody whom its key may not mail', async (t) => {
   t.match(await ask(narrow, { ...wanted, email: 'lena@ship.example' }), { status: 200 })
 })
 
-t.test('a key that is revoked before its export is done mails nobody, and the others are told', async (t) => {
+t.test('a key that is revoked before its export is done sends no mail, and the other exports are announced', async (t) => {
   const sender = await service.makeSender()
   const { secret, key } = await core.auth.createKey({ accountId: sender.accountId, scopes: ['events', 'send'] })
   await create(secret, { startdate: yesterday, email: 'lena@harbor.example' })
@@ -331,7 +331,7 @@ t.test('a key that is revoked before its export is done mails nobody, and the ot
   t.equal(job?.tellAt, null, 'and nobody tries again')
 })
 
-t.test('a callback that fails is tried again, and then no more', async (t) => {
+t.test('a callback that fails is tried again, up to its limit', async (t) => {
   const sender = await service.makeSender()
   let failing = true
   const dump = await receiver(t, ({ method }) => (method === 'HEAD' || !failing ? 200 : 503))
@@ -364,7 +364,7 @@ t.test('a callback that fails is tried again, and then no more', async (t) => {
   t.equal(posts(), 3 + 8)
 })
 
-t.test('a link nobody was told, or that was altered, leads nowhere, and a told one no more after a week', async (t) => {
+t.test('an invented or altered link leads nowhere, and neither does a real one after a week', async (t) => {
   const sender = await service.makeSender()
   const dump = await receiver(t)
   const jobId = await create(sender.apiKey, { startdate: yesterday, callbackUrl: dump.url })
@@ -418,7 +418,7 @@ t.test('only a queued export can be deleted', async (t) => {
   )
 })
 
-t.test('what can not be exported is refused with the codes of exports', async (t) => {
+t.test('what cannot be exported is refused with the codes of exports', async (t) => {
   const sender = await service.makeSender()
   const dump = await receiver(t)
   const lost = await receiver(t, () => 404)
@@ -478,7 +478,7 @@ t.test('a private callback is refused where the operator does not allow it', asy
   t.strictSame(dump.got, [])
 })
 
-t.test('an account has five exports under way at most, however many are asked for at once', async (t) => {
+t.test('an account has five exports under way at most, however many are requested at once', async (t) => {
   const sender = await service.makeSender()
   const dump = await receiver(t)
   const answers = await Promise.all(
@@ -495,7 +495,7 @@ t.test('an account has five exports under way at most, however many are asked fo
   t.match(errorText(full), /limit of 100 reached/)
 })
 
-t.test('files beyond what an account may store end the job, tell why, and leave nothing', async (t) => {
+t.test('files beyond what an account may store end the job, give the reason, and leave nothing', async (t) => {
   const sender = await service.makeSender()
   const dump = await receiver(t)
   // Random text does not get shorter: some 4 MB in a file that may have 1.

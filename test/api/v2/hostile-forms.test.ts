@@ -83,7 +83,7 @@ t.test('raw octets that are not UTF-8 are refused, not replaced', async (t) => {
   refused(t, await post(Buffer.concat([Buffer.from(`${good}&tags=`), Buffer.from([0xe9])])), [400, 111])
 })
 
-t.test('parameters nobody knows are ignored, as in JSON', async (t) => {
+t.test('unknown parameters are ignored, as in JSON', async (t) => {
   for (const unknown of [
     'a=1',
     'a[b=1',

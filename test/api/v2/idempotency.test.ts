@@ -205,7 +205,7 @@ t.test('a form is another call than the JSON of the same meaning only where they
 })
 
 t.test(
-  'a repeat is answered with the first id even when the message went out long ago, until 24 hours have passed',
+  'a repeat returns the first id even when the message was sent long ago, until 24 hours have passed',
   async (t) => {
     const own = await makeService(t)
     const url = await own.openApi()

@@ -132,7 +132,7 @@ const ADDRESSES = [
   'a@harbor.example\t',
   'a(comment)@harbor.example',
 ]
-t.test('what is not one address reaches nobody: no command and no header names it', async (t) => {
+t.test('what is not one address is sent nowhere: no command and no header names it', async (t) => {
   const accepted = await send({
     personalizations: [...ADDRESSES, 'end@harbor.example'].map((recipient) => ({ recipient })),
   })
@@ -163,7 +163,7 @@ t.test('text that looks like headers, commands or boundaries stays text', async 
 })
 
 t.test(
-  'every naughty string is stored and shown as it came, as subject, tag, reference and value',
+  'every naughty string is stored and shown unchanged, as subject, tag, reference and value',
   skipWithoutThem,
   async (t) => {
     const words = naughtyStrings.filter((word) => word.trim() !== '' && word.length < 200 && !/[\r\n\0]/.test(word))
@@ -185,7 +185,7 @@ t.test(
   },
 )
 
-t.test('every naughty string arrives as it came, as content, value and file', skipWithoutThem, async (t) => {
+t.test('every naughty string arrives unchanged, as content, value and file', skipWithoutThem, async (t) => {
   // One message: all of them in its content, a value for each, and a file for each.
   const words = naughtyStrings.filter((word) => word !== '')
   const attributes = Object.fromEntries(words.map((word, at) => [`v${at}`, word]))

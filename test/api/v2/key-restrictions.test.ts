@@ -99,7 +99,7 @@ t.test('a key for some recipient domains sends to no other, not even a copy', as
   t.match(await stored(service, sender), { messages: 2 })
 })
 
-t.test('a key for so many recipients an hour is refused with 429 beyond them, by either door', async (t) => {
+t.test('a key with a limit of recipients per hour gets 429 beyond it, at either entry point', async (t) => {
   await stopClock(service.sql)
   const sender = await restricted({ recipientsPerHour: 5 })
   messageIdOf(

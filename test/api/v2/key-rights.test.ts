@@ -92,7 +92,7 @@ t.test('what a bounded key does not name, its keys have as it has it', async (t)
   t.match(narrow.restrictions, { ...RIGHTS.restrictions, templates: [6], recipients_per_hour: 10, until: /^2030/ })
 })
 
-t.test('a bounded key can not change, take over or revoke a wider one', async (t) => {
+t.test('a bounded key cannot change, take over or revoke a wider one', async (t) => {
   const sender = await service.makeSender()
   const { id, api_key: apiKey } = await bounded(sender)
   const wide = await done(sender.apiKey, '/keys', { name: 'wide' })

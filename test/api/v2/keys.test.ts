@@ -132,7 +132,7 @@ t.test('a form says the same as JSON, in brackets or as text', async (t) => {
   }
 })
 
-t.test('what can not be a key is refused with 113, and nothing is made', async (t) => {
+t.test('what cannot be a key is refused with 113, and nothing is made', async (t) => {
   const sender = await service.makeSender()
   const wrong: readonly [body: Body, said: RegExp][] = [
     [{ scopes: ['send'] }, /\[name\] not passed/],

@@ -20,7 +20,7 @@ t.test('every other method is refused with 405 and told which one is allowed, wi
   }
 })
 
-t.test('a path nobody knows is 404 in the same envelope, with any method, body or key', async (t) => {
+t.test('an unknown path is 404 in the same envelope, with any method, body or key', async (t) => {
   for (const path of ['/v2/nothing', '/v2', '/v2/sendEmail/1', '/v2.1/x', '/v2/%zz', '/v2/%00', '/sendEmail']) {
     for (const options of [{ method: 'GET' }, { body: '{' }, { method: 'PROPFIND' }, { method: 'PUT', headers: key }]) {
       const { status, json, headers } = await call(base, { path, ...options })

@@ -31,7 +31,7 @@ for (const [written, name] of WRITTEN) {
   })
 }
 
-t.test('text with several copies is cut at the commas that stand in no quotes and no brackets', async (t) => {
+t.test('text with several copies is split at the commas outside quotes and brackets', async (t) => {
   const list =
     '"Quay, Lena" <lena@harbor.example>, mina@harbor.example,,Nora<nora@harbor.example> ,"o, p"@harbor.example'
   const answer = await send({ personalizations: [{ recipient: 'a@harbor.example', recipient_cc: list }] })
@@ -90,7 +90,7 @@ t.test('one mailbox under two names is one copy', async (t) => {
   t.equal((await story(await send({ personalizations: [element] }))).deliveries.length, 1)
 })
 
-t.test('a name can’t break out of its place, nor grow without a bound', async (t) => {
+t.test('a name cannot break out of its place, nor grow without a bound', async (t) => {
   for (const name of ['a\r\nBcc: b', 'a\0', 'a'.repeat(5000)]) {
     const answer = await send({ personalizations: [{ recipient: `${name} <lena@harbor.example>` }] })
     t.match(answer, {

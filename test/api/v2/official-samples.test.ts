@@ -57,7 +57,7 @@ const SAMPLES: readonly (readonly [name: string, body: string, agent: string])[]
   ],
 ]
 for (const [name, body, agent] of SAMPLES) {
-  t.test(`the ${name} client’s advanced sample is delivered, with files whose base64 stands in quotes`, async (t) => {
+  t.test(`the ${name} client’s advanced sample is delivered, with files whose base64 is in quotes`, async (t) => {
     const all = await copies(await post(body, { ...JSON_TYPE, 'user-agent': agent }), 4)
     for (const copy of all) {
       const text = 'Pier 7, berth 4'

@@ -9,7 +9,7 @@ const sender = await service.makeSender()
 const post = (path: string, body: Record<string, unknown> | string) =>
   call(base, { path: `/v2${path}`, headers: { api_key: sender.apiKey, 'content-type': 'application/json' }, body })
 
-t.test('each path that takes another method takes POST as well, but for DELETE of what it names', async (t) => {
+t.test('each path that takes another method takes POST as well, except for DELETE of what it names', async (t) => {
   const methods = new Map<string, string[]>()
   for (const { routes } of OPERATIONS) {
     for (const [path, ...own] of routes) methods.set(path, [...(methods.get(path) ?? []), ...own.map(String)])

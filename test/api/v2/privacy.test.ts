@@ -240,7 +240,7 @@ t.test('exportPerson', async (t) => {
     t.same(seen, ids)
   })
 
-  await t.test('answers nothing of somebody unknown, and refuses what is wrong', async (t) => {
+  await t.test('returns nothing about an unknown recipient, and rejects invalid parameters', async (t) => {
     const sender = await service.makeSender()
     t.match(await dataOf(sender, '/v2/gdpr/export', { email: 'nobody@harbor.example' }), { logs: [], suppression: [] })
     const form = await ask(sender, '/v2/gdpr/export', {

@@ -102,7 +102,7 @@ t.test('a subaccount draws on the limit of the account it is under as well', asy
   await moveClock(service.sql, '0 hours')
 })
 
-t.test("a key's own limit counts all its calls, and the account's limit goes on beside it", async (t) => {
+t.test("a key's own limit counts all its calls, and the account's limit applies as well", async (t) => {
   await stopClock(service.sql)
   const sender = await service.makeSender()
   const { secret } = await auth.createKey({ accountId: sender.accountId, restrictions: { callsPerMinute: 3 } })
@@ -129,7 +129,7 @@ t.test('the operator gives an account another limit of calls', async (t) => {
 const wrongKey = (number: number) => `pr_wrong${number}`
 
 t.test(
-  'an address that shows many wrong keys has to wait; a key in use goes on from it, and so do others',
+  'an address that shows many invalid keys has to wait; a key in use goes on from it, and so do others',
   async (t) => {
     const { apiKey, accountId } = await service.makeSender()
     const unseen = await auth.createKey({ accountId })
@@ -150,7 +150,7 @@ t.test(
   },
 )
 
-t.test('wrong keys are counted by all processes together, and each knows when an address has to wait', async (t) => {
+t.test('invalid keys are counted by all processes together, and each knows when an address has to wait', async (t) => {
   await stopClock(service.sql)
   const { apiKey } = await service.makeSender()
   const from = '127.0.0.41'

@@ -53,7 +53,7 @@ t.test('a date alone is its first moment in UTC', async (t) => {
   t.equal((await story(await send({ schedule: date }))).scheduledAt?.toISOString(), `${date}T00:00:00.000Z`)
 })
 
-t.test('a schedule of almost 30 days is taken, of more than 30 refused; so is what is no time', async (t) => {
+t.test('a schedule of almost 30 days is accepted; more than 30 days and an invalid time are rejected', async (t) => {
   const far = await send({ schedule: inSeconds(30 * DAY - HOUR) })
   t.equal((await story(far)).deliveries[0]?.state, 'scheduled')
   const before = (await service.sql`select count(*)::int as count from messages`)[0]?.count

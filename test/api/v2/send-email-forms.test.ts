@@ -138,7 +138,7 @@ const MULTIPART = { 'content-type': 'multipart/form-data; charset=utf-8; boundar
 const field = (name: string, value: string, more = '') =>
   `Content-Disposition: form-data; name=${name}${more}\r\n\r\n${value}`
 
-t.test('parts of other clients are read: JSON parts, other charsets, paths, a file nobody chose', async (t) => {
+t.test('parts of other clients are read: JSON parts, other charsets, paths, a file field left empty', async (t) => {
   const copy = await post(
     multipart(
       field('"personalizations"', '[{"recipient":"lena@harbor.example"}]', '\r\nContent-Type: application/json'),

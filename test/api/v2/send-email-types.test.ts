@@ -59,7 +59,7 @@ const WRONG: readonly (readonly [extra: Record<string, unknown>, parameter: stri
 ]
 for (const [extra, parameter] of WRONG) {
   t.test(
-    `what ${parameter} can't be is refused with 113 and names it: ${JSON.stringify(extra).slice(0, 70)}`,
+    `what ${parameter} cannot be is refused with 113 and names it: ${JSON.stringify(extra).slice(0, 70)}`,
     async (t) => {
       const answer = await call(base, { headers: key, body: { ...body, ...extra } })
       refused(t, answer, [400, 113])

@@ -25,7 +25,7 @@ t.test('sendEmail answers the success envelope with a message id, and the messag
   t.equal(copy?.mail.html, '<p>Your berth is ready.</p>')
 })
 
-t.test('a full call arrives at To, Cc, Bcc and settings.bcc, and no copy tells of the Bcc (E2)', async (t) => {
+t.test('a full call arrives at To, Cc, Bcc and settings.bcc, and no copy reveals the Bcc (E2)', async (t) => {
   const answer = await send({
     ...one({
       recipient_cc: ['ops@harbor.example'],

@@ -88,7 +88,7 @@ t.test('a message with many recipients is shown a hundred at a time, each page w
   t.match(await show(id, '?from_recipient=99999999999'), { deliveries: [], nextRecipient: null, recipients: 250 })
 })
 
-t.test('a message without its body, or one that is unknown, is told apart', async (t) => {
+t.test('a message without its body is distinguished from an unknown one', async (t) => {
   const { service, accept, show } = await makeShow(t)
   const id = await accept(['a@harbor.example'])
   await service.sql`delete from bodies`

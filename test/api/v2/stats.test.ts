@@ -60,7 +60,7 @@ t.test('stats', async (t) => {
     }
   })
 
-  await t.test('weeks are ISO weeks and begin on the first day that is asked for (E27)', async (t) => {
+  await t.test('weeks are ISO weeks and begin on the first day that is requested (E27)', async (t) => {
     const sender = await service.makeSender()
     const query = 'startdate=2026-01-01&enddate=2026-01-31&aggregated_by=week&limit=100&offset=1'
     const { data, totalRecords } = await answer(sender, query)
@@ -151,7 +151,7 @@ t.test('stats', async (t) => {
     await t.rejects(zone('Europe/Atlantis'), /accounts_time_zone/, 'an unknown zone would stop the counting')
   })
 
-  await t.test('the last day may lie ahead, and is today unless told', async (t) => {
+  await t.test('the last day may lie ahead, and is today by default', async (t) => {
     const sender = await service.makeSender()
     const day = (ahead: number) => new Date(Date.parse(today) + ahead * 86_400_000).toISOString().slice(0, 10)
     const dates = async (query: string) => (await answer(sender, query)).data.map(({ date }) => date)

@@ -101,7 +101,7 @@ t.test('files are listed a page at a time, oldest first, and gone ones are not',
   t.strictSame([idsOf(left), left.json?.totalRecords], [ids.slice(1, 3), 11])
 })
 
-t.test('X119: an id that is none, unknown or gone is refused, here and in a send', async (t) => {
+t.test('X119: an invalid, unknown or deleted id is rejected, here and in a send', async (t) => {
   const { attachmentId } = await upload('x.txt', Buffer.from('x'))
   await data('DELETE', `/attachments/${attachmentId}`)
   for (const id of [attachmentId, 999_999, 'abc', '-1', '1.5', '99999999999']) {
@@ -114,7 +114,7 @@ t.test('X119: an id that is none, unknown or gone is refused, here and in a send
 })
 
 const GOOD = { fileName: 'a.txt', fileContent: 'YQ==' }
-t.test('what is no file is refused with its parameter, as in a send', async (t) => {
+t.test('an invalid file is rejected with its parameter, as in a send', async (t) => {
   for (const [bad, parameter] of [
     [{ fileContent: 'YQ==' }, 'fileName'],
     [{ ...GOOD, fileName: '' }, 'fileName'],
@@ -141,7 +141,7 @@ t.test('what is no file is refused with its parameter, as in a send', async (t) 
   t.match(await post(form(['a', EVERY_OCTET, 'a\r\nb'])), { error_info: { error_code: 113 } })
 })
 
-t.test('a file of 20,480,000 octets can be stored and sent, but two of them are no message', async (t) => {
+t.test('a file of 20,480,000 octets can be stored and sent, but two of them exceed a message', async (t) => {
   const caller = await service.makeSender()
   const own = accountCalls(base, caller.apiKey)
   const ids = [

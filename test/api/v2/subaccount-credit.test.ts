@@ -97,7 +97,7 @@ t.test(
 )
 
 t.test(
-  'setSubaccountCredit refuses what is no amount with 175, what is no action with 113, and 172 for a stranger',
+  'setSubaccountCredit rejects an invalid amount with 175, an invalid action with 113, and a stranger with 172',
   async (t) => {
     const parent = await service.makeSender()
     await makeDock(service, parent)
@@ -151,7 +151,7 @@ t.test('credit that is given, taken, used and given back by parallel calls is ne
 })
 
 t.test(
-  'what is left of a deleted subaccount’s credit returns to the account exactly, whoever else gives or sends',
+  'the rest of a deleted subaccount’s credit returns to the account exactly, even while others give or send',
   async (t) => {
     const parent = await service.makeSender()
     await core.credits.limit(parent.accountId, 500)
@@ -184,7 +184,7 @@ t.test('turned unlimited, a subaccount gives its credit back and draws on the ac
   t.equal(await oneTime(parent), 9)
 })
 
-t.test('setRecurringCredit sets so much a period, in both spellings (E36)', async (t) => {
+t.test('setRecurringCredit sets an amount per period, in both spellings (E36)', async (t) => {
   const parent = await service.makeSender()
   await makeDock(service, parent)
   const terms = {
@@ -242,7 +242,7 @@ t.test('setRecurringCredit refuses what makes no sense', async (t) => {
   refusedWith(t, await set({}), 175, /the parent account has a limit/)
 })
 
-t.test('recurring credit is used before the rest, starts anew each period and does not pile up', async (t) => {
+t.test('recurring credit is used before the rest, starts again each period and does not pile up', async (t) => {
   const own = await makeService(t)
   const url = await own.openApi()
   const parent = await own.makeSender()
@@ -273,7 +273,7 @@ t.test('recurring credit is used before the rest, starts anew each period and do
   t.equal(await send(dock, url), 402)
 })
 
-t.test('what is given and taken stands in the audit log of both', async (t) => {
+t.test('what is given and taken appears in the audit log of both', async (t) => {
   const parent = await service.makeSender()
   const dock = await makeDock(service, parent)
   await ask(parent.apiKey, SET, { username: 'dock2', action: 'increase', amount: 9 })

@@ -142,7 +142,7 @@ t.test('of twenty equal createSubaccount calls at once one makes it', async (t) 
   for (const answer of answers) if (answer.status !== 200) refusedWith(t, answer, 171)
 })
 
-t.test('a subaccount can not have subaccounts of its own: 176', async (t) => {
+t.test('a subaccount cannot have subaccounts of its own: 176', async (t) => {
   const parent = await service.makeSender()
   const dock = await makeDock(parent)
   refusedWith(t, await ask(dock.apiKey, CREATE, DOCK), 176, '', 403)
@@ -270,7 +270,7 @@ t.test('listSubaccounts answers pages by name, with how many there are in all', 
 })
 
 t.test(
-  'each change stands in the audit log of the account and of the subaccount, without mail or password',
+  'each change appears in the audit log of the account and of the subaccount, without mail or password',
   async (t) => {
     const parent = await service.makeSender()
     const dock = await makeDock(parent)

@@ -86,7 +86,7 @@ for (const [what, csv] of TAKEN) {
   })
 }
 
-t.test('wrong rows are told with their lines, and the others are taken', async (t) => {
+t.test('invalid rows are told with their lines, and the others are taken', async (t) => {
   const { take, give } = await makeCaller()
   const csv = [
     'email,domain,reason,since,group',
@@ -123,7 +123,7 @@ t.test('wrong rows are told with their lines, and the others are taken', async (
   t.match(await give(), [/^a@x/, /^z@x/])
 })
 
-t.test('of very many wrong rows the first hundred are told, and all are counted', async (t) => {
+t.test('of very many invalid rows the first hundred are told, and all are counted', async (t) => {
   const { take } = await makeCaller()
   const report = reportOf(await take(`email\n${'nope\n'.repeat(5000)}`))
   t.match(report, { rows: 5000, added: 0, wrong: 5000 })
@@ -165,7 +165,7 @@ for (const [what, csv, code, said] of REFUSED) {
   })
 }
 
-t.test('octets that are no UTF-8 make no address', async (t) => {
+t.test('octets that are not UTF-8 make no address', async (t) => {
   const { take } = await makeCaller()
   const csv = Buffer.concat([Buffer.from('email\n'), Buffer.from([0xe9, 0x6c]), Buffer.from('@x.example\n')])
   t.match(reportOf(await take(csv)), { added: 0, wrong: 1 })

@@ -5,7 +5,7 @@ import { makeService } from '../../helpers/service.ts'
 const service = await makeService(t)
 const url = await service.openApi()
 
-t.test('a message that names a group is dropped for whoever left it, and any other is queued', async (t) => {
+t.test('a message that names a group is dropped for those who left it, and any other is queued', async (t) => {
   const sender = await service.makeSender()
   const { accountId, apiKey } = sender
   await service.core.suppressions.addAll({

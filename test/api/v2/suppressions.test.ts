@@ -163,7 +163,7 @@ t.test('the list is read by address, domain, reason and group, in pages, and cou
   t.match((await ask('getSuppression')).json, { totalRecords: 10 }, 'nothing need be asked for')
 })
 
-t.test('a page that is out of bounds, or a filter that can not be, is refused', async (t) => {
+t.test('a page that is out of bounds, or a filter that cannot be, is refused', async (t) => {
   const { ask } = await makeCaller()
   for (const [query, code] of [
     ['limit=x', 113],
@@ -177,7 +177,7 @@ t.test('a page that is out of bounds, or a filter that can not be, is refused', 
   }
 })
 
-t.test('the check tells whether an address would get mail, and what holds it', async (t) => {
+t.test('the check returns whether an address would get mail, and what suppresses it', async (t) => {
   const { ask } = await makeCaller()
   const check = async (email: string, group?: number) =>
     dataOf(await ask('suppression/check', { email, ...(group ? { group } : {}) }))

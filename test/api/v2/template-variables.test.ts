@@ -66,7 +66,7 @@ const TYPES: readonly (readonly [type: string, good: readonly unknown[], bad: re
     ],
   ]
 for (const [type, good, bad, problem] of TYPES) {
-  t.test(`a variable of type ${type} takes what is one, and refuses what is none with its path`, async (t) => {
+  t.test(`a variable of type ${type} accepts a valid value, and rejects an invalid one with its path`, async (t) => {
     const id = await create('[%V%]', [{ name: 'V', type }])
     for (const value of good) t.equal((await sendTo(id, [{ V: value }])).status, 200, String(value))
     t.equal((await sendTo(id, [{}])).status, 200, 'none at all is fine: it is not required')
@@ -77,7 +77,7 @@ for (const [type, good, bad, problem] of TYPES) {
   })
 }
 
-t.test('a default stands in where a recipient has no value, in content, subject and names', async (t) => {
+t.test('a default is used where a recipient has no value, in content, subject and names', async (t) => {
   const id = await create('<p>[%NAME%] [%name%] [%FEE%]</p>', [
     { name: 'NAME', required: true, default: 'friend' },
     { name: 'FEE', type: 'number', default: 4.5 },
@@ -125,7 +125,7 @@ t.test('a template of before, or without variables, asks for nothing', async (t)
   t.equal((await sendTo(id, [{}])).status, 200)
 })
 
-t.test('variables that are none are refused with 113 and named', async (t) => {
+t.test('invalid variables are rejected with 113 and named', async (t) => {
   const good = { name: 'A' }
   for (const [variables, parameter] of [
     ['x', 'variables'],
@@ -204,7 +204,7 @@ t.test('a rendering is what a recipient gets', async (t) => {
   t.match(await data('POST', `/template/${id}/render`), { missing: ['NAME', 'PIER', 'GONE'] }, 'a body may be left out')
 })
 
-t.test('a rendering tells what a send would be refused for, and sends nothing', async (t) => {
+t.test('a rendering returns the errors of a send, and sends nothing', async (t) => {
   const id = await create('[%NAME%] [%FEE%]', [
     { name: 'NAME', required: true },
     { name: 'FEE', type: 'number' },

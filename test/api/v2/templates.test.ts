@@ -130,7 +130,7 @@ t.test('a deleted template is gone, and its name is free', async (t) => {
   refused(t, await ask('POST', '/deleteTemplate', { templateId: again }), [150])
 })
 
-t.test('X150: an id that is none, or unknown, is refused by every operation that names one', async (t) => {
+t.test('X150: an invalid or unknown id is rejected by every operation that names one', async (t) => {
   for (const id of ['999999', '0', '-1', '1.5', 'abc', '99999999999', '%20', "1'--"]) {
     const sentence = 'Invalid template id'
     refused(t, await ask('GET', `/template/${id}`), [150, sentence], id)
@@ -270,7 +270,7 @@ t.test('PATCH on the list and verbs no template takes are 405', async (t) => {
   t.equal((await ask('HEAD', `/template/${id}`)).status, 200)
 })
 
-t.test('another account’s template asked for by query is as unknown as one that never was', async (t) => {
+t.test('another account’s template requested by query is as unknown as one that never existed', async (t) => {
   const stranger = accountCalls(base, (await service.makeSender()).apiKey)
   const theirs = await stranger.ask('GET', `/template?template_id=${await create()}`)
   t.equal(theirs.text, (await stranger.ask('GET', '/template?template_id=999999')).text)

@@ -6,7 +6,7 @@ import { call, errorText, refused } from '../call.ts'
 const { base, sender, send, copies, deliver } = await makeArrivals(t)
 const PIXEL = 'iVBORw0KGgo='
 
-t.test('a text beside the HTML is delivered as its alternative, merged', async (t) => {
+t.test('a text given with the HTML is delivered as its alternative, merged', async (t) => {
   const { mail, raw } = await deliver({
     personalizations: [{ recipient: 'lena@harbor.example', attributes: { NAME: 'Lena' } }],
     textcontent: 'Dear [%NAME%], your berth is ready.',

@@ -87,7 +87,7 @@ t.test('the bounces of one classification are counted per domain', async (t) => 
   refusedV3(t, await get(sender, `/Weather${MARCH}`), [404, 'resource not found'])
 })
 
-t.test('days that are none, or too many bounces to count, are refused by their field', async (t) => {
+t.test('invalid days, or too many bounces to count, are rejected by their field', async (t) => {
   const sender = await service.makeSender()
   const format = 'must be a date in the format YYYY-MM-DD, or Unix seconds'
   for (const wrong of ['yesterday', '2026-02-30', '', '2026-3-1', '123456789012', '-1']) {

@@ -49,7 +49,7 @@ t.test('P39: categories are listed by name, in pages and by prefix', async (t) =
   refusedV3(t, await get(sender, '?offset=-1'), [400, /negative/, 'offset'])
 })
 
-t.test('fifty categories a page unless told', async (t) => {
+t.test('fifty categories per page by default', async (t) => {
   proves(t, 'categories.page')
   const sender = await service.makeSender()
   await service.sql`insert into tags (account_id, name, created_at)

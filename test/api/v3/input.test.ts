@@ -55,12 +55,12 @@ t.test('a list in a query is a repeated key, a key with brackets or a single val
   t.strictSame(await lists('?names[]=x'), { names: ['x'] })
 })
 
-t.test('text of path and query is read as its type, and what is not asked for is left out', async (t) => {
+t.test('text of path and query is read as its type, and unknown parameters are left out', async (t) => {
   const { params, query } = (await given('?limit=20&all=true&since=2026&other=1&limit=30&__proto__=x')) ?? {}
   t.strictSame([params, query], [{ id: 7 }, { limit: 30, all: true, since: '2026' }])
 })
 
-t.test('a path that can not be is 404, a query or body that can not be is 400 with its field', async (t) => {
+t.test('a path that cannot be is 404, a query or body that cannot be is 400 with its field', async (t) => {
   const asked = (path: string, body: unknown = {}) => ask(base, { path, body })
   for (const id of ['x', '0', '1.5', '-1']) refusedV3(t, await asked(`/try/${id}`), [404, 'resource not found'], id)
   const wrong: readonly (readonly [string, unknown, string | RegExp, string | null])[] = [

@@ -139,7 +139,7 @@ t.test('suppression.read and suppression.delete are rights to every list of supp
   refusedV3(t, none, [400, /^scopes contains no supported scope.*suppression\.create, suppression\.update/, 'scopes'])
 })
 
-t.test('a key answers the scopes it was asked for, and has no more of them', async (t) => {
+t.test('a key returns the scopes that were requested, and has no others', async (t) => {
   proves(t, 'api_keys.scopes')
   const { call, ...sender } = await makeCaller()
   for (const scopes of [['mail.send'], ['mail.send', 'alerts.read', 'mail.batch.create']]) {

@@ -37,7 +37,7 @@ async function reached(extra: Fields): Promise<string[]> {
   return done.filter(({ state }) => state === 'delivered').map(({ recipient }) => recipient.split('@')[0] ?? '')
 }
 
-t.test('nobody on a list gets mail that bypasses nothing', async (t) => {
+t.test('no one on a list gets mail that bypasses nothing', async (t) => {
   t.strictSame(await reached({}), [])
 })
 

@@ -30,14 +30,14 @@ t.test('more than 65,536 characters of section tags are refused, and not made re
   t.ok(longest < 250, `${longest} ms`)
 })
 
-t.test('sections are made ready once for a mail, though each recipient has keys of his own', async (t) => {
+t.test('sections are prepared once per message, though each recipient has different keys', async (t) => {
   const people = toPeople(30, (at) => ({ substitutions: { [`-a${at}-`]: 'x' } }))
   const body = bodyOf({ ...people, subject: 'For -a1-', sections: sectionsOf(6, 9999) })
   const longest = await longestTurnOf(300, async () => t.equal((await send(body)).status, 202))
   t.ok(longest < 300, `${longest} ms`)
 })
 
-t.test('a thousand recipients with ten kilobytes of keys each keep nobody waiting', async (t) => {
+t.test('a thousand recipients with ten kilobytes of keys each delay no other call', async (t) => {
   const key = (at: number): string => `${letter(at)}${'a'.repeat(9900)}`
   const body = bodyOf(toPeople(1000, (at) => ({ substitutions: { [key(at)]: 'x' } })))
   const longest = await longestTurnOf(600, async () => t.equal((await send(body)).status, 202))

@@ -715,7 +715,7 @@ t.test('all mistakes of a request are told together: sender, personalizations, c
   )
 })
 
-t.test('a wrong type ends the check, and so does what is no object', async (t) => {
+t.test('a wrong type ends the check, and so does a value that is not an object', async (t) => {
   const answer = await ask(base, { path: '/mail/send', key, body: { from: [], content: 'x', send_at: 'x' } })
   t.strictSame(
     complaintsOf(answer).map(({ field }) => field),
@@ -764,7 +764,7 @@ t.test('a message of more than 30 MB is refused with 413, and files count withou
   t.equal(fits.status, 202, '40 MB of base64 are 30 MB of files')
 })
 
-t.test('thousands of mistakes are answered by some hundred', async (t) => {
+t.test('of thousands of errors a hundred are returned', async (t) => {
   const attachments = Array.from({ length: 5000 }, () => ({}))
   const answer = await ask(base, { path: '/mail/send', key, body: mail({ attachments }) })
   t.equal(answer.status, 400)

@@ -186,7 +186,7 @@ t.test('what was accepted keeps its template, whatever becomes of that', async (
   t.equal((await copies(answer))[0]?.mail.subject, 'Before 1')
 })
 
-t.test('a thousand recipients get each his own, and a retry the same octets', async (t) => {
+t.test('a thousand recipients get one copy each, and a retry sends the same octets', async (t) => {
   const id = await makeTemplate('dynamic', { subject: 'No {{n}}', html: '<p>{{n}} <%asm_global_unsubscribe_url%></p>' })
   const names = Array.from({ length: 1000 }, (_, n) => ({ dynamic_template_data: { n } }))
   const answer = await send({ ...BARE_ENVIRONMENT, template_id: id, ...personalized(names) })

@@ -17,7 +17,7 @@ const key = sender.apiKey
 
 const fieldsOf = ({ raw }: Copy, name: RegExp) => headerLines(raw).filter((line) => name.test(line))
 
-t.test('the least mail is answered 202 with its id and nothing else, and arrives', async (t) => {
+t.test('the least mail gets 202 with its id and nothing else, and arrives', async (t) => {
   const answer = await send()
   t.match(answer, { status: 202, text: '', headers: { 'content-length': '0' } }, 'P1')
   t.match(answer.headers['x-message-id'], /^[A-Za-z0-9_-]{22}$/)
@@ -178,7 +178,7 @@ t.test('categories become tags of the message, and settings are stored with it',
   })
 })
 
-t.test('whoever left the group of a mail does not get it', async (t) => {
+t.test('a recipient who left the group of a message does not get it', async (t) => {
   proves(t, 'asm.group_id')
   await service.core.suppressions.addAll({ accountId: sender.accountId, group: 12, emails: ['gone@harbor.example'] })
   const answer = await send({ asm: { group_id: 12 }, ...toLena({ to: [{ email: 'gone@harbor.example' }] }) })

@@ -86,7 +86,7 @@ t.test('mail is counted per mailbox provider, and all other domains as Other', a
   )
 })
 
-t.test('days and providers that are none are refused by their field', async (t) => {
+t.test('invalid days and providers are rejected by their field', async (t) => {
   const sender = await service.makeSender()
   refusedV3(t, await get(sender, 'end_date=2026-03-01'), [400, /required/, 'start_date'])
   refusedV3(t, await get(sender, `${MARCH}&mailbox_providers=Nobody`), [400, /Gmail/, 'mailbox_providers'])

@@ -77,7 +77,7 @@ t.test('every list with an offset has a Link header with absolute URLs of its pa
 })
 
 t.test(
-  'a link keeps the rest of the query, whatever stands in it, and is left out where it would be long',
+  'a link keeps the rest of the query, whatever it contains, and is left out where it would be long',
   async (t) => {
     const { links } = await pagesOf('/suppression/bounces?email=%0d%0aX-A:%20b%3e&limit=1&start_time=5')
     t.equal(links.first, '1: email=%0D%0AX-A%3A+b%3E&limit=1&start_time=5&offset=0')

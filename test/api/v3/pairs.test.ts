@@ -50,7 +50,7 @@ for (const [pair, extra] of ACCEPTED) {
   })
 }
 
-t.test('P3: what is only to be looked at is answered 200, with nothing in it', async (t) => {
+t.test('P3: what is only to be looked at gets 200, with nothing in it', async (t) => {
   const { status, text } = await send({ mail_settings: { sandbox_mode: { enable: true } } })
   t.strictSame([status, text], [200, ''])
 })
@@ -198,7 +198,7 @@ t.test('P21 to P28: what is wrong with the call itself', async (t) => {
   t.equal(said.status, 202, 'P25')
 })
 
-t.test('P47: a key is told what it may do', async (t) => {
+t.test('P47: a key can list what it may do', async (t) => {
   const { status, json } = await ask(url, { path: '/scopes', method: 'GET', key: sender.apiKey })
   t.equal(status, 200)
   const scopes = (json?.scopes ?? []) as string[]

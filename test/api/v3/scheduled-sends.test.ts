@@ -55,7 +55,7 @@ t.test('a paused batch is cancelled by PATCH; a second status is rejected', asyn
   t.strictSame((await call('GET', `/user/scheduled_sends/${batch_id}`)).json, [{ batch_id, status: 'cancel' }])
 })
 
-t.test('what is no batch, or no status, is refused', async (t) => {
+t.test('an invalid batch or status is rejected', async (t) => {
   const { call, makeBatch, accountId } = await makeCaller()
   const batch_id = await makeBatch()
   refusedV3(t, await call('POST', '/user/scheduled_sends', { batch_id: 'none', status: 'pause' }), [

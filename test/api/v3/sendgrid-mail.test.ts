@@ -118,7 +118,7 @@ t.test('@sendgrid/mail tells all that is wrong, by field', async (t) => {
   t.match(unverified, { code: 403, response: { body: { errors: [{ field: 'from', help: null }] } } })
 })
 
-t.test('@sendgrid/client calls any path, for itself and for a subaccount, and is told what is wrong', async (t) => {
+t.test('@sendgrid/client calls any path, for itself and for a subaccount, and gets the errors', async (t) => {
   proves(t, 'operation.listScopes')
   const { Client } = require('@sendgrid/client') as { Client: new () => Client }
   const client = new Client()

@@ -134,7 +134,7 @@ t.test('P38: a span needs a start, in days that are, and no end before it', asyn
   t.ok((await rows(sender, `start_date=${today}`)).some(({ date }) => date === today))
 })
 
-t.test('drops are told by their reason, and what was asked for is told once', async (t) => {
+t.test('drops are listed by their reason, and what was requested is listed once', async (t) => {
   const sender = await service.makeSender()
   const { accountId } = sender
   const reasons = ['hardbounce', 'hardbounce', 'abuse', 'unsubscribe', 'manual'] as const

@@ -130,7 +130,7 @@ t.test('an unsubscribe that is added or imported replaces a bounce, and a compla
   t.match(await core.suppressions.holding(accountId, ADA), [{ reason: 'unsubscribe' }], 'never the other way')
 })
 
-t.test('P43: a list that is none is refused', async (t) => {
+t.test('P43: an invalid list is rejected', async (t) => {
   proves(t, 'asm.recipient_emails')
   const { call } = await makeCaller()
   refusedV3(t, await call('POST', '/asm/suppressions/global', { recipient_emails: ADA }), [
@@ -305,7 +305,7 @@ t.test('an address of an internationalized domain is found and removed as it was
   t.strictSame((await call('GET', '/suppression/bounces')).json, [])
 })
 
-t.test('a bounce tells what the server said', async (t) => {
+t.test('a bounce shows the reply of the server', async (t) => {
   const { call, accountId } = await makeCaller()
   const email = 'said@example.org'
   await service.core.suppressions.add({ accountId, scope: 'address', value: email, reason: 'hardbounce' })

@@ -15,7 +15,7 @@ for (const [first, then] of [
   ['<ul><li>', '<ul><li>'],
 ] as const) {
   const one = `${first} and ${then}`
-  t.test(`HTML of 250 kB of ${one} is refused when its plain text takes too long, and holds up nobody`, async (t) => {
+  t.test(`HTML of 250 kB of ${one} is refused when its plain text takes too long, and delays no others`, async (t) => {
     const html_content = first.repeat(125_000 / first.length) + then.repeat(125_000 / then.length)
     const before = process.threadCpuUsage()
     const answer = await add({ html_content })
@@ -30,7 +30,7 @@ for (const [first, then] of [
   })
 }
 
-t.test('plain text that is wanted is made anew of what the version then holds', async (t) => {
+t.test('requested plain text is made again from what the version then contains', async (t) => {
   const made = await add({ html_content: '<p>one</p>' })
   t.match(made.json, { plain_content: 'one' })
   const path = `/templates/${id}/versions/${made.json?.id}`

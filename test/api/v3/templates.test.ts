@@ -121,7 +121,7 @@ t.test('plain text is made from the HTML unless it is given', async (t) => {
   t.match((await call('PATCH', path, { generate_plain_content: true })).json, { plain_content: 'newer' })
 })
 
-t.test('P33: a template that is not there is not found, in any way it is asked for', async (t) => {
+t.test('P33: an unknown template is not found, however it is requested', async (t) => {
   const { call } = await makeCaller()
   const ids = ['d-00000000000000000000000000000000', '00000000-0000-4000-8000-000000000000', '17', 'x%00y', '%2e%2e']
   for (const id of ids) {

@@ -95,7 +95,7 @@ t.test('the calls without an id show and change the oldest webhook', async (t) =
   t.equal(((await call('GET', `${ALL}/all`)).json?.webhooks as unknown[] | undefined)?.length, 2)
 })
 
-t.test('what can’t be is refused by its field', async (t) => {
+t.test('what cannot be is refused by its field', async (t) => {
   const { call, make } = await makeCaller()
   refusedV3(t, await call('POST', ALL, {}), [400, 'url is required.', 'url'])
   refusedV3(t, await call('POST', ALL, { url: 'ftp://hooks.example/' }), [400, /Invalid url/, 'url'])
@@ -182,7 +182,7 @@ t.test('P49: @sendgrid/eventwebhook verifies the signature over the raw body', a
   t.equal(new Set(events.map(({ sg_event_id }) => sg_event_id)).size, 4)
 })
 
-t.test('each flag tells of its own event, and of no other', async (t) => {
+t.test('each flag enables its own event, and no other', async (t) => {
   const { sender, call, make } = await makeCaller()
   const receivers = {
     unsubscribe: await startReceiver(t),

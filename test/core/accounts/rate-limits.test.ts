@@ -66,7 +66,7 @@ t.test('a large limit costs a statement in fifty calls', async (t) => {
   await sql`drop trigger count_statement on allowances`
 })
 
-t.test('the answer says what is left and when it begins anew', async (t) => {
+t.test('the answer says what is left and when it starts again', async (t) => {
   const rate = rateOf(10)
   const limits = anotherProcess(t)
   for (let left = 9; left >= 0; left--) t.match(await limits.take([rate]), { remaining: left, refused: false })

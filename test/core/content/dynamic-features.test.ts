@@ -249,7 +249,7 @@ t.test('subject, html and text are rendered for each recipient, in order', async
   )
 })
 
-t.test('nobody to render for is no rendering', async (t) => {
+t.test('without a recipient there is no rendering', async (t) => {
   t.strictSame(await renderer.renderDynamic({ html: 'a' }, []), [])
 })
 

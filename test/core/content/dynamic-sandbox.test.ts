@@ -149,7 +149,7 @@ const TOO_MUCH: readonly (readonly [what: string, template: string, data: Templa
 ]
 
 for (const [what, template, data, why] of TOO_MUCH) {
-  t.test(`${what}: the rendering fails, in time, and the others of its batch don't`, async (t) => {
+  t.test(`${what}: the rendering fails, in time, and the others of its batch do not`, async (t) => {
     const began = performance.now()
     const parts = what.includes('two parts') ? { html: template, text: template } : { html: template }
     const [first, second, third] = await renderer.renderDynamic(parts, [{ l: [], s: 'a' }, data, { l: [], s: 'a' }])
@@ -161,7 +161,7 @@ for (const [what, template, data, why] of TOO_MUCH) {
   })
 }
 
-t.test('data that fills the heap stops its thread and hurts nobody else', async (t) => {
+t.test('data that fills the heap stops its thread and affects no others', async (t) => {
   const wide = JSON.stringify(Array.from({ length: 1_500_000 }, () => ({})))
   const rendered = await renderer.renderDynamic({ html: 'a' }, [{}, { toJSON: () => JSON.parse(wide) }, {}])
   t.strictSame(

@@ -173,7 +173,7 @@ t.test('sections that come to nothing are given up too, and large ones that come
   t.equal(text, long.replaceAll('-name-', 'Lena').repeat(2))
 })
 
-t.test('a long text keeps nobody waiting, nor do many of them', async (t) => {
+t.test('a long text delays no others, nor do many of them', async (t) => {
   const values = { a: 'b', [`${'a'.repeat(9000)}b`]: 'x' }
   const substituter = createSubstituter(Object.keys(values))
   const texts = Array.from({ length: 20 }, (_, at) => 'a'.repeat(1_000_000 + at))

@@ -265,7 +265,7 @@ t.test('two observers of one dead worker take over once', async (t) => {
 })
 
 t.test(
-  'a delivery whose worker was lost three times waits five minutes, so that it can not stop all others',
+  'a delivery whose worker was lost three times waits five minutes, so that it cannot stop all others',
   async (t) => {
     const { service, watch, clock, story } = await makeQueue(t)
     for (let lost = 1; lost <= 3; lost++) {

@@ -180,7 +180,7 @@ t.test('a stale delivery is neither given back nor may its final dot be written'
   )
 })
 
-t.test('leave for many final dots is answered one by one, in the order asked for', async (t) => {
+t.test('permissions for many ends of data are given one by one, in the order requested', async (t) => {
   const { core, service, accept, register, claimAll } = await makeQueue(t)
   await accept(recipients(6))
   const workerId = await register()

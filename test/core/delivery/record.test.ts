@@ -170,7 +170,7 @@ t.test('a result whose answer was lost with the connection is recorded, and may 
   t.ok(story?.deliveries.every(({ state }) => state === 'delivered'))
 })
 
-t.test('one result the database can not take keeps its whole batch out, half of it never', async (t) => {
+t.test('one result the database cannot take keeps its whole batch out, half of it never', async (t) => {
   const queue = await makeQueue(t)
   const { workerId, claimed } = await makeHand(queue, 3)
   const results = claimed.map((one) => resultOf(one, workerId, DELIVERED))

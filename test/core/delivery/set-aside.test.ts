@@ -46,7 +46,7 @@ async function makeLosses(t: Test) {
 }
 
 t.test(
-  'a delivery that takes two workers’ lives while each is at it alone is set aside, with an alarm; those beside it are not',
+  'a delivery during whose building alone two workers die is set aside, with an alarm; the others are not',
   async (t) => {
     const { lose, alone, told, core, id, short } = await makeLosses(t)
     await lose()

@@ -49,7 +49,7 @@ t.test('a recipient suppressed since the claim gets no leave for its final dot, 
   )
 })
 
-t.test('whoever left an unsubscribe group gets no message of that group, and all others', async (t) => {
+t.test('a recipient who left an unsubscribe group gets no message of that group, and all others', async (t) => {
   const queue = await makeQueue(t)
   const { core, sender, service } = queue
   const { accountId } = sender
@@ -108,7 +108,7 @@ t.test('a hard bounce suppresses its address in the statement that records it', 
   )
 })
 
-t.test('with a setting hard bounces end, begin anew with the next one, and are tidied away', async (t) => {
+t.test('with a setting hard bounces end, starts again with the next one, and are tidied away', async (t) => {
   const queue = await makeQueue(t)
   const { service, sender } = queue
   const config = { ...service.config, hardBounceDays: 30 }

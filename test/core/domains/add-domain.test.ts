@@ -139,7 +139,7 @@ t.test('what one process activates another process sees within 5 s', async (t) =
   }
 })
 
-t.test('activate and show answer domainInvalid for a domain nobody added', async (t) => {
+t.test('activate and show return domainInvalid for a domain that was never added', async (t) => {
   for (const name of ['nobody.example', 'not a domain', '']) {
     t.equal(await refused(domains.activate(name)), 'domainInvalid')
     t.equal(await refused(domains.show(name)), 'domainInvalid')

@@ -51,7 +51,7 @@ t.test('what is scheduled in a batch is paused, and resumed for when it was due'
   t.same(await service.core.batches.list(sender.accountId), [])
 })
 
-t.test('what is cancelled is dropped for good, and says so', async (t) => {
+t.test('what is cancelled is dropped permanently, and says so', async (t) => {
   const service = await makeService(t)
   const sender = await service.makeSender()
   const act = await makeBatch(service, sender)
@@ -77,7 +77,7 @@ t.test('what was paused can be cancelled', async (t) => {
   t.match(await standing(service, messageId), { state: 'dropped', reason: 'cancelled' })
 })
 
-t.test('a delivery that another transaction has in hand when its batch is cancelled is dropped as well', async (t) => {
+t.test('a delivery that another transaction has in flight when its batch is cancelled is dropped as well', async (t) => {
   const service = await makeService(t)
   const sender = await service.makeSender()
   const act = await makeBatch(service, sender)

@@ -51,7 +51,7 @@ t.beforeEach(() => {
 })
 
 t.test(
-  'a large body is one object, which nobody can read without the row, and is loaded octet for octet',
+  'a large body is one object, which cannot be read without the row, and is loaded octet for octet',
   async (t) => {
     const before = storage.objects.size
     const { messageId } = await acceptMessage(service, sender, LARGE)
@@ -199,7 +199,7 @@ t.test(
   },
 )
 
-t.test('while a body cannot be read, it is said so: to delivery, and to whoever looks at it', async (t) => {
+t.test('while a body cannot be read, delivery and the pages that show it report so', async (t) => {
   const { messageId } = await acceptMessage(service, sender, LARGE)
   storage.react = ({ method }) => (method === 'GET' ? { status: 403, code: 'AccessDenied' } : undefined)
   t.match(await failure(load(messageId)), { name: 'BodyUnavailable', cause: { message: /grant s3:GetObject/ } })

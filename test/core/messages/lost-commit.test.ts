@@ -23,7 +23,7 @@ function losingSecondAnswer(pool: Sql): Sql {
   return losing(pool)
 }
 
-t.test('when the answer to a commit is lost, each of its messages is answered as it was stored', async (t) => {
+t.test('when the response to a commit is lost, each of its messages gets the response of what was stored', async (t) => {
   const service = await makeService(t)
   const sender = await service.makeSender()
   const envelopes = [envelopeTo('lena@harbor.example')]

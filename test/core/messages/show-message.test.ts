@@ -23,7 +23,7 @@ async function makeWorker({ core }: TestService) {
   return { claim: () => claimDue(core, { workerId, limit: 1000 }), result }
 }
 
-t.test('show answers undefined for what is no id, and for an id nobody has', async (t) => {
+t.test('show returns undefined for an invalid id, and for an unknown one', async (t) => {
   const { core } = await makeService(t)
   for (const id of ['', 'x', '../..', "'; drop table messages", 'g'.repeat(32), '0'.repeat(31), '0'.repeat(33)]) {
     t.equal(await core.messages.show(id), undefined, id)
@@ -42,7 +42,7 @@ t.test('show answers a message under its id, with or without hyphens, in either 
   }
 })
 
-t.test('show tells what was accepted, one delivery for each recipient in order', async (t) => {
+t.test('show returns what was accepted, one delivery for each recipient in order', async (t) => {
   const service = await makeService(t)
   const sender = await service.makeSender()
   const add = { accountId: sender.accountId, scope: 'address', value: 'gone@harbor.example', reason: 'manual' } as const

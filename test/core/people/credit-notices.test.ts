@@ -97,7 +97,7 @@ t.test('credit that moves to subaccounts is not used, and what comes back is a r
   }
 })
 
-t.test('many workers send one mail, whoever dies when', async (t) => {
+t.test('many workers send one email, whichever of them dies', async (t) => {
   const { sender, accountId } = await limited(5)
   await spend(sender, 5)
   const processes = [1, 2, 3, 4].map(() => anotherProcess(t, service))
@@ -144,7 +144,7 @@ t.test('a recurring credit is a refill in each of its periods', async (t) => {
   t.equal((await mailAbout(accountId)).length, 2)
 })
 
-t.test('nobody is told without an owner who can log in, or if notices are off', async (t) => {
+t.test('no notice is sent without an owner who can log in, or if notices are off', async (t) => {
   const without = await service.makeSender()
   await makeMember(without.accountId, 'developer')
   await core.credits.limit(without.accountId, 5)

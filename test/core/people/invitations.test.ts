@@ -67,7 +67,7 @@ t.test('an invitation ends when it is revoked, replaced or 7 days old', async (t
   await moveClock(sql, '0 days')
 })
 
-t.test('a user accepts only what was sent to their own address, and nobody accepts for them', async (t) => {
+t.test('a user accepts only what was sent to their own address, and no one accepts for them', async (t) => {
   const other = await service.makeSender()
   const user = await makeMember(service, other.accountId, 'owner')
   const { token } = await invite('support', user.email)

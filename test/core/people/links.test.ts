@@ -103,7 +103,7 @@ t.test('two people who have the same name get accounts of different names', asyn
   t.not(ids[0], ids[1])
 })
 
-t.test('without SIGN_UP=open nobody signs up, and links that were sent before are invalid', async (t) => {
+t.test('without SIGN_UP=open no one can sign up, and links that were sent before are invalid', async (t) => {
   const person = newPerson()
   await signUp.request(person, newClient())
   await core.people.close()

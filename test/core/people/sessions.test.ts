@@ -71,7 +71,7 @@ t.test('a change of role is seen within 5 seconds, and replaces the token', asyn
   t.ok(await anotherProcess(t, service).people.sessions.find(next))
 })
 
-t.test('sessions that are asked for together are read together, and each is its own', async (t) => {
+t.test('sessions that are requested together are read together, and each is its own', async (t) => {
   const members = await Promise.all(
     ['viewer', 'support', 'developer'].map((role) => makeMember(service, owner.accountId, role)),
   )

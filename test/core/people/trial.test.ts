@@ -133,7 +133,7 @@ t.test('a day has a hundred recipients, in all processes together', async (t) =>
   t.match(await bySmtp(t, trial), /^450 4\.7\.1 /)
 })
 
-t.test('a repeated call of the day’s last message is answered with that message', async (t) => {
+t.test('a repeated call of the day’s last message returns that message', async (t) => {
   const trial = await signUp(service)
   const body = v2Body(trial, {
     ...from(ONBOARDING),

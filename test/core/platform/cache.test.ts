@@ -58,7 +58,7 @@ t.test('an answer as old as its bound is never given, also when renewing it fail
   t.equal(await cache.get('a'), 'a at 6000')
 })
 
-t.test('the age counts from before the answer was asked for', async (t) => {
+t.test('the age counts from before the answer was requested', async (t) => {
   const { cache, state, answerNext } = makeCache()
   state.answer = 'slow'
   const first = cache.get('a')

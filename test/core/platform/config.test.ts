@@ -345,7 +345,7 @@ t.test('mail to the operator needs a domain that it is sent from, and must not c
   t.match(readConfig({ ...both, OPERATOR_MAIL: 'abuse@ship.example' }), { serviceDomain: 'ship.example' })
 })
 
-t.test('of two wrong settings one is named, and mending it names the other', async (t) => {
+t.test('of two invalid settings one is named, and correcting it names the other', async (t) => {
   const env = { API_PORT: 'x', LOG_LEVEL: 'loud' }
   t.match(refusal(env)?.message, /^API_PORT/)
   t.match(refusal({ ...env, API_PORT: '80' })?.message, /^LOG_LEVEL/)

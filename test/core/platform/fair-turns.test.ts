@@ -46,7 +46,7 @@ t.test('those who wait have their turns in rotation, however many one of them as
   t.strictSame(await Promise.all(all), ['a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'b2'])
 })
 
-t.test('turns run beside each other while their sizes fit, and a large one is not passed over', async (t) => {
+t.test('turns run at the same time while their sizes fit, and a large one is not passed over', async (t) => {
   const { take, end, running } = makeTurns({ capacity: 10, ...ENDLESS })
   const all = [
     take('a1', { size: 6 }),

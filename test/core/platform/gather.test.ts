@@ -2,7 +2,7 @@ import t from 'tap'
 import { gather } from '../../../packages/core/src/platform/concurrency/gather.ts'
 
 t.test(
-  'keys that are requested in one iteration of the event loop are loaded together, at most so many at once',
+  'keys that are requested in one iteration of the event loop are loaded together, up to a limit',
   async (t) => {
     const calls: (readonly number[])[] = []
     const load = gather(async (keys: readonly number[]) => {

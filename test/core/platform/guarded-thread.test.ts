@@ -59,7 +59,7 @@ t.test('what does not end by the clock is stopped too', async (t) => {
   await t.rejects(makePool({ mostCpu: 60_000, longest: 300 }).ask('compute'), { message: 'a thread was stopped: busy' })
 })
 
-t.test('an order that comes while an idle thread is being ended is answered by another one', async (t) => {
+t.test('an order that comes while an idle thread is being ended is carried out by another one', async (t) => {
   const pool = makePool({ idle: 20 })
   for (let round = 0; round < 10; round++) {
     t.equal(await pool.ask('first'), 'first')

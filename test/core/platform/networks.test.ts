@@ -36,7 +36,7 @@ t.test('an empty list says so and holds nothing', async (t) => {
   t.equal(new NetworkList(['127.0.0.1']).empty, false)
 })
 
-t.test('parseNetworks drops blanks and quotes the first entry that is none', async (t) => {
+t.test('parseNetworks drops blanks and quotes the first invalid entry', async (t) => {
   t.strictSame(parseNetworks([' 10.0.0.0/8 ', '', '  ', '::1/128']), ['10.0.0.0/8', '::1/128'])
   for (const wrong of [
     ...['ship.example', '10.0.0', '10.0.0.0/33', '10.0.0.0/-1', '10.0.0.0/8/8', '10.0.0.0/', '10.0.0.0/a', '010.0.0.1'],

@@ -121,7 +121,7 @@ t.test('another implementation, s3rver, does the same', async (t) => {
 })
 
 t.test(
-  'a wrong key, a wrong secret and a wrong region are refused, and the error names the settings, not the secret',
+  'a invalid key, a wrong secret and a wrong region are refused, and the error names the settings, not the secret',
   async (t) => {
     for (const wrong of [
       { S3_ACCESS_KEY_ID: 'AKIDOTHER' },
@@ -139,7 +139,7 @@ t.test(
   },
 )
 
-t.test('storage that fails for a moment is asked again; one that stays away is given up in time', async (t) => {
+t.test('storage that fails for a moment is requested again; one that stays away is given up in time', async (t) => {
   const { storage, store } = await makeStore(t)
   for (const reaction of [
     { status: 503, code: 'SlowDown' },

@@ -187,7 +187,7 @@ t.test('an address of the inside is refused in every spelling', async (t) => {
     )
 })
 
-t.test('what is no plain http(s) URL is refused', async (t) => {
+t.test('anything but a plain http(s) URL is rejected', async (t) => {
   const http = createOutboundHttp({ ...strict, outboundNetworks: ['0.0.0.0/0', '::/0'], outboundPorts: [] })
   for (const url of MALFORMED)
     t.equal(

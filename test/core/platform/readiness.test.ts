@@ -29,7 +29,7 @@ t.test('a core is not ready before the database was asked, and accepts nothing u
 })
 
 for (const setting of ['synchronous_commit']) {
-  t.test(`a database with ${setting} off makes a core not ready, unless it is told that this is a test`, async (t) => {
+  t.test(`a database with ${setting} off makes a core not ready, unless a setting declares a test`, async (t) => {
     const service = await makeService(t)
     const sender = await service.makeSender()
     await service.sql.unsafe(`alter database ${databaseName(service)} set ${setting} = off`)
@@ -43,7 +43,7 @@ for (const setting of ['synchronous_commit']) {
   })
 }
 
-t.test('a database that lacks a migration makes a core not ready and says how to mend it', async (t) => {
+t.test('a database that lacks a migration makes a core not ready, with what to do', async (t) => {
   const service = await makeService(t)
   await service.sql`delete from schema_migrations where name = '0005_templates.sql'`
   const { ready, reasons } = await service.core.readiness.check()

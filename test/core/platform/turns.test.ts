@@ -35,7 +35,7 @@ t.test('of long work, and of what many begin at once, some milliseconds are done
   t.ok(longest < 60, `${longest} of 500 ms`)
 })
 
-t.test('what can’t be stopped is done one after the other, when a turn has time for it', async (t) => {
+t.test('what cannot be stopped is done one after the other, when a turn has time for it', async (t) => {
   let order: number[] = []
   const longest = await longestTurnOf(120, () => {
     order = []
@@ -55,7 +55,7 @@ t.test('what can’t be stopped is done one after the other, when a turn has tim
   t.ok(longest < 120, `${longest} of 300 ms`)
 })
 
-t.test('an error is told, then or later, and holds up nobody', async (t) => {
+t.test('an error is reported, then or later, and delays no others', async (t) => {
   await new Promise((resolve) => setImmediate(resolve))
   const failing = function* (steps: number): Stoppable<never> {
     yield* worked(steps)

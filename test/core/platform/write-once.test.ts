@@ -49,7 +49,7 @@ t.test('who comes second changes nothing, says so, and knows the first one durab
   t.strictSame(readdirSync(folder), ['key'])
 })
 
-t.test('the secret key is durable before it is used, whoever made it', { skip }, async (t) => {
+t.test('the secret key is durable before it is used, whichever process made it', { skip }, async (t) => {
   const folder = newFolder()
   const made = watched(folder, () => void loadSecretKey(undefined, folder))
   t.strictSame(made.slice(0, 3), ['sync secret-key.new', 'link secret-key.new secret-key', 'sync .'])

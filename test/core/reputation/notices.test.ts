@@ -55,7 +55,7 @@ const statesOf = async ({ accountId }: Sender) =>
   )
 
 t.test(
-  'the operator is told of a warned account without an address, with the figures and what to do, once',
+  'the operator is notified of a warned account without an address, with the figures and what to do, once',
   async (t) => {
     const sender = await service.makeSender()
     await happened(sender, { sent: 1000, bounced: 48 })

@@ -37,7 +37,7 @@ t.test('a long reader holds up what is dropped, and no mail; afterwards it goes 
   t.equal(await old(), 0)
 })
 
-t.test('one left half way does not stand in the way of an older one', async (t) => {
+t.test('one left half way does not block an older one', async (t) => {
   const { service } = await make(t, { EVENT_DAYS: '7' })
   const old = async () =>
     (await service.sql`select relname from pg_class where relkind = 'r' and relname ~ '_2025w\\d\\d$'`).length
@@ -60,7 +60,7 @@ t.test('one left half way does not stand in the way of an older one', async (t) 
   t.equal(await old(), 0)
 })
 
-t.test('a week that was only marked is asked again, since its mail may have been requeued', async (t) => {
+t.test('a week that was only marked is requested again, since its mail may have been requeued', async (t) => {
   const { service, sender } = await make(t, { EVENT_DAYS: '7' })
   await acceptMessage(service, sender)
   await numberEvents(service)
@@ -74,7 +74,7 @@ t.test('a week that was only marked is asked again, since its mail may have been
   t.equal(mark, null)
 })
 
-t.test('whoever died on the way is followed, and a table that an operator took out stays', async (t) => {
+t.test('a run that died is continued, and a table that an operator detached stays', async (t) => {
   const { service, sender } = await make(t, { EVENT_DAYS: '7' })
   await acceptMessage(service, sender)
   await finish(service)

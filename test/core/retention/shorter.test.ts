@@ -46,7 +46,7 @@ async function gaps(): Promise<string[]> {
 }
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at)
 
-t.test('bodies of an account that keeps them for less go after its days, and nobody else’s', async (t) => {
+t.test('bodies of an account with a shorter retention are deleted after its days, and no others', async (t) => {
   const [short, other] = [await service.makeSender(), await service.makeSender()]
   t.teardown(() => moveClock(sql, '0'))
   await core.accounts.settings.change(short.accountId, { bodyDays: 2 }, OPERATOR)

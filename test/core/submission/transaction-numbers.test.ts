@@ -77,7 +77,7 @@ t.test('two processes on one database never take the same number', async (t) => 
   t.equal(new Set(taken).size, taken.length)
 })
 
-t.test('a database that fails once is asked again', async (t) => {
+t.test('a database that fails once is requested again', async (t) => {
   const numbers = createTransactionNumbers(database.sql)
   await database.sql`alter sequence transaction_numbers rename to hidden`
   await t.rejects(numbers.take(1, NOW))

@@ -284,7 +284,7 @@ t.test('the advice turns ready at 99 % of at least 100 own messages over 14 days
   t.match(await ours(3, false), { isReady: false, text: /98\.9 %/ })
 })
 
-t.test('mail to dmarc@ that is no report is not kept', async (t) => {
+t.test('mail to dmarc@ without a report is not kept', async (t) => {
   t.match(await mail(t, Buffer.from('From: mina@quay.example\r\nSubject: Hello\r\n\r\nHow are you?\r\n')), /^250 /)
   t.match(await newest(), { kind: 'unrecognised', why: 'no-report', role: 'dmarc', isKept: false })
 })

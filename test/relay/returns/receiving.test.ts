@@ -352,7 +352,7 @@ t.test('Feedback-ID names tag, class and account, unless the message has its own
   t.equal(await made({}, { 'x-headers': { 'Feedback-ID': 'a:b:c:ship1' } }), 'a:b:c:ship1')
 })
 
-t.test('a refusal of our return path does not count against the recipient, whoever To names', async (t) => {
+t.test('a rejection of our return path does not count against the recipient, whatever To names', async (t) => {
   const { to, id, path } = await makeDelivered()
   const refused = { status: '5.1.1', diagnostic: `550 5.1.1 <${path}>: User unknown` }
   t.match(await mail(t, path, bounceReport('postmaster@ship.example', [refused])), /^250 /)

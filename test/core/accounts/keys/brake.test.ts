@@ -7,7 +7,7 @@ import { networkOf } from '../../../../packages/core/src/platform/net/networks.t
 const shows = (brake: InvalidKeyThrottle, name: string, unseen?: Look): Promise<boolean | 'refused'> =>
   brake.admit(name, { key: 'key', wrong: !unseen }, unseen ?? (async () => new Set())).catch(() => 'refused')
 
-t.test('a source is braked from its limit until a minute after its first wrong key', async (t) => {
+t.test('a source is braked from its limit until a minute after its first invalid key', async (t) => {
   let now = 0
   const brake = new InvalidKeyThrottle(3, undefined, () => now)
   for (let time = 0; time < 3; time++) {
@@ -25,7 +25,7 @@ t.test('a source is braked from its limit until a minute after its first wrong k
   t.equal(await shows(brake, 'a'), true, 'it counts anew')
 })
 
-t.test('keys nobody has seen are looked for while their source is braked, and not before', async (t) => {
+t.test('unknown keys are looked up while their source is throttled, and not before', async (t) => {
   const brake = new InvalidKeyThrottle(1, undefined, () => 0)
   const looks: string[][] = []
   const look: Look = async (keys) => {
@@ -40,7 +40,7 @@ t.test('keys nobody has seen are looked for while their source is braked, and no
   t.strictSame(looks, [['key'], ['key']])
 })
 
-t.test('it remembers ten thousand sources and no more, and none where there is no limit', async (t) => {
+t.test('it remembers at most ten thousand sources, and none where there is no limit', async (t) => {
   const brake = new InvalidKeyThrottle(1, undefined, () => 0)
   for (let source = 0; source < 10_001; source++) brake.note(`${source}`)
   t.equal(await shows(brake, '0'), true, 'the oldest is forgotten')

@@ -126,7 +126,7 @@ t.test('octets go to the database and come back as they are, in any place and of
   t.match(await sql`select 1 as one, ${nothing}::bytea as octets`, [{ one: 1, octets: null }])
 })
 
-t.test('statements whose columns change while several are on their way are asked again, each as it was', async (t) => {
+t.test('statements whose columns change while several are on their way are requested again, each as it was', async (t) => {
   const sql = openDatabase({ url: database.url, name: 'test', connections: 1 })
   t.teardown(() => sql.end({ timeout: 1 }))
   await sql`create table ledgers (id int, entry text)`

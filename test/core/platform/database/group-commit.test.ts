@@ -69,7 +69,7 @@ t.test('what comes while a commit runs is written together in the next one, each
   t.strictSame(await Promise.all(all), ['a is in', 'b is in', 'c is in'])
 })
 
-t.test('nobody is answered before the commit that holds the item', async (t) => {
+t.test('no response is sent before the commit that holds the item', async (t) => {
   const { add, end } = makeCommit()
   const answered: string[] = []
   for (const item of add('a', 'b')) void item.then((answer) => answered.push(answer))
@@ -101,7 +101,7 @@ t.test('a batch ends before it weighs more than maxWeight, but an item heavier t
   await Promise.all(all)
 })
 
-t.test('one item the database can not take fails alone: the others of its batch are written one by one', async (t) => {
+t.test('one item the database cannot take fails alone: the others of its batch are written one by one', async (t) => {
   const { commit, batches, endAll } = makeCommit({ maxItems: 4 })
   const first = commit.add({ name: 'a' })
   const rest = [{ name: 'b' }, { name: 'c', bad: true }, { name: 'd' }, { name: 'e' }].map((item) => commit.add(item))
@@ -115,7 +115,7 @@ t.test('one item the database can not take fails alone: the others of its batch 
   t.equal(commit.size, 0)
 })
 
-t.test('when the database is away the whole batch is told so at once, and the next item tries anew', async (t) => {
+t.test('when the database is away the whole batch fails at once, and the next item tries again', async (t) => {
   const { add, batches, end, commit } = makeCommit()
   const [a] = add('a')
   const rest = Promise.allSettled(add('b', 'c', 'd'))
@@ -271,7 +271,7 @@ t.test('while one lane gathers, the other one leaves it what comes', async (t) =
   await Promise.all(all)
 })
 
-t.test('when all that waited came too late they are refused, and nothing is written for nobody', async (t) => {
+t.test('when all that waited are too late they are rejected, and nothing is written', async (t) => {
   const written: string[] = []
   let end: () => void = () => {}
   const commit = createGroupCommit<Item, string>({

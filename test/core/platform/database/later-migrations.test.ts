@@ -68,7 +68,7 @@ t.test('of two processes, one applies them', async (t) => {
   t.match(await sql`select rows::int from schema_backfills`, [{ rows: 1000 }], 'no row was read twice')
 })
 
-t.test('an index is built while rows are written, and one whose build was interrupted is built anew', async (t) => {
+t.test('an index is built while rows are written, and one whose build was interrupted is built again', async (t) => {
   const text = '-- index parcels_by_weight\ncreate index concurrently parcels_by_weight on parcels (weight_kg)'
   const { sql, folder, url } = await makeVersion(t, { '0082_parcels_by_weight': text })
   // A transaction that is open lets the build wait; the cancelled build leaves an invalid index.

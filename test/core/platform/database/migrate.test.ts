@@ -43,7 +43,7 @@ t.test('of ten processes that migrate at once each file is applied by one, and n
 })
 
 t.test(
-  'migrate refuses a database whose applied migration is not the file any more, and changes nothing',
+  'migrate refuses a database whose applied migration is not the file any longer, and changes nothing',
   async (t) => {
     const sql = (await makeEmptyDatabase(t)).open()
     await migrate(sql)
@@ -54,7 +54,7 @@ t.test(
   },
 )
 
-t.test('a migration that fails is undone whole and named, and after the mend migrate goes on from there', async (t) => {
+t.test('a migration that fails is rolled back whole and named, and after the correction migrate goes on from there', async (t) => {
   const sql = (await makeEmptyDatabase(t)).open()
   await sql`create table api_keys (in_the_way text)`
   await t.rejects(migrate(sql), { message: /^sql\/0002_accounts\.sql: .*api_keys.* already exists/ })
@@ -65,7 +65,7 @@ t.test('a migration that fails is undone whole and named, and after the mend mig
   t.strictSame(await migrate(sql), FILES.slice(1))
 })
 
-t.test('a migration that waits for a lock gives up after some seconds, so that nobody waits behind it', async (t) => {
+t.test('a migration that waits for a lock gives up after some seconds, so that nothing waits behind it', async (t) => {
   const database = await makeEmptyDatabase(t)
   const other = database.open(1)
   await makeMigrationsTable(other)

@@ -146,7 +146,7 @@ t.test('cleanup makes the partitions of the time that has come', async (t) => {
   t.equal((await count()) - before, 8 * PARENTS.length)
 })
 
-t.test('a message is accepted and told of a year from now', async (t) => {
+t.test('a message is accepted and shown a year from now', async (t) => {
   const service = await makeService(t)
   const sender = await service.makeSender()
   await moveClock(service.sql, '1 year')
@@ -159,7 +159,7 @@ t.test('a message is accepted and told of a year from now', async (t) => {
   )
 })
 
-t.test('making partitions holds up no accept, however long somebody reads the tables', async (t) => {
+t.test('making partitions delays no accept, however long a reader holds the tables', async (t) => {
   const service = await makeServiceOn(t, await makeWholeDatabase())
   const sender = await service.makeSender()
   await acceptMessage(service, sender)
@@ -185,7 +185,7 @@ t.test('making partitions holds up no accept, however long somebody reads the ta
   t.equal(made, 0, 'once the reader has gone they are made')
 })
 
-t.test("two cores that clean up at once do not stand in each other's way", async (t) => {
+t.test("two cores that clean up at once do not block each other", async (t) => {
   const service = await makeService(t)
   const config = readConfig(service.env)
   const other = createCore({ sql: service.sql, config, log: createLog('test', 'silent') })

@@ -96,7 +96,7 @@ t.test(
   },
 )
 
-t.test('an accept whose answer is lost in silence is answered as it was stored, and stored once', async (t) => {
+t.test('an accept whose response is lost in silence gets the response of what was stored, once', async (t) => {
   const { service, proxy, pool } = await startBehindProxy(t, 3)
   const sender = await service.makeSender()
   const core = createCore({ sql: pool, config: readConfig({ ...service.env }), log: createLog('test', 'silent') })

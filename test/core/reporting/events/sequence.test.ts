@@ -121,7 +121,7 @@ t.test('many at it at once number each event once', async (t) => {
   )
 })
 
-t.test('an event tells of its delivery', async (t) => {
+t.test('an event names its delivery', async (t) => {
   const service = await makeService(t)
   const sender = await service.makeSender()
   await acceptMessage(service, sender, {})

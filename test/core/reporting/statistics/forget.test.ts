@@ -5,7 +5,7 @@ import { makeService } from '../../../helpers/service.ts'
 import { acceptMessage } from '../../submission.ts'
 import { countAll, happen } from './happen.ts'
 
-t.test('forgetting a person takes no count away, and her address out of the names of tags', async (t) => {
+t.test('erasing a recipient changes no count, and removes the address from the names of tags', async (t) => {
   const service = await makeService(t)
   const { core, sql } = service
   const [sender, other] = [await service.makeSender(), await service.makeSender()]

@@ -159,7 +159,7 @@ t.test('names beyond a day’s thousand are the same ones after a recount', asyn
   t.same(await rollUps(service, accountId), before)
 })
 
-t.test('a day of which something is gone is not counted anew', async (t) => {
+t.test('a day of which something is gone is not counted again', async (t) => {
   const service = await makeService(t)
   const sender = await service.makeSender()
   const { accountId } = sender

@@ -75,16 +75,19 @@ t.test('postrider up on data that something else has, or had', { skip }, async (
     await ends(t, latest)
   })
 
-  await all.test('a lock that a full disk left empty stops no start, nor does one of a process long gone', async (t) => {
-    for (const left of ['', '1', `${process.pid} 0 up\n`]) {
-      writeFileSync(join(env.DATA_DIR as string, 'postgres.lock'), left)
-      t.equal((await answered<unknown[]>(env, 'account', 'list')).length, 1, JSON.stringify(left))
-      t.strictSame(
-        readdirSync(env.DATA_DIR as string).filter((name) => name.startsWith('postgres.lock')),
-        [],
-      )
-    }
-  })
+  await all.test(
+    'a lock that a full disk left empty stops no start, nor does one of a process long gone',
+    async (t) => {
+      for (const left of ['', '1', `${process.pid} 0 up\n`]) {
+        writeFileSync(join(env.DATA_DIR as string, 'postgres.lock'), left)
+        t.equal((await answered<unknown[]>(env, 'account', 'list')).length, 1, JSON.stringify(left))
+        t.strictSame(
+          readdirSync(env.DATA_DIR as string).filter((name) => name.startsWith('postgres.lock')),
+          [],
+        )
+      }
+    },
+  )
 
   await all.test(
     'a key or password that a power cut left empty is told in a sentence, and stops nothing later',

@@ -103,42 +103,45 @@ function routeOf(method: string, path: string, accountId: number): Route | undef
   )
 }
 
-t.test('a user who may read sees the page, and no page has a link or a form that its visitor may not use', async (t) => {
-  const dashboard = await openDashboard(t)
-  const { core } = dashboard.service
-  const { id, visitors } = await everyRole(dashboard)
-  await core.auth.createKey({ accountId: id, name: 'shop' })
-  await core.suppressions.addAll({ accountId: id, emails: ['x@harbor.example'] })
-  await dashboard.service.giveKey('ship.example')
-  await core.domains.add({ accountId: id, name: 'ship.example' })
-  const reads = (role: Role) =>
-    ['domains', 'domains/ship.example', 'suppressions', 'keys', 'templates', 'webhooks', 'settings', 'audit'].filter(
-      (path) => mayVisit(role, routeOf('GET', `/app/${id}/${path}`, id) as Extract<Route, { for: 'account' }>),
-    )
-  t.strictSame(reads('observer'), reads('owner'), 'an operator who looks at an account sees what it is made of')
-  t.strictSame(reads('support'), ['suppressions'])
-  t.strictSame(reads('viewer'), [])
-  for (const role of ROLES) {
-    for (const route of ROUTES) {
-      if (route.for !== 'account' || route.method !== 'GET' || !mayVisit(role, route)) continue
-      const path = `/app/${id}${route.path.replace(':domain', 'ship.example')}`
-      if (path.includes(':')) continue
-      const response = await visitors[role].get(path)
-      if (!response.headers.get('content-type')?.startsWith('text/html')) continue
-      const text = await response.text()
-      const leads = [
-        ...[...text.matchAll(/ href="([^"]+)"/g)].map(([, to = '']) => routeOf('GET', to, id)),
-        ...[...text.matchAll(/<form[^>]* action="([^"]+)"/g)].map(([form, to = '']) =>
-          routeOf(form.includes('method="post"') ? 'POST' : 'GET', to, id),
-        ),
-      ]
-      for (const to of leads) {
-        if (to?.for === 'account' && !mayVisit(role, to))
-          t.fail(`${role}: ${route.path} leads to ${to.method} ${to.path}`)
+t.test(
+  'a user who may read sees the page, and no page has a link or a form that its visitor may not use',
+  async (t) => {
+    const dashboard = await openDashboard(t)
+    const { core } = dashboard.service
+    const { id, visitors } = await everyRole(dashboard)
+    await core.auth.createKey({ accountId: id, name: 'shop' })
+    await core.suppressions.addAll({ accountId: id, emails: ['x@harbor.example'] })
+    await dashboard.service.giveKey('ship.example')
+    await core.domains.add({ accountId: id, name: 'ship.example' })
+    const reads = (role: Role) =>
+      ['domains', 'domains/ship.example', 'suppressions', 'keys', 'templates', 'webhooks', 'settings', 'audit'].filter(
+        (path) => mayVisit(role, routeOf('GET', `/app/${id}/${path}`, id) as Extract<Route, { for: 'account' }>),
+      )
+    t.strictSame(reads('observer'), reads('owner'), 'an operator who looks at an account sees what it is made of')
+    t.strictSame(reads('support'), ['suppressions'])
+    t.strictSame(reads('viewer'), [])
+    for (const role of ROLES) {
+      for (const route of ROUTES) {
+        if (route.for !== 'account' || route.method !== 'GET' || !mayVisit(role, route)) continue
+        const path = `/app/${id}${route.path.replace(':domain', 'ship.example')}`
+        if (path.includes(':')) continue
+        const response = await visitors[role].get(path)
+        if (!response.headers.get('content-type')?.startsWith('text/html')) continue
+        const text = await response.text()
+        const leads = [
+          ...[...text.matchAll(/ href="([^"]+)"/g)].map(([, to = '']) => routeOf('GET', to, id)),
+          ...[...text.matchAll(/<form[^>]* action="([^"]+)"/g)].map(([form, to = '']) =>
+            routeOf(form.includes('method="post"') ? 'POST' : 'GET', to, id),
+          ),
+        ]
+        for (const to of leads) {
+          if (to?.for === 'account' && !mayVisit(role, to))
+            t.fail(`${role}: ${route.path} leads to ${to.method} ${to.path}`)
+        }
       }
     }
-  }
-})
+  },
+)
 
 t.test('a number on the overview leads to the list behind it, for those who may see the list', async (t) => {
   const dashboard = await openDashboard(t)

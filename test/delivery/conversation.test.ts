@@ -81,16 +81,19 @@ for (const [stage, reply] of [
   })
 }
 
-t.test('552 at RCPT is a temporary failure where it is about the number of recipients, else a permanent one', async (t) => {
-  for (const [reply, state] of [
-    ['552 too many recipients', 'deferred'],
-    ['552 5.5.3 Too many rcpts in this session', 'deferred'],
-    ['552 5.2.2 mailbox full', 'bounced'],
-  ] as const) {
-    const host = await internet.host(t, saying('rcpt', reply))
-    await internet.inState(await internet.send(`a@${internet.domain([host])}`), state)
-  }
-})
+t.test(
+  '552 at RCPT is a temporary failure where it is about the number of recipients, else a permanent one',
+  async (t) => {
+    for (const [reply, state] of [
+      ['552 too many recipients', 'deferred'],
+      ['552 5.5.3 Too many rcpts in this session', 'deferred'],
+      ['552 5.2.2 mailbox full', 'bounced'],
+    ] as const) {
+      const host = await internet.host(t, saying('rcpt', reply))
+      await internet.inState(await internet.send(`a@${internet.domain([host])}`), state)
+    }
+  },
+)
 
 for (const stage of ['greeting', 'ehlo', 'mail', 'rcpt', 'data'] as const) {
   t.test(`a connection cut at ${stage} defers, and does not count as delivered`, async (t) => {

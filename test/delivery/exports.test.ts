@@ -67,31 +67,34 @@ t.test('many workers at one job write each row once, and one that was too slow s
   t.strictSame(await numbersIn(service, sender, id, ofJson), await wantedNumbers(service, sender))
 })
 
-t.test('when a recipient is erased, finished files are deleted and one under way is started again without them', async (t) => {
-  const service = await makeService(t)
-  const sender = await service.makeSender()
-  await fill(service, sender, 9000)
-  const finished = await ask(service, sender, 'csv')
-  while (await service.core.exports.workSome());
-  const running = await ask(service, sender, 'json')
-  await service.core.exports.workSome()
-  t.match(await service.core.exports.show(sender.accountId, running.id), { state: /running|done/ })
-  await service.sql`update export_jobs set state = 'running' where public_id = ${running.id.slice(4)}::text::uuid`
-  await service.sql`delete from delivery_queue`
-  await service.sql`
+t.test(
+  'when a recipient is erased, finished files are deleted and one under way is started again without them',
+  async (t) => {
+    const service = await makeService(t)
+    const sender = await service.makeSender()
+    await fill(service, sender, 9000)
+    const finished = await ask(service, sender, 'csv')
+    while (await service.core.exports.workSome());
+    const running = await ask(service, sender, 'json')
+    await service.core.exports.workSome()
+    t.match(await service.core.exports.show(sender.accountId, running.id), { state: /running|done/ })
+    await service.sql`update export_jobs set state = 'running' where public_id = ${running.id.slice(4)}::text::uuid`
+    await service.sql`delete from delivery_queue`
+    await service.sql`
     insert into finished_deliveries (message_id, recipient_no, account_id, state, recipient, recipient_key, recipient_domain, kind,
            attempt, finished_at)
     select message_id, 0, account_id, 'delivered', 'lena@harbor.example', 'lena@harbor.example', 'harbor.example', 'to', 1,
            service_now() from (select distinct message_id, account_id from events where recipient_no = 0) one`
-  await erase(service.core, sender.accountId, ['lena@harbor.example'])
-  await t.rejects(service.core.exports.show(sender.accountId, finished.id), /Invalid jobId/)
-  while (await service.core.exports.workSome());
-  let text = ''
-  for await (const part of (await service.core.exports.file(sender.accountId, running.id)).content) text += part
-  t.notOk(text.includes('lena@'))
-  t.match(text, /"EMAIL":"forgotten-[0-9a-f]{20}"/)
-  t.equal(text.split('\n').length - 1, 6750)
-})
+    await erase(service.core, sender.accountId, ['lena@harbor.example'])
+    await t.rejects(service.core.exports.show(sender.accountId, finished.id), /Invalid jobId/)
+    while (await service.core.exports.workSome());
+    let text = ''
+    for await (const part of (await service.core.exports.file(sender.accountId, running.id)).content) text += part
+    t.notOk(text.includes('lena@'))
+    t.match(text, /"EMAIL":"forgotten-[0-9a-f]{20}"/)
+    t.equal(text.split('\n').length - 1, 6750)
+  },
+)
 
 t.test('callbacks that never answer delay no others', async (t) => {
   const service = await makeService(t, { WEBHOOK_PRIVATE_NETWORKS: 'allow' })

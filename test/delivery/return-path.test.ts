@@ -39,7 +39,7 @@ t.test('a return path names its delivery, in any case', async (t) => {
   }
 })
 
-t.test("altered in a single character it belongs to no delivery", async (t) => {
+t.test('altered in a single character it belongs to no delivery', async (t) => {
   const local = deliveries.returnPath(target, Date.now())
   const taken: string[] = []
   for (let at = 0; at < local.length; at++) {
@@ -52,7 +52,7 @@ t.test("altered in a single character it belongs to no delivery", async (t) => {
   t.strictSame(taken, [])
 })
 
-t.test("shortened, lengthened, cut together or made up it belongs to no delivery", async (t) => {
+t.test('shortened, lengthened, cut together or made up it belongs to no delivery', async (t) => {
   const local = deliveries.returnPath(target, Date.now())
   const other = deliveries.returnPath({ ...target, recipientNo: 1 }, Date.now())
   const forged = [

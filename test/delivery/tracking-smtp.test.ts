@@ -239,7 +239,7 @@ const UNTOUCHED: Readonly<Record<string, string>> = {
 }
 
 t.test(
-  "what is signed, encrypted, of another sender or not clearly readable is delivered octet for octet",
+  'what is signed, encrypted, of another sender or not clearly readable is delivered octet for octet',
   async (t) => {
     for (const [what, body] of Object.entries(UNTOUCHED)) {
       const { own, data } = await arrived(`${HEAD}${body}\r\n`)

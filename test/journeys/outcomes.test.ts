@@ -78,37 +78,40 @@ function rcptCommands(commands: readonly string[]): string[] {
   return commands.filter((line) => line.startsWith('RCPT'))
 }
 
-t.test('a recipient refused permanently bounces at the first attempt, with its event and its conversation', async (t) => {
-  const sink = await startSite('refusing.example', { rcpt: () => '550 5.1.1 no such user here' })
-  const id = await send('nobody@refusing.example')
-  const found = await inState(id, 'bounced', 1)
-  t.match(found.deliveries[0], { attempt: 1, nextAt: null, finishedAt: Date })
-  t.match(found.deliveries[0]?.attempts, [
-    {
-      attempt: 1,
-      outcome: 'bounced',
-      indeterminate: false,
-      stage: 'rcpt',
-      host: 'mx.refusing.example',
-      address: sink.host,
-      code: 550,
-      enhanced: '5.1.1',
-      reply: 'no such user here',
-    },
-  ])
-  const steps = found.deliveries[0]?.attempts[0]?.conversation as { step: string; code?: number }[]
-  t.match(steps.find(({ step }) => step === 'rcpt')?.code, 550)
-  t.match(eventsOf(found), [
-    ['processed', null],
-    ['bounced', { attempt: 1, code: 550, enhanced: '5.1.1', class: 'bad-mailbox', reply: 'no such user here' }],
-  ])
-  t.equal(sink.messages.length, 0, 'no content went out')
+t.test(
+  'a recipient refused permanently bounces at the first attempt, with its event and its conversation',
+  async (t) => {
+    const sink = await startSite('refusing.example', { rcpt: () => '550 5.1.1 no such user here' })
+    const id = await send('nobody@refusing.example')
+    const found = await inState(id, 'bounced', 1)
+    t.match(found.deliveries[0], { attempt: 1, nextAt: null, finishedAt: Date })
+    t.match(found.deliveries[0]?.attempts, [
+      {
+        attempt: 1,
+        outcome: 'bounced',
+        indeterminate: false,
+        stage: 'rcpt',
+        host: 'mx.refusing.example',
+        address: sink.host,
+        code: 550,
+        enhanced: '5.1.1',
+        reply: 'no such user here',
+      },
+    ])
+    const steps = found.deliveries[0]?.attempts[0]?.conversation as { step: string; code?: number }[]
+    t.match(steps.find(({ step }) => step === 'rcpt')?.code, 550)
+    t.match(eventsOf(found), [
+      ['processed', null],
+      ['bounced', { attempt: 1, code: 550, enhanced: '5.1.1', class: 'bad-mailbox', reply: 'no such user here' }],
+    ])
+    t.equal(sink.messages.length, 0, 'no content went out')
 
-  await advance(600)
-  // Another one: by now the first is suppressed.
-  await inState(await send('noone@refusing.example'), 'bounced', 1)
-  t.equal(rcptCommands(sink.commands).length, 2, 'the bounced one is never tried again')
-})
+    await advance(600)
+    // Another one: by now the first is suppressed.
+    await inState(await send('noone@refusing.example'), 'bounced', 1)
+    t.equal(rcptCommands(sink.commands).length, 2, 'the bounced one is never tried again')
+  },
+)
 
 t.test('mail to a domain with a null MX bounces with 5.1.10, and no connection is made', async (t) => {
   const host = await startSink(t, { host: `127.8.0.${++addresses}`, port: mxPort })

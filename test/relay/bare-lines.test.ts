@@ -19,17 +19,14 @@ const COMMANDS = [
 ]
 
 for (const command of COMMANDS) {
-  t.test(
-    `${command.slice(0, 4)} ended by a bare LF gets 500 5.5.2, not executed, and the session ends`,
-    async (t) => {
-      for (const text of [`${command}\n`, `${command}\nNOOP\r\n`, `NOOP\r\n${command}\n`, `\n${command}\r\n`]) {
-        const client = await openSession(t, service, sender)
-        await client.send(text)
-        t.match(await client.reply(), /^500 5\.5\.2 /)
-        t.equal(await client.reply(), CLOSED)
-      }
-    },
-  )
+  t.test(`${command.slice(0, 4)} ended by a bare LF gets 500 5.5.2, not executed, and the session ends`, async (t) => {
+    for (const text of [`${command}\n`, `${command}\nNOOP\r\n`, `NOOP\r\n${command}\n`, `\n${command}\r\n`]) {
+      const client = await openSession(t, service, sender)
+      await client.send(text)
+      t.match(await client.reply(), /^500 5\.5\.2 /)
+      t.equal(await client.reply(), CLOSED)
+    }
+  })
 }
 
 t.test('RCPT and DATA ended by a bare LF are not executed', async (t) => {

@@ -176,21 +176,24 @@ t.test('when the room for bodies is taken, a message gets 452 4.3.1, and later o
   t.strictSame(await stored(tight, own), { messages: 3, deliveries: 3 })
 })
 
-t.test('many large messages at once are each accepted or rejected with 452, and those rejected pass later', async (t) => {
-  const tight = await makeService(t, { BODY_BUDGET_MB: '32' })
-  await tight.openRelay()
-  const own = await tight.makeSender()
-  const message = mailOf(own, 9_000_000)
-  const clients = await Promise.all(Array.from({ length: 8 }, () => openSession(t, tight, own)))
-  const replies = await Promise.all(
-    clients.map((client) => client.submit(`desk@${own.domain}`, 'lena@harbor.example', message)),
-  )
-  t.ok(
-    replies.every((reply) => /^(250 2\.0\.0 Ok:|452 4\.3\.1) /.test(reply)),
-    replies.join(' / '),
-  )
-  const accepted = replies.filter((reply) => reply.startsWith('250')).length
-  t.strictSame(await stored(tight, own), { messages: accepted, deliveries: accepted })
-  const [client] = clients
-  queueId((await client?.submit(`desk@${own.domain}`, 'lena@harbor.example', message)) ?? '')
-})
+t.test(
+  'many large messages at once are each accepted or rejected with 452, and those rejected pass later',
+  async (t) => {
+    const tight = await makeService(t, { BODY_BUDGET_MB: '32' })
+    await tight.openRelay()
+    const own = await tight.makeSender()
+    const message = mailOf(own, 9_000_000)
+    const clients = await Promise.all(Array.from({ length: 8 }, () => openSession(t, tight, own)))
+    const replies = await Promise.all(
+      clients.map((client) => client.submit(`desk@${own.domain}`, 'lena@harbor.example', message)),
+    )
+    t.ok(
+      replies.every((reply) => /^(250 2\.0\.0 Ok:|452 4\.3\.1) /.test(reply)),
+      replies.join(' / '),
+    )
+    const accepted = replies.filter((reply) => reply.startsWith('250')).length
+    t.strictSame(await stored(tight, own), { messages: accepted, deliveries: accepted })
+    const [client] = clients
+    queueId((await client?.submit(`desk@${own.domain}`, 'lena@harbor.example', message)) ?? '')
+  },
+)

@@ -98,24 +98,20 @@ t.test('mail waits for a lock of another program, and is accepted once its sessi
   page.done(t)
 })
 
-t.test(
-  'events wait for a transaction that was left open, and are numbered once it is ended',
-  { skip },
-  async (t) => {
-    const page = openSection('Events are late', env)
-    const alert = threshold('PostriderEventsLate', 'events-are-late')
-    const numbered = () => service.core.events.lastNumber(sender.accountId)
-    await leaveOpen(t, 'repair by hand', "insert into instance (name, value) values ('repair', 'in work')")
-    const before = await numbered()
-    t.equal((await send()).status, 200)
-    await moveClock(sql, '10 minutes')
-    await until('the alert', async () => (await metric(metricsPort, alert.metric)) > alert.above, 60_000)
-    t.equal(await numbered(), before)
-    const [[PID = '', program] = []] = rowsOf((await page.run('select pid')).stdout)
-    t.equal(program, 'repair by hand')
-    await page.run('select pg_terminate_backend', { PID })
-    await until('the events', async () => (await numbered()) > before)
-    await until('the alert to end', async () => (await metric(metricsPort, alert.metric)) < 5, 60_000)
-    page.done(t)
-  },
-)
+t.test('events wait for a transaction that was left open, and are numbered once it is ended', { skip }, async (t) => {
+  const page = openSection('Events are late', env)
+  const alert = threshold('PostriderEventsLate', 'events-are-late')
+  const numbered = () => service.core.events.lastNumber(sender.accountId)
+  await leaveOpen(t, 'repair by hand', "insert into instance (name, value) values ('repair', 'in work')")
+  const before = await numbered()
+  t.equal((await send()).status, 200)
+  await moveClock(sql, '10 minutes')
+  await until('the alert', async () => (await metric(metricsPort, alert.metric)) > alert.above, 60_000)
+  t.equal(await numbered(), before)
+  const [[PID = '', program] = []] = rowsOf((await page.run('select pid')).stdout)
+  t.equal(program, 'repair by hand')
+  await page.run('select pg_terminate_backend', { PID })
+  await until('the events', async () => (await numbered()) > before)
+  await until('the alert to end', async () => (await metric(metricsPort, alert.metric)) < 5, 60_000)
+  page.done(t)
+})

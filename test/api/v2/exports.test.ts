@@ -319,17 +319,20 @@ t.test('an export sends no mail to an address that its key may not send to', asy
   t.match(await ask(narrow, { ...wanted, email: 'lena@ship.example' }), { status: 200 })
 })
 
-t.test('a key that is revoked before its export is done sends no mail, and the other exports are announced', async (t) => {
-  const sender = await service.makeSender()
-  const { secret, key } = await core.auth.createKey({ accountId: sender.accountId, scopes: ['events', 'send'] })
-  await create(secret, { startdate: yesterday, email: 'lena@harbor.example' })
-  await core.auth.revokeKey(key.id)
-  await work()
-  await tell()
-  t.strictSame([...(await sql`select id from messages where account_id = ${sender.accountId}`)], [])
-  const [job] = await sql`select tell_at as "tellAt" from export_jobs where account_id = ${sender.accountId}`
-  t.equal(job?.tellAt, null, 'and nobody tries again')
-})
+t.test(
+  'a key that is revoked before its export is done sends no mail, and the other exports are announced',
+  async (t) => {
+    const sender = await service.makeSender()
+    const { secret, key } = await core.auth.createKey({ accountId: sender.accountId, scopes: ['events', 'send'] })
+    await create(secret, { startdate: yesterday, email: 'lena@harbor.example' })
+    await core.auth.revokeKey(key.id)
+    await work()
+    await tell()
+    t.strictSame([...(await sql`select id from messages where account_id = ${sender.accountId}`)], [])
+    const [job] = await sql`select tell_at as "tellAt" from export_jobs where account_id = ${sender.accountId}`
+    t.equal(job?.tellAt, null, 'and nobody tries again')
+  },
+)
 
 t.test('a callback that fails is tried again, up to its limit', async (t) => {
   const sender = await service.makeSender()

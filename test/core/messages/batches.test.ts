@@ -77,30 +77,33 @@ t.test('what was paused can be cancelled', async (t) => {
   t.match(await standing(service, messageId), { state: 'dropped', reason: 'cancelled' })
 })
 
-t.test('a delivery that another transaction has in flight when its batch is cancelled is dropped as well', async (t) => {
-  const service = await makeService(t)
-  const sender = await service.makeSender()
-  const act = await makeBatch(service, sender)
-  const { messageId } = await acceptMessage(service, sender, { batchId: act.id, scheduledAt: inHours(2) })
-  const { promise: isLocked, resolve: locked } = Promise.withResolvers<void>()
-  const { promise: isCancelling, resolve: cancelling } = Promise.withResolvers<void>()
-  const other = service.sql.begin(async (sql) => {
-    await sql`update delivery_queue set waiting_for = waiting_for where message_id = ${messageId}::uuid`
-    locked()
-    await isCancelling
-  })
-  await isLocked
-  const cancelled = service.core.batches.hold(act, 'cancel')
-  await until('the batch to wait, or to be cancelled', async () => {
-    const [row] = await service.sql<{ waits: boolean; done: boolean }[]>`
+t.test(
+  'a delivery that another transaction has in flight when its batch is cancelled is dropped as well',
+  async (t) => {
+    const service = await makeService(t)
+    const sender = await service.makeSender()
+    const act = await makeBatch(service, sender)
+    const { messageId } = await acceptMessage(service, sender, { batchId: act.id, scheduledAt: inHours(2) })
+    const { promise: isLocked, resolve: locked } = Promise.withResolvers<void>()
+    const { promise: isCancelling, resolve: cancelling } = Promise.withResolvers<void>()
+    const other = service.sql.begin(async (sql) => {
+      await sql`update delivery_queue set waiting_for = waiting_for where message_id = ${messageId}::uuid`
+      locked()
+      await isCancelling
+    })
+    await isLocked
+    const cancelled = service.core.batches.hold(act, 'cancel')
+    await until('the batch to wait, or to be cancelled', async () => {
+      const [row] = await service.sql<{ waits: boolean; done: boolean }[]>`
       select exists (select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()) as waits,
              exists (select from batches where id = ${act.id} and state is not null) as done`
-    return row?.waits || row?.done
-  })
-  cancelling()
-  await Promise.all([other, cancelled])
-  t.match(await standing(service, messageId), { state: 'dropped', reason: 'cancelled' })
-})
+      return row?.waits || row?.done
+    })
+    cancelling()
+    await Promise.all([other, cancelled])
+    t.match(await standing(service, messageId), { state: 'dropped', reason: 'cancelled' })
+  },
+)
 
 t.test('a message is paused or sent, never both, however the two meet', async (t) => {
   const service = await makeService(t)

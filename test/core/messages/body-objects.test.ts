@@ -50,31 +50,28 @@ t.beforeEach(() => {
   storage.react = () => undefined
 })
 
-t.test(
-  'a large body is one object, which cannot be read without the row, and is loaded octet for octet',
-  async (t) => {
-    const before = storage.objects.size
-    const { messageId } = await acceptMessage(service, sender, LARGE)
-    t.equal(storage.objects.size, before + 1)
-    const [key = '', object = Buffer.alloc(0)] = [...storage.objects].at(-1) ?? []
-    t.match(key, new RegExp(`^bodies/\\d{4}-\\d\\d-\\d\\d/${sender.accountId}/${messageId}$`))
-    const rows = await rowsOf(messageId)
-    t.match(rows, [
-      { part: 0, encoding: 'deflate', length: 32 },
-      { part: 1, encoding: 'raw', length: 32, object: PHOTO.length + 16 },
-    ])
-    t.equal(
-      rows.reduce((sum, row) => sum + (row.object ?? 0), 0),
-      object.length,
-    )
-    t.notOk(object.includes(PHOTO.subarray(0, 64)), 'it is encrypted')
-    const { parts } = await load(messageId)
-    t.ok(parts?.get(1)?.equals(PHOTO))
-    t.match(JSON.parse(parts?.get(0)?.toString() ?? ''), { html: LARGE.content.html, subject: 'Berth 4' })
-    const shown = await service.core.messages.attachment({ accountId: sender.accountId, messageId, index: 0 })
-    t.ok(PHOTO.equals(shown.content))
-  },
-)
+t.test('a large body is one object, which cannot be read without the row, and is loaded octet for octet', async (t) => {
+  const before = storage.objects.size
+  const { messageId } = await acceptMessage(service, sender, LARGE)
+  t.equal(storage.objects.size, before + 1)
+  const [key = '', object = Buffer.alloc(0)] = [...storage.objects].at(-1) ?? []
+  t.match(key, new RegExp(`^bodies/\\d{4}-\\d\\d-\\d\\d/${sender.accountId}/${messageId}$`))
+  const rows = await rowsOf(messageId)
+  t.match(rows, [
+    { part: 0, encoding: 'deflate', length: 32 },
+    { part: 1, encoding: 'raw', length: 32, object: PHOTO.length + 16 },
+  ])
+  t.equal(
+    rows.reduce((sum, row) => sum + (row.object ?? 0), 0),
+    object.length,
+  )
+  t.notOk(object.includes(PHOTO.subarray(0, 64)), 'it is encrypted')
+  const { parts } = await load(messageId)
+  t.ok(parts?.get(1)?.equals(PHOTO))
+  t.match(JSON.parse(parts?.get(0)?.toString() ?? ''), { html: LARGE.content.html, subject: 'Berth 4' })
+  const shown = await service.core.messages.attachment({ accountId: sender.accountId, messageId, index: 0 })
+  t.ok(PHOTO.equals(shown.content))
+})
 
 t.test('a small body stays in the database, and the storage is not asked', async (t) => {
   const asked = storage.requests.length

@@ -23,29 +23,32 @@ function losingSecondAnswer(pool: Sql): Sql {
   return losing(pool)
 }
 
-t.test('when the response to a commit is lost, each of its messages gets the response of what was stored', async (t) => {
-  const service = await makeService(t)
-  const sender = await service.makeSender()
-  const envelopes = [envelopeTo('lena@harbor.example')]
-  await acceptMessage(service, sender, { envelopes, idempotencyKey: 'k', fingerprint: Buffer.alloc(32, 1) })
-  const core = createCore({
-    sql: losingSecondAnswer(service.sql),
-    config: service.config,
-    log: createLog('test', 'silent'),
-  })
-  await core.readiness.check()
-  t.teardown(() => core.readiness.close())
-  // While the first commits, the others gather for the second.
-  const submissions = await Promise.all([
-    submissionOf(service, sender, { envelopes }),
-    submissionOf(service, sender, { envelopes }),
-    submissionOf(service, sender, { envelopes, idempotencyKey: 'k', fingerprint: Buffer.alloc(32, 2) }),
-  ])
-  const [, plain, conflicting] = await Promise.allSettled(
-    submissions.map((submission) => core.messages.accept(submission)),
-  )
-  t.equal(plain?.status, 'fulfilled')
-  t.match(conflicting, { status: 'rejected', reason: { errorName: 'idempotencyConflict' } })
-  const [row] = await service.sql`select count(*)::int as count from messages`
-  t.equal(row?.count, 3, 'the first under the key, and the two without')
-})
+t.test(
+  'when the response to a commit is lost, each of its messages gets the response of what was stored',
+  async (t) => {
+    const service = await makeService(t)
+    const sender = await service.makeSender()
+    const envelopes = [envelopeTo('lena@harbor.example')]
+    await acceptMessage(service, sender, { envelopes, idempotencyKey: 'k', fingerprint: Buffer.alloc(32, 1) })
+    const core = createCore({
+      sql: losingSecondAnswer(service.sql),
+      config: service.config,
+      log: createLog('test', 'silent'),
+    })
+    await core.readiness.check()
+    t.teardown(() => core.readiness.close())
+    // While the first commits, the others gather for the second.
+    const submissions = await Promise.all([
+      submissionOf(service, sender, { envelopes }),
+      submissionOf(service, sender, { envelopes }),
+      submissionOf(service, sender, { envelopes, idempotencyKey: 'k', fingerprint: Buffer.alloc(32, 2) }),
+    ])
+    const [, plain, conflicting] = await Promise.allSettled(
+      submissions.map((submission) => core.messages.accept(submission)),
+    )
+    t.equal(plain?.status, 'fulfilled')
+    t.match(conflicting, { status: 'rejected', reason: { errorName: 'idempotencyConflict' } })
+    const [row] = await service.sql`select count(*)::int as count from messages`
+    t.equal(row?.count, 3, 'the first under the key, and the two without')
+  },
+)

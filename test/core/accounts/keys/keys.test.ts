@@ -30,7 +30,7 @@ t.test('a key is told once: neither the list nor the database has it', async (t)
   t.notMatch(rows[0]?.row, secret.slice(9))
 })
 
-t.test("keys that are presented together belong each to their own account, and a revoked one to none", async (t) => {
+t.test('keys that are presented together belong each to their own account, and a revoked one to none', async (t) => {
   const senders = await Promise.all(Array.from({ length: 12 }, () => service.makeSender()))
   const keys = await Promise.all(senders.map(({ accountId }) => auth.createKey({ accountId })))
   await auth.revokeKey((keys[3] as { key: { id: number } }).key.id)

@@ -126,22 +126,25 @@ t.test('octets go to the database and come back as they are, in any place and of
   t.match(await sql`select 1 as one, ${nothing}::bytea as octets`, [{ one: 1, octets: null }])
 })
 
-t.test('statements whose columns change while several are on their way are requested again, each as it was', async (t) => {
-  const sql = openDatabase({ url: database.url, name: 'test', connections: 1 })
-  t.teardown(() => sql.end({ timeout: 1 }))
-  await sql`create table ledgers (id int, entry text)`
-  await sql`insert into ledgers values (1, 'a')`
-  const given = { yes: true, octets: Buffer.from([0, 255]), json: { a: [1] }, last: Buffer.from([1, 2]) }
-  const ask = () => sql`
+t.test(
+  'statements whose columns change while several are on their way are requested again, each as it was',
+  async (t) => {
+    const sql = openDatabase({ url: database.url, name: 'test', connections: 1 })
+    t.teardown(() => sql.end({ timeout: 1 }))
+    await sql`create table ledgers (id int, entry text)`
+    await sql`insert into ledgers values (1, 'a')`
+    const given = { yes: true, octets: Buffer.from([0, 255]), json: { a: [1] }, last: Buffer.from([1, 2]) }
+    const ask = () => sql`
     with given as (select ${given.yes}::boolean as yes, ${given.octets}::bytea as octets, ${given.json as never}::jsonb as json,
                           ${given.last}::bytea as last)
     select ledgers.*, given.* from ledgers, given`
-  await ask()
-  await sql`alter table ledgers alter column entry type bytea using convert_to(entry, 'utf8')`
-  const expected = { id: 1, entry: Buffer.from('a'), ...given }
-  for (const [row] of await Promise.all([ask(), ask(), ask()])) t.strictSame({ ...row }, expected)
-  t.strictSame({ ...(await ask())[0] }, expected)
-})
+    await ask()
+    await sql`alter table ledgers alter column entry type bytea using convert_to(entry, 'utf8')`
+    const expected = { id: 1, entry: Buffer.from('a'), ...given }
+    for (const [row] of await Promise.all([ask(), ask(), ask()])) t.strictSame({ ...row }, expected)
+    t.strictSame({ ...(await ask())[0] }, expected)
+  },
+)
 
 t.test('what a transaction wrote and what it answered is let go after it', async (t) => {
   const sql = openDatabase({ url: database.url, name: 'test', connections: 1 })

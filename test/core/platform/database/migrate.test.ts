@@ -54,16 +54,19 @@ t.test(
   },
 )
 
-t.test('a migration that fails is rolled back whole and named, and after the correction migrate goes on from there', async (t) => {
-  const sql = (await makeEmptyDatabase(t)).open()
-  await sql`create table api_keys (in_the_way text)`
-  await t.rejects(migrate(sql), { message: /^sql\/0002_accounts\.sql: .*api_keys.* already exists/ })
-  t.strictSame(await pendingMigrations(sql), FILES.slice(1))
-  const [left] = await sql`select to_regclass('accounts') as accounts`
-  t.equal(left?.accounts, null, 'what the same file made before is gone')
-  await sql`drop table api_keys`
-  t.strictSame(await migrate(sql), FILES.slice(1))
-})
+t.test(
+  'a migration that fails is rolled back whole and named, and after the correction migrate goes on from there',
+  async (t) => {
+    const sql = (await makeEmptyDatabase(t)).open()
+    await sql`create table api_keys (in_the_way text)`
+    await t.rejects(migrate(sql), { message: /^sql\/0002_accounts\.sql: .*api_keys.* already exists/ })
+    t.strictSame(await pendingMigrations(sql), FILES.slice(1))
+    const [left] = await sql`select to_regclass('accounts') as accounts`
+    t.equal(left?.accounts, null, 'what the same file made before is gone')
+    await sql`drop table api_keys`
+    t.strictSame(await migrate(sql), FILES.slice(1))
+  },
+)
 
 t.test('a migration that waits for a lock gives up after some seconds, so that nothing waits behind it', async (t) => {
   const database = await makeEmptyDatabase(t)

@@ -185,7 +185,7 @@ t.test('making partitions delays no accept, however long a reader holds the tabl
   t.equal(made, 0, 'once the reader has gone they are made')
 })
 
-t.test("two cores that clean up at once do not block each other", async (t) => {
+t.test('two cores that clean up at once do not block each other', async (t) => {
   const service = await makeService(t)
   const config = readConfig(service.env)
   const other = createCore({ sql: service.sql, config, log: createLog('test', 'silent') })

@@ -62,7 +62,7 @@ t.test('faults are named with what corrects them', async (t) => {
   await t.test('in the database: settings, schema, partitions and a clock that differs', async (t) => {
     await sql.unsafe(`alter database ${database} set synchronous_commit = off`)
     await sql`alter table delivery_queue set (autovacuum_enabled = false)`
-    await sql`delete from schema_migrations where name like '0070%'`
+    await sql`delete from schema_migrations where name like '0015%'`
     await sql`insert into schema_migrations (name, digest) values ('9999_later.sql', '')`
     const [week] = await sql<{ name: string }[]>`
       select to_char((service_now() + interval '3 weeks') at time zone 'UTC', '"events_"IYYY"w"IW') as name`
@@ -83,7 +83,7 @@ t.test('faults are named with what corrects them', async (t) => {
     )
     t.match(
       foundBy(diagnosis, 'migrations'),
-      /^bad: 1 migration .* is not applied: 0070_messages_resent.sql; fix: postrider migrate$/,
+      /^bad: 1 migration .* is not applied: 0015_returns.sql; fix: postrider migrate$/,
     )
     t.match(
       foundBy(diagnosis, 'partitions'),
@@ -93,9 +93,9 @@ t.test('faults are named with what corrects them', async (t) => {
     // The database reads its clock while the check takes its time, and by then this host's is less far ahead of it.
     const ahead = Number(clock.exec(foundBy(diagnosis, 'clock'))?.[1])
     t.ok(ahead <= 50 && ahead >= Math.floor(50 - took), `${ahead} s, found within ${took} s`)
-    t.match(foundBy(diagnosis, 'api'), /^bad: not ready: migrations not applied: 0070_messages_resent.sql/)
+    t.match(foundBy(diagnosis, 'api'), /^bad: not ready: migrations not applied: 0015_returns.sql/)
 
-    await sql`insert into schema_migrations (name, digest) values ('0070_messages_resent.sql', '')`
+    await sql`insert into schema_migrations (name, digest) values ('0015_returns.sql', '')`
     await sql.unsafe(`drop table ${week?.name.replace('events', 'messages')}`)
     const [next] = await sql<{ name: string }[]>`
       select to_char((service_now() + interval '1 week') at time zone 'UTC', '"events_"IYYY"w"IW') as name`

@@ -1,15 +1,17 @@
 import t from 'tap'
+import { nameMigrationsBefore } from '../helpers/before-baseline.ts'
 import { startProcess } from '../helpers/processes.ts'
 import { makeService } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
+import { examined, foundBy } from './doctor.ts'
 import { postrider } from './postrider.ts'
 
-const LAST = '0079_backfills.sql'
+const LAST = '0091_versions.sql'
 
 t.test('with MIGRATE=manual, processes and commands wait until migrate has been run', async (t) => {
   const service = await makeService(t)
   const env = { ...service.env, MIGRATE: 'manual' }
-  await service.sql`drop table schema_backfills`
+  await service.sql`drop table schema_backfills, schema_minimum`
   await service.sql`delete from schema_migrations where name = ${LAST}`
   const pending = async () => (await service.sql`select 1 from schema_migrations where name = ${LAST}`).length === 0
 
@@ -55,9 +57,44 @@ t.test(
 
 t.test('by default, the first process applies them', async (t) => {
   const service = await makeService(t)
-  await service.sql`drop table schema_backfills`
+  await service.sql`drop table schema_backfills, schema_minimum`
   await service.sql`delete from schema_migrations where name = ${LAST}`
   const worker = await startProcess(t, 'delivery', service.env)
   t.equal((await service.sql`select to_regclass('schema_backfills') as found`)[0]?.found, 'schema_backfills')
   t.equal(await worker.stop(), 0)
+})
+
+t.test('a database with the 91 migrations from before the baseline is used as it is', async (t) => {
+  const service = await makeService(t)
+  await nameMigrationsBefore(service.sql, 91)
+  const worker = await startProcess(t, 'delivery', service.env)
+  t.equal(await worker.stop(), 0)
+  t.equal(
+    (await postrider(service.env, 'upgrade', '--check')).stdout,
+    'This version changes nothing in the database.\n',
+  )
+  t.match(await service.sql`select count(*)::int as names from schema_migrations`, [{ names: 91 }])
+})
+
+t.test('a database that lacks some of them is refused, with the version to pass through', async (t) => {
+  const service = await makeService(t)
+  await nameMigrationsBefore(service.sql, 57)
+  const reason =
+    /the database has 57 of the 91 migrations from before the baseline, .* check out commit ce6262ae, run "npm run setup" and/
+  for (const MIGRATE of ['auto', 'manual']) {
+    const env = { ...service.env, MIGRATE }
+    // 78: the supervisor does not start it again.
+    await t.rejects(startProcess(t, 'delivery', env), { message: new RegExp(`ended with 78 .*${reason.source}`, 's') })
+    for (const words of [['migrate'], ['account', 'list'], ['upgrade', '--check']]) {
+      const { code, stderr } = await postrider(env, ...words)
+      t.equal(code, 1)
+      t.match(stderr, reason)
+    }
+  }
+  t.match(
+    foundBy(await examined(service.env), 'migrations'),
+    /^bad: the database has 57 of the 91 .* all of them; fix: check out commit ce6262ae,/,
+  )
+  t.match(await service.core.readiness.check(), { ready: false, reasons: [reason] })
+  t.match(await service.sql`select count(*)::int as names from schema_migrations`, [{ names: 57 }])
 })

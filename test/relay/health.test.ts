@@ -33,7 +33,7 @@ t.test('a process that waits for migrations says so to health checks and in its 
   const service = await makeService(t)
   const [port, metricsPort] = await freePorts(2)
   const [last] = await service.sql`
-    delete from schema_migrations where name like '0088%' returning *`
+    delete from schema_migrations where name like '0016%' returning *`
   const env = { ...service.env, HEALTH_PORT: String(port), METRICS_PORT: String(metricsPort), MIGRATE: 'manual' }
   const starting = startProcess(t, 'relay', env)
   const ready = () => fetch(`http://127.0.0.1:${port}/health/ready`).catch(() => undefined)

@@ -126,6 +126,7 @@ export {
   pendingMigrations,
   readSchemaState,
   type SchemaState,
+  SchemaTooOld,
 } from './platform/database/migrations/migrate.ts'
 export { type PlannedMigration, planUpgrade, type UpgradePlan } from './platform/database/migrations/upgrade-plan.ts'
 export { connectionsOf, DATABASE_PROGRAMS, POOL_SIZES, STANDBY_POOL_SIZES } from './platform/database/pool-sizes.ts'

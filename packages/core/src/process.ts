@@ -5,7 +5,7 @@ import { type Config, ConfigError, readConfig } from './platform/config/config.t
 import { misspeltSettings, misspeltText } from './platform/config/misspelt-settings.ts'
 import { loggedCleanUp } from './platform/database/clean-up.ts'
 import { databaseErrorCode, isDatabaseAway, openDatabase, type Sql } from './platform/database/database.ts'
-import { migrate, readSchemaState } from './platform/database/migrations/migrate.ts'
+import { migrate, readSchemaState, SchemaTooOld } from './platform/database/migrations/migrate.ts'
 import { serveMetrics } from './platform/metrics/serve-metrics.ts'
 import { listenProblem } from './platform/net/listen-problem.ts'
 import { type InheritedSockets, inheritedSockets } from './platform/net/listening-sockets.ts'
@@ -199,7 +199,7 @@ interface Preparation {
   readonly onWait: (reason: string) => void
 }
 
-/** Applies the missing migrations; with MIGRATE=manual, waits until an operator has applied them. */
+/** Applies the missing migrations; with MIGRATE=manual, waits until an operator has applied them. Throws {@link SchemaTooOld}. */
 async function prepareSchema({ sql, config, log, onWait }: Preparation): Promise<void> {
   const waiting = (code: string | undefined) => {
     onWait('waiting for the database')
@@ -208,7 +208,8 @@ async function prepareSchema({ sql, config, log, onWait }: Preparation): Promise
   if (config.migrate === 'auto') return void (await retryWhileAway(waiting, () => migrate(sql)))
   for (let waits = 0; ; waits++) {
     const schema = await retryWhileAway(waiting, () => readSchemaState(sql))
-    const { pending } = schema
+    const { pending, tooOld } = schema
+    if (tooOld !== undefined) throw new SchemaTooOld(tooOld)
     if (pending.length === 0) return
     onWait(migrationsMissing(schema))
     if (waits % 30 === 0) log.warn({ pending }, 'waiting for migrations; run "npm run postrider -- migrate"')
@@ -245,6 +246,7 @@ const REFUSED = /^(28|3D)/
 function fail(log: Log, config: Config, error: unknown): never {
   const problem = error instanceof ConfigError ? error.message : listenProblem(config, error)
   if (problem !== undefined) return end(problem, EXIT_CONFIG)
+  if (error instanceof SchemaTooOld) return end(error.message, EXIT_CONFIG)
   if (!REFUSED.test(databaseErrorCode(error) ?? '')) return die(log, error)
   // A restart may help: who changes a password changes it at two places.
   const reason = (error as Error).message

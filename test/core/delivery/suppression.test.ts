@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { type Bounced, type ClaimedDelivery, createCore, createLog, type Outcome, type Result } from '@postrider/core'
+import { type ClaimedDelivery, createCore, createLog, type Outcome, type Result } from '@postrider/core'
 import t from 'tap'
 import { moveClock } from '../../helpers/database.ts'
 import { acceptMessage, envelopeTo } from '../submission.ts'
@@ -156,46 +155,3 @@ t.test('one address that bounces in many batches at once is one suppression', as
   t.equal(taken.flat().filter(Boolean).length, claimed.length, `all of ${new Set(claimed.map(keyOf)).size}`)
   t.equal((await stored(queue)).length, 20)
 })
-
-t.test(
-  'what replies about the sender once suppressed is lifted by a migration, and the audit log names it',
-  async (t) => {
-    const queue = await makeQueue(t)
-    const { core, service, sender } = queue
-    const names = ['lena', 'mina', 'nora', 'otto', 'pia'].map((name) => `${name}@harbor.example`)
-    const { resultsOf, claimed } = await makeHand(queue, names)
-    const returnPath = `${core.deliveries.returnPath({ messageId: '0'.repeat(32), recipientNo: 0 }, Date.now())}@bounces.example`
-    const replies = [
-      '<desk@ship.example>: Sender address rejected: User unknown',
-      `<${returnPath}>: User unknown`,
-      '<nora@harbor.example>: User unknown',
-      'Sender verify failed',
-      'Callout verification failed for <pia@harbor.example>: User unknown',
-    ]
-    await core.deliveries.record(
-      resultsOf(BOUNCED).map((result, at) => ({
-        ...result,
-        outcome: { ...(BOUNCED as Bounced), reply: { code: 550, enhanced: '5.1.1', text: replies[at] as string } },
-      })),
-    )
-    // As an older version wrote them; otto's by hand, long before.
-    await service.sql`
-    insert into suppressions (account_id, scope, value, reason, since)
-    select account_id, 'address', recipient_key, 'hardbounce',
-           case recipient_no when 3 then finished_at - interval '1 day' else finished_at end
-      from finished_deliveries where message_id = ${claimed[0]?.messageId as string}
-    on conflict do nothing`
-    await service.sql.unsafe(readFileSync(new URL('../../../sql/0040_sender_refusals.sql', import.meta.url), 'utf8'))
-    const kept = (await stored(queue)).map(({ value }) => value)
-    t.strictSame(
-      kept,
-      ['nora', 'otto', 'pia'].map((name) => `${name}@harbor.example`),
-    )
-    const [noted] = (await core.audit.list(sender.accountId, { after: 0, limit: 100 })).slice(-1)
-    t.match(noted, {
-      action: 'suppression.lift',
-      object: '2 entries made by replies about the sender',
-      after: { messages: Array.from({ length: 2 }, () => claimed[0]?.messageId.replaceAll('-', '')) },
-    })
-  },
-)

@@ -45,10 +45,10 @@ for (const setting of ['synchronous_commit']) {
 
 t.test('a database that lacks a migration makes a core not ready, with what to do', async (t) => {
   const service = await makeService(t)
-  await service.sql`delete from schema_migrations where name = '0005_templates.sql'`
+  await service.sql`delete from schema_migrations where name = '0005_content.sql'`
   const { ready, reasons } = await service.core.readiness.check()
   t.equal(ready, false)
-  t.match(reasons.join(), /migrations not applied: 0005_templates\.sql; run "npm run postrider -- migrate"/)
+  t.match(reasons.join(), /migrations not applied: 0005_content\.sql; run "npm run postrider -- migrate"/)
 })
 
 t.test(

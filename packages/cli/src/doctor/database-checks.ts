@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs'
-import { findPrimaryHosts, type PrimaryHost, readRestore } from '@postrider/core'
+import { findPrimaryHosts, type PrimaryHost, readRestore, SchemaTooOld } from '@postrider/core'
 import { bodyStoreCheck } from './body-store-check.ts'
 import type { Check } from './check.ts'
 import { bad, bytesText, counted, type Finding, firstOf, ok, spanText, warn } from './finding.ts'
@@ -94,7 +94,11 @@ async function checkChecksums({ server }: Readings): Promise<Finding> {
 }
 
 async function checkMigrations({ schema }: Readings): Promise<Finding> {
-  const { pending, unknown, isEmpty } = await schema()
+  const { pending, unknown, isEmpty, tooOld } = await schema()
+  if (tooOld !== undefined) {
+    const { problem, fix } = new SchemaTooOld(tooOld)
+    return bad(problem, fix)
+  }
   if (isEmpty) return bad('the database is empty', 'postrider migrate')
   if (pending.length > 0)
     return bad(

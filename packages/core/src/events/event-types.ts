@@ -14,7 +14,7 @@ export interface EventTypeRow {
     /** The statuses that the event can give to the delivery's row (v2 contract 12.1); if empty, the delivery's state decides. */
     readonly statuses: readonly string[]
     /**
-     * Whether the event is in the partial index of notable events (sql/0021), which excludes types that every delivery has. Adding a
+     * Whether the event is in the partial index of notable events (events_notable), which excludes types that every delivery has. Adding a
      * type to the index requires a migration.
      */
     readonly indexed: boolean

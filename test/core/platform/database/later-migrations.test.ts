@@ -30,7 +30,7 @@ const appliedOn = async (sql: Sql) =>
   (await sql`select name from schema_migrations order by name`).map(({ name }) => name)
 
 t.test('a backfill goes in steps, and after an end in the middle continues where it was', async (t) => {
-  const { sql, folder } = await makeVersion(t, { '0081_grams': BACKFILL })
+  const { sql, folder } = await makeVersion(t, { '0092_grams': BACKFILL })
   const stop = new AbortController()
   const steps: number[][] = []
   const report = (_name: string, rows: number, estimate: number) => {
@@ -46,7 +46,7 @@ t.test('a backfill goes in steps, and after an end in the middle continues where
   // A row that the first part has filled is not touched again.
   await sql`update parcels set weight_g = -1 where id = 5`
 
-  t.match(await applyLaterMigrations(sql, { folder }), { applied: ['0081_grams.sql'], waiting: undefined, busy: false })
+  t.match(await applyLaterMigrations(sql, { folder }), { applied: ['0092_grams.sql'], waiting: undefined, busy: false })
   t.match(await sql`select count(*)::int as count from parcels where weight_g = weight_kg * 1000`, [{ count: 999 }])
   t.match(await sql`select weight_g from parcels where id = 5`, [{ weight_g: -1 }])
   t.match(await sql`select rows::int from schema_backfills`, [{ rows: 1000 }])
@@ -54,7 +54,7 @@ t.test('a backfill goes in steps, and after an end in the middle continues where
 })
 
 t.test('of two processes, one applies them', async (t) => {
-  const { sql, folder, url } = await makeVersion(t, { '0081_grams': BACKFILL })
+  const { sql, folder, url } = await makeVersion(t, { '0092_grams': BACKFILL })
   // Who applies them is held at the first row until the other one has come.
   const holder = postgres(url, { max: 1 })
   t.teardown(() => holder.end())
@@ -70,7 +70,7 @@ t.test('of two processes, one applies them', async (t) => {
 
 t.test('an index is built while rows are written, and one whose build was interrupted is built again', async (t) => {
   const text = '-- index parcels_by_weight\ncreate index concurrently parcels_by_weight on parcels (weight_kg)'
-  const { sql, folder, url } = await makeVersion(t, { '0082_parcels_by_weight': text })
+  const { sql, folder, url } = await makeVersion(t, { '0093_parcels_by_weight': text })
   // A transaction that is open lets the build wait; the cancelled build leaves an invalid index.
   const writer = postgres(url, { max: 1 })
   t.teardown(() => writer.end())
@@ -84,7 +84,7 @@ t.test('an index is built while rows are written, and one whose build was interr
   })
   await writer`update parcels set weight_kg = 4 where id = 2`
   // Expected from here on: the build's end can be heard of before the answer to the statement that ends it.
-  const cancelled = t.rejects(building, { message: /^sql\/0082_parcels_by_weight\.sql: canceling statement/ })
+  const cancelled = t.rejects(building, { message: /^sql\/0093_parcels_by_weight\.sql: canceling statement/ })
   await sql`select pg_cancel_backend(${builder?.pid})`
   await cancelled
   await writer`commit`
@@ -92,7 +92,7 @@ t.test('an index is built while rows are written, and one whose build was interr
     { indisvalid: false },
   ])
 
-  t.match(await applyLaterMigrations(sql, { folder }), { applied: ['0082_parcels_by_weight.sql'] })
+  t.match(await applyLaterMigrations(sql, { folder }), { applied: ['0093_parcels_by_weight.sql'] })
   t.match(await sql`select indisvalid from pg_index where indexrelid = 'parcels_by_weight'::regclass`, [
     { indisvalid: true },
   ])
@@ -100,7 +100,7 @@ t.test('an index is built while rows are written, and one whose build was interr
 
 t.test('what older processes use is removed once none of them runs, and none can start afterwards', async (t) => {
   const text = '-- contract since 79\nalter table parcels drop column weight_kg'
-  const { sql, folder, url } = await makeVersion(t, { '0083_no_kilograms': text })
+  const { sql, folder, url } = await makeVersion(t, { '0094_no_kilograms': text })
   const connected = async (name: string) => {
     const session = postgres(url, { max: 1, connection: { application_name: name } })
     await session`select 1`
@@ -113,7 +113,7 @@ t.test('what older processes use is removed once none of them runs, and none can
   t.match(await applyLaterMigrations(sql, { folder }), {
     applied: [],
     waiting: {
-      name: '0083_no_kilograms.sql',
+      name: '0094_no_kilograms.sql',
       for: [
         { program: 'api', version: 77 },
         { program: 'relay', version: 78 },
@@ -127,14 +127,14 @@ t.test('what older processes use is removed once none of them runs, and none can
     const { waiting } = await applyLaterMigrations(sql, { folder })
     return waiting === undefined
   })
-  t.strictSame(await appliedOn(sql), ['0083_no_kilograms.sql'])
+  t.strictSame(await appliedOn(sql), ['0094_no_kilograms.sql'])
   t.match(await sql`select version from schema_minimum`, [{ version: 79 }])
   await t.rejects(sql`select weight_kg from parcels`)
 })
 
 t.test('a file whose first line does not state its kind is refused', async (t) => {
-  const { sql, folder } = await makeVersion(t, { '0084_unkind': 'alter table parcels add column height int' })
+  const { sql, folder } = await makeVersion(t, { '0095_unkind': 'alter table parcels add column height int' })
   await t.rejects(applyLaterMigrations(sql, { folder }), {
-    message: /^sql\/0084_unkind\.sql: the first line must be "-- expand"/,
+    message: /^sql\/0095_unkind\.sql: the first line must be "-- expand"/,
   })
 })

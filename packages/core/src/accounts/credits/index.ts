@@ -22,7 +22,7 @@ import {
 export type { Credit, CreditPeriod, CreditSpan, CreditUsage, HeldCredit, RecurringCredit } from './credit.ts'
 export type { CreditOutlook } from './outlook.ts'
 
-/** Grants and reports credit. Messages are charged when they are accepted (messages/store.ts, sql/0015_credits.sql). */
+/** Grants and reports credit. Messages are charged when they are accepted (messages/store.ts, sql/0008_credits.sql). */
 export interface Credits {
   /** Throws parameterInvalid (account). */
   show(accountId: number): Promise<Credit>

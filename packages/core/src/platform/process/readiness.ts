@@ -4,7 +4,7 @@ import { databaseErrorCode, onlyRow, type Sql } from '../database/database.ts'
 import type { DatabaseClock } from '../database/database-clock.ts'
 import { within } from '../database/deadlines.ts'
 import { diskProbe } from '../database/disk-probe.ts'
-import { outdatedBy, readSchemaState, type SchemaState } from '../database/migrations/migrate.ts'
+import { outdatedBy, readSchemaState, type SchemaState, SchemaTooOld } from '../database/migrations/migrate.ts'
 import { isMarked, targetOf } from '../database/replication/recovery-target.ts'
 import { missingStandbys, readSyncStandby, type SyncStandby } from '../database/replication/replication.ts'
 import { findStandbyHosts } from '../database/replication/standby-hosts.ts'
@@ -202,7 +202,8 @@ export function standbyProblems(standby: SyncStandby): string[] {
 }
 
 /** The reason why a process cannot work with a schema that lacks migrations. Of an empty database all are missing, and their names tell nothing. */
-export function migrationsMissing({ pending, isEmpty }: Pick<SchemaState, 'pending' | 'isEmpty'>): string {
+export function migrationsMissing({ pending, isEmpty, tooOld }: Omit<SchemaState, 'later' | 'unknown'>): string {
+  if (tooOld !== undefined) return new SchemaTooOld(tooOld).message
   const what = isEmpty
     ? `the database is empty (${pending.length} migrations are to be applied)`
     : `migrations not applied: ${pending.join(', ')}`

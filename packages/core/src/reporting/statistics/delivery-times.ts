@@ -5,7 +5,7 @@ export interface DeliveryTime {
   readonly p99: number
 }
 
-/** End of the first bucket in seconds. Bucket ends grow by a factor of two every four buckets (sql/0022_statistics.sql). */
+/** End of the first bucket in seconds. Bucket ends grow by a factor of two every four buckets (sql/0012_statistics.sql). */
 const FIRST_END = 0.01
 const PER_DOUBLING = 4
 /** Number of buckets. The last one has no upper limit. */

@@ -1,6 +1,6 @@
 import { openSession, type Sql } from '../database.ts'
 import { within } from '../deadlines.ts'
-import { migrations, schemaVersion } from './migration-files.ts'
+import { BASELINE, countBefore, LAST_BEFORE, migrations, schemaVersion, versionOf } from './migration-files.ts'
 
 /**
  * uuidv7() is a function of Postgres since 18. Before, this is it: RFC 9562 5.7, with the server's milliseconds and 74 random bits. Bits 52
@@ -18,13 +18,26 @@ const OWN_UUIDV7 = `
     end if;
   end $do$`
 
+/** Thrown for a database that has only some of the migrations before the baseline. */
+export class SchemaTooOld extends Error {
+  readonly problem: string
+  readonly fix =
+    `check out commit ${LAST_BEFORE}, run "npm run setup" and "npm run postrider -- migrate" with it, and then use this version again`
+
+  constructor(count: number) {
+    super()
+    this.problem = `the database has ${count} of the ${BASELINE} migrations from before the baseline, and this version upgrades only from all of them`
+    this.message = `${this.problem}: ${this.fix}`
+  }
+}
+
 /**
  * Applies the migrations that this version needs to work (`expand`). Migrations only go forward; each file runs in its own transaction, and
  * one process at a time runs them while others wait. Returns the names of the files it applied. The others are applied while processes
  * work (later-migrations.ts).
  *
- * Throws an Error if an applied file was edited afterwards: an applied migration must not change, and a correction goes
- * into a new file.
+ * Throws {@link SchemaTooOld}, and an Error if an applied file was edited afterwards: an applied migration must not change, and a correction
+ * goes into a new file.
  */
 export async function migrate(sql: Sql, folder?: string): Promise<string[]> {
   const applied: string[] = []
@@ -34,12 +47,13 @@ export async function migrate(sql: Sql, folder?: string): Promise<string[]> {
     await session`select pg_advisory_lock(7739)`
     await session`create table if not exists schema_migrations (
       name text primary key, digest text not null, applied_at timestamptz not null default now())`
+    const rows = await session<{ name: string; digest: string }[]>`select name, digest from schema_migrations`
+    const done = new Map(rows.map(({ name, digest }) => [name, digest]))
+    const former = countBefore([...done.keys()])
+    if (former !== undefined && former < BASELINE) throw new SchemaTooOld(former)
     await session.unsafe(OWN_UUIDV7)
-    const done = new Map<string, string>()
-    for (const row of await session<{ name: string; digest: string }[]>`select name, digest from schema_migrations`) {
-      done.set(row.name, row.digest)
-    }
     for (const { name, text, digest, is } of migrations(folder)) {
+      if (former !== undefined && versionOf(name) <= BASELINE) continue
       const before = done.get(name)
       if (before === digest) continue
       if (before !== undefined)
@@ -72,22 +86,25 @@ export interface SchemaState {
   readonly isEmpty: boolean
   /** Applied migrations that this version does not know: a newer version has run on the database. */
   readonly unknown: readonly string[]
+  /** The number of migrations from before the baseline, if the database lacks some: this version does not upgrade it. */
+  readonly tooOld: number | undefined
 }
 
 /** Compares the names of the migrations; changes nothing. */
 export async function readSchemaState(sql: Sql): Promise<SchemaState> {
   const known = migrations()
-  const needed = known.filter(({ is }) => is.kind === 'expand').map(({ name }) => name)
-  const others = known.filter(({ is }) => is.kind !== 'expand').map(({ name }) => name)
   const [exists] = await sql<{ found: boolean }[]>`select to_regclass('schema_migrations') is not null as found`
-  if (!exists?.found) return { pending: needed, later: others, unknown: [], isEmpty: true }
-  const done = (await sql<{ name: string }[]>`select name from schema_migrations order by name`).map(({ name }) => name)
-  const [names, applied] = [new Set([...needed, ...others]), new Set(done)]
+  const rows = exists?.found ? await sql<{ name: string }[]>`select name from schema_migrations order by name` : []
+  const done = rows.map(({ name }) => name)
+  const former = countBefore(done)
+  const [names, applied] = [new Set(known.map(({ name }) => name)), new Set(done)]
+  const missing = known.filter(({ name }) => !applied.has(name) && (former !== BASELINE || versionOf(name) > BASELINE))
   return {
-    pending: needed.filter((name) => !applied.has(name)),
-    later: others.filter((name) => !applied.has(name)),
-    unknown: done.filter((name) => !names.has(name)),
+    pending: missing.filter(({ is }) => is.kind === 'expand').map(({ name }) => name),
+    later: missing.filter(({ is }) => is.kind !== 'expand').map(({ name }) => name),
+    unknown: done.filter((name) => !names.has(name) && (former === undefined || versionOf(name) > BASELINE)),
     isEmpty: done.length === 0,
+    tooOld: former === BASELINE ? undefined : former,
   }
 }
 

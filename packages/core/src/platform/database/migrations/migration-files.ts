@@ -4,8 +4,15 @@ import { fileURLToPath } from 'node:url'
 
 /** The folder of the migrations. */
 export const SQL_DIR = fileURLToPath(new URL('../../../../../../sql/', import.meta.url))
-/** The last migration from the time before the first line of a file named its kind; all of them add. */
-const LAST_WITHOUT_KIND = 78
+/**
+ * The files up to this number are the baseline, which makes the schema of a new database as 91 migrations did before. The first line of
+ * each later file states its kind.
+ */
+export const BASELINE = 91
+/** The first of the 91, by which a database shows that these have made it. */
+const FIRST_BEFORE = '0001_clock.sql'
+/** The last version that has them. */
+export const LAST_BEFORE = 'ce6262ae'
 
 /**
  * When a migration is applied. `expand` adds, and is applied before a process works. The others are applied while processes work:
@@ -46,7 +53,7 @@ function readMigrations(folder: string): readonly Migration[] {
 
 /** Reads the kind from the first line. Throws an Error if it has none. */
 function kindOf(name: string, text: string): MigrationKind {
-  if (versionOf(name) <= LAST_WITHOUT_KIND) return { kind: 'expand' }
+  if (versionOf(name) <= BASELINE) return { kind: 'expand' }
   const [, kind, of = '', version] = (text.split('\n', 1)[0] ?? '').split(' ')
   if (kind === 'expand') return { kind }
   if (kind === 'backfill' && of !== '') return { kind, table: of }
@@ -59,6 +66,15 @@ function kindOf(name: string, text: string): MigrationKind {
 
 /** The number of a migration. */
 export const versionOf = (name: string): number => Number(name.slice(0, 4))
+
+/**
+ * Returns how many of the 91 migrations before the baseline a database has, by the names of all that it has; undefined if it was made by the
+ * baseline, or is empty. With all 91 it has the schema of the baseline.
+ */
+export function countBefore(applied: readonly string[]): number | undefined {
+  if (!applied.includes(FIRST_BEFORE)) return undefined
+  return applied.filter((name) => versionOf(name) <= BASELINE).length
+}
 
 /** The version of the programs with regard to the schema: the number of their last migration. */
 export const schemaVersion = (): number => versionOf(migrations().at(-1)?.name ?? '0')

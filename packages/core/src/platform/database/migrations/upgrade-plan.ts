@@ -1,6 +1,6 @@
 import type { Sql } from '../database.ts'
 import { type OlderProgram, olderPrograms } from './later-migrations.ts'
-import { readSchemaState } from './migrate.ts'
+import { readSchemaState, SchemaTooOld } from './migrate.ts'
 import { type Migration, type MigrationKind, migrations } from './migration-files.ts'
 
 /** A table that a migration names. */
@@ -38,9 +38,10 @@ const TABLE =
 /** Statements that read or write all of a table. */
 const READS_ALL = /\b(?:update|delete from|create (?:unique )?index|validate constraint|set not null|select)\b/
 
-/** Reads what this version's migrations would do to the database; changes nothing. */
+/** Reads what this version's migrations would do to the database; changes nothing. Throws {@link SchemaTooOld}. */
 export async function planUpgrade(sql: Sql): Promise<UpgradePlan> {
-  const { pending, later, unknown, isEmpty } = await readSchemaState(sql)
+  const { pending, later, unknown, isEmpty, tooOld } = await readSchemaState(sql)
+  if (tooOld !== undefined) throw new SchemaTooOld(tooOld)
   const missing = new Set([...pending, ...later])
   const files = migrations().filter(({ name }) => missing.has(name))
   const ordered = [...files.filter(({ is }) => is.kind === 'expand'), ...files.filter(({ is }) => is.kind !== 'expand')]

@@ -16,6 +16,7 @@ const FILES = globSync(
     'CONTRIBUTING.md',
     'SECURITY.md',
     'sql/README.md',
+    'sql/[0-9]*.sql',
   ],
   { cwd: ROOT },
 ).sort()

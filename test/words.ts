@@ -11,7 +11,7 @@ export interface WordPattern {
 }
 
 /** What comes before the first word of a sentence in a comment, document, table cell or string. */
-const START = '(?:/\\*\\*|//|^ *\\*|[.:;] |\\| |[\'"`])\\s?'
+const START = '(?:/\\*\\*|//|^ *--|^ *\\*|[.:;] |\\| |[\'"`])\\s?'
 
 /**
  * Wordings that readers stumble over. Patterns without the flag i match a capital letter at the beginning of a sentence, or an

@@ -6,7 +6,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { pendingMigrations } from '@postrider/core'
 import t, { type Test } from 'tap'
-import { BASELINE, LAST_BEFORE, versionOf } from '../../packages/core/src/platform/database/migrations/migration-files.ts'
+import {
+  BASELINE,
+  LAST_BEFORE,
+  versionOf,
+} from '../../packages/core/src/platform/database/migrations/migration-files.ts'
 import { makeEmptyDatabase } from '../helpers/database.ts'
 import { figures, Ledger } from '../helpers/ledger.ts'
 import { type ProcessName, type ServiceProcess, type Sockets, startProcess } from '../helpers/processes.ts'

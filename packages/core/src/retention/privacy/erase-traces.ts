@@ -118,7 +118,7 @@ export async function eraseEvents(
   const identifying = sql`exists (select from jsonb_object_keys(e.detail) name where name <> all(${RETAINED_DETAIL}::text[]))`
   return onlyRow(
     await sql<{ count: number; more: boolean }[]>`
-      -- Whichever it meets first: in the order of their ids, each part would read all events of these messages.
+      -- In any order: in that of their ids, each part would read all events of these messages.
       with found as materialized (
         select e.tableoid as part, e.ctid as place, e.occurred_at
           from unnest(${[...ids]}::uuid[]) as w(id)

@@ -5,43 +5,42 @@ import { parse } from 'acorn'
 import t from 'tap'
 import { timerDelay } from '../packages/core/src/platform/concurrency/timer-delay.ts'
 
-/** Reads the sources for delays that are computed without a bound. */
+/** Reads the sources for delays that are computed without a bound, and the tests for what a busy machine can fail. */
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 interface Node {
   readonly type: string
   readonly start: number
   readonly end: number
-  readonly callee?: Node & { readonly name?: string; readonly object?: Node; readonly property?: Node }
-  readonly arguments?: readonly Node[]
-  readonly name?: string
+  readonly [key: string]: unknown
 }
 
-interface Call {
-  /** "packages/core/src/process.ts:17" */
-  readonly place: string
-  readonly name: string
-  readonly args: readonly string[]
+interface Source {
+  readonly file: string
+  readonly nodes: readonly Node[]
+  textOf(node: unknown): string
+  /** "packages/core/src/process.ts:17: the text" */
+  placeOf(node: Node): string
 }
 
-/** Every call of a function by its name, or of a method by the name of its object as well. */
-function callsIn(file: string): Call[] {
-  // Types are replaced by spaces, so positions are those of the file.
-  const code = stripTypeScriptTypes(readFileSync(`${ROOT}/${file}`, 'utf8'))
-  const textOf = ({ start, end }: Node): string => code.slice(start, end)
-  const found: Call[] = []
-  const visit = (value: unknown): void => {
-    if (typeof value !== 'object' || value === null) return
-    const { type, callee, arguments: args = [], start } = value as Node
-    if (type === 'CallExpression' && callee)
-      found.push({
-        place: `${file}:${code.slice(0, start).split('\n').length}`,
-        name: textOf(callee),
-        args: args.map(textOf),
-      })
-    for (const one of Object.values(value)) visit(one)
-  }
-  visit(parse(code, { ecmaVersion: 'latest', sourceType: 'module' }))
+/** The sources that contain a pattern, with all of their syntax trees' nodes. */
+function sourcesWith(pattern: RegExp, files: string): Source[] {
+  const all = globSync(files, { cwd: ROOT }).filter((file) => !file.endsWith('.d.ts'))
+  return all.sort().flatMap((file) => {
+    const text = readFileSync(`${ROOT}/${file}`, 'utf8')
+    if (!pattern.test(text)) return []
+    // Types are replaced by spaces, so positions are those of the file.
+    const code = stripTypeScriptTypes(text)
+    const textOf = (node: unknown) => code.slice((node as Node).start, (node as Node).end)
+    const placeOf = (node: Node) => `${file}:${code.slice(0, node.start).split('\n').length}: ${textOf(node)}`
+    return [{ file, nodes: nodesOf(parse(code, { ecmaVersion: 'latest', sourceType: 'module' })), textOf, placeOf }]
+  })
+}
+
+function nodesOf(value: unknown, found: Node[] = []): Node[] {
+  if (typeof value !== 'object' || value === null) return found
+  if ('type' in value) found.push(value as Node)
+  for (const inner of Object.values(value)) nodesOf(inner, found)
   return found
 }
 
@@ -51,19 +50,20 @@ const CONSTANT = /(?:[\d_]+|[A-Z][A-Z_\d]*(?:\.\w+)?)/.source
 const BOUNDED = new RegExp(`^(?:(?:\\w+ \\? )?${CONSTANT}(?: [*/:] ${CONSTANT})?|timerDelay\\(.*\\))$`, 's')
 
 t.test('every delay of a timer in the packages is a constant or bounded by timerDelay', async (t) => {
-  const files = globSync('packages/*/src/**/*.ts', { cwd: ROOT }).filter((file) => !file.endsWith('.d.ts'))
   const unbounded: string[] = []
   let timers = 0
-  for (const file of files.sort()) {
-    const source = readFileSync(`${ROOT}/${file}`, 'utf8')
-    if (!/setTimeout|setInterval|AbortSignal/.test(source)) continue
-    const [imported, promised = imported && 'setTimeout'] = PROMISED.exec(source) ?? []
-    for (const { place, name, args } of callsIn(file)) {
+  for (const { file, nodes, textOf, placeOf } of sourcesWith(
+    /setTimeout|setInterval|AbortSignal/,
+    'packages/*/src/**/*.ts',
+  )) {
+    const [imported, promised = imported && 'setTimeout'] = PROMISED.exec(readFileSync(`${ROOT}/${file}`, 'utf8')) ?? []
+    for (const node of nodes.filter(({ type }) => type === 'CallExpression')) {
+      const name = textOf(node.callee)
       const isFirst = name === promised || name === 'AbortSignal.timeout'
       if (!isFirst && name !== 'setTimeout' && name !== 'setInterval') continue
       timers++
-      const delay = args[isFirst ? 0 : 1]
-      if (delay !== undefined && !BOUNDED.test(delay)) unbounded.push(`${place}: ${delay}`)
+      const delay = (node.arguments as Node[])[isFirst ? 0 : 1]
+      if (delay && !BOUNDED.test(textOf(delay))) unbounded.push(placeOf(node))
     }
   }
   t.ok(timers > 80, `${timers} timers`)
@@ -91,4 +91,55 @@ t.test('a computed delay is one that Node takes without a warning', async (t) =>
   // Warnings are emitted in a later turn.
   await new Promise((resolve) => setImmediate(resolve))
   t.strictSame(warnings, [])
+})
+
+const CLOCK = /^(?:performance\.now|Date\.now|process\.hrtime(?:\.bigint)?)\(\)$/
+/** Files that compare a measured time for a reason of their own: it makes what they check weaker where it is long. */
+const COMPARE_TIMES: Readonly<Record<string, string>> = {
+  'test/api/v2/events-feed.test.ts': 'an answer that comes at once is asked for until it does',
+  'test/core/messages/body-objects.test.ts': 'so many requests are made per second that passed',
+}
+
+/** The comparisons of a time that was measured as the difference of two looks at a clock, but for those that it is long enough. */
+function comparedTimes({ nodes, textOf }: Source): Node[] {
+  const looks = new Set<string>()
+  const times = new Set<string>()
+  const isLook = (node: unknown) => CLOCK.test(textOf(node)) || looks.has(textOf(node))
+  const isTime = (node: unknown) =>
+    nodesOf(node).some(
+      (one) =>
+        (one.type === 'BinaryExpression' && one.operator === '-' && isLook(one.left) && isLook(one.right)) ||
+        (one.type === 'Identifier' && times.has(one.name as string)),
+    )
+  for (const { type, id, init, left, right } of nodes) {
+    const [name, value] = type === 'AssignmentExpression' ? [left, right] : [id, init]
+    if (!name || !value || !/^Assign|^VariableDeclarator/.test(type)) continue
+    if (CLOCK.test(textOf(value))) looks.add(textOf(name))
+    else if (!/Function/.test((value as Node).type) && isTime(value)) times.add(textOf(name))
+  }
+  const isLongEnough = new Set(
+    nodes
+      .filter(({ type, callee }) => type === 'CallExpression' && /^t\.ok$/.test(textOf(callee)))
+      .flatMap(({ arguments: args }) => nodesOf((args as Node[])[0]))
+      .filter(({ operator, left }) => /^>=?$/.test(String(operator)) && isTime(left)),
+  )
+  return nodes.filter(
+    (one) =>
+      one.type === 'BinaryExpression' &&
+      /^[<>]=?$/.test(String(one.operator)) &&
+      (isTime(one.left) || isTime(one.right)) &&
+      !isLongEnough.has(one),
+  )
+}
+
+t.test('no test fails since something took long: it has isInTime or processorTimeOf of helpers/pace.ts', async (t) => {
+  const found = sourcesWith(/- (?:performance|Date)\.now|\.now\(\) -|hrtime/, 'test/**/*.test.ts').flatMap((source) => {
+    const compared = comparedTimes(source)
+    return source.file in COMPARE_TIMES
+      ? compared.length > 0
+        ? []
+        : [`${source.file} has no reason to be listed any more`]
+      : compared.map(source.placeOf)
+  })
+  t.strictSame(found, [])
 })

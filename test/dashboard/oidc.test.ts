@@ -2,6 +2,7 @@ import t from 'tap'
 import { makeMember, newPerson } from '../core/people/people.ts'
 import { startLyingProvider } from '../helpers/lying-provider.ts'
 import { CLIENT_ID, CLIENT_SECRET, followProvider, startProvider } from '../helpers/openid-provider.ts'
+import { isInTime } from '../helpers/pace.ts'
 import type { makeService } from '../helpers/service.ts'
 import { openDashboard, PASSWORD, sessionCookieOf, submit, visitor } from './dashboard.ts'
 
@@ -208,9 +209,9 @@ t.test('a provider that answers without end, or not at all, is given up', { time
   provider.tell({ endless: true })
   t.equal((await logIn()).status, 401)
   provider.tell({ stalls: true })
-  const since = Date.now()
+  const since = performance.now()
   t.equal((await logIn()).status, 401)
-  t.ok(Date.now() - since < 20_000, `${Date.now() - since} ms`)
+  t.ok(isInTime(since, 20_000))
 })
 
 t.test('a provider that cannot be reached is said to be so, and the log-in by password goes on', async (t) => {

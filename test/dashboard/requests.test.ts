@@ -96,10 +96,9 @@ t.test('a request for a new password takes the same time and has the same answer
     unknown.push(other.ms)
     await service.core.people.close()
   }
-  const median = (times: number[]) => times.sort((a, b) => a - b)[3] as number
-  // A hash takes some 100 ms, and a mail more than the answer itself.
-  const difference = Math.abs(median(known) - median(unknown))
-  t.ok(difference < Math.max(20, median(unknown)), `${median(known)} ms known, ${median(unknown)} ms unknown`)
+  // A hash takes some 100 ms, and a mail more than the answer itself. What others of the machine add to a time, the least of seven lacks.
+  const [ofKnown, ofUnknown] = [Math.min(...known), Math.min(...unknown)]
+  t.ok(Math.abs(ofKnown - ofUnknown) < Math.max(20, ofUnknown), `${ofKnown} ms known, ${ofUnknown} ms unknown`)
 })
 
 t.test('a page may not be framed, runs no script of its own text, and is not cached', async (t) => {

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { type BounceClass, bounceClass } from '../../packages/core/src/delivery/outcomes/bounce-rules.ts'
 import { ReplyReader } from '../../packages/delivery/src/smtp/reply-reader.ts'
+import { processorTimeOf } from '../helpers/pace.ts'
 
 /** What became of a reply on its way into the record. */
 function classOf(reply: string): BounceClass {
@@ -272,8 +273,7 @@ t.test('looking for such words in hostile text takes no time', async (t) => {
     'quota over ',
     'no such ',
   ]) {
-    const since = performance.now()
-    bounceClass('', piece.repeat(100_000 / piece.length))
-    t.ok(performance.now() - since < 2000, JSON.stringify(piece))
+    const took = await processorTimeOf(() => bounceClass('', piece.repeat(100_000 / piece.length)))
+    t.ok(took < 2000, JSON.stringify(piece))
   }
 })

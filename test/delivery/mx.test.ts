@@ -1,6 +1,7 @@
 import { networkInterfaces } from 'node:os'
 import t from 'tap'
 import type { Zone } from '../helpers/dns.ts'
+import { isInTime } from '../helpers/pace.ts'
 import { HANG_UP, RESET, type SinkOptions } from '../helpers/sink.ts'
 import { until } from '../helpers/until.ts'
 import { startInternet, stepsOf } from './outbox.ts'
@@ -200,7 +201,7 @@ t.test('a DNS server that never answers defers within 15 s, and mail to other do
   for (const id of waiting) {
     t.match((await internet.inState(id, 'deferred')).attempts, [{ stage: 'mx', code: 451, enhanced: '4.4.3' }])
   }
-  t.ok(performance.now() - asked < 15_000)
+  t.ok(isInTime(asked, 15_000))
 })
 
 t.test('a thousand MX records cost no more than a few lookups and connections', async (t) => {

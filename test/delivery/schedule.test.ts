@@ -8,6 +8,7 @@ import {
   retryDelay,
   URGENT_RETRY_SECONDS,
 } from '../../packages/core/src/delivery/outcomes/schedule.ts'
+import { processorTimeOf } from '../helpers/pace.ts'
 import { startSink } from '../helpers/sink.ts'
 import { startOutbox } from './outbox.ts'
 
@@ -97,9 +98,8 @@ t.test('looking for such words in hostile text takes no time', async (t) => {
     ' ',
     'wait ',
   ]) {
-    const since = performance.now()
-    retryAfterOf(piece.repeat(100_000 / piece.length))
-    t.ok(performance.now() - since < 1000, JSON.stringify(piece))
+    const took = await processorTimeOf(() => retryAfterOf(piece.repeat(100_000 / piece.length)))
+    t.ok(took < 1000, JSON.stringify(piece))
   }
 })
 

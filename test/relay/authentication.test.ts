@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { moveClock } from '../helpers/database.ts'
+import { isInTime } from '../helpers/pace.ts'
 import { makeService, type Sender } from '../helpers/service.ts'
 import { base64, CLOSED, plainToken, type SmtpClient } from '../helpers/smtp-client.ts'
 import { until } from '../helpers/until.ts'
@@ -135,13 +136,13 @@ t.test('a revoked key is refused at AUTH, and inside an open session, within 5 s
   await midway.begin(`desk@${sender.domain}`, 'lena@harbor.example')
   const [key] = await service.core.auth.listKeys(sender.accountId)
   await service.core.auth.revokeKey(key?.id as number)
-  const revoked = Date.now()
+  const revoked = performance.now()
   await until('the open session to be refused', async () => {
     const reply = await client.command(`MAIL FROM:<desk@${sender.domain}>`)
     await client.command('RSET')
     return reply.startsWith('535 5.7.8 ')
   })
-  t.ok(Date.now() - revoked < 5000, `${Date.now() - revoked} ms`)
+  t.ok(isInTime(revoked, 5000))
   t.match(await authPlain(await greeted(t), 'apikey', sender.apiKey), /^535 5\.7\.8 /)
   t.match(await midway.finish(mail(sender)), /^535 5\.7\.8 /, 'a transaction begun before as well')
   t.strictSame(await stored(service, sender), { messages: 1, deliveries: 1 })
@@ -174,13 +175,13 @@ for (const [what, lose, refused] of LOST) {
     queueId(await client.submit(`desk@${sender.domain}`, 'lena@harbor.example', mail(sender)))
     await midway.begin(`desk@${sender.domain}`, 'lena@harbor.example')
     await lose(key.id)
-    const lost = Date.now()
+    const lost = performance.now()
     await until('the open session to be refused', async () => {
       const reply = await client.command(`MAIL FROM:<desk@${sender.domain}>`)
       await client.command('RSET')
       return refused.test(reply)
     })
-    t.ok(Date.now() - lost < 5000, `${Date.now() - lost} ms`)
+    t.ok(isInTime(lost, 5000))
     t.match(await midway.finish(mail(sender)), refused, 'a transaction begun before as well')
     t.strictSame(await stored(service, sender), { messages: 1, deliveries: 1 })
     await moveClock(service.sql, '0 minutes')

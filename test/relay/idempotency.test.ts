@@ -1,6 +1,7 @@
 import { createTransport } from 'nodemailer'
 import t, { type Test } from 'tap'
 import { moveClock } from '../helpers/database.ts'
+import { processorTimeOf } from '../helpers/pace.ts'
 import { sendV2, v2Body } from '../helpers/send.ts'
 import { makeService, type Sender } from '../helpers/service.ts'
 import { mail, openSession, queueId, stored } from './session.ts'
@@ -166,7 +167,8 @@ t.test('fifty clients at once with one key and one message are one message', asy
 t.test('a body of many lines that speak of boundaries is taken in no time', async (t) => {
   const sender = await service.makeSender()
   const lines = Array.from({ length: 200_000 }, (_, at) => `--b${at} boundary=b${at}\r\n`).join('')
-  const started = performance.now()
-  queueId(await submit(t, sender, withBody(sender, `Content-Type: multipart/mixed; boundary=b\r\n\r\n${lines}`)))
-  t.ok(performance.now() - started < 10_000)
+  const took = await processorTimeOf(async () => {
+    queueId(await submit(t, sender, withBody(sender, `Content-Type: multipart/mixed; boundary=b\r\n\r\n${lines}`)))
+  })
+  t.ok(took < 10_000, `${took} ms`)
 })

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { processorTimeOf } from '../helpers/pace.ts'
 import { makeService } from '../helpers/service.ts'
 import { type SinkMessage, startSink } from '../helpers/sink.ts'
 import { until } from '../helpers/until.ts'
@@ -223,9 +224,10 @@ for (const [what, message, expected] of BOMBS) {
   t.test(`with a template, ${what} is answered soon, and the session goes on`, async (t) => {
     const client = await openSession(t, service, sender)
     const head = `From: ${desk}\r\nX-TEMPLATEID: ${template.id}\r\n`
-    const started = performance.now()
-    t.match(await client.submit(desk, 'bomb@harbor.example', head + message), expected)
-    t.ok(performance.now() - started < 5000)
+    const took = await processorTimeOf(async () => {
+      t.match(await client.submit(desk, 'bomb@harbor.example', head + message), expected)
+    })
+    t.ok(took < 5000, `${took} ms`)
     t.equal(await client.command('NOOP'), '250 2.0.0 OK')
   })
 }

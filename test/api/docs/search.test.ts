@@ -1,4 +1,5 @@
 import t from 'tap'
+import { processorTimeOf } from '../../helpers/pace.ts'
 import { makeService } from '../../helpers/service.ts'
 
 const service = await makeService(t)
@@ -41,8 +42,7 @@ t.test('a hostile query is shown as text, and costs no more than others', async 
   t.notMatch(script.text, '<script>alert')
   t.match(script.text, '&lt;script&gt;alert')
   t.notMatch((await search('<mark>')).text, /<mark><mark>/)
-  const start = performance.now()
-  for (const query of [
+  const queries = [
     'a '.repeat(50),
     'e'.repeat(5000),
     '\u0130'.repeat(100),
@@ -50,9 +50,11 @@ t.test('a hostile query is shown as text, and costs no more than others', async 
     '\u0000',
     '%',
     '.*+?[('.repeat(10),
-  ])
-    await search(query)
-  t.ok(performance.now() - start < 3000, 'seven searches take less than three seconds')
+  ]
+  const took = await processorTimeOf(async () => {
+    for (const query of queries) await search(query)
+  })
+  t.ok(took < 3000, 'seven searches take less than three seconds')
   for (const other of ['', '?q', '?q=a&q=b', '?q[]=a', '?x=1']) {
     t.equal((await fetch(`${url}/docs/search${other}`)).status, 200, other)
   }

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { processorTimeOf } from '../../helpers/pace.ts'
 import { v2Body } from '../../helpers/send.ts'
 import { makeService } from '../../helpers/service.ts'
 import { asForm, call, FORM, messageIdOf, refused } from '../call.ts'
@@ -129,11 +130,11 @@ const HEAVY: readonly (readonly [name: string, form: string, status: number])[] 
 ]
 for (const [name, form, status] of HEAVY) {
   t.test(`a form of ${name} is answered in the time its size takes`, async (t) => {
-    const started = performance.now()
-    const answer = await post(form)
-    t.equal(answer.status, status, answer.text)
-    const took = performance.now() - started
-    t.ok(took < 10_000, `${Math.round(took)} ms`)
+    const took = await processorTimeOf(async () => {
+      const answer = await post(form)
+      t.equal(answer.status, status, answer.text)
+    })
+    t.ok(took < 10_000, `${took} ms`)
   })
 }
 
@@ -158,8 +159,9 @@ const MULTIPART: readonly (readonly [name: string, body: string, boundary?: stri
 ]
 for (const [name, body, boundary = 'B'] of MULTIPART) {
   t.test(`a multipart body ${name} is refused with 111`, async (t) => {
-    const started = performance.now()
-    refused(t, await post(body, { 'content-type': `multipart/form-data; boundary=${boundary}` }), [400, 111])
-    t.ok(performance.now() - started < 10_000)
+    const took = await processorTimeOf(async () => {
+      refused(t, await post(body, { 'content-type': `multipart/form-data; boundary=${boundary}` }), [400, 111])
+    })
+    t.ok(took < 10_000, `${took} ms`)
   })
 }

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { processorTimeOf } from '../../helpers/pace.ts'
 import { v2Body } from '../../helpers/send.ts'
 import { makeService } from '../../helpers/service.ts'
 import { call, FORM, refused } from '../call.ts'
@@ -82,10 +83,11 @@ const VALUES: readonly (readonly [what: string, json: string])[] = [
 ]
 for (const [what, text] of VALUES) {
   t.test(`a body of too many ${what} is refused with 121, in no time`, async (t) => {
-    const started = performance.now()
-    const answer = await send(text, text.startsWith('{') ? {} : FORM)
-    refused(t, answer, [413, 121, 'Payload must not exceed 500000 values'])
-    t.ok(performance.now() - started < 10_000)
+    const took = await processorTimeOf(async () => {
+      const answer = await send(text, text.startsWith('{') ? {} : FORM)
+      refused(t, answer, [413, 121, 'Payload must not exceed 500000 values'])
+    })
+    t.ok(took < 10_000, `${took} ms`)
   })
 }
 

@@ -1,6 +1,7 @@
 import { defaultProviders, type Provider, type Providers, ProvidersError, readProviders } from '@postrider/core'
 import t from 'tap'
 import { ReplyReader } from '../../../packages/delivery/src/smtp/reply-reader.ts'
+import { processorTimeOf } from '../../helpers/pace.ts'
 import { PROVIDER_REPLIES } from './provider-replies.ts'
 
 const builtIn = defaultProviders()
@@ -223,12 +224,15 @@ t.test('hostile texts take no longer than their length', async (t) => {
     'spam',
   ].map((part) => part.repeat(size / part.length))
   for (const said of [...repeated, 'İ'.repeat(size / 2)]) {
-    const runs = [1, 2, 3].map(() => {
+    const runs: number[] = []
+    for (let run = 0; run < 3; run++) {
       const reply = text(said)
-      const start = performance.now()
-      for (const rule of rules) rule.matches(reply)
-      return performance.now() - start
-    })
+      runs.push(
+        await processorTimeOf(() => {
+          for (const rule of rules) rule.matches(reply)
+        }),
+      )
+    }
     t.ok(Math.min(...runs) < 50, `${said.slice(0, 20)}: ${Math.min(...runs)} ms`)
   }
 })

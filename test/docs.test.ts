@@ -58,6 +58,17 @@ t.test('every test and source file that the documents name is there', async (t) 
   }
 })
 
+t.test('CONTRIBUTING has a row for every longer run, and for no other', async (t) => {
+  const { scripts } = JSON.parse(read(join(ROOT, 'package.json'))) as { scripts: Record<string, string> }
+  const rows = [...read(join(ROOT, 'CONTRIBUTING.md')).matchAll(/^\| `(test:\w+)` \|/gm)].map(([, name]) => name)
+  t.strictSame(
+    rows.sort(),
+    Object.keys(scripts)
+      .filter((name) => name.startsWith('test:'))
+      .sort(),
+  )
+})
+
 function read(path: string): string {
   return readFileSync(path, 'utf8')
 }

@@ -91,6 +91,14 @@ export class RelayConnection extends SMTPConnection {
     callback()
   }
 
+  /** RFC 5321 3.5.3: the reply of a server that verifies no addresses, so that it reveals none. */
+  override handler_VRFY(command: Buffer, callback: () => void): void {
+    const hasAddress = /\s\S/.test(command.toString('latin1').trim())
+    if (hasAddress) this.send(252, 'Cannot VRFY user, but will accept message and attempt delivery')
+    else this.send(501, 'Error: Syntax: VRFY address')
+    callback()
+  }
+
   override _isSupported(command: string): boolean {
     return !(this.#plainEhlo && command === 'AUTH') && super._isSupported(command)
   }
@@ -111,7 +119,7 @@ export class RelayServer extends SMTPServer {
 
   /** `handshakes`: counts the sockets in their handshake. */
   constructor(options: SMTPServerOptions, handshakes?: ClientCount) {
-    super(options)
+    super({ heloResponse: '%s greets %s', ...options })
     this.#handshakes = handshakes
   }
 

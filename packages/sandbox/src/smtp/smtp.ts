@@ -34,6 +34,7 @@ export function createSandboxSmtp({
   const server: SMTPServer = new SMTPServer({
     ...certificate,
     name,
+    heloResponse: '%s greets %s',
     size: SIZE,
     rejectOversized: true,
     authOptional: true,

@@ -10,6 +10,7 @@ import { proves } from './conformance/proves.ts'
 /** How path, query and body become an operation's input, by an operation of all kinds. */
 const told = operation({
   name: 'try',
+  cli: { none: 'of a test' },
   summary: '',
   section: '1.8',
   method: 'POST',

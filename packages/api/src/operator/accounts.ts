@@ -11,6 +11,7 @@ export const ACCOUNTS: readonly Operation[] = [
   operation({
     name: 'listHolds',
     summary: 'List the accounts whose mail is held or slowed',
+    cli: 'account standing',
     method: 'GET',
     path: '/holds',
     params: NOTHING,
@@ -20,6 +21,7 @@ export const ACCOUNTS: readonly Operation[] = [
   operation({
     name: 'getStanding',
     summary: 'Show the reputation of an account',
+    cli: 'account standing',
     method: 'GET',
     path: '/accounts/:account/standing',
     params: ACCOUNT,
@@ -29,6 +31,7 @@ export const ACCOUNTS: readonly Operation[] = [
   operation({
     name: 'setAccountRules',
     summary: 'Choose the reputation rules of an account',
+    cli: 'account rules',
     method: 'POST',
     path: '/accounts/:account/rules',
     params: ACCOUNT,
@@ -41,6 +44,7 @@ export const ACCOUNTS: readonly Operation[] = [
   operation({
     name: 'holdAccount',
     summary: 'Hold the mail of an account',
+    cli: 'account hold',
     method: 'POST',
     path: '/accounts/:account/hold',
     params: ACCOUNT,
@@ -57,6 +61,7 @@ export const ACCOUNTS: readonly Operation[] = [
   operation({
     name: 'releaseAccount',
     summary: 'Release the held mail of an account',
+    cli: 'account release',
     method: 'POST',
     path: '/accounts/:account/release',
     params: ACCOUNT,

@@ -12,6 +12,7 @@ export const JOBS: readonly Operation[] = [
   operation({
     name: 'createPlan',
     summary: 'Plan a change of many deliveries. Nothing is changed yet',
+    cli: 'queue flush',
     method: 'POST',
     path: '/plans',
     params: NOTHING,
@@ -27,6 +28,7 @@ export const JOBS: readonly Operation[] = [
   operation({
     name: 'confirmPlan',
     summary: 'Start the job of a plan',
+    cli: 'queue flush',
     method: 'POST',
     path: '/plans/:id/confirm',
     params: JOB,
@@ -42,6 +44,7 @@ export const JOBS: readonly Operation[] = [
   operation({
     name: 'listJobs',
     summary: 'List the jobs',
+    cli: 'queue jobs',
     method: 'GET',
     path: '/jobs',
     params: NOTHING,
@@ -51,6 +54,7 @@ export const JOBS: readonly Operation[] = [
   operation({
     name: 'getJob',
     summary: 'Show one job and its progress',
+    cli: 'queue jobs',
     method: 'GET',
     path: '/jobs/:id',
     params: JOB,
@@ -64,6 +68,7 @@ export const JOBS: readonly Operation[] = [
   operation({
     name: 'stopJob',
     summary: 'Stop a job. What it has done stays',
+    cli: 'queue stop',
     method: 'POST',
     path: '/jobs/:id/stop',
     params: JOB,

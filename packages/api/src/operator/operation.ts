@@ -6,6 +6,8 @@ export interface Operation<Params extends TObject = TObject, Input extends TObje
   /** A unique verb and noun: `pausePlace`. */
   readonly name: string
   readonly summary: string
+  /** The command that does the same, as its name (`queue pause`), or why there is none. */
+  readonly cli: string | { readonly none: string }
   readonly method: 'GET' | 'POST'
   /** Path below /operator/v1. */
   readonly path: string

@@ -12,6 +12,7 @@ export const QUEUES: readonly Operation[] = [
   operation({
     name: 'getQueues',
     summary: 'Show what waits, and why',
+    cli: 'queue',
     method: 'GET',
     path: '/queues',
     params: NOTHING,
@@ -24,6 +25,7 @@ export const QUEUES: readonly Operation[] = [
   operation({
     name: 'getPlace',
     summary: 'Show one provider or site: its limits, pauses and waiting mail',
+    cli: 'queue show',
     method: 'GET',
     path: '/queues/:place',
     params: PLACE,
@@ -38,6 +40,7 @@ export const QUEUES: readonly Operation[] = [
   operation({
     name: 'pausePlace',
     summary: 'Stop the mail to a provider or site',
+    cli: 'queue pause',
     method: 'POST',
     path: '/queues/:place/pause',
     params: PLACE,
@@ -54,6 +57,7 @@ export const QUEUES: readonly Operation[] = [
   operation({
     name: 'resumePlace',
     summary: 'Continue the mail to a provider or site',
+    cli: 'queue resume',
     method: 'POST',
     path: '/queues/:place/resume',
     params: PLACE,
@@ -70,6 +74,7 @@ export const QUEUES: readonly Operation[] = [
   operation({
     name: 'listOverrides',
     summary: 'List changed limits',
+    cli: 'queue show',
     method: 'GET',
     path: '/overrides',
     params: NOTHING,
@@ -79,6 +84,7 @@ export const QUEUES: readonly Operation[] = [
   operation({
     name: 'listProviders',
     summary: 'List the mailbox providers and their limits',
+    cli: 'provider list',
     method: 'GET',
     path: '/providers',
     params: NOTHING,

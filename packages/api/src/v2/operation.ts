@@ -12,6 +12,8 @@ export interface Operation<Input extends TObject = TObject, Answer extends TSche
   /** Its id in the OpenAPI document, a verb and noun: `createTemplate`. */
   readonly name: string
   readonly summary: string
+  /** The command that does the same, as its name (`template create`), or why there is none. */
+  readonly cli: string | { readonly none: string }
   readonly group: OperationGroup
   /** The scope that the key must have; null: any key. */
   readonly scope: Exclude<Scope, 'all'> | null

@@ -14,6 +14,8 @@ export interface Operation<
   /** A unique verb and noun: `addTemplateVersion`. */
   readonly name: string
   readonly summary: string
+  /** The command that does the same, as its name (`template create`), or why there is none. */
+  readonly cli: string | { readonly none: string }
   /** Section of the contract: `3.3`. */
   readonly section: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

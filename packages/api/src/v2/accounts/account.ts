@@ -66,6 +66,7 @@ export const ACCOUNT: readonly Operation[] = [
     ...common,
     name: 'showAccount',
     summary: 'Show the account settings',
+    cli: 'account settings',
     routes: [
       ['/account', 'GET'],
       ['/account/show', 'GET', 'POST'],
@@ -82,6 +83,7 @@ export const ACCOUNT: readonly Operation[] = [
     ...common,
     name: 'changeAccount',
     summary: 'Change the account settings for messages accepted from now on. Omitted parameters keep their values',
+    cli: 'account settings',
     routes: [['/account', 'POST', 'PATCH']],
     input: Change,
     answer: Settings,

@@ -22,6 +22,7 @@ export const AUDIT: readonly Operation[] = [
   operation({
     name: 'listAudit',
     summary: "List changes of the account's objects, oldest first",
+    cli: 'audit list',
     group: 'Audit',
     scope: 'audit',
     routes: [['/audit', 'GET', 'POST']],

@@ -35,6 +35,7 @@ export const CREDITS: readonly Operation[] = [
   operation({
     name: 'getCredit',
     summary: 'Show the credits used per day and those left',
+    cli: 'credits used',
     group: 'Credit',
     scope: 'credits',
     routes: [

@@ -64,6 +64,7 @@ export const KEYS: readonly Operation[] = [
     name: 'createKey',
     creates: true,
     summary: 'Create an API key. The secret is shown once; omitted settings are inherited from the calling key',
+    cli: 'key create',
     group: 'Key',
     scope: 'keys',
     routes: [['/keys', 'POST']],
@@ -86,6 +87,7 @@ export const KEYS: readonly Operation[] = [
   operation({
     name: 'listKeys',
     summary: 'List the API keys, oldest first, without their secrets',
+    cli: 'key list',
     group: 'Key',
     scope: 'keys',
     routes: [
@@ -108,6 +110,7 @@ export const KEYS: readonly Operation[] = [
   operation({
     name: 'updateKey',
     summary: 'Change the name, scopes, networks or restrictions of a key. Takes effect within 5 seconds',
+    cli: 'key update',
     group: 'Key',
     scope: 'keys',
     routes: [
@@ -126,6 +129,7 @@ export const KEYS: readonly Operation[] = [
     name: 'rotateKey',
     creates: true,
     summary: 'Rotate a key: create a successor with the same permissions. The old key stays valid for a grace period',
+    cli: 'key rotate',
     group: 'Key',
     scope: 'keys',
     routes: [
@@ -159,6 +163,7 @@ export const KEYS: readonly Operation[] = [
   operation({
     name: 'revokeKey',
     summary: 'Revoke a key. Takes effect within 5 seconds',
+    cli: 'key revoke',
     group: 'Key',
     scope: 'keys',
     routes: [

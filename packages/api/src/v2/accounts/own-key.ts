@@ -8,6 +8,7 @@ export const OWN_KEY: readonly Operation[] = [
   operation({
     name: 'showKey',
     summary: 'Show what the calling key is allowed to do. Any key can call this',
+    cli: { none: 'about the key of the call; commands have none' },
     group: 'Key',
     scope: null,
     routes: [['/key', 'GET', 'POST']],

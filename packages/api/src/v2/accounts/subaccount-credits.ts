@@ -49,6 +49,7 @@ export const SUBACCOUNT_CREDITS: readonly Operation[] = [
     name: 'setSubaccountCredit',
     creates: true,
     summary: "Increase or decrease a subaccount's credit",
+    cli: 'subaccount credit',
     group: 'Subaccount',
     scope: 'subaccounts',
     routes: [['/subaccounts/setsubaccountcredit', 'POST']],
@@ -73,6 +74,7 @@ export const SUBACCOUNT_CREDITS: readonly Operation[] = [
   operation({
     name: 'setRecurringCredit',
     summary: "Set a subaccount's credit per period",
+    cli: 'subaccount recurring',
     group: 'Subaccount',
     scope: 'subaccounts',
     routes: [
@@ -114,6 +116,7 @@ export const SUBACCOUNT_CREDITS: readonly Operation[] = [
   operation({
     name: 'getSubaccountCredit',
     summary: "Show a subaccount's remaining credit",
+    cli: 'subaccount credit',
     group: 'Subaccount',
     scope: 'subaccounts',
     routes: [

@@ -22,6 +22,7 @@ export const SUBACCOUNTS: readonly Operation[] = [
     name: 'createSubaccount',
     creates: true,
     summary: 'Create a subaccount. Its API key is shown once',
+    cli: 'subaccount create',
     group: 'Subaccount',
     scope: 'subaccounts',
     routes: [['/subaccounts/createSubaccount', 'POST']],
@@ -55,6 +56,7 @@ export const SUBACCOUNTS: readonly Operation[] = [
   operation({
     name: 'updateSubaccount',
     summary: "Change a subaccount's email, password or credit type",
+    cli: 'subaccount update',
     group: 'Subaccount',
     scope: 'subaccounts',
     routes: [['/subaccounts/updateSubaccount', 'POST']],
@@ -85,6 +87,7 @@ export const SUBACCOUNTS: readonly Operation[] = [
   operation({
     name: 'setSubaccountState',
     summary: 'Disable or enable a subaccount. Takes effect within 5 seconds',
+    cli: 'subaccount disable',
     group: 'Subaccount',
     scope: 'subaccounts',
     routes: [['/subaccounts', 'PATCH', 'POST']],
@@ -99,6 +102,7 @@ export const SUBACCOUNTS: readonly Operation[] = [
   operation({
     name: 'deleteSubaccount',
     summary: 'Delete a subaccount. Its remaining credit is returned to the account',
+    cli: 'subaccount delete',
     group: 'Subaccount',
     scope: 'subaccounts',
     routes: [['/subaccounts/delete', 'DELETE', 'POST']],
@@ -116,6 +120,7 @@ export const SUBACCOUNTS: readonly Operation[] = [
   operation({
     name: 'listSubaccounts',
     summary: 'List the subaccounts by name',
+    cli: 'subaccount list',
     group: 'Subaccount',
     scope: 'subaccounts',
     routes: [

@@ -21,6 +21,7 @@ export const ATTACHMENTS: readonly Operation[] = [
     name: 'uploadAttachment',
     creates: true,
     summary: 'Upload a file for use by attachmentId, as JSON or as one file part of multipart/form-data',
+    cli: 'attachment add',
     group: 'Attachment',
     scope: 'attachments',
     routes: [
@@ -50,6 +51,7 @@ export const ATTACHMENTS: readonly Operation[] = [
   operation({
     name: 'listAttachments',
     summary: 'List the stored files, oldest first',
+    cli: 'attachment list',
     group: 'Attachment',
     scope: 'attachments',
     routes: [
@@ -70,6 +72,7 @@ export const ATTACHMENTS: readonly Operation[] = [
   operation({
     name: 'deleteAttachment',
     summary: 'Delete a stored file. Accepted messages keep their copy',
+    cli: 'attachment delete',
     group: 'Attachment',
     scope: 'attachments',
     routes: [

@@ -25,6 +25,7 @@ export const TEMPLATE_VERSIONS: readonly Operation[] = [
     name: 'addTemplateVersion',
     creates: true,
     summary: 'Add a version without activating it',
+    cli: 'template add-version',
     group: 'Template',
     scope: 'templates',
     routes: under('/:templateId/versions', 'POST'),
@@ -46,6 +47,7 @@ export const TEMPLATE_VERSIONS: readonly Operation[] = [
     name: 'listTemplateVersions',
     summary:
       'List the versions of a template without their content, newest first. The newest 100 and the active one are kept',
+    cli: 'template versions',
     group: 'Template',
     scope: 'templates',
     routes: [...under('/:templateId/versions', 'GET'), ['/getTemplateVersions', 'POST']],
@@ -61,6 +63,7 @@ export const TEMPLATE_VERSIONS: readonly Operation[] = [
   operation({
     name: 'viewTemplateVersion',
     summary: 'Show a version of a template with its content',
+    cli: 'template show',
     group: 'Template',
     scope: 'templates',
     routes: [...under('/:templateId/versions/:version', 'GET', 'POST'), ['/getTemplateVersion', 'POST']],
@@ -75,6 +78,7 @@ export const TEMPLATE_VERSIONS: readonly Operation[] = [
   operation({
     name: 'activateTemplateVersion',
     summary: 'Activate a version for new messages',
+    cli: 'template activate',
     group: 'Template',
     scope: 'templates',
     routes: [...under('/:templateId/activate', 'POST'), ...under('/:templateId/versions/:version/activate', 'POST')],
@@ -90,6 +94,7 @@ export const TEMPLATE_VERSIONS: readonly Operation[] = [
   operation({
     name: 'renderTemplate',
     summary: 'Render a template with attributes, and list the errors that a message with them would cause',
+    cli: 'template render',
     group: 'Template',
     scope: 'templates',
     routes: under('/:templateId/render', 'POST'),

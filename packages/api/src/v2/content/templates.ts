@@ -32,6 +32,7 @@ export const TEMPLATES: readonly Operation[] = [
     name: 'createTemplate',
     creates: true,
     summary: 'Create a template for use by templateId',
+    cli: 'template create',
     group: 'Template',
     scope: 'templates',
     routes: under('', 'POST'),
@@ -64,6 +65,7 @@ export const TEMPLATES: readonly Operation[] = [
   operation({
     name: 'editTemplate',
     summary: 'Change the name, the content or both. New content becomes a new active version',
+    cli: 'template update',
     group: 'Template',
     scope: 'templates',
     routes: under('/:templateId', 'PATCH', 'POST', 'PUT'),
@@ -98,6 +100,7 @@ export const TEMPLATES: readonly Operation[] = [
   operation({
     name: 'viewTemplate',
     summary: 'Show a template with the content of its active version',
+    cli: 'template show',
     group: 'Template',
     scope: 'templates',
     routes: [...under('/:templateId', 'GET'), ['/getTemplate', 'POST']],
@@ -113,6 +116,7 @@ export const TEMPLATES: readonly Operation[] = [
     name: 'listTemplates',
     summary:
       'List the templates without their content, oldest first; with template_id, show that template with its content',
+    cli: 'template list',
     group: 'Template',
     scope: 'templates',
     routes: [...under('', 'GET'), ['/getTemplates', 'POST']],
@@ -134,6 +138,7 @@ export const TEMPLATES: readonly Operation[] = [
   operation({
     name: 'deleteTemplate',
     summary: 'Delete a template and its versions. Accepted messages keep their content, and the name can be reused',
+    cli: 'template delete',
     group: 'Template',
     scope: 'templates',
     routes: [...under('/:templateId', 'DELETE'), ['/deleteTemplate', 'POST']],

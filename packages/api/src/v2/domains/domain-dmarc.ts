@@ -65,6 +65,7 @@ export const DOMAIN_DMARC: readonly Operation[] = [
   operation({
     name: 'showDmarc',
     summary: 'Show what receivers reported about mail with a domain (DMARC), and whether its policy can be quarantine',
+    cli: 'dmarc show',
     group: 'Domain',
     scope: 'domains',
     routes: [['/domain/dmarc', 'GET', 'POST']],

@@ -105,6 +105,7 @@ export const DOMAINS: readonly Operation[] = [
     name: 'addDomain',
     creates: true,
     summary: 'Add a sending domain. Returns the DNS records to publish',
+    cli: 'domain add',
     group: 'Domain',
     scope: 'domains',
     routes: [['/domain', 'POST']],
@@ -126,6 +127,7 @@ export const DOMAINS: readonly Operation[] = [
   operation({
     name: 'listDomains',
     summary: 'List the sending domains by name, with the state of each domain and its records',
+    cli: 'domain list',
     group: 'Domain',
     scope: 'domains',
     routes: [
@@ -156,6 +158,7 @@ export const DOMAINS: readonly Operation[] = [
   operation({
     name: 'verifyDomain',
     summary: 'Check the DNS records of a domain now. The domain becomes active if its required records are correct',
+    cli: 'domain check',
     group: 'Domain',
     scope: 'domains',
     routes: [['/domain/verify', 'POST']],
@@ -170,6 +173,7 @@ export const DOMAINS: readonly Operation[] = [
   operation({
     name: 'deleteDomain',
     summary: 'Delete a domain. Accepted messages are still signed and delivered',
+    cli: 'domain delete',
     group: 'Domain',
     scope: 'domains',
     routes: [['/domain/delete', 'DELETE', 'POST']],
@@ -186,6 +190,7 @@ export const DOMAINS: readonly Operation[] = [
     name: 'rotateDkim',
     creates: true,
     summary: 'Create the next DKIM key. It signs after its record was found in the DNS',
+    cli: 'domain rotate',
     group: 'Domain',
     scope: 'domains',
     routes: [['/domain/rotateDkim', 'POST']],
@@ -200,6 +205,7 @@ export const DOMAINS: readonly Operation[] = [
   operation({
     name: 'setDkimKey',
     summary: 'Upload a DKIM key of your own. It signs after its record was found in the DNS',
+    cli: 'domain set-key',
     group: 'Domain',
     scope: 'domains',
     routes: [['/domain/dkimKey', 'POST']],
@@ -223,6 +229,7 @@ export const DOMAINS: readonly Operation[] = [
   operation({
     name: 'shareDomain',
     summary: 'Share a domain with subaccounts, or stop sharing it',
+    cli: 'domain share',
     group: 'Domain',
     scope: 'domains',
     routes: [['/domain/share', 'POST']],

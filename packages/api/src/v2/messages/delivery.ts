@@ -121,6 +121,7 @@ export const DELIVERY: readonly Operation[] = [
   operation({
     name: 'explainDelivery',
     summary: `Show what the deliveries of a message wait for and when they are expected; the first ${MAX_EXPLAINED}`,
+    cli: 'message why',
     group: 'Events',
     scope: 'events',
     routes: [['/delivery', 'GET', 'POST']],

@@ -17,6 +17,7 @@ export const MESSAGE_ACTIONS: readonly Operation[] = [
     name: 'resend',
     summary:
       'Send an accepted message again, as a new message with the same content, to all its recipients or some. An Idempotency-Key makes a repeated call safe',
+    cli: 'message resend',
     group: 'Message',
     scope: 'send',
     sends: true,
@@ -60,6 +61,7 @@ export const MESSAGE_ACTIONS: readonly Operation[] = [
   operation({
     name: 'tryNow',
     summary: 'Make the deferred deliveries of a message due now; limits and pauses apply as before',
+    cli: 'message try',
     group: 'Message',
     scope: 'send',
     routes: [['/messages/:messageId/try-now', 'POST']],
@@ -86,6 +88,7 @@ export const MESSAGE_ACTIONS: readonly Operation[] = [
     name: 'cancelMessage',
     summary:
       'Drop the deliveries of a message that are scheduled or waiting; those that are being sent are not affected',
+    cli: 'message cancel',
     group: 'Message',
     scope: 'send',
     routes: [['/messages/:messageId/cancel', 'POST']],

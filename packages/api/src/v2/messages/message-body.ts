@@ -62,6 +62,7 @@ export const MESSAGE_BODY: readonly Operation[] = [
   operation({
     name: 'messageBody',
     summary: "Show one recipient's copy of a message: its texts, header and attachments",
+    cli: 'message body',
     group: 'Message',
     scope: 'content',
     routes: [['/messages/:messageId/body', 'GET', 'POST']],
@@ -74,6 +75,7 @@ export const MESSAGE_BODY: readonly Operation[] = [
   operation({
     name: 'downloadMessage',
     summary: "Download one recipient's copy of a message as it was sent, without the signature",
+    cli: 'message download',
     group: 'Message',
     scope: 'content',
     routes: [['/messages/:messageId/source', 'GET', 'POST']],
@@ -90,6 +92,7 @@ export const MESSAGE_BODY: readonly Operation[] = [
   operation({
     name: 'downloadAttachment',
     summary: 'Download an attachment of a message',
+    cli: 'message download',
     group: 'Message',
     scope: 'content',
     routes: [['/messages/:messageId/attachments/:index', 'GET', 'POST']],

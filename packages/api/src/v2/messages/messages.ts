@@ -81,6 +81,7 @@ export const MESSAGES: readonly Operation[] = [
   operation({
     name: 'listMessages',
     summary: 'List or search the deliveries of messages, newest first',
+    cli: 'message list',
     group: 'Message',
     scope: 'events',
     routes: [['/messages', 'GET', 'POST']],
@@ -104,6 +105,7 @@ export const MESSAGES: readonly Operation[] = [
   operation({
     name: 'showMessage',
     summary: `Show a message with its deliveries, ${MAX_EXPLAINED} at a time: what each waits for, its attempts and events`,
+    cli: 'message show',
     group: 'Message',
     scope: 'events',
     routes: [['/messages/:messageId', 'GET', 'POST']],

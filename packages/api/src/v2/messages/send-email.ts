@@ -9,6 +9,7 @@ export const SEND_EMAIL: readonly Operation[] = [
   operation({
     name: 'sendEmail',
     summary: 'Send a message to one or more recipients',
+    cli: 'message send',
     group: 'SendEmail',
     scope: 'send',
     routes: [['/sendEmail', 'POST']],

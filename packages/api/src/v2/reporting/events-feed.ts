@@ -40,6 +40,7 @@ export const FEED: readonly Operation[] = [
   operation({
     name: 'readEventFeed',
     summary: 'List events after a sequence number; optionally wait for new ones',
+    cli: 'events',
     group: 'Events',
     scope: 'events',
     routes: [['/events/feed', 'GET', 'POST']],

@@ -88,6 +88,7 @@ export const EVENTS: readonly Operation[] = [
   operation({
     name: 'listEvents',
     summary: 'Search the event log: all recipients of a date range with their status',
+    cli: 'message list',
     group: 'Events',
     scope: 'events',
     routes: [

@@ -68,6 +68,7 @@ export const EXPORTS: readonly Operation[] = [
     name: 'createExport',
     creates: true,
     summary: 'Export the events of a date range to a file. Completion is reported to a callback URL or by email',
+    cli: 'export create',
     routes: [['/stats/export', 'POST']],
     input: Type.Object({
       ...Span.properties,
@@ -104,6 +105,7 @@ export const EXPORTS: readonly Operation[] = [
     ...common,
     name: 'streamEvents',
     summary: 'Download the events of a date range, one JSON object per line',
+    cli: 'export events',
     routes: [
       ['/stats/export', 'GET'],
       ['/stats/export/stream', 'GET', 'POST'],
@@ -122,6 +124,7 @@ export const EXPORTS: readonly Operation[] = [
     ...common,
     name: 'listExports',
     summary: 'List the exports, latest first',
+    cli: 'export list',
     routes: [['/stats/exports', 'GET', 'POST']],
     input: Type.Object({
       limit: Count('at most 100 (default)'),
@@ -139,6 +142,7 @@ export const EXPORTS: readonly Operation[] = [
     ...common,
     name: 'showExport',
     summary: 'Show the status of an export and the link to its file',
+    cli: 'export show',
     routes: [['/stats/export/:jobId', 'GET', 'POST']],
     input: Type.Object({ jobId }),
     answer: JobWhole,
@@ -152,6 +156,7 @@ export const EXPORTS: readonly Operation[] = [
     ...common,
     name: 'deleteExport',
     summary: 'Delete an export that is still queued',
+    cli: 'export delete',
     routes: [
       ['/stats/export/:jobId', 'DELETE'],
       ['/stats/export/:jobId/delete', 'POST', 'DELETE'],
@@ -172,6 +177,7 @@ export const EXPORTS: readonly Operation[] = [
     ...common,
     name: 'downloadExport',
     summary: 'Download the file of a finished export',
+    cli: 'export download',
     routes: [['/stats/export/:jobId/file', 'GET', 'POST']],
     gives: ['application/x-ndjson', 'text/csv'],
     input: Type.Object({ jobId }),

@@ -40,6 +40,7 @@ export const STATS: readonly Operation[] = [
   operation({
     name: 'getStats',
     summary: 'Show statistics per day, week or month',
+    cli: 'stats show',
     group: 'Stats',
     scope: 'stats',
     routes: [['/stats', 'GET', 'POST']],

@@ -33,6 +33,7 @@ export const TAGS: readonly Operation[] = [
   operation({
     name: 'listTags',
     summary: 'List the tags used in messages',
+    cli: 'stats tags',
     group: 'Tags',
     scope: 'stats',
     routes: [['/tags', 'GET', 'POST']],
@@ -61,6 +62,7 @@ export const TAGS: readonly Operation[] = [
   operation({
     name: 'getTagStats',
     summary: 'Show statistics of tags per day, week or month',
+    cli: 'stats show',
     group: 'Tags',
     scope: 'stats',
     routes: [['/tags/stats', 'GET', 'POST']],
@@ -89,6 +91,7 @@ export const TAGS: readonly Operation[] = [
   operation({
     name: 'getTagSums',
     summary: 'Show statistics per tag over a date range, most used tags first',
+    cli: 'stats sums',
     group: 'Tags',
     scope: 'stats',
     routes: [['/tags/stats/sums', 'GET', 'POST']],

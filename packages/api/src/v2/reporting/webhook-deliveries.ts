@@ -10,6 +10,7 @@ export const WEBHOOK_DELIVERIES: readonly Operation[] = [
     ...WEBHOOK_GROUP,
     name: 'listWebhookDeliveries',
     summary: 'List the latest requests, newest first: up to 100 successful and 100 failed',
+    cli: 'webhook deliveries',
     routes: [['/webhooks/:webhookId/deliveries', 'GET', 'POST']],
     input: Type.Object({ webhookId: WebhookId, limit: Count('at most 200 (default)') }),
     answer: Type.Array(
@@ -49,6 +50,7 @@ export const WEBHOOK_DELIVERIES: readonly Operation[] = [
     ...WEBHOOK_GROUP,
     name: 'listWebhookFailures',
     summary: 'List dead-lettered batches, latest first: they failed while others succeeded',
+    cli: 'webhook failures',
     routes: [['/webhooks/:webhookId/failures', 'GET', 'POST']],
     input: Type.Object({
       webhookId: WebhookId,
@@ -91,6 +93,7 @@ export const WEBHOOK_DELIVERIES: readonly Operation[] = [
     ...WEBHOOK_GROUP,
     name: 'redeliverWebhookFailures',
     summary: 'Retry a dead-lettered batch, or all of them',
+    cli: 'webhook redeliver',
     routes: [['/webhooks/:webhookId/redeliver', 'POST']],
     input: Type.Object({
       webhookId: WebhookId,
@@ -109,6 +112,7 @@ export const WEBHOOK_DELIVERIES: readonly Operation[] = [
     ...WEBHOOK_GROUP,
     name: 'replayWebhook',
     summary: 'Resume a webhook at an event number: that event and all later ones are sent, or sent again',
+    cli: 'webhook replay',
     routes: [['/webhooks/:webhookId/replay', 'POST']],
     input: Type.Object({
       webhookId: WebhookId,

@@ -36,6 +36,7 @@ export const WEBHOOKS: readonly Operation[] = [
     name: 'createWebhook',
     creates: true,
     summary: 'Create a webhook. The URL is probed first and must return 200',
+    cli: 'webhook create',
     routes: [['/webhooks', 'POST']],
     input: Type.Object({ url: Url, ...Settings }),
     answer: Type.Object({ ...ShownWebhook.properties, ...Secret }),
@@ -68,6 +69,7 @@ export const WEBHOOKS: readonly Operation[] = [
     ...WEBHOOK_GROUP,
     name: 'listWebhooks',
     summary: `List the webhooks (at most ${MAX_WEBHOOKS}) without their secrets`,
+    cli: 'webhook list',
     routes: [
       ['/webhooks', 'GET'],
       ['/getWebhooks', 'GET', 'POST'],
@@ -85,6 +87,7 @@ export const WEBHOOKS: readonly Operation[] = [
     ...WEBHOOK_GROUP,
     name: 'showWebhook',
     summary: 'Show a webhook and its state',
+    cli: 'webhook show',
     routes: [
       ['/webhooks/:webhookId', 'GET'],
       ['/getWebhook', 'POST'],
@@ -101,6 +104,7 @@ export const WEBHOOKS: readonly Operation[] = [
     ...WEBHOOK_GROUP,
     name: 'updateWebhook',
     summary: 'Change a webhook. Omitted parameters are unchanged. If it is enabled again, it resumes where it stopped',
+    cli: 'webhook update',
     routes: [['/webhooks/:webhookId', 'PATCH', 'PUT', 'POST']],
     input: Type.Object({
       webhookId: WebhookId,
@@ -135,6 +139,7 @@ export const WEBHOOKS: readonly Operation[] = [
     ...WEBHOOK_GROUP,
     name: 'removeWebhook',
     summary: 'Delete a webhook and its pending batches',
+    cli: 'webhook delete',
     routes: [
       ['/webhooks/:webhookId', 'DELETE'],
       ['/deleteWebhook', 'POST'],
@@ -152,6 +157,7 @@ export const WEBHOOKS: readonly Operation[] = [
     ...WEBHOOK_GROUP,
     name: 'testWebhook',
     summary: 'Send a sample of each of its events to the URL and return the response',
+    cli: 'webhook test',
     routes: [['/webhooks/:webhookId/test', 'POST']],
     input: NamedWebhook,
     answer: Type.Object({
@@ -178,6 +184,7 @@ export const WEBHOOKS: readonly Operation[] = [
     name: 'rotateWebhookSecret',
     creates: true,
     summary: 'Rotate the secret. The new one is shown once; requests are signed with both during a grace period',
+    cli: 'webhook rotate',
     routes: [['/webhooks/:webhookId/rotate', 'POST']],
     input: Type.Object({
       webhookId: WebhookId,

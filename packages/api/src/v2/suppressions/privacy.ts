@@ -86,6 +86,7 @@ export const PRIVACY: readonly Operation[] = [
     name: 'forgetPerson',
     creates: true,
     summary: 'Erase recipients from stored data; their opt-outs stay in effect',
+    cli: 'person forget',
     group: 'GDPR',
     scope: 'privacy',
     routes: [
@@ -106,6 +107,7 @@ export const PRIVACY: readonly Operation[] = [
   operation({
     name: 'showForgetRequest',
     summary: 'Show the progress of an erasure request and the rows changed',
+    cli: 'person status',
     group: 'GDPR',
     scope: 'privacy',
     routes: [
@@ -134,6 +136,7 @@ export const PRIVACY: readonly Operation[] = [
   operation({
     name: 'exportPerson',
     summary: 'Export the data stored about one recipient, page by page',
+    cli: 'person export',
     group: 'GDPR',
     scope: 'privacy',
     routes: [['/gdpr/export', 'POST']],

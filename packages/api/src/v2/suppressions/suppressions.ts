@@ -57,6 +57,7 @@ export const SUPPRESSIONS: readonly Operation[] = [
     name: 'addSuppression',
     creates: true,
     summary: 'Suppress addresses and domains. Either all are added or none',
+    cli: 'suppression add',
     routes: [['/suppression', 'POST']],
     input: Type.Object({ ...Named.properties, reason: Type.Optional(Type.Enum([...ACCOUNT_REASONS])) }),
     answer: Type.Object({ added: Type.Integer({ description: 'number of new entries' }) }),
@@ -72,6 +73,7 @@ export const SUPPRESSIONS: readonly Operation[] = [
     ...common,
     name: 'removeSuppression',
     summary: 'Remove addresses and domains from the list',
+    cli: 'suppression remove',
     routes: [
       ['/suppression', 'DELETE'],
       ['/suppression/remove', 'POST', 'DELETE'],
@@ -88,6 +90,7 @@ export const SUPPRESSIONS: readonly Operation[] = [
     ...common,
     name: 'listSuppressions',
     summary: 'List suppressions alphabetically, optionally filtered by address, domain or reason',
+    cli: 'suppression list',
     routes: [
       ['/suppression', 'GET'],
       ['/getSuppression', 'GET', 'POST'],
@@ -116,6 +119,7 @@ export const SUPPRESSIONS: readonly Operation[] = [
     name: 'checkSuppression',
     summary:
       'Check whether an address is suppressed, and by which entries. The first entry gives the reason of the drop',
+    cli: 'suppression show',
     routes: [['/suppression/check', 'POST', 'GET']],
     input: Type.Object({
       email: Type.String(),
@@ -164,6 +168,7 @@ export const SUPPRESSIONS: readonly Operation[] = [
     name: 'importSuppressions',
     creates: true,
     summary: 'Import a list of any length as CSV with the column email or domain, and optionally reason, since, group',
+    cli: 'suppression import',
     routes: [['/suppression/import', 'POST']],
     takes: 'text/csv',
     input: Type.Object({
@@ -200,6 +205,7 @@ export const SUPPRESSIONS: readonly Operation[] = [
     ...common,
     name: 'exportSuppressions',
     summary: 'Export the whole list as CSV, in the format of an import',
+    cli: 'suppression export',
     routes: [['/suppression/export', 'GET', 'POST']],
     gives: ['text/csv'],
     input: Type.Object({}),

@@ -106,6 +106,9 @@ const MAIL: readonly Setting[] = [
   { name: 'template', title: 'Legacy Email Template', description: NOT_AVAILABLE, rest: { html_content: '' } },
 ]
 
+const COMMAND = 'account settings'
+const NEVER_ON = { none: 'a setting of other services that is always off' }
+
 /** Defaults for the account's messages, unless a message overrides them (contract 7.1). */
 export const ACCOUNT_SETTINGS: readonly Operation[] = [
   ...operationsOf('tracking', TRACKING),
@@ -113,6 +116,7 @@ export const ACCOUNT_SETTINGS: readonly Operation[] = [
   operation({
     name: 'viewUsername',
     summary: 'Show the name and number of the account',
+    cli: 'account list',
     section: '7',
     method: 'GET',
     path: '/user/username',
@@ -130,6 +134,7 @@ function operationsOf(kind: 'tracking' | 'mail', settings: readonly Setting[]): 
     operation({
       name: `list${capital(kind)}Settings`,
       summary: `List the ${kind} settings and whether each is enabled`,
+      cli: COMMAND,
       ...common,
       method: 'GET',
       path: all,
@@ -147,10 +152,12 @@ function operationsOf(kind: 'tracking' | 'mail', settings: readonly Setting[]): 
       const path = `${all}/${setting.name}`
       const noun = `${setting.name.split('_').map(capital).join('')}${kind === 'mail' ? 'Setting' : 'Tracking'}`
       const right = `${kind}_settings.${setting.name}`
+      const cli = setting.own ? COMMAND : NEVER_ON
       return [
         operation({
           name: `view${noun}`,
           summary: setting.title,
+          cli,
           ...common,
           method: 'GET',
           path,
@@ -160,6 +167,7 @@ function operationsOf(kind: 'tracking' | 'mail', settings: readonly Setting[]): 
         operation({
           name: `change${noun}`,
           summary: setting.own ? `Change ${setting.title}` : `Reject changes of ${setting.title}, which is always off`,
+          cli,
           ...common,
           method: 'PATCH',
           path,

@@ -16,6 +16,7 @@ export const KEYS: readonly Operation[] = [
   operation({
     name: 'createKey',
     summary: 'Create a key, shown once. If scopes are omitted, it gets those of the calling key',
+    cli: 'key create',
     ...keys,
     method: 'POST',
     path: '/api_keys',
@@ -36,6 +37,7 @@ export const KEYS: readonly Operation[] = [
   operation({
     name: 'listKeys',
     summary: 'List the valid keys',
+    cli: 'key list',
     ...keys,
     method: 'GET',
     path: '/api_keys',
@@ -53,6 +55,7 @@ export const KEYS: readonly Operation[] = [
   operation({
     name: 'viewKey',
     summary: 'Show a key and its scopes',
+    cli: 'key list',
     ...keys,
     method: 'GET',
     path: ONE,
@@ -67,6 +70,7 @@ export const KEYS: readonly Operation[] = [
   operation({
     name: 'renameKey',
     summary: 'Rename a key',
+    cli: 'key update',
     ...keys,
     method: 'PATCH',
     path: ONE,
@@ -80,6 +84,7 @@ export const KEYS: readonly Operation[] = [
   operation({
     name: 'replaceKey',
     summary: 'Change the name and scopes of a key',
+    cli: 'key update',
     ...keys,
     method: 'PUT',
     path: ONE,
@@ -97,6 +102,7 @@ export const KEYS: readonly Operation[] = [
   operation({
     name: 'deleteKey',
     summary: 'Revoke a key. Takes effect within 5 seconds',
+    cli: 'key revoke',
     ...keys,
     method: 'DELETE',
     path: ONE,

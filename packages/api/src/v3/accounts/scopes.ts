@@ -5,6 +5,7 @@ export const SCOPES: readonly Operation[] = [
   operation({
     name: 'listScopes',
     summary: 'List the permissions of the key',
+    cli: { none: 'about the key of the call; commands have none' },
     section: '7.1',
     method: 'GET',
     path: '/scopes',

@@ -12,11 +12,13 @@ const UNLIMITED = 1_000_000_000
 function probe(
   what: 'profile' | 'account' | 'email' | 'credits',
   summary: string,
+  cli: string,
   act: (call: Call) => Promise<unknown>,
 ): Operation {
   return operation({
     name: `view${what.charAt(0).toUpperCase()}${what.slice(1)}`,
     summary,
+    cli,
     ...{
       section: '7',
       method: 'GET',
@@ -30,17 +32,22 @@ function probe(
 }
 
 export const USER_PROBES: readonly Operation[] = [
-  probe('profile', 'Show the name of the account', async ({ principal: { account } }) =>
+  probe('profile', 'Show the name of the account', 'account list', async ({ principal: { account } }) =>
     Object.fromEntries(PROFILE_FIELDS.map((field) => [field, field === 'company' ? account.name : ''])),
   ),
-  probe('account', 'Show the type and the reputation of the account', async ({ core, principal: { account } }) => {
-    const standing = await core.reputation.show(account.id)
-    return { type: 'paid', reputation: reputationOf(standing?.day) }
-  }),
-  probe('email', 'Show the address of the account', async ({ core, principal: { account } }) => ({
+  probe(
+    'account',
+    'Show the type and the reputation of the account',
+    'account standing',
+    async ({ core, principal: { account } }) => {
+      const standing = await core.reputation.show(account.id)
+      return { type: 'paid', reputation: reputationOf(standing?.day) }
+    },
+  ),
+  probe('email', 'Show the address of the account', 'user list', async ({ core, principal: { account } }) => ({
     email: await core.accounts.emailOf(account.id),
   })),
-  probe('credits', 'Show the credit of the account and its use in this month', showCredits),
+  probe('credits', 'Show the credit of the account and its use in this month', 'credits show', showCredits),
 ]
 
 interface Day {

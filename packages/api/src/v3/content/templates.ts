@@ -35,6 +35,7 @@ export const TEMPLATES: readonly Operation[] = [
   operation({
     name: 'createTemplate',
     summary: 'Create a template without versions. The default generation is legacy',
+    cli: 'editable-template create',
     ...templates,
     section: '3.5',
     method: 'POST',
@@ -52,6 +53,7 @@ export const TEMPLATES: readonly Operation[] = [
     name: 'listTemplates',
     summary:
       'List templates: one page if page_size is given, else all legacy templates or those of the given generations',
+    cli: 'editable-template list',
     ...templates,
     section: '3.5',
     method: 'GET',
@@ -68,6 +70,7 @@ export const TEMPLATES: readonly Operation[] = [
   operation({
     name: 'viewTemplate',
     summary: 'Show a template with its versions',
+    cli: 'editable-template show',
     ...templates,
     section: '3.2',
     method: 'GET',
@@ -83,6 +86,7 @@ export const TEMPLATES: readonly Operation[] = [
   operation({
     name: 'renameTemplate',
     summary: 'Rename a template',
+    cli: 'editable-template rename',
     ...templates,
     section: '3.5',
     method: 'PATCH',
@@ -100,6 +104,7 @@ export const TEMPLATES: readonly Operation[] = [
   operation({
     name: 'duplicateTemplate',
     summary: 'Copy a template with all its versions',
+    cli: 'editable-template copy',
     ...templates,
     section: '3.5',
     method: 'POST',
@@ -119,6 +124,7 @@ export const TEMPLATES: readonly Operation[] = [
   operation({
     name: 'deleteTemplate',
     summary: 'Delete a template and its versions',
+    cli: 'editable-template delete',
     ...templates,
     section: '3.5',
     method: 'DELETE',
@@ -132,6 +138,7 @@ export const TEMPLATES: readonly Operation[] = [
   operation({
     name: 'addTemplateVersion',
     summary: 'Add a version. The first one is active',
+    cli: 'editable-template add-version',
     ...templates,
     section: '3.3',
     method: 'POST',
@@ -150,6 +157,7 @@ export const TEMPLATES: readonly Operation[] = [
   operation({
     name: 'viewTemplateVersion',
     summary: 'Show a version',
+    cli: 'editable-template show',
     ...templates,
     section: '3.5',
     method: 'GET',
@@ -163,6 +171,7 @@ export const TEMPLATES: readonly Operation[] = [
   operation({
     name: 'editTemplateVersion',
     summary: 'Change a version. Omitted fields are unchanged',
+    cli: 'editable-template update',
     ...templates,
     section: '3.4',
     method: 'PATCH',
@@ -177,6 +186,7 @@ export const TEMPLATES: readonly Operation[] = [
   operation({
     name: 'activateTemplateVersion',
     summary: 'Activate a version for new messages',
+    cli: 'editable-template activate',
     ...templates,
     section: '3.5',
     method: 'POST',
@@ -189,6 +199,7 @@ export const TEMPLATES: readonly Operation[] = [
   operation({
     name: 'deleteTemplateVersion',
     summary: 'Delete a version. If it was active, the template has no active version',
+    cli: 'editable-template delete',
     ...templates,
     section: '3.5',
     method: 'DELETE',

@@ -16,6 +16,7 @@ export const MAIL_SEND: readonly Operation[] = [
   operation({
     name: 'sendMail',
     summary: 'Send a message to one or more recipients',
+    cli: 'message send',
     section: '2',
     method: 'POST',
     path: '/mail/send',

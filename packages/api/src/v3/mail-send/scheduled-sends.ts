@@ -14,6 +14,7 @@ export const SCHEDULED_SENDS: readonly Operation[] = [
   operation({
     name: 'createBatch',
     summary: 'Create a batch id, valid for new messages for ten days',
+    cli: 'batch create',
     ...sending,
     method: 'POST',
     path: '/mail/batch',
@@ -24,6 +25,7 @@ export const SCHEDULED_SENDS: readonly Operation[] = [
   operation({
     name: 'viewBatch',
     summary: 'Validate a batch id',
+    cli: 'batch show',
     ...sending,
     method: 'GET',
     path: '/mail/batch/:batch_id',
@@ -38,6 +40,7 @@ export const SCHEDULED_SENDS: readonly Operation[] = [
   operation({
     name: 'holdBatch',
     summary: 'Pause or cancel the scheduled messages of a batch',
+    cli: 'batch pause',
     ...sending,
     method: 'POST',
     path: ALL,
@@ -52,6 +55,7 @@ export const SCHEDULED_SENDS: readonly Operation[] = [
   operation({
     name: 'listHeldBatches',
     summary: 'List the paused and cancelled batches',
+    cli: 'batch list',
     ...sending,
     method: 'GET',
     path: ALL,
@@ -62,6 +66,7 @@ export const SCHEDULED_SENDS: readonly Operation[] = [
   operation({
     name: 'viewHeldBatch',
     summary: 'Show one paused or cancelled batch, as a list',
+    cli: 'batch show',
     ...sending,
     method: 'GET',
     path: ONE,
@@ -73,6 +78,7 @@ export const SCHEDULED_SENDS: readonly Operation[] = [
   operation({
     name: 'changeHeldBatch',
     summary: 'Cancel a paused batch',
+    cli: 'batch cancel',
     ...sending,
     method: 'PATCH',
     path: ONE,
@@ -88,6 +94,7 @@ export const SCHEDULED_SENDS: readonly Operation[] = [
   operation({
     name: 'resumeBatch',
     summary: 'Resume a paused batch: its messages are sent when due. Cancelled messages stay discarded',
+    cli: 'batch resume',
     ...sending,
     method: 'DELETE',
     path: ONE,

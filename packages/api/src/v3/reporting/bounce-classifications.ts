@@ -6,8 +6,12 @@ import { SpanQuery, spanOf, toV3Error } from './stats.ts'
 
 /** StrongGrid uses the plural; other clients follow the documentation, which has the singular. */
 const PATHS = [
-  { path: '/suppression/bounces/classifications', suffix: '' },
-  { path: '/suppressions/bounces/classifications', suffix: 'Plural' },
+  { path: '/suppression/bounces/classifications', suffix: '', cli: 'stats bounces' },
+  {
+    path: '/suppressions/bounces/classifications',
+    suffix: 'Plural',
+    cli: { none: 'another path of the same operation' },
+  },
 ] as const
 const reading = {
   ...({ section: '7.1', method: 'GET', scope: 'suppressions', right: 'suppression.bounces.read' } as const),
@@ -22,10 +26,11 @@ const WRONG = {
 const OfClassification = Type.Object({ classification: Type.Enum([...BOUNCE_CLASSIFICATIONS]) })
 
 /** Bounces by day and classification (contract 7.1). */
-export const BOUNCE_CLASSES: readonly Operation[] = PATHS.flatMap(({ path, suffix }) => [
+export const BOUNCE_CLASSES: readonly Operation[] = PATHS.flatMap(({ path, suffix, cli }) => [
   operation({
     name: `countBounceClassifications${suffix}`,
     summary: 'Count the bounces per day and classification',
+    cli,
     ...reading,
     path,
     status: 200,
@@ -41,6 +46,7 @@ export const BOUNCE_CLASSES: readonly Operation[] = PATHS.flatMap(({ path, suffi
   operation({
     name: `countBouncesOf${suffix}`,
     summary: 'Count the bounces of one classification per day and domain',
+    cli,
     ...reading,
     path: `${path}/:classification`,
     status: 200,

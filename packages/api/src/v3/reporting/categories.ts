@@ -26,6 +26,7 @@ export const CATEGORIES: readonly Operation[] = [
   operation({
     name: 'listCategories',
     summary: 'List the categories used in messages, by name',
+    cli: 'stats tags',
     ...reading,
     section: '5',
     path: '/categories',
@@ -50,6 +51,7 @@ export const CATEGORIES: readonly Operation[] = [
   operation({
     name: 'getCategoryStats',
     summary: 'Show statistics of some categories per day, week or month',
+    cli: 'stats show',
     ...reading,
     section: '5',
     path: '/categories/stats',
@@ -77,6 +79,7 @@ export const CATEGORIES: readonly Operation[] = [
   operation({
     name: 'getCategorySums',
     summary: 'List the categories with the highest value of a metric over the date range',
+    cli: 'stats sums',
     ...reading,
     section: '5',
     path: '/categories/stats/sums',

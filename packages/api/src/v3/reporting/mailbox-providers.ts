@@ -24,6 +24,7 @@ export const PROVIDER_STATS: readonly Operation[] = [
   operation({
     name: 'getMailboxProviderStats',
     summary: 'Show statistics per day, week or month by mailbox provider',
+    cli: 'stats show',
     section: '4',
     method: 'GET',
     path: '/mailbox_providers/stats',

@@ -55,6 +55,7 @@ export const STATS: readonly Operation[] = [
   operation({
     name: 'getStats',
     summary: 'Show statistics per day, week or month',
+    cli: 'stats show',
     section: '4',
     method: 'GET',
     path: '/stats',

@@ -25,6 +25,7 @@ const ALL = '/user/webhooks/event/settings'
 const ONE = `${ALL}/:id`
 const SIGNED = `${ALL}/signed`
 const SIGNED_ONE = `${SIGNED}/:id`
+const OF_THE_OLDEST = { none: 'the same for the oldest webhook, which commands name by its id' }
 const RIGHT = 'user.webhooks.event.settings'
 const common = { scope: 'webhooks', section: '7.1' } as const
 const reading = { ...common, method: 'GET', right: `${RIGHT}.read`, status: 200 } as const
@@ -38,6 +39,7 @@ export const WEBHOOKS: readonly Operation[] = [
   operation({
     name: 'createWebhook',
     summary: 'Create a webhook for new events',
+    cli: 'webhook create',
     ...common,
     method: 'POST',
     path: ALL,
@@ -49,6 +51,7 @@ export const WEBHOOKS: readonly Operation[] = [
   operation({
     name: 'listWebhooks',
     summary: 'List the webhooks and their maximum number',
+    cli: 'webhook list',
     ...reading,
     path: `${ALL}/all`,
     act: async (_input, call) => ({ max_allowed: MAX_WEBHOOKS, webhooks: (await list(call)).map(shown) }),
@@ -56,6 +59,7 @@ export const WEBHOOKS: readonly Operation[] = [
   operation({
     name: 'viewOldestWebhook',
     summary: 'Show the oldest webhook, or the defaults if there is none',
+    cli: OF_THE_OLDEST,
     ...reading,
     path: ALL,
     act: async (_input, call) => {
@@ -66,6 +70,7 @@ export const WEBHOOKS: readonly Operation[] = [
   operation({
     name: 'editOldestWebhook',
     summary: 'Change the oldest webhook, or create the first one',
+    cli: OF_THE_OLDEST,
     ...changing,
     path: ALL,
     body: Change,
@@ -80,6 +85,7 @@ export const WEBHOOKS: readonly Operation[] = [
   operation({
     name: 'viewWebhook',
     summary: 'Show a webhook',
+    cli: 'webhook show',
     ...reading,
     path: ONE,
     params: OfWebhook,
@@ -88,6 +94,7 @@ export const WEBHOOKS: readonly Operation[] = [
   operation({
     name: 'editWebhook',
     summary: 'Change a webhook. Omitted fields are unchanged',
+    cli: 'webhook update',
     ...changing,
     path: ONE,
     params: OfWebhook,
@@ -97,6 +104,7 @@ export const WEBHOOKS: readonly Operation[] = [
   operation({
     name: 'deleteWebhook',
     summary: 'Delete a webhook',
+    cli: 'webhook delete',
     ...common,
     method: 'DELETE',
     path: ONE,
@@ -111,6 +119,7 @@ export const WEBHOOKS: readonly Operation[] = [
   operation({
     name: 'viewOldestWebhookSigning',
     summary: 'Show the public key that verifies the requests of the oldest webhook',
+    cli: OF_THE_OLDEST,
     ...reading,
     path: SIGNED,
     act: async (_input, call) => keyOf(await find(call)),
@@ -118,6 +127,7 @@ export const WEBHOOKS: readonly Operation[] = [
   operation({
     name: 'signOldestWebhook',
     summary: 'Turn request signing of the oldest webhook on or off',
+    cli: OF_THE_OLDEST,
     ...changing,
     path: SIGNED,
     body: Signing,
@@ -126,6 +136,7 @@ export const WEBHOOKS: readonly Operation[] = [
   operation({
     name: 'viewWebhookSigning',
     summary: 'Show the public key that verifies the requests of a webhook; empty if they are not signed',
+    cli: 'webhook show',
     ...reading,
     path: SIGNED_ONE,
     params: OfWebhook,
@@ -134,6 +145,7 @@ export const WEBHOOKS: readonly Operation[] = [
   operation({
     name: 'signWebhook',
     summary: 'Turn request signing of a webhook on or off',
+    cli: 'webhook update',
     ...changing,
     path: SIGNED_ONE,
     params: OfWebhook,
@@ -143,6 +155,7 @@ export const WEBHOOKS: readonly Operation[] = [
   operation({
     name: 'testWebhook',
     summary: 'Send a sample of each event to a URL',
+    cli: 'webhook test',
     ...common,
     method: 'POST',
     path: '/user/webhooks/event/test',

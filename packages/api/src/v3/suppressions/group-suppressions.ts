@@ -18,6 +18,7 @@ export const GROUP_SUPPRESSIONS: readonly Operation[] = [
   operation({
     name: 'addToGroup',
     summary: 'Suppress addresses for a group; for all mail if the group does not exist',
+    cli: 'suppression add',
     ...suppressing,
     section: '6.1',
     method: 'POST',
@@ -38,6 +39,7 @@ export const GROUP_SUPPRESSIONS: readonly Operation[] = [
   operation({
     name: 'listGroupSuppressions',
     summary: 'List the addresses unsubscribed from a group',
+    cli: 'suppression list',
     ...suppressing,
     section: '6.3',
     method: 'GET',
@@ -59,6 +61,7 @@ export const GROUP_SUPPRESSIONS: readonly Operation[] = [
   operation({
     name: 'searchGroupSuppressions',
     summary: 'Find which of these addresses are unsubscribed from a group',
+    cli: 'suppression list',
     ...suppressing,
     section: '6.3',
     method: 'POST',
@@ -84,6 +87,7 @@ export const GROUP_SUPPRESSIONS: readonly Operation[] = [
   operation({
     name: 'removeFromGroup',
     summary: 'Remove an address from the unsubscribes of a group',
+    cli: 'suppression remove',
     ...suppressing,
     section: '6.3',
     method: 'DELETE',
@@ -99,6 +103,7 @@ export const GROUP_SUPPRESSIONS: readonly Operation[] = [
   operation({
     name: 'addToGlobal',
     summary: 'Suppress addresses for all mail',
+    cli: 'suppression add',
     ...suppressing,
     section: '6.2',
     method: 'POST',
@@ -114,6 +119,7 @@ export const GROUP_SUPPRESSIONS: readonly Operation[] = [
   operation({
     name: 'viewGlobal',
     summary: 'Check whether an address is suppressed for all mail; {} if it is not',
+    cli: 'suppression show',
     ...suppressing,
     section: '6.3',
     method: 'GET',
@@ -126,6 +132,7 @@ export const GROUP_SUPPRESSIONS: readonly Operation[] = [
   operation({
     name: 'removeFromGlobal',
     summary: 'Remove an address from the global unsubscribes. Succeeds also if it is not listed',
+    cli: 'suppression remove',
     ...suppressing,
     section: '6.3',
     method: 'DELETE',
@@ -148,6 +155,7 @@ export const GROUP_SUPPRESSIONS: readonly Operation[] = [
   operation({
     name: 'listGroupsSuppressed',
     summary: 'List all group unsubscribes with their groups',
+    cli: 'suppression export',
     ...suppressing,
     section: '6.3',
     method: 'GET',
@@ -174,6 +182,7 @@ export const GROUP_SUPPRESSIONS: readonly Operation[] = [
   operation({
     name: 'viewGroupsOf',
     summary: 'List all groups and whether an address is unsubscribed from each',
+    cli: 'suppression list',
     ...suppressing,
     section: '6.3',
     method: 'GET',

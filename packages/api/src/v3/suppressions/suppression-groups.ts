@@ -15,6 +15,7 @@ export const SUPPRESSION_GROUPS: readonly Operation[] = [
   operation({
     name: 'listGroups',
     summary: 'List the unsubscribe groups with their number of unsubscribes',
+    cli: 'group list',
     ...suppressing,
     section: '6.3',
     method: 'GET',
@@ -28,6 +29,7 @@ export const SUPPRESSION_GROUPS: readonly Operation[] = [
   operation({
     name: 'createGroup',
     summary: 'Create an unsubscribe group',
+    cli: 'group create',
     ...suppressing,
     section: '6.3',
     method: 'POST',
@@ -47,6 +49,7 @@ export const SUPPRESSION_GROUPS: readonly Operation[] = [
   operation({
     name: 'viewGroup',
     summary: 'Show an unsubscribe group',
+    cli: 'group show',
     ...suppressing,
     section: '6.3',
     method: 'GET',
@@ -60,6 +63,7 @@ export const SUPPRESSION_GROUPS: readonly Operation[] = [
   operation({
     name: 'editGroup',
     summary: 'Change the name, description or default of a group',
+    cli: 'group update',
     ...suppressing,
     section: '6.3',
     method: 'PATCH',
@@ -79,6 +83,7 @@ export const SUPPRESSION_GROUPS: readonly Operation[] = [
   operation({
     name: 'deleteGroup',
     summary: 'Delete a group. Its unsubscribes are kept and its id is not reused',
+    cli: 'group delete',
     ...suppressing,
     section: '6.3',
     method: 'DELETE',

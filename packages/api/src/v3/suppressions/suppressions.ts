@@ -14,6 +14,8 @@ interface List {
   readonly right: string
   /** Path of one entry in official examples, in addition to the list's own path (contract, corrections). */
   readonly singular?: { readonly path: string; readonly noun: string }
+  /** The noun of the commands. */
+  readonly cli: 'suppression' | 'failed-address'
   readonly addresses: AddressList
   readonly shown: (entry: FailedAddress) => Readonly<Record<string, unknown>>
 }
@@ -30,6 +32,7 @@ const LISTS: readonly List[] = [
     noun: 'Bounces',
     summary: 'the bounced addresses',
     right: 'suppression.bounces',
+    cli: 'suppression',
     addresses: suppressedFor(['hardbounce']),
     shown: (entry) => ({
       created: unixSeconds(entry.since),
@@ -44,6 +47,7 @@ const LISTS: readonly List[] = [
     noun: 'Blocks',
     summary: 'the addresses that a message could not be delivered to for reasons other than the address',
     right: 'suppression.blocks',
+    cli: 'failed-address',
     addresses: failedWith('block'),
     shown: (entry) => ({
       created: unixSeconds(entry.since),
@@ -58,6 +62,7 @@ const LISTS: readonly List[] = [
     noun: 'InvalidEmails',
     summary: 'the addresses that are not valid, or whose domain does not exist or accepts no mail',
     right: 'suppression.invalid_emails',
+    cli: 'failed-address',
     addresses: failedWith('invalid'),
     shown: (entry) => ({
       created: unixSeconds(entry.since),
@@ -71,6 +76,7 @@ const LISTS: readonly List[] = [
     summary: 'spam complaints',
     right: 'suppression.spam_reports',
     singular: { path: '/suppression/spam_report', noun: 'SpamReport' },
+    cli: 'suppression',
     addresses: suppressedFor(['abuse']),
     shown: ({ email, since }) => ({ created: unixSeconds(since), email, ip: '' }),
   },
@@ -79,6 +85,7 @@ const LISTS: readonly List[] = [
     noun: 'Unsubscribes',
     summary: 'the global unsubscribes',
     right: 'suppression.unsubscribes',
+    cli: 'suppression',
     addresses: suppressedFor(GLOBAL_REASONS),
     shown: ({ email, since }) => ({ created: unixSeconds(since), email }),
   },
@@ -96,10 +103,11 @@ const common = { scope: 'suppressions', section: '7.1' } as const
 
 /** Lists of addresses, one for each kind of reason (contract 7.1). */
 export const SUPPRESSIONS: readonly Operation[] = LISTS.flatMap((list): Operation[] => {
-  const { path, noun, singular, summary, right, addresses, shown } = list
+  const { path, noun, singular, summary, cli, right, addresses, shown } = list
   const all = operation({
     name: `list${noun}`,
     summary: `List ${summary}`,
+    cli: `${cli} list`,
     ...common,
     method: 'GET',
     path,
@@ -139,6 +147,7 @@ export const SUPPRESSIONS: readonly Operation[] = LISTS.flatMap((list): Operatio
     operation({
       name: `delete${noun}`,
       summary: `Remove some or all of ${summary}`,
+      cli: `${cli} remove`,
       ...common,
       method: 'DELETE',
       path,
@@ -158,10 +167,11 @@ export const SUPPRESSIONS: readonly Operation[] = LISTS.flatMap((list): Operatio
 
 type Named = Pick<List, 'path' | 'noun'>
 
-function viewOne({ summary, right, addresses, shown }: List, { path, noun }: Named): Operation {
+function viewOne({ summary, cli, right, addresses, shown }: List, { path, noun }: Named): Operation {
   return operation({
     name: `view${noun}`,
     summary: `Show one entry of ${summary}, or []`,
+    cli: `${cli} list`,
     ...common,
     method: 'GET',
     path: `${path}/:email`,
@@ -174,10 +184,11 @@ function viewOne({ summary, right, addresses, shown }: List, { path, noun }: Nam
   })
 }
 
-function deleteOne({ summary, right, addresses }: List, { path, noun }: Named): Operation {
+function deleteOne({ summary, cli, right, addresses }: List, { path, noun }: Named): Operation {
   return operation({
     name: `delete${noun}`,
     summary: `Remove one entry of ${summary}`,
+    cli: `${cli} remove`,
     ...common,
     method: 'DELETE',
     path: `${path}/:email`,

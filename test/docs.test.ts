@@ -58,6 +58,21 @@ t.test('every test and source file that the documents name is there', async (t) 
   }
 })
 
+t.test(
+  'no line of the documents has more than 160 characters, except in tables, URLs and blocks of output',
+  async (t) => {
+    for (const page of globSync(['*.md', 'docs/**/*.md', 'sql/*.md', 'packages/*/README.md'], { cwd: ROOT })) {
+      const text = read(join(ROOT, page)).replace(/^ *```(\w*)\n.*?^ *```$/gms, (block, language) =>
+        language === 'sh' ? block : block.replace(/[^\n]+/g, ''),
+      )
+      for (const [at, line] of text.split('\n').entries()) {
+        const isLong = line.length > 160 && !/^ *\|/.test(line) && !/\S{160}/.test(line)
+        if (isLong) t.fail(`${page}:${at + 1}: ${line.length} characters: ${line.slice(0, 60)}`)
+      }
+    }
+  },
+)
+
 t.test('CONTRIBUTING has a row for every longer run, and for no other', async (t) => {
   const { scripts } = JSON.parse(read(join(ROOT, 'package.json'))) as { scripts: Record<string, string> }
   const rows = [...read(join(ROOT, 'CONTRIBUTING.md')).matchAll(/^\| `(test:\w+)` \|/gm)].map(([, name]) => name)

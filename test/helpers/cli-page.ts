@@ -51,12 +51,23 @@ function section(command: Command): string {
   )
   return [
     `### ${name}\n`,
-    `    postrider ${name} ${usage}`.trimEnd(),
+    wrapped(`    postrider ${name} ${usage}`.trimEnd(), '      ', /(?<=[\])A-Z.]) (?=[-[(])/),
     '',
-    `${summary}.${detail === undefined ? '' : ` ${detail}.`}\n`,
+    `${wrapped(`${summary}.${detail === undefined ? '' : ` ${detail}.`}`, '', / /)}\n`,
     ...(rows.length > 0 ? ['| option | meaning |', '|---|---|', ...rows, ''] : []),
     ...(examples.length > 0 ? ['Examples:\n', ...examples.map((one) => `    postrider ${one}`), ''] : []),
   ].join('\n')
+}
+
+/** Lines of at most 160 characters, broken at `between`; all but the first are indented. */
+function wrapped(text: string, indent: string, between: RegExp): string {
+  const lines: string[] = []
+  for (const piece of text.split(between)) {
+    const longer = lines.length === 0 ? piece : `${lines.at(-1)} ${piece}`
+    if (lines.length > 0 && longer.length > 160) lines.push(`${indent}${piece}`)
+    else lines.splice(-1, 1, longer)
+  }
+  return lines.join('\n')
 }
 
 /** A bar would end the cell. */

@@ -44,7 +44,7 @@ create table dkim_keys (
   selector     text not null,
   -- SubjectPublicKeyInfo, DER.
   public_key   bytea not null,
-  -- PKCS #8 DER, encrypted by AES-256-GCM with a key derived from SECRET_KEY (core/platform/secrets.ts). Empty when the key no longer
+  -- PKCS #8 DER, encrypted by AES-256-GCM with a key derived from SECRET_KEY. Empty when the key no longer
   -- signs.
   private_key  bytea not null,
   -- next: signs once its record is found; retiring: no longer signs, but mail is still verified by it; retired: its record can be removed.

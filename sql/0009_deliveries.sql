@@ -2,7 +2,7 @@
 -- its outcome.
 
 -- A running delivery worker. It holds the advisory lock (7741, id) in a session of its own, and advances its heartbeat `beat`: a free lock
--- means that it died, an unchanged heartbeat that it hangs (core/delivery/lease.ts).
+-- means that it died, an unchanged heartbeat that it hangs.
 create table workers (
   id          integer generated always as identity primary key,
   host        text not null,
@@ -142,7 +142,7 @@ create table attempts (
   tls_policy     text,
   -- Whether the certificate was valid for the host. Null without TLS.
   tls_verified   boolean,
-  -- Where the demand comes from: one of TLS_ORIGINS (core/delivery/tls/levels.ts).
+  -- Where the demand comes from: one of TLS_ORIGINS.
   tls_origin     text,
   -- Whether a filter or policy of the receiver deferred it, according to its reply; greylisting does not count.
   blocked        boolean,
@@ -153,7 +153,7 @@ create table attempts (
 create table queue_jobs (
   id            bigint generated always as identity primary key,
   action        text not null check (action in ('flush', 'fail', 'hold', 'release', 'reroute', 'requeue')),
-  -- The selectors (core/delivery/control/job-filter.ts).
+  -- The selectors.
   filter        jsonb not null,
   state         text not null default 'planned' check (state in ('planned', 'running', 'done', 'stopped')),
   -- Deliveries found by the plan. If `partial`, the queue was read only in part, so there may be more.

@@ -136,7 +136,7 @@ create unlogged table connection_slots (
 );
 
 -- Since when connection_slots is complete. One row; a crash of the database empties both tables, and no slot is given for some seconds
--- after `since`, until workers have inserted the slots of their connections again (core/delivery/connection-slots.ts).
+-- after `since`, until workers have inserted the slots of their connections again.
 create unlogged table connection_slots_since (
   only_row  boolean default true primary key check (only_row),
   since     timestamptz not null

@@ -17,7 +17,7 @@ create table events (
 ) partition by range (occurred_at);
 -- The events of a page.
 create index events_account on events (account_id, transaction);
--- The event log's filters of hard and soft bounces. The classes are those of HARD_BOUNCES (core/reporting/events/texts.ts).
+-- The event log's filters of hard and soft bounces. The classes are those of HARD_BOUNCES.
 create index events_hard_bounces on events (account_id, message_id, recipient_no, occurred_at)
   where type = 'bounced' and ((detail ->> 'class') in ('bad-mailbox', 'bad-domain', 'moved', 'not-accepting'))
     and not coalesce(detail ? 'machine', false);

@@ -28,7 +28,7 @@ create table forget_requests (
   completed_at     timestamptz,
   -- The addresses, encrypted, as long as they are needed.
   sealed           bytea,
-  -- How far it is (core/retention/privacy). Its worker locks the row for one batch; the next batch needs only what is stored here.
+  -- How far it is. Its worker locks the row for one batch; the next batch needs only what is stored here.
   stage            text not null default 'suppressions' check (stage in ('suppressions', 'queue', 'finished', 'waiting', 'last')),
   queue_message    uuid,
   queue_recipient  integer,

@@ -117,6 +117,34 @@ t.test('an older load that comes back last does not overwrite the newer answer',
   t.equal(cache.get('a'), 'new')
 })
 
+t.test(
+  'a value whose own age is shorter is used for as long after its load, and never beyond the age of all',
+  async (t) => {
+    let now = 0
+    let loads = 0
+    const cache = createCache<number>({
+      maxAge: 1000,
+      ageOf: (load) => (load === 1 ? 100 : 5000),
+      maxEntries: 1,
+      monotonic: () => now,
+      load: async () => {
+        now += 400
+        return ++loads
+      },
+    })
+    t.equal(await cache.get('a'), 1)
+    now += 99
+    t.equal(await cache.get('a'), 1, 'what was slow to load is used, too')
+    now += 1
+    t.equal(await cache.get('a'), 2)
+    now += 599
+    t.equal(await cache.get('a'), 2)
+    await turn()
+    now += 1000
+    t.equal(await cache.get('a'), 4, 'the third load was one in the background')
+  },
+)
+
 t.test('a load that fails is not kept: every waiting caller is told, the next one asks again', async (t) => {
   const { cache, state } = makeCache()
   state.fails = true

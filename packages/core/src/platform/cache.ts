@@ -15,6 +15,8 @@ export interface CacheOptions<V, By = undefined> {
   readonly load: (key: string, by: By | undefined) => Promise<V>
   /** Milliseconds a value may be used, counted from the start of its load. */
   readonly maxAge: number
+  /** Milliseconds for which this value may be used after its load, if that ends before `maxAge`. */
+  readonly ageOf?: (value: V) => number
   readonly maxEntries: number
   readonly monotonic?: () => number
 }
@@ -27,12 +29,15 @@ interface Load<V> {
 interface Entry<V> {
   value: V | undefined
   requestedAt: number
+  /** When the value is too old. */
+  endsAt: number
   loading: Load<V> | undefined
 }
 
 export function createCache<V, By = undefined>({
   load,
   maxAge,
+  ageOf = () => maxAge,
   maxEntries,
   monotonic = () => performance.now(),
 }: CacheOptions<V, By>): Cache<V, By> {
@@ -48,6 +53,7 @@ export function createCache<V, By = undefined>({
         if (requestedAt >= entry.requestedAt) {
           entry.value = value
           entry.requestedAt = requestedAt
+          entry.endsAt = Math.min(requestedAt + maxAge, monotonic() + ageOf(value))
         }
         if (entry.loading === loading) entry.loading = undefined
         return value
@@ -68,13 +74,14 @@ export function createCache<V, By = undefined>({
       let entry = entries.get(key)
       if (!entry) {
         if (entries.size >= maxEntries) dropOldest()
-        entry = { value: undefined, loading: undefined, requestedAt: Number.NEGATIVE_INFINITY }
+        const never = Number.NEGATIVE_INFINITY
+        entry = { value: undefined, loading: undefined, requestedAt: never, endsAt: never }
         entries.set(key, entry)
       }
-      const age = monotonic() - entry.requestedAt
-      if (entry.value === undefined || age >= maxAge) return refresh(key, entry, by)
+      const now = monotonic()
+      if (entry.value === undefined || now >= entry.endsAt) return refresh(key, entry, by)
       // After half its maximum age a value is refreshed in the background, so that callers of busy keys never wait.
-      if (age >= maxAge / 2 && !entry.loading) refresh(key, entry, by).catch(() => {})
+      if (now - entry.requestedAt >= maxAge / 2 && !entry.loading) refresh(key, entry, by).catch(() => {})
       return entry.value
     },
     peek: (key) => entries.get(key)?.value,

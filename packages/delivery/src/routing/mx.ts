@@ -1,6 +1,5 @@
 import { promises as dns } from 'node:dns'
 import {
-  type Cache,
   type Config,
   count,
   createCache,
@@ -73,8 +72,9 @@ export function createMx({ config, providers, tls: { sts, dnssec, dane } }: MxOp
     dnssec,
     plain: async (domain) => ({ records: await resolver.resolveMx(domain) }),
   })
-  const routes: Cache<Route, number> = createCache<Route, number>({
+  const routes = createCache<Route, number>({
     maxAge: ROUTE_AGE_MS,
+    ageOf: (route) => (isUnsettled(route) ? FAILURE_AGE_MS : ROUTE_AGE_MS),
     maxEntries: 50_000,
     load: async (domain, accountId) => {
       const [found, policy] = await Promise.all([
@@ -83,9 +83,7 @@ export function createMx({ config, providers, tls: { sts, dnssec, dane } }: MxOp
       ])
       const listed =
         found.kind === 'failed' ? found : withPolicy({ ...found, place: placeName(found, providers) }, policy)
-      const route = listed.kind === 'failed' ? listed : await withCertificates(listed, { dane, accountId })
-      if (isUnsettled(route)) setTimeout(() => routes.forget(domain), FAILURE_AGE_MS).unref()
-      return route
+      return listed.kind === 'failed' ? listed : withCertificates(listed, { dane, accountId })
     },
   })
   const addresses = createCache<readonly string[]>({

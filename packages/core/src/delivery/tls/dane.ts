@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { createCache } from '../../platform/cache.ts'
-import { timerDelay } from '../../platform/concurrency/timer-delay.ts'
 import type { Dnssec } from '../../platform/net/dnssec/index.ts'
 import { type TlsaRecord, tlsaText, usableRecords } from './tlsa.ts'
 
@@ -42,15 +41,11 @@ interface Found {
 const NOTHING: HostDane = { kind: 'none' }
 
 export function createDane({ dnssec, mxPort }: { readonly dnssec: Dnssec; readonly mxPort: number }): Dane {
-  const hosts = createCache<HostDane, number>({
+  const hosts = createCache<Found, number>({
     maxAge: MAX_AGE_MS,
     maxEntries: MAX_HOSTS,
-    load: async (host, accountId) => {
-      const { dane, ttl } = await find(host, accountId)
-      const age = dane.kind === 'failed' ? MIN_AGE_MS : Math.max(MIN_AGE_MS, ttl * 1000)
-      if (age < MAX_AGE_MS) setTimeout(() => hosts.forget(host), timerDelay(age)).unref()
-      return dane
-    },
+    ageOf: ({ dane, ttl }) => (dane.kind === 'failed' ? MIN_AGE_MS : Math.max(MIN_AGE_MS, ttl * 1000)),
+    load: (host, accountId) => find(host, accountId),
   })
 
   /**
@@ -87,7 +82,7 @@ export function createDane({ dnssec, mxPort }: { readonly dnssec: Dnssec; readon
     return { dane: usable(records, [...new Set(names)]), ttl: age }
   }
 
-  return { ofHost: async (host, accountId) => hosts.get(host, accountId) }
+  return { ofHost: async (host, accountId) => (await hosts.get(host, accountId)).dane }
 }
 
 function failed(what: string, name: string, problem: string): Found {

@@ -61,12 +61,13 @@ export interface TlsResultsOptions {
 export function createTlsResults({ sql, config }: TlsResultsOptions): TlsResults {
   const isOn = config.delivery.kind === 'mx' && config.serviceDomain !== undefined
   let counted = new Map<string, Map<string, { readonly session: TlsSession; sessions: number }>>()
-  const records = createCache<readonly string[]>({
+  const records = createCache<readonly string[] | 'unanswered'>({
     maxAge: RECORD_AGE_MS,
+    ageOf: (found) => (found === 'unanswered' ? FAILED_AGE_MS : RECORD_AGE_MS),
     maxEntries: 50_000,
     load: async (domain) => {
       const answer = await withDns({ servers: config.dnsServers }, (query) => query('TXT', `_smtp._tls.${domain}`))
-      if (answer.kind === 'unanswered') setTimeout(() => records.forget(domain), FAILED_AGE_MS).unref()
+      if (answer.kind === 'unanswered') return answer.kind
       return answer.kind === 'records' ? parseTlsRpt(answer.values) : []
     },
   })
@@ -78,7 +79,10 @@ export function createTlsResults({ sql, config }: TlsResultsOptions): TlsResults
     for (let at = 0; at < all.length; at += LOOKUPS_AT_ONCE) {
       const some = all.slice(at, at + LOOKUPS_AT_ONCE)
       const found = await Promise.all(
-        some.map(async ([domain, rows]) => ({ domain, rows, rua: await records.get(domain) })),
+        some.map(async ([domain, rows]) => {
+          const rua = await records.get(domain)
+          return { domain, rows, rua: rua === 'unanswered' ? [] : rua }
+        }),
       )
       const wanted = found.filter(({ rua }) => rua.length > 0)
       if (wanted.length > 0) await store(sql, await Promise.all(wanted.map((one) => withFetchFailure(sql, one))))

@@ -26,8 +26,16 @@ t.test('with MIGRATE=manual, processes and commands wait until migrate has been 
       await service.sql`select 1 from pg_stat_activity
       where datname = current_database() and application_name like 'postrider delivery %' and query ~ 'schema_migrations'`
     ).length > 0
+  const lookedAt = async () =>
+    String(
+      (
+        await service.sql`select max(query_start)::text as at from pg_stat_activity
+      where datname = current_database() and application_name like 'postrider delivery %'`
+      )[0]?.at,
+    )
   await until('the worker to look for migrations', isWaiting)
-  await new Promise((resolve) => setTimeout(resolve, 1500))
+  const looks = new Set<string>()
+  await until('it to look again', async () => looks.add(await lookedAt()).size > 3)
   t.notOk(started)
   t.ok(await pending(), 'neither has applied it')
 

@@ -170,7 +170,11 @@ t.test('an address or a domain that contains the text of a rule does not count w
   const base = `http://127.0.0.1:${service.config.apiPort}`
   await sendV2(base, internet.sender.apiKey, v2Body(internet.sender, { personalizations }))
   await until('the refusals', () => host.commands.filter((line) => /^RCPT/i.test(line)).length >= 5 || undefined)
-  await new Promise((resolve) => setTimeout(resolve, 500))
+  await until('them to be bounced', async () => {
+    const [row] = await service.sql<{ count: number }[]>`
+      select count(*)::int as count from finished_deliveries where recipient_domain = ${domain} and state = 'bounced'`
+    return row?.count === 10
+  })
   t.strictSame(await overridesOf('echo'), [])
 })
 

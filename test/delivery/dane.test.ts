@@ -65,7 +65,7 @@ async function startHost(
 }
 
 const tlsaName = (name: string): string => `_${internet.port}._tcp.${name}`
-/** Longer than records of one second are known. */
+/** Longer than records of one second are known, in a process with a clock of its own. */
 const recordsExpired = () => new Promise((resolve) => setTimeout(resolve, 5500))
 const attempt = async (domain: string, settings?: Record<string, unknown>) =>
   internet.attempted(await internet.send(`a@${domain}`, settings ? { settings } : {}))

@@ -9,6 +9,7 @@ import type { Log } from '../../packages/core/src/platform/process/log.ts'
 import { createMx, type Mx } from '../../packages/delivery/src/routing/mx.ts'
 import { postrider } from '../cli/postrider.ts'
 import { startDns } from '../helpers/dns.ts'
+import { passTime } from '../helpers/pass-time.ts'
 import { until } from '../helpers/until.ts'
 import { selfSigned } from './authority.ts'
 import { startInternet } from './outbox.ts'
@@ -73,7 +74,7 @@ t.test('mail waits while the resolver does not answer, and is delivered when it 
   const { attempts } = await internet.attempted(id)
   t.match(attempts, [{ outcome: 'deferred', enhanced: '4.4.3', reply: /the DNSSEC resolver does not answer/ }])
   internet.dns.zones['.'] = root
-  await new Promise((resolve) => setTimeout(resolve, 10_500))
+  passTime(10_500)
   await internet.advance(2)
   await internet.inState(id, 'delivered')
 })

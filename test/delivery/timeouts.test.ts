@@ -7,6 +7,7 @@ import type { Endpoint } from '../../packages/delivery/src/smtp/endpoint.ts'
 import { MessageOctets } from '../../packages/delivery/src/smtp/message-octets.ts'
 import { HostMemory, openSession } from '../../packages/delivery/src/smtp/session.ts'
 import { runTransaction, type TransactionEnd } from '../../packages/delivery/src/smtp/transaction.ts'
+import { passTime } from '../helpers/pass-time.ts'
 import { type RawServer, startRawServer, talkSmtp } from './raw-server.ts'
 
 /** The clock's own, while the tests hold the other one. */
@@ -237,13 +238,6 @@ async function slowReader(t: Test) {
 // More than the kernel's buffers hold.
 const large = Buffer.from(`Subject: x\r\n\r\n${'a long line of text\r\n'.repeat(2_000_000)}`)
 
-/** Moves the stopwatch of the minimum rate; the timers have a clock of their own. */
-function waitSeconds(t: Test, seconds: number): void {
-  const { now } = performance
-  Object.defineProperty(performance, 'now', { value: () => now.call(performance) + seconds * 1000, configurable: true })
-  t.teardown(() => Object.defineProperty(performance, 'now', { value: now, configurable: true }))
-}
-
 t.test('a server that reads slowly gets its message, as long as it takes a block every three minutes', async (t) => {
   const { server, read, heldUp } = await slowReader(t)
   const connection = await open(server)
@@ -252,7 +246,7 @@ t.test('a server that reads slowly gets its message, as long as it takes a block
   for (let round = 0; round < 3; round++) {
     await heldUp()
     mock.timers.tick(179_000)
-    waitSeconds(t, 179)
+    passTime(179_000)
     await realWait(20)
     t.equal(sending.end, undefined, 'it has read something within three minutes')
     await read(8_000_000)
@@ -276,11 +270,11 @@ t.test('a server that takes less than 5,000 bytes per second of a message is lef
   const connection = await open(server)
   const sending = watched(send(connection, large))
   await heldUp()
-  waitSeconds(t, 179)
+  passTime(179_000)
   await read(1_000_000)
   await realWait(100)
   t.equal(sending.end, undefined, 'not in the first three minutes')
-  waitSeconds(t, 20_000)
+  passTime(20_000_000)
   await read(1_000_000)
   t.match(await sending.ending, { kind: 'lost', stage: 'data', reason: 'the server takes the message too slowly' })
 })

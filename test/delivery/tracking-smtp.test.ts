@@ -2,6 +2,7 @@ import { simpleParser } from 'mailparser'
 import { createTransport } from 'nodemailer'
 import t from 'tap'
 import { moveClock } from '../helpers/database.ts'
+import { passTime } from '../helpers/pass-time.ts'
 import { startSink } from '../helpers/sink.ts'
 import { startOutbox } from './outbox.ts'
 import { headerOf, targetsIn, trackedOf, untracked } from './tracked.ts'
@@ -29,7 +30,7 @@ const ANCHOR = `<a href="https://quay.example/a?b=1&amp;c=2">x</a>`
 async function set(values: Record<string, unknown>): Promise<void> {
   await service.sql`update accounts set ${service.sql(values)} where id = ${sender.accountId}`
   // What a process knows of an account may be 3 s old.
-  await new Promise((resolve) => setTimeout(resolve, 3100))
+  passTime(3100)
 }
 
 const submit = (

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { passTime } from '../helpers/pass-time.ts'
 import { sendV2, v2Body } from '../helpers/send.ts'
 import { until } from '../helpers/until.ts'
 import { startInternet } from './outbox.ts'
@@ -39,7 +40,7 @@ function untilSpent(name: string) {
 async function nextHour(): Promise<void> {
   await internet.advance(HOUR)
   // The process asks for a rate that was used up again after two seconds.
-  await new Promise((resolve) => setTimeout(resolve, 2000))
+  passTime(2000)
   await untilSourcesRead(internet)
 }
 

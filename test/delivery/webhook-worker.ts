@@ -2,7 +2,9 @@ import { createLog, type WebhookSettings } from '@postrider/core'
 import type { Test } from 'tap'
 import { runEventLoop } from '../../packages/delivery/src/loops/event-loop.ts'
 import { runWebhookLoop } from '../../packages/delivery/src/loops/webhook-loop.ts'
+import { startReceiver } from '../helpers/receiver.ts'
 import { makeService, type Sender, type TestService } from '../helpers/service.ts'
+import { until } from '../helpers/until.ts'
 
 export const LOOPBACK = { WEBHOOK_PRIVATE_NETWORKS: 'allow' }
 
@@ -25,6 +27,15 @@ export function runLoops(t: Test, { core }: TestService): { stop(): Promise<void
   }
   t.teardown(stop)
   return { stop }
+}
+
+/** Waits until an event that is added now has reached another account's webhook: by then the loops have taken what was due before. */
+export async function untilPassed(t: Test, service: TestService): Promise<void> {
+  const receiver = await startReceiver(t)
+  const sender = await service.makeSender()
+  await addWebhook(service, sender, receiver.url)
+  await addEvents(service, sender, 1)
+  await until('the other webhook to be notified', () => receiver.batches().length > 0)
 }
 
 const SETTINGS: WebhookSettings = {

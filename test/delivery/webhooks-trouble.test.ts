@@ -3,7 +3,7 @@ import { moveClock } from '../helpers/database.ts'
 import { answer, onBatches, type Receiver, startReceiver } from '../helpers/receiver.ts'
 import type { Sender, TestService } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
-import { addEvents, addWebhook, idsIn, startTelling } from './webhook-worker.ts'
+import { addEvents, addWebhook, idsIn, startTelling, untilPassed } from './webhook-worker.ts'
 
 /** New partitions can deadlock with the statement that notes a result; then the batch waits for the end of its lease, 20 seconds. */
 const PAST_LEASES = 40_000
@@ -28,14 +28,14 @@ t.test('while a receiver is down single requests try it, and afterwards all of t
   await addEvents(service, sender, 400)
   await until('it is known to be down', () => receiver.batches().length >= 1)
   await addEvents(service, sender, 3000)
-  await new Promise((resolve) => setTimeout(resolve, 1500))
+  await untilPassed(t, service)
   t.ok(receiver.batches().length <= 6, `${receiver.batches().length} requests`)
   for (const minutes of [1, 2]) {
     await untilNoted(service, sender, id, receiver)
     const before = receiver.batches().length
     await moveClock(service.sql, `${minutes} minutes`)
     await until('it is tried', () => receiver.batches().length > before)
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await untilPassed(t, service)
     t.ok(receiver.batches().length <= before + 2, 'one at a time')
   }
   await untilNoted(service, sender, id, receiver)
@@ -56,7 +56,7 @@ t.test('a receiver that says 429 is left alone as long as it asks for', async (t
   await untilNoted(service, sender, id, receiver)
   await moveClock(service.sql, '29 minutes')
   await addEvents(service, sender, 1)
-  await new Promise((resolve) => setTimeout(resolve, 1500))
+  await untilPassed(t, service)
   t.equal(receiver.batches().length, 1)
   receiver.react = answer(200)
   await moveClock(service.sql, '31 minutes')
@@ -78,7 +78,7 @@ t.test('410 disables a webhook at once, with an entry in the audit log, and enab
   t.match(entry, { action: 'webhook.disable', keyId: null, after: { reason: 'received status 410 Gone' } })
   await addEvents(service, sender, 2)
   await moveClock(service.sql, '1 hour')
-  await new Promise((resolve) => setTimeout(resolve, 1200))
+  await untilPassed(t, service)
   t.equal(receiver.batches().length, 1, 'nothing goes there')
   receiver.react = answer(200)
   await service.core.webhooks.update({ accountId: sender.accountId, id }, { enabled: true })
@@ -127,7 +127,7 @@ t.test('when the events it failed with are no longer kept, a receiver gets the n
   const failed = receiver.batches().length
   await moveClock(service.sql, '3 hours')
   await until('nothing waits', async () => (await service.sql`select from webhook_batches`).length === 0)
-  await new Promise((resolve) => setTimeout(resolve, 1500))
+  await untilPassed(t, service)
   await addEvents(service, sender, 1)
   await until('the next one', () => receiver.batches().length > failed)
 })

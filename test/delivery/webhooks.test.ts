@@ -4,7 +4,7 @@ import { numberEvents } from '../helpers/number-events.ts'
 import { answer, onBatches, startReceiver } from '../helpers/receiver.ts'
 import { makeService } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
-import { addEvents, addWebhook, idsIn, LOOPBACK, runLoops, startTelling } from './webhook-worker.ts'
+import { addEvents, addWebhook, idsIn, LOOPBACK, runLoops, startTelling, untilPassed } from './webhook-worker.ts'
 
 t.test('events go out in batches of a hundred at most, each once, in the order of their numbers', async (t) => {
   const service = await startTelling(t)
@@ -45,7 +45,7 @@ t.test('events of a deleted account are not sent', async (t) => {
   await addEvents(service, sender, 1, { tags: ['gone'] })
   await addEvents(service, other, 1)
   await until('the other', () => receiver.batches().length >= 1)
-  await new Promise((resolve) => setTimeout(resolve, 1000))
+  await untilPassed(t, service)
   t.notOk(receiver.batches().some(({ body }) => body.includes('gone')))
 })
 
@@ -121,7 +121,7 @@ t.test('a batch whose worker is gone is taken by another when the lease is over'
   const [lost] = (await until('a batch', () => service.core.webhooks.claim(10))) ?? []
   t.ok(lost)
   runLoops(t, service)
-  await new Promise((resolve) => setTimeout(resolve, 1200))
+  await untilPassed(t, service)
   t.equal(receiver.batches().length, 0, 'it is in the hands of somebody who may live')
   await moveClock(service.sql, '21 seconds')
   await until('it is told', () => idsIn(receiver.batches()).length === 5)
@@ -132,15 +132,18 @@ t.test('a batch whose worker is gone is taken by another when the lease is over'
 t.test('stopping ends what is under way, and a removed webhook leaves nothing behind', async (t) => {
   const service = await makeService(t, LOOPBACK)
   const sender = await service.makeSender()
+  const answers: (() => void)[] = []
   const receiver = await startReceiver(
     t,
-    onBatches((_request, response) => void setTimeout(() => response.end(), 700)),
+    onBatches((_request, response) => void answers.push(() => response.end())),
   )
   const { id } = await addWebhook(service, sender, receiver.url)
   const loops = runLoops(t, service)
   await addEvents(service, sender, 5)
   await until('it is under way', () => receiver.batches().length === 1)
-  await loops.stop()
+  const stopping = loops.stop()
+  for (const answer of answers) answer()
+  await stopping
   t.equal((await service.sql`select 1 from webhook_batches`).length, 0, 'it was ended and noted')
   await service.core.webhooks.remove({ accountId: sender.accountId, id })
   t.equal((await service.sql`select 1 from webhook_deliveries`).length, 0)

@@ -29,11 +29,11 @@ t.test(
 
     const load = ledger.load(6)
     for (let fall = 0; fall < 3; fall++) {
-      await new Promise((resolve) => setTimeout(resolve, 2000))
+      const before = ledger.acknowledged.size
+      await until('some accepts', () => ledger.acknowledged.size > before + 40, 30_000)
       await fell(dataDir)
       await until('Postgres to be back', () => postmaster(dataDir), 30_000)
     }
-    await new Promise((resolve) => setTimeout(resolve, 3000))
     const before = ledger.acknowledged.size
     await until('new accepts after the last restart', () => ledger.acknowledged.size > before + 20, 20_000)
     await load.stop()

@@ -2,6 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { createLog, ensureCertificate } from '@postrider/core'
 import { createRelay } from '@postrider/relay'
 import t from 'tap'
+import { passTime } from '../helpers/pass-time.ts'
 import { freePorts } from '../helpers/ports.ts'
 import { makeService } from '../helpers/service.ts'
 import { SmtpClient } from '../helpers/smtp-client.ts'
@@ -69,12 +70,6 @@ async function fillAuthenticated(count: number, from: string): Promise<SmtpClien
 const isGreeted = ({ greeting }: { greeting: string }): boolean => greeting.startsWith('220 ')
 const TOO_MANY = /^421 4\.7\.0 Too many connections from your network/
 
-/** Moves the relay's stopwatch: it runs in this process. */
-function waitSeconds(seconds: number): void {
-  const now = performance.now.bind(performance)
-  Object.defineProperty(performance, 'now', { value: () => now() + seconds * 1000, configurable: true })
-}
-
 t.test('one client has at most 400 connections that have not authenticated, and others still connect', async (t) => {
   const { client: own } = await connectFrom('127.2.0.1', true)
   await own.logIn(sender.apiKey)
@@ -126,7 +121,7 @@ t.test('a client has at most 400 sockets that do not finish their TLS handshake,
 
   // Some octets of a handshake now and then give no further time.
   more[0]?.write(Buffer.from('\x16\x03\x01\x02\x00\x01\x00', 'latin1'))
-  waitSeconds(31)
+  passTime(31_000)
   await until('all to be ended', () => [...silent, ...more].every(({ closed }) => closed))
   t.match((await connectFrom('127.9.0.4', true)).greeting, /^220 /)
 })
@@ -141,7 +136,7 @@ t.test(
     await own.command('EHLO client.test')
     await own.startTls()
     await own.logIn(sender.apiKey)
-    waitSeconds(31)
+    passTime(31_000)
     t.match(await Promise.any(behind.map(({ client }) => client.reply())), /^421 4\.7\.0 Session too long/)
     t.match(await trusted[0]?.client.command('NOOP'), /^250 /, 'a trusted client need not authenticate')
     t.match(await own.command('NOOP'), /^250 /)

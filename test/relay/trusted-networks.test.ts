@@ -1,6 +1,7 @@
 import { createLog, ensureCertificate } from '@postrider/core'
 import { createRelay } from '@postrider/relay'
 import t from 'tap'
+import { passTime } from '../helpers/pass-time.ts'
 import { freePorts } from '../helpers/ports.ts'
 import { makeService } from '../helpers/service.ts'
 import { SmtpClient } from '../helpers/smtp-client.ts'
@@ -68,7 +69,7 @@ t.test(
     const midway = await open(t, '127.0.0.1')
     await midway.begin(`desk@${sender.domain}`, 'lena@harbor.example')
     await service.core.auth.updateKey(key.id, { scopes: ['events'] })
-    await new Promise((resolve) => setTimeout(resolve, 3500))
+    passTime(3500)
     t.match(await client.command(`MAIL FROM:<desk@${sender.domain}>`), /^550 5\.7\.1 /)
     t.match(await midway.finish(mail(sender)), /^550 5\.7\.1 /)
     await service.core.auth.updateKey(key.id, { scopes: ['send'] })
@@ -78,6 +79,6 @@ t.test(
 t.test('when the trusted key is revoked, trusted clients are refused within five seconds', async (t) => {
   const client = await open(t, '127.0.0.1')
   await service.core.auth.revokeKey(key.id)
-  await new Promise((resolve) => setTimeout(resolve, 3500))
+  passTime(3500)
   t.match(await client.command(`MAIL FROM:<desk@${sender.domain}>`), /^535 /)
 })

@@ -78,7 +78,8 @@ t.test('many opens cost few commits', async (t) => {
       const waiting = await holder`select from pg_locks where relation = 'hits'::regclass and not granted`
       return waiting.length > 0
     })
-    await new Promise((resolve) => setTimeout(resolve, 500))
+    // What comes on another connection afterwards is answered after they have been read.
+    await ask('/t/o/none')
     return { asked }
   }) as Promise<{ asked: Promise<unknown>[] }>
   await Promise.all((await asked).asked)

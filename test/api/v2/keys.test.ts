@@ -302,7 +302,7 @@ t.test('when a key was last used shows soon, and is written once however often i
   await service.sql`create table uses (at timestamptz default now())`
   await service.sql.unsafe(`
     create function count_use() returns trigger language plpgsql as $$ begin insert into uses default values; return null; end $$;
-    create trigger count_use after update of last_used_at on api_keys for each statement execute function count_use()`)
+    create trigger count_use after update of last_used_at on api_keys for each row when (new.id = ${made.id}) execute function count_use()`)
   const usedAt = async () => (await listed(apiKey)).find(({ id }) => id === made.id)?.last_used_at
   const writes = async () => (await service.sql`select count(*)::int as times from uses`)[0]?.times
   t.equal(await usedAt(), null)
@@ -310,6 +310,11 @@ t.test('when a key was last used shows soon, and is written once however often i
   await until('the note', async () => (await usedAt()) ?? undefined)
   const before = await writes()
   for (let time = 0; time < 30; time++) await ask(made.api_key, '/audit')
-  await new Promise((resolve) => setTimeout(resolve, 1500))
+  const later = await create(apiKey, {})
+  await ask(later.api_key, '/audit')
+  await until(
+    'the note of a later use',
+    async () => (await listed(apiKey)).find(({ id }) => id === later.id)?.last_used_at ?? undefined,
+  )
   t.equal(await writes(), before)
 })

@@ -49,7 +49,7 @@ t.test('a worker whose main loop stands still gives its lease up, and is told so
   stop(7000)
   const standing = await look()
   t.equal(standing.locked, false, 'its lock is free')
-  await new Promise((resolve) => setTimeout(resolve, 300))
+  await until('the news', () => lost.length > 0)
   t.equal((await look()).beat, standing.beat, 'it beats no more')
   t.strictSame(lost, ['hung'])
 })

@@ -8,6 +8,7 @@ import { claimDue } from '../../helpers/claim.ts'
 import { moveClock } from '../../helpers/database.ts'
 import { registerWorker } from '../../helpers/lease.ts'
 import { isInTime } from '../../helpers/pace.ts'
+import { passTime } from '../../helpers/pass-time.ts'
 import { BARE_ENVIRONMENT } from '../../helpers/processes.ts'
 import { makeService, type TestService } from '../../helpers/service.ts'
 import { until } from '../../helpers/until.ts'
@@ -248,15 +249,14 @@ t.test(
 )
 
 t.test('two observers of one dead worker take over once', async (t) => {
-  const { service, watch, clock, story } = await makeQueue(t)
+  const { service, watch, story } = await makeQueue(t)
   const other = service.core.deliveries.watchWorkers()
   const worker = await startWorker(t, service)
   worker.child.kill('SIGKILL')
   await watch.takeOver()
   await until('the free lock', async () => !(await service.core.deliveries.isAlive(hostname())))
   await Promise.all([watch.takeOver(), other.takeOver()])
-  await new Promise((resolve) => setTimeout(resolve, 5100))
-  clock.ahead += 5100
+  passTime(5100)
   const counts = await Promise.all([watch.takeOver(), other.takeOver(), watch.takeOver(), other.takeOver()])
   t.equal(
     counts.reduce((sum, count) => sum + count, 0),

@@ -4,6 +4,7 @@ import { moveClock } from '../../helpers/database.ts'
 import { startDns } from '../../helpers/dns.ts'
 import { makeService } from '../../helpers/service.ts'
 import { publishSource } from '../../helpers/source-zones.ts'
+import { until } from '../../helpers/until.ts'
 
 const dns = await startDns(t, {})
 const { zones } = dns
@@ -189,7 +190,7 @@ t.test('a source that is removed while it is checked is not stored again', async
   await sources.add(source)
   zones[`${numbers}.0.0.45.in-addr.arpa`] = { fails: 'silence' }
   const checked = sourceChecks.checkDueRecords({ limit: 100 })
-  await new Promise((resolve) => setTimeout(resolve, 300))
+  await until('its query', () => dns.questions.some((question) => question.includes(`${numbers}.0.0.45`)))
   await sources.remove(source.name)
   await checked
   t.notOk((await sources.read()).sources.some(({ name }) => name === source.name))

@@ -4,6 +4,7 @@ import { moveClock } from '../../helpers/database.ts'
 import { startDns } from '../../helpers/dns.ts'
 import { isInTime } from '../../helpers/pace.ts'
 import { makeService } from '../../helpers/service.ts'
+import { until } from '../../helpers/until.ts'
 
 const dns = await startDns(t, {})
 const service = await makeService(t, { DNS_SERVERS: dns.address, DOMAIN_GRACE_HOURS: '5' })
@@ -190,7 +191,8 @@ t.test('a worker that stops leaves what it saw half unsaid', async (t) => {
   await moveClock(service.sql, `${hours} hours ${hours * 4} minutes`)
   const stopping = new AbortController()
   const round = domains.checkDue({ limit: 20, signal: stopping.signal })
-  setTimeout(() => stopping.abort(), 200)
+  await until('its queries', () => dns.questions.some((question) => question.endsWith('stops.example')))
+  stopping.abort()
   const began = performance.now()
   await round
   t.ok(isInTime(began, 2000))

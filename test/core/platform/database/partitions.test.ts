@@ -3,6 +3,7 @@ import t from 'tap'
 import { makeWholeDatabase, moveClock } from '../../../helpers/database.ts'
 import { isInTime } from '../../../helpers/pace.ts'
 import { makeService, makeServiceOn } from '../../../helpers/service.ts'
+import { until } from '../../../helpers/until.ts'
 import { acceptMessage } from '../../submission.ts'
 
 const PARENTS = ['attempts', 'bodies', 'engagements', 'events', 'finished_deliveries', 'messages']
@@ -172,7 +173,13 @@ t.test('making partitions delays no accept, however long a reader holds the tabl
   await reader.begin(async (transaction) => {
     await transaction`select count(*) from messages, bodies, events`
     const cleaning = service.core.cleanUp().catch(() => {})
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    await until(
+      'the cleaning to wait for a lock',
+      async () =>
+        (
+          await service.sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+        ).length > 0,
+    )
     const startedAt = performance.now()
     await acceptMessage(service, sender)
     t.ok(isInTime(startedAt, 8000))

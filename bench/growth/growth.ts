@@ -8,7 +8,7 @@ import type { Measured } from './call.ts'
 import { v2Calls } from './calls-v2.ts'
 import { v3Calls } from './calls-v3.ts'
 import { measureCli } from './cli.ts'
-import { plainCalls, unmeasured } from './coverage.ts'
+import { derivedCalls, unmeasured } from './coverage.ts'
 import { FILL_SETTINGS, type Filled, fill } from './fill.ts'
 import { forgetPerson } from './forget.ts'
 import { findKnown, type Installation, openInstallation } from './installation.ts'
@@ -157,7 +157,7 @@ async function measureReads(
 ): Promise<{ readonly measured: Measured[]; readonly isComplete: boolean }> {
   const known = await findKnown(installation, filled)
   const told = [...v2Calls(known), ...v3Calls(known)]
-  const calls = [...told, ...plainCalls(told)]
+  const calls = [...told, ...derivedCalls(told)]
   const visits = pageVisits(known)
   const missing = [...unmeasured(calls), ...unvisited(visits).map((path) => `page ${path}`)]
   for (const name of missing) report(`not measured: ${name}`)

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { OPERATIONS, OPERATOR_OPERATIONS, V3_OPERATIONS } from '@postrider/api'
 import t from 'tap'
+import { calledBy, NAMES } from './recorded/called.ts'
 import { recordAnswers } from './recorded-answers.ts'
 
 /** Differences that are shown of each part. */
@@ -21,41 +21,13 @@ for (const { file, text } of parts) {
   })
 }
 
-interface Route {
-  readonly name: string
-  readonly method: string
-  readonly path: string
-}
-
-/** Sorted so that of two matching paths the one with fewer parameters comes first. */
-const ROUTES: readonly Route[] = [
-  { name: 'sendEmail', method: 'POST', path: '/v2/sendEmail' },
-  ...OPERATIONS.flatMap(({ name, routes }) =>
-    routes.flatMap(([path, ...methods]) => methods.map((method) => ({ name, method, path: `/v2${path}` }))),
-  ),
-  ...V3_OPERATIONS.map(({ name, path, method }) => ({ name: `v3 ${name}`, method, path: `/v3${path}` })),
-  ...OPERATOR_OPERATIONS.map(({ name, path, method }) => ({
-    name: `operator ${name}`,
-    method,
-    path: `/operator/v1${path}`,
-  })),
-].sort((a, b) => a.path.split(':').length - b.path.split(':').length)
-
-function nameOf({ method, path }: { readonly method: string; readonly path: string }): string | undefined {
-  const [called = ''] = path.split('?')
-  return ROUTES.find(
-    (route) => route.method === method && new RegExp(`^${route.path.replace(/:\w+/g, '[^/]+')}$`).test(called),
-  )?.name
-}
-
 /** Never successful, since their lists are always empty. */
 const NEVER = ['v3 deleteBlocksOf', 'v3 deleteInvalidEmailsOf']
 
 t.test('every operation of v2, v3 and the operator is called, and succeeds at least once', async (t) => {
-  const called = new Set(calls.map(nameOf))
-  const good = new Set(calls.filter(({ status }) => status < 300).map(nameOf))
-  const names = new Set(ROUTES.map(({ name }) => name))
-  t.ok(names.size > 150)
-  const missing = [...names].filter((name) => !(NEVER.includes(name) ? called : good).has(name))
+  const called = calledBy(calls)
+  const good = calledBy(calls.filter(({ status }) => status < 300))
+  t.ok(NAMES.size > 150)
+  const missing = [...NAMES].filter((name) => !(NEVER.includes(name) ? called : good).has(name))
   t.strictSame(missing, [])
 })

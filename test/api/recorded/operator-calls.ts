@@ -1,5 +1,9 @@
+import { OPERATOR_OPERATIONS } from '@postrider/api'
+import { asSchema } from '../../../packages/api/src/docs/fields.ts'
+import { sampleOf } from '../../../packages/api/src/docs/samples.ts'
 import { fillQueue } from '../../core/delivery/filled-queue.ts'
 import { JSON_TYPE } from '../call.ts'
+import { calledBy } from './called.ts'
 import type { Recorder } from './recorder.ts'
 import type { World } from './world.ts'
 
@@ -50,4 +54,16 @@ export async function recordOperator(recorder: Recorder, world: World): Promise<
   await ask('listHolds', 'GET /holds')
   await ask('getStanding', `GET ${path}/standing`)
   await ask('releaseAccount', `POST ${path}/release`, {})
+
+  // The operations that nothing above calls, with what the documentation shows of them.
+  const ids: Fields = { place: 'google', jobs: id, plans: id, accounts: account }
+  for (const { name, method, path, input } of OPERATOR_OPERATIONS) {
+    if (calledBy(recorder.calls).has(`operator ${name}`)) continue
+    const filled = path.replace(
+      /(\w+)\/:(\w+)/g,
+      (_, kind: string, name: string) => `${kind}/${ids[kind] ?? ids[name]}`,
+    )
+    const body = method === 'GET' ? undefined : (sampleOf(asSchema(input)) as Fields)
+    await ask(name, `${method} ${filled}`, body)
+  }
 }

@@ -1,14 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { asForm, type CallAnswer, FORM } from '../call.ts'
-import { mistakesIn, mistakesInPath, mistakesInQuery, pathOf } from './mistakes.ts'
+import { OPERATIONS } from '@postrider/api'
+import { calledBy } from './called.ts'
 import type { Recorder } from './recorder.ts'
 import { messageFrom } from './v2-mail.ts'
+import { type Row, recordExamples, rowOf } from './v2-row.ts'
 import type { Owner, World } from './world.ts'
-
-type Fields = Readonly<Record<string, unknown>>
-
-/** Calls an operation well, with every mistake and as a form; answers `data` of the good call. */
-type Row = (name: string, route: string, input?: Fields, params?: Fields) => Promise<Fields>
 
 /** All operations of v2 but sendEmail. */
 export async function recordV2(recorder: Recorder, world: World): Promise<void> {
@@ -47,40 +43,13 @@ export async function recordV2(recorder: Recorder, world: World): Promise<void> 
   await row('exportPerson', 'POST /gdpr/export', { email: 'lena@harbor.example', limit: 10 })
   await row('listAudit', 'GET /audit', { after: 0, limit: 30 })
   await recordPaths(recorder, owner)
-}
-
-function rowOf(recorder: Recorder, key: string): Row {
-  const seen = new Set<string>()
-  return async (name, route, input = {}, params = {}) => {
-    const [method = '', pattern = ''] = route.split(' ')
-    const inQuery = method === 'GET'
-    const ask = (title: string, given: Fields, filled: Fields = params) =>
-      recorder.ask(`${name} ${title}`.trim(), {
-        method,
-        path: pathOf(`/v2${pattern}`, filled, inQuery ? given : {}),
-        headers: { api_key: key },
-        ...(inQuery ? {} : { body: given }),
-      })
-    // The good call comes first, since a mistake may make the same thing; but last where it deletes what the others name.
-    const first = method === 'DELETE' ? undefined : await ask('', input)
-    if (!seen.has(route)) {
-      seen.add(route)
-      const path = pathOf(`/v2${pattern}`, params)
-      await recorder.ask(`${name} without a key`, { method, path })
-      await recorder.ask(`${name} with another method`, { method: 'PROPFIND', path })
-      const withBody = (title: string, body: string, type = {}) =>
-        recorder.ask(`${name} ${title}`, { method, path, headers: { api_key: key, ...type }, body })
-      if (!inQuery) await withBody('with half an object', '{"a":')
-      if (method !== 'GET' && method !== 'DELETE') await withBody('as a form', asForm(input), FORM)
-      for (const [title, wrong] of mistakesInPath(params)) await ask(title, input, wrong)
-      for (const [title, wrong] of (inQuery ? mistakesInQuery : mistakesIn)(input)) await ask(title, wrong)
-    }
-    return dataOf(first ?? (await ask('', input)))
-  }
-}
-
-function dataOf({ json }: CallAnswer): Fields {
-  return (json?.data ?? {}) as Fields
+  const called = calledBy(recorder.calls)
+  await recordExamples(
+    recorder,
+    world,
+    owner,
+    OPERATIONS.filter(({ name, submits }) => !submits && !called.has(name)),
+  )
 }
 
 async function recordDomains(row: Row, { zones }: World): Promise<void> {

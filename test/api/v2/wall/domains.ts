@@ -28,9 +28,5 @@ export const domains: Wall = {
   addDomain: { kind: 'own', input: { domain: 'own-wall.example' }, seen: ['listDomains', {}] },
   listDomains: { kind: 'list', make: added },
   verifyDomain: one(),
-  deleteDomain: one(),
-  rotateDkim: one(),
   setDkimKey: one({ selector: 'own', privateKey }),
-  showDmarc: one(),
-  shareDomain: one({ shared: true }),
 }

@@ -38,7 +38,6 @@ export const exports: Wall = {
   },
   listExports: { kind: 'list', make: async (setting, owner) => String((await make(setting, owner)).jobId) },
   showExport: { kind: 'object', make, missing, seen },
-  deleteExport: { kind: 'object', make, missing, seen },
   downloadExport: {
     kind: 'object',
     async make(setting, owner) {

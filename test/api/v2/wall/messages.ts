@@ -18,12 +18,7 @@ export const messages: Wall = {
       return mark
     },
   },
-  ...Object.fromEntries(
-    ['showMessage', 'messageBody', 'downloadMessage', 'resend', 'tryNow', 'cancelMessage'].map((name) => [
-      name,
-      { kind: 'object', make: send, missing: UNKNOWN, seen: (input: Input) => ['showMessage', input] } as const,
-    ]),
-  ),
+  showMessage: { kind: 'object', make: send, missing: UNKNOWN, seen: (input) => ['showMessage', input] },
   downloadAttachment: {
     kind: 'object',
     make: async ({ service }, owner) => {

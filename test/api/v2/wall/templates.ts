@@ -37,20 +37,9 @@ export const templates: Wall = {
       return `wall_${made}`
     },
   },
-  deleteTemplate: whole,
   addTemplateVersion: {
     ...whole,
     seen: seenVersions,
     make: async (setting, owner) => ({ ...(await make(setting, owner)), content: 'another' }),
   },
-  listTemplateVersions: whole,
-  viewTemplateVersion: {
-    ...whole,
-    make: async (setting, owner) => ({ ...(await make(setting, owner)), version: 1 }),
-  },
-  activateTemplateVersion: {
-    ...whole,
-    make: async (setting, owner) => ({ ...(await make(setting, owner)), version: 1 }),
-  },
-  renderTemplate: whole,
 }

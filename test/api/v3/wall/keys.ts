@@ -24,5 +24,4 @@ export const keys: Wall = {
   viewKey: ofKey,
   renameKey: ofKey,
   replaceKey: ofKey,
-  deleteKey: ofKey,
 }

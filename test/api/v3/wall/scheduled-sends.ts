@@ -1,4 +1,4 @@
-import type { Caller, Input, Setting, Wall, WallEntry } from './entry.ts'
+import type { Caller, Setting, Wall } from './entry.ts'
 
 async function makeBatch({ act }: Setting, owner: Caller): Promise<string> {
   return String(((await act(owner, 'createBatch')) as { batch_id: string }).batch_id)
@@ -11,15 +11,6 @@ async function pauseBatch(setting: Setting, owner: Caller): Promise<string> {
 }
 
 const NONE = { params: { batch_id: 'none' } }
-
-function ofHeld(extra: Input = {}): WallEntry {
-  return {
-    kind: 'object',
-    make: async (setting, owner) => ({ ...extra, params: { batch_id: await pauseBatch(setting, owner) } }),
-    missing: NONE,
-    seen: ({ params }) => ['viewHeldBatch', { params: params ?? {} }],
-  }
-}
 
 export const scheduledSends: Wall = {
   createBatch: { kind: 'own', input: {}, seen: ['listHeldBatches', {}] },
@@ -42,6 +33,13 @@ export const scheduledSends: Wall = {
     missing: NONE,
     seen: ({ params }) => ['viewHeldBatch', { params: params ?? {} }],
   },
-  changeHeldBatch: ofHeld({ body: { status: 'cancel' } }),
-  resumeBatch: ofHeld(),
+  changeHeldBatch: {
+    kind: 'object',
+    make: async (setting, owner) => ({
+      params: { batch_id: await pauseBatch(setting, owner) },
+      body: { status: 'cancel' },
+    }),
+    missing: NONE,
+    seen: ({ params }) => ['viewHeldBatch', { params: params ?? {} }],
+  },
 }

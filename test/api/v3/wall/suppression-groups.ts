@@ -38,7 +38,6 @@ export const suppressionGroups: Wall = {
   createGroup: { kind: 'own', input: { body: { name: 'made by a stranger' } }, seen: ['listGroups', {}] },
   viewGroup: ofGroup(),
   editGroup: ofGroup(() => ({ body: { name: 'taken over' } })),
-  deleteGroup: ofGroup(),
   // To a stranger there is no such group: what it adds is its own.
   addToGroup: {
     kind: 'own',

@@ -30,10 +30,6 @@ export const templates: Wall = {
   viewTemplate: ofTemplate(),
   renameTemplate: ofTemplate({ body: { name: 'taken over' } }),
   duplicateTemplate: ofTemplate({ body: { name: 'copied' } }),
-  deleteTemplate: ofTemplate(),
   addTemplateVersion: ofTemplate({ body: { name: 'v2', subject: 'taken over' } }),
-  viewTemplateVersion: ofTemplate(),
   editTemplateVersion: ofTemplate({ body: { subject: 'taken over' } }),
-  activateTemplateVersion: ofTemplate(),
-  deleteTemplateVersion: ofTemplate(),
 }

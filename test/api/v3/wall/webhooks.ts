@@ -41,7 +41,6 @@ export const webhooks: Wall = {
   editOldestWebhook: own({ url: 'https://hooks.example/other' }, 'listWebhooks'),
   viewWebhook: object('viewWebhook'),
   editWebhook: object('viewWebhook', { open: true }),
-  deleteWebhook: object('viewWebhook'),
   viewOldestWebhookSigning: {
     kind: 'list',
     async make(setting, owner) {

@@ -49,7 +49,7 @@ export const EVENT_TYPE_TABLE = {
   },
   sent: {
     meaning: "The recipient's server accepted the message.",
-    producers: ['delivery/record.ts', 'delivery/settle-delivered.ts'],
+    producers: ['delivery/outcomes/record.ts', 'delivery/outcomes/settle-delivered.ts'],
     v2: 'sent',
     v3: 'delivered',
     log: { filter: 'sent', statuses: [], indexed: false },
@@ -67,7 +67,7 @@ export const EVENT_TYPE_TABLE = {
   },
   deferred: {
     meaning: 'An attempt failed temporarily, or the operator requeued the delivery; the message is tried again.',
-    producers: ['delivery/record.ts', 'delivery/lease.ts', 'messages/requeue/move.ts'],
+    producers: ['delivery/outcomes/record.ts', 'delivery/leases/lease.ts', 'messages/requeue/move.ts'],
     v2: null,
     v3: 'deferred',
     log: { filter: null, statuses: [], indexed: false },
@@ -78,7 +78,7 @@ export const EVENT_TYPE_TABLE = {
   },
   bounced: {
     meaning: 'A server rejected the message permanently.',
-    producers: ['delivery/record.ts', 'returns/late-bounce.ts'],
+    producers: ['delivery/outcomes/record.ts', 'returns/late-bounce.ts'],
     v2: 'bounced',
     v3: 'bounce',
     log: { filter: 'bounce', statuses: ['hardbounce', 'softbounce'], indexed: true },
@@ -93,9 +93,9 @@ export const EVENT_TYPE_TABLE = {
     producers: [
       'messages/insert-messages.ts',
       'messages/batches.ts',
-      'delivery/drop-queued.ts',
-      'delivery/record.ts',
-      'delivery/set-aside.ts',
+      'delivery/queue/drop-queued.ts',
+      'delivery/outcomes/record.ts',
+      'delivery/outcomes/set-aside.ts',
       'retention/privacy/erase-traces.ts',
     ],
     v2: 'dropped',
@@ -120,7 +120,7 @@ export const EVENT_TYPE_TABLE = {
   // To clients, expired mail is a soft bounce: the next message may arrive.
   expired: {
     meaning: 'No attempt succeeded before the message expired.',
-    producers: ['delivery/record.ts'],
+    producers: ['delivery/outcomes/record.ts'],
     v2: 'bounced',
     v3: 'bounce',
     log: { filter: 'bounce', statuses: [], indexed: true },

@@ -7,7 +7,7 @@ export const ERRORS_PAGE = fileURLToPath(new URL('../../docs/errors.md', import.
 
 const INTRODUCTION = `# Errors
 
-This page is generated from the table in packages/core/src/platform/errors.ts by \`npm run docs\`. Edit the table, not the page.
+This page is generated from the table in packages/core/src/platform/error-table.ts by \`npm run docs\`. Edit the table, not the page.
 
 A rejected call changes nothing: no message is accepted and no mail is sent. Each error is one row below, for all entry points. Over HTTP
 you get a status, and a code in the body. Over SMTP you get a reply code, an enhanced code
@@ -43,14 +43,13 @@ export function errorsPage(): string {
 }
 
 function cells(name: string, { v2, group, status, smtp, sentence }: ErrorRow): string[] {
-  const [code, enhanced, own] = smtp
   return [
     name,
     String(v2),
     group,
     String(status),
-    `${code} ${enhanced}`,
-    [sentence, own].flatMap((text) => (text ? [text] : [])).join(' / '),
+    `${smtp.code} ${smtp.enhanced}`,
+    smtp.sentence === undefined ? sentence : `${sentence} / ${smtp.sentence}`,
   ]
 }
 

@@ -6,7 +6,7 @@ import { parse } from 'acorn'
 /** A text that people read. */
 export interface Sentence {
   readonly kind: Kind
-  /** "packages/core/src/platform/errors.ts:17" */
+  /** "packages/core/src/platform/error-table.ts:17" */
   readonly place: string
   /** Expressions in a template are shown as {…}. */
   readonly text: string

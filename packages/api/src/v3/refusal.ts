@@ -1,4 +1,4 @@
-import { databaseRefusal, type ErrorName, ServiceError } from '@postrider/core'
+import { databaseRefusal, ServiceError } from '@postrider/core'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 
 /** One error in v3's format. All three keys must be present, or Node's client prints the word "undefined" (contract 1.5). */
@@ -37,43 +37,6 @@ export function badRequest(): V3Refusal {
   return refuse(400, 'Bad Request')
 }
 
-interface V3Error {
-  readonly status?: number
-  readonly message?: string
-  /** Text on paths that send mail. */
-  readonly whereSent?: string
-}
-
-const FORBIDDEN: V3Error = { status: 403, message: 'access forbidden' }
-const MISSING: V3Error = { status: 404, message: 'resource not found' }
-
-/** Errors that v3 reports with its own text or status (contract 1.4); the others use the status and text of the error table. */
-const V3_ERRORS: Partial<Record<ErrorName, V3Error>> = {
-  notFound: MISSING,
-  methodNotAllowed: { message: 'method not allowed', whereSent: 'POST method allowed only' },
-  keyMissing: { message: 'authorization required', whereSent: 'Permission denied, wrong credentials' },
-  keyInvalid: {
-    message: 'authorization required',
-    whereSent: 'The provided authorization grant is invalid, expired, or revoked',
-  },
-  scopeMissing: { ...FORBIDDEN, whereSent: 'Authenticated user is not authorized to send mail' },
-  subaccountUnknown: FORBIDDEN,
-  subaccountNested: FORBIDDEN,
-  rateLimited: { message: 'too many requests' },
-  wrongKeysTooMany: { message: 'too many requests' },
-  jsonInvalid: { message: 'Bad Request' },
-  bodyBlank: { message: 'Bad Request' },
-  tooLarge: { message: 'The request body is too large. Messages are limited to 30 MB.' },
-  accountExpired: { status: 401 },
-  creditsExhausted: { status: 401, message: 'Maximum credits exceeded' },
-  templateIdInvalid: MISSING,
-  templateVersionUnknown: MISSING,
-  groupUnknown: MISSING,
-  groupNameTaken: { message: 'Sorry, some unexpected error occurred: Failed to add group' },
-  keyUnknown: { status: 404, message: 'unable to find API Key' },
-  internal: { message: 'internal server error' },
-}
-
 /** Error handler of v3. Errors other than ServiceError and V3Refusal become a generic 500. */
 export function sendRefusal(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
   const refusal = asKnownError(error)
@@ -86,13 +49,13 @@ export function sendRefusal(error: FastifyError | Error, request: FastifyRequest
     return
   }
   const { errorName, row, message, values, retryAfter } = refusal ?? new ServiceError('internal')
-  const v3Error = V3_ERRORS[errorName]
-  const status = v3Error?.status ?? row.status
+  const { v3 } = row
+  const status = v3?.status ?? row.status
   const wait = retryAfter ?? (status === 503 ? 1 : undefined)
   if (wait !== undefined) reply.header('retry-after', String(wait))
   if (status === 429) setRateLimitReset(reply, wait ?? 1)
   if (status === 405) reply.header('allow', request.routeOptions.config.allow ?? 'POST')
-  const own = (request.routeOptions.config.sends ? v3Error?.whereSent : undefined) ?? v3Error?.message
+  const own = (request.routeOptions.config.sends ? v3?.whereSent : undefined) ?? v3?.message
   const field = errorName === 'parameterInvalid' || errorName === 'parameterMissing' ? String(values.parameter) : null
   reply.code(status).send({ errors: [{ message: own ?? message, field, help: null }] satisfies ErrorEntry[] })
 }

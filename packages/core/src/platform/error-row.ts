@@ -3,12 +3,29 @@ export interface ErrorRow {
   /** v2 `error_code`. */
   readonly v2: number
   readonly group: ErrorGroup
-  /** The HTTP status of v2 and v3. */
+  /** The HTTP status of v2, and of v3 unless `v3` has its own. */
   readonly status: number
   /** The public text; `{name}` is replaced by the error's value of that name. */
   readonly sentence: string
-  /** The SMTP reply: code, enhanced code and, if it differs from `sentence`, the text with the same placeholders. */
-  readonly smtp: readonly [code: number, enhanced: string, sentence?: string]
+  readonly smtp: SmtpForm
+  /** undefined: v3 has the status and the text of the row. */
+  readonly v3: V3Form | undefined
+}
+
+export interface SmtpForm {
+  /** The reply code and the enhanced code. */
+  readonly code: number
+  readonly enhanced: string
+  /** The reply's text if it differs from the row's, with the same placeholders. */
+  readonly sentence: string | undefined
+}
+
+/** What v3 reports otherwise than the row does (v3 contract 1.4). */
+export interface V3Form {
+  readonly status?: number
+  readonly message?: string
+  /** The text on paths that send mail. */
+  readonly whereSent?: string
 }
 
 export type ErrorGroup =
@@ -31,14 +48,27 @@ export type ErrorGroup =
   | 'Webhook'
   | 'Service'
 
-export function row(
-  v2: number,
-  group: ErrorRow['group'],
-  status: number,
-  sentence: string,
-  smtpCode: number,
-  enhanced: string,
-  smtpSentence?: string,
-): ErrorRow {
-  return { v2, group, status, sentence, smtp: smtpSentence ? [smtpCode, enhanced, smtpSentence] : [smtpCode, enhanced] }
+/** A row as it is written in the table. */
+interface WrittenRow {
+  readonly v2: number
+  /** Default: 400. */
+  readonly status?: number
+  readonly sentence: string
+  /** Reply code and enhanced code; 550 5.6.0 by default. */
+  readonly smtp?: `${number} ${number}.${number}.${number}`
+  readonly smtpSentence?: string
+  readonly v3?: V3Form
+}
+
+/** Returns the rows of a group, by the names of their errors. */
+export function errorsOf<Name extends string>(
+  group: ErrorGroup,
+  rows: Readonly<Record<Name, WrittenRow>>,
+): Readonly<Record<Name, ErrorRow>> {
+  const entries = Object.entries<WrittenRow>(rows).map(([name, row]): [string, ErrorRow] => {
+    const [code, enhanced] = (row.smtp ?? '550 5.6.0').split(' ') as [string, string]
+    const { v2, status = 400, sentence, smtpSentence, v3 } = row
+    return [name, { v2, group, status, sentence, smtp: { code: Number(code), enhanced, sentence: smtpSentence }, v3 }]
+  })
+  return Object.fromEntries(entries) as Record<Name, ErrorRow>
 }

@@ -31,7 +31,7 @@ export function replyFor(error: unknown, log: Log): ReplyError {
 }
 
 function reply(row: ErrorRow, sentence = row.sentence): ReplyError {
-  const [responseCode, enhanced] = row.smtp
+  const { code: responseCode, enhanced } = row.smtp
   return Object.assign(new Error(`${enhanced} ${sentence}`), { responseCode })
 }
 

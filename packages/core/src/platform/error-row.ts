@@ -20,7 +20,7 @@ export interface SmtpForm {
   readonly sentence: string | undefined
 }
 
-/** What v3 reports otherwise than the row does (v3 contract 1.4). */
+/** The status and texts of v3 where they differ from those of the row (v3 contract 1.4). */
 export interface V3Form {
   readonly status?: number
   readonly message?: string

@@ -158,3 +158,43 @@ export const EVENT_TYPE = {
   migration: ['sql/9999_archived_events.sql', MIGRATION],
   page: ['docs/events.md', 'The feed also has `archived`.\n\n', '## The log\n'],
 } as const satisfies Readonly<Record<string, Edit>>
+
+const COLUMN_CHECK = `import t from 'tap'
+import { makeService } from '../helpers/service.ts'
+import { acceptMessage } from './submission.ts'
+
+t.test('a message is stored with the added column', async (t) => {
+  const service = await makeService(t)
+  const { messageId } = await acceptMessage(service, await service.makeSender())
+  const [row] = await service.sql\`select origin from messages where id = \${messageId}::uuid\`
+  t.equal(row?.origin, 'recipe')
+})
+`
+
+const INSERT = 'packages/core/src/messages/insert-messages.ts'
+
+/** A column that is written when a message is accepted. */
+export const COLUMN = {
+  migration: ['sql/9998_origins.sql', '-- expand\nalter table messages add column origin text;\n'],
+  type: [
+    'packages/core/src/messages/stored-message.ts',
+    '  readonly origin: string\n',
+    "  readonly format: 'mime' | 'content'\n",
+  ],
+  value: [
+    'packages/core/src/messages/prepare.ts',
+    "    origin: 'recipe',\n",
+    '    clientAddress: submission.clientAddress,\n',
+  ],
+  parameter: [
+    'packages/core/src/messages/accept-columns.ts',
+    '    origin: batch.map(({ origin }) => origin),\n',
+    '    format: batch.map(',
+  ],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source of a template.
+  unnested: [INSERT, ', ${message.origin}::text[]', '\n      ) with ordinality as m('],
+  named: [INSERT, ', origin', ', place)\n    ), checked as materialized ('],
+  inserted: [INSERT, ', origin', ')\n      select id, account_id, domain_id, api_key_id, door, service_now()'],
+  selected: [INSERT, ', origin', '\n        from message\n       where case when id in'],
+  check: ['test/core/added-column.ts', COLUMN_CHECK],
+} as const satisfies Readonly<Record<string, Edit>>

@@ -27,8 +27,8 @@ export interface Copy {
   edit(...edits: readonly Edit[]): void
   /** Runs tests of the copy, in one process, with the database of the tree. Throws unless they succeed. */
   run(...files: readonly string[]): Promise<string>
-  /** Runs a test of the copy with a database of the copy. */
-  runMigrated(file: string): Promise<string>
+  /** Runs tests of the copy with a database of the copy. */
+  runMigrated(...files: readonly string[]): Promise<string>
 }
 
 export function copyTree(t: Test): Copy {
@@ -61,9 +61,9 @@ export function copyTree(t: Test): Copy {
       const program = files.map((file) => `await import(${JSON.stringify(join(folder, file))})`).join('\n')
       return runNode(['--input-type=module', '--eval', program], folder, process.env)
     },
-    runMigrated(file) {
+    runMigrated(...files) {
       const { TEST_DATABASE_URL: _ofTheTree, TEST_FOLDER: _folder, ...env } = process.env
-      return runNode(['test/run.ts', file], folder, env)
+      return runNode(['test/run.ts', ...files], folder, env)
     },
   }
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { BOUNCE_WORDING, EVENT_TYPE, OPERATION, RULE } from './changes.ts'
+import { BOUNCE_WORDING, COLUMN, EVENT_TYPE, OPERATION, RULE } from './changes.ts'
 import { copyTree, type Edit } from './copy.ts'
 
 /**
@@ -64,5 +64,14 @@ t.test('an event type that is neither counted nor indexed is three files', async
   const { row, migration, page } = EVENT_TYPE
   t.equal(filesOf([row, migration, page], 'An event type').length, 3)
   copy.edit(row, migration, page)
-  await copy.runMigrated('test/core/events/event-types.test.ts')
+})
+
+t.test('a column of messages is five files, generated ones aside', async (t) => {
+  const { check, ...edits } = COLUMN
+  t.equal(filesOf(Object.values(edits), 'The schema').length, 5)
+  copy.edit(...Object.values(COLUMN))
+})
+
+t.test('with both changes of the schema their tests pass', async () => {
+  await copy.runMigrated('test/core/events/event-types.test.ts', COLUMN.check[0])
 })

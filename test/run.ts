@@ -93,7 +93,13 @@ async function main(named: string[]): Promise<number> {
   const files = filesToRun(named)
   return withPostgres(async ({ url, folder, databaseSeconds }) => {
     const env = { ...process.env, ...BARE_ENVIRONMENT, TEST_DATABASE_URL: url, TEST_FOLDER: folder }
-    const { ran, problems } = await runAll(files, { env, patience: PATIENCE, debug: DEBUG })
+    const late: string[] = []
+    const onLateError = (file: string, text: string) => {
+      late.push(file)
+      print(`FAILED ${file} # after its end\n${text.replace(/^/gm, '    ')}`)
+    }
+    const { ran, problems } = await runAll(files, { env, patience: PATIENCE, debug: DEBUG, onLateError })
+    for (const one of ran) one.failed += late.filter((file) => file === one.file).length
     if (ran.length > SLOWEST)
       process.stdout.write(
         ranking('slowest', ran, ({ seconds }) => seconds) + ranking('most processor time', ran, ({ busy }) => busy),

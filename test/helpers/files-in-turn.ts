@@ -1,7 +1,10 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { registerHooks } from 'node:module'
 import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
+import { inspect } from 'node:util'
 import type { Test } from 'tap'
+import { LATE } from './test-report.ts'
 import { FAULTS } from './warnings.ts'
 
 /**
@@ -34,18 +37,37 @@ registerHooks({
 
 const { default: root } = await import('tap')
 let current: Test = root
+let running: string | undefined
 
 process.on('warning', (warning) => {
   if (FAULTS.test(warning.name)) current.fail(`${warning.name}: ${warning.message}`)
 })
 
+/** The file that started, however indirectly, what runs at the moment; Node knows it without async hooks. */
+const origin = new AsyncLocalStorage<string>()
+
+/** An error of a file that has ended is reported as that file's. Any other ends the process, and fails the file that is running. */
+process.on('uncaughtException', (error) => {
+  const file = origin.getStore()
+  const text = inspect(error)
+  if (file === undefined || file === running) {
+    process.stderr.write(`${text}\n`)
+    process.exit(1)
+  }
+  process.stdout.write(`\n${LATE}${JSON.stringify({ file, text })}\n`)
+})
+
 for await (const file of createInterface({ input: process.stdin })) {
-  await root.test(file, { timeout: Number(process.env.FILE_TIMEOUT) * 1000 }, async (test) => {
+  running = file
+  const timeout = Number(process.env.FILE_TIMEOUT) * 1000
+  const act = async (test: Test) => {
     const url = pathToFileURL(file).href
     tests.set(url, test)
     current = test
     await import(url)
-  })
+  }
+  await origin.run(file, () => root.test(file, { timeout }, act))
+  running = undefined
 }
 
 /** Half of the time in which the runner expects the process to end. Otherwise what keeps it alive would be lost with it. */

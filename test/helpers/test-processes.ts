@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import type { TestReport } from './test-report.ts'
+import { LATE, type TestReport } from './test-report.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const IN_TURN = fileURLToPath(new URL('files-in-turn.ts', import.meta.url))
@@ -28,6 +28,8 @@ export interface Given {
   readonly patience: number
   /** Each process waits for a debugger before its first line, and for as long as somebody takes. */
   readonly debug: boolean
+  /** Called with an uncaught error of a file that ended before it. */
+  onLateError(file: string, text: string): void
 }
 
 /** A process that runs files, one at a time. */
@@ -56,7 +58,7 @@ export async function runAlone(file: string, report: TestReport, given: Given): 
   report.lines.push(problem)
 }
 
-export function openTestProcess({ env, patience: seconds, debug }: Given): TestProcess {
+export function openTestProcess({ env, patience: seconds, debug, onLateError }: Given): TestProcess {
   const patience = debug ? DAY : seconds
   const files: string[] = []
   let current: { file: string; report: TestReport; done: () => void } | undefined
@@ -73,6 +75,11 @@ export function openTestProcess({ env, patience: seconds, debug }: Given): TestP
   }
   const read = async () => {
     for await (const line of lines) {
+      if (line.startsWith(LATE)) {
+        const { file, text } = JSON.parse(line.slice(LATE.length)) as { file: string; text: string }
+        onLateError(file, text)
+        continue
+      }
       const [, failed, title] = /^(not )?ok \d+ - (.*?)(?: # time=\S+)?$/.exec(line) ?? []
       if (title === undefined) current?.report.add(line.replace(/^ {4}/, ''))
       else {

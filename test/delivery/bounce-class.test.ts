@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { type BounceClass, bounceClass } from '../../packages/core/src/delivery/outcomes/bounce-rules.ts'
 import { ReplyReader } from '../../packages/delivery/src/smtp/reply-reader.ts'
+import { corpusPath, skipWithoutCorpora } from '../helpers/corpora.ts'
 import { processorTimeOf } from '../helpers/pace.ts'
 
 /** What became of a reply on its way into the record. */
@@ -225,7 +226,6 @@ for (const [expected, replies] of Object.entries(WORDINGS)) {
   })
 }
 
-const CORPUS = '../shared/corpora/bounces/'
 /** What the corpus says of a report, and the class that goes with it. */
 const REASONS: Readonly<Record<string, BounceClass>> = {
   userunknown: 'bad-mailbox',
@@ -240,14 +240,17 @@ const REASONS: Readonly<Record<string, BounceClass>> = {
 
 t.test(
   'replies quoted in real bounce reports get the class of their reason, nearly all of them',
-  { skip: existsSync(CORPUS) ? false : 'the corpora are not here' },
+  skipWithoutCorpora,
   async (t) => {
-    const reports = JSON.parse(readFileSync(`${CORPUS}expected.json`, 'utf8')) as Record<string, { reason: string }[]>
+    const reports = JSON.parse(readFileSync(corpusPath('bounces/expected.json'), 'utf8')) as Record<
+      string,
+      { reason: string }[]
+    >
     const wrong: string[] = []
     let judged = 0
     for (const [file, [report]] of Object.entries(reports)) {
       const expected = REASONS[report?.reason ?? '']
-      const text = readFileSync(`${CORPUS}${file}`, 'latin1')
+      const text = readFileSync(corpusPath(`bounces/${file}`), 'latin1')
       const quoted = /^diagnostic-code: *smtp; *(\d{3}(?:[^\r\n]|\r?\n[ \t])*)/im.exec(text)?.[1]?.replace(/\s+/g, ' ')
       if (!expected || !quoted) continue
       judged++

@@ -1,9 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { type ReturnReading, readReturn } from '@postrider/core'
 import t from 'tap'
-
-const CORPORA = '../shared/corpora/'
-const skip = existsSync(CORPORA) ? false : 'the corpora are not here'
+import { corpusPath, skipWithoutCorpora } from '../../helpers/corpora.ts'
 
 interface ExpectedBounce {
   readonly reason: string
@@ -14,15 +12,15 @@ interface ExpectedBounce {
 const DISPUTED: ReadonlySet<string> = new Set(['filtered', 'suspend'])
 
 function readAll<Expected>(folder: string): { file: string; reading: ReturnReading; expected: readonly Expected[] }[] {
-  const all = JSON.parse(readFileSync(`${CORPORA}${folder}/expected.json`, 'utf8')) as Record<string, Expected[]>
+  const all = JSON.parse(readFileSync(corpusPath(`${folder}/expected.json`), 'utf8')) as Record<string, Expected[]>
   return Object.entries(all).map(([file, expected]) => ({
     file,
     expected,
-    reading: readReturn(readFileSync(`${CORPORA}${folder}/${file}`)),
+    reading: readReturn(readFileSync(corpusPath(`${folder}/${file}`))),
   }))
 }
 
-t.test('bounce reports of real servers are read, and hard ones known from soft ones', { skip }, async (t) => {
+t.test('bounce reports of real servers are read, and hard ones known from soft ones', skipWithoutCorpora, async (t) => {
   const wrong: string[] = []
   let [rows, soft, falselyHard, unread] = [0, 0, 0, 0]
   for (const { file, reading, expected } of readAll<ExpectedBounce>('bounces')) {
@@ -59,7 +57,7 @@ function kindOf({ reason, feedbackType }: ExpectedFeedback): ReturnReading['kind
   return 'complaint'
 }
 
-t.test('all complaints and automatic replies of the corpus are read by kind', { skip }, async (t) => {
+t.test('all complaints and automatic replies of the corpus are read by kind', skipWithoutCorpora, async (t) => {
   const readings = readAll<ExpectedFeedback>('feedback')
   for (const { file, reading, expected } of readings) {
     for (const row of expected) {
@@ -71,10 +69,10 @@ t.test('all complaints and automatic replies of the corpus are read by kind', { 
   t.ok(readings.length > 10)
 })
 
-t.test('bounce reports cut at any place are read or unrecognised', { skip }, async (t) => {
+t.test('bounce reports cut at any place are read or unrecognised', skipWithoutCorpora, async (t) => {
   const kinds = new Set<string>()
-  for (const file of readdirSync(`${CORPORA}bounces`).filter((name) => name.endsWith('.eml'))) {
-    const raw = readFileSync(`${CORPORA}bounces/${file}`)
+  for (const file of readdirSync(corpusPath('bounces')).filter((name) => name.endsWith('.eml'))) {
+    const raw = readFileSync(corpusPath(`bounces/${file}`))
     for (const share of [0.1, 0.3, 0.5, 0.7, 0.9]) {
       kinds.add(readReturn(raw.subarray(0, Math.floor(raw.length * share))).kind)
     }

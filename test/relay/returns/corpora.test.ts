@@ -1,14 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { isHardBounce } from '../../../packages/core/src/reporting/events/texts.ts'
 import { startOutbox } from '../../delivery/outbox.ts'
+import { corpusPath, skipWithoutCorpora } from '../../helpers/corpora.ts'
 import { sendV2, v2Body } from '../../helpers/send.ts'
 import { startSink } from '../../helpers/sink.ts'
 import { SmtpClient } from '../../helpers/smtp-client.ts'
 import { until } from '../../helpers/until.ts'
 
-const CORPORA = '../shared/corpora/bounces/'
-const skip = existsSync(CORPORA) ? false : 'the corpora are not here'
 /** Who is right about these is a matter of opinion: they count neither as right nor as wrong. */
 const DISPUTED: ReadonlySet<string> = new Set(['filtered', 'suspend'])
 
@@ -19,12 +18,12 @@ interface Expected {
 
 t.test(
   'reports of real servers, mailed to the return paths of delivered mail, have the right effects',
-  { skip },
+  skipWithoutCorpora,
   async (t) => {
     const sink = await startSink(t)
     const { service, sender } = await startOutbox(t, { DELIVERY: `smtp://127.0.0.1:${sink.port}` })
     await service.openReturns()
-    const all = JSON.parse(readFileSync(`${CORPORA}expected.json`, 'utf8')) as Record<string, Expected[]>
+    const all = JSON.parse(readFileSync(corpusPath('bounces/expected.json'), 'utf8')) as Record<string, Expected[]>
     // Reports on several recipients have no place here: a delivery has one.
     const files = Object.entries(all).flatMap(([file, [expected, ...others]]) =>
       expected && others.length === 0 && !DISPUTED.has(expected.reason) && expected.reason !== 'feedback'
@@ -53,7 +52,7 @@ t.test(
         await client.command('EHLO mx.harbor.example')
       }
       const to = `${service.core.deliveries.returnPath({ messageId, recipientNo: at }, Date.now())}@relay.test`
-      const raw = readFileSync(CORPORA + file, 'latin1').replace(/\r?\n/g, '\r\n')
+      const raw = readFileSync(corpusPath(`bounces/${file}`), 'latin1').replace(/\r?\n/g, '\r\n')
       const code = (await client?.submit('', to, Buffer.from(raw, 'latin1')))?.slice(0, 3) ?? ''
       replies.set(code, (replies.get(code) ?? 0) + 1)
     }

@@ -26,6 +26,48 @@ const ROOMS = [
   'people',
   'retention',
 ]
+/**
+ * The rooms of the other packages, from the bottom up, with the files that rooms import. A file imports its own room and those below it;
+ * files of the root that are not listed are above all rooms. The rooms of delivery are declared here once they have an order.
+ */
+const ORDER: Readonly<Record<string, readonly string[]>> = {
+  api: ['http', 'large-calls', 'doors.ts', 'v2', 'openapi.ts', 'v3', 'tracking', 'operator', 'docs', 'open-doors.ts'],
+  cli: [
+    ...[
+      'command.ts',
+      'table.ts',
+      'smtp-greeting.ts',
+      'smtp-submit.ts',
+      'first-run.ts',
+      'parameters.ts',
+      'usage.ts',
+      'topics.ts',
+    ],
+    ...[
+      'memory.ts',
+      'lives.ts',
+      'held-sockets.ts',
+      'supervisor.ts',
+      'programs.ts',
+      'embedded-postgres',
+      'importing',
+      'backup',
+    ],
+    ...[
+      'start-postgres.ts',
+      'test-message.ts',
+      'installation.ts',
+      'doctor',
+      'plan.ts',
+      'completion.ts',
+      'up.ts',
+      'commands',
+    ],
+  ],
+  dashboard: ['frame', 'live', 'pages'],
+  relay: ['smtp', 'message', 'smtpapi', 'session', 'returns'],
+  sandbox: ['inbox-entry.ts', 'reading', 'inbox.ts', 'smtp', 'page', 'http'],
+}
 /** What may stand beside the rooms. `core.ts` and `process.ts` wire, `index.ts` is the door. */
 const ROOT_FILES = ['core.ts', 'index.ts', 'process.ts']
 /** Texts in, texts out: no database, no clock, no settings. Of the platform they import errors, threads and what bounds their time. */
@@ -36,6 +78,7 @@ const FOR_THE_PURE =
 const READ_THE_ENVIRONMENT =
   /^packages\/(\w+\/src\/\w+-process\.ts|cli\/src\/(embedded-postgres\/binaries|probe)\.ts|cli\/src\/backup\/(archive|fetch)-wal\.ts)$/
 const MOST_LINES = 300
+const MOST_FILES = 24
 /**
  * The body of a thread imports no more than it needs: all of core takes 0.5 s of computing and 80 MB, this 0.06 s. What begins a program knows
  * neither.
@@ -63,7 +106,8 @@ const STATEMENT = /^[ \t]*(?:import|export)\s+(?:(type\b)?([^'"`;]*?)\bfrom\s*)?
 const CALL = /\b(?:import|require)\(\s*['"`]([^'"`]+)['"`]/g
 
 const files = globSync('packages/*/src/**/*.ts', { cwd: ROOT }).sort()
-const text = new Map(files.map((file) => [file, readFileSync(join(ROOT, file), 'utf8')]))
+const benches = globSync('bench/**/*.ts', { cwd: ROOT }).sort()
+const text = new Map([...files, ...benches].map((file) => [file, readFileSync(join(ROOT, file), 'utf8')]))
 const imports = files.flatMap(importsOf)
 
 function importsOf(file: string): Import[] {
@@ -90,9 +134,9 @@ function packageOf(file: string): string {
   return file.split('/')[1] as string
 }
 
-/** The room of a file of core, or the file itself where it stands in the root. */
+/** The room of a file of a package, or the file itself where it stands in the root. */
 function roomOf(file: string): string {
-  return file.slice('packages/core/src/'.length).split('/')[0] as string
+  return file.split('/')[3] as string
 }
 
 /** How high a room stands; -1 for one that the list lacks. */
@@ -144,6 +188,33 @@ t.test('the rooms of core are those of the list, and a file imports its own room
   t.strictSame(places(broken), [])
 })
 
+for (const [name, order] of Object.entries(ORDER)) {
+  t.test(
+    `the rooms of ${name} are those of its list, and a file imports its own room and those below it`,
+    async (t) => {
+      const own = files.filter((file) => packageOf(file) === name)
+      const rooms = own.map(roomOf).filter((room) => !room.endsWith('.ts'))
+      t.strictSame(
+        [...new Set(rooms)].filter((room) => !order.includes(room)),
+        [],
+        'every room has its place in the list',
+      )
+      t.strictSame(
+        order.filter((room) => !own.some((file) => roomOf(file) === room)),
+        [],
+        'the list has no room that is not there',
+      )
+      const height = (room: string) => (order.includes(room) ? order.indexOf(room) : order.length)
+      const broken = imports.filter(({ file, target }) => {
+        if (packageOf(file) !== name || target === undefined) return false
+        const [from, to] = [roomOf(file), roomOf(target)]
+        return from !== to && height(from) < height(to)
+      })
+      t.strictSame(places(broken), [])
+    },
+  )
+}
+
 t.test('mime, the template engine and substitution know no database, no clock and no settings', async (t) => {
   const pure = imports.filter(({ file }) => PURE.test(file))
   t.ok(pure.length > 20, `${pure.length} imports`)
@@ -168,7 +239,7 @@ t.test('the readers of returned messages know only mime, bounce rules and types'
 
 t.test('there is no import cycle, not even of types', async (t) => {
   const next = Map.groupBy(
-    imports.filter(({ target }) => target !== undefined),
+    [...imports, ...benches.flatMap(importsOf)].filter(({ target }) => target !== undefined),
     ({ file }) => file,
   )
   const cycles = new Set<string>()
@@ -179,7 +250,7 @@ t.test('there is no import cycle, not even of types', async (t) => {
     for (const { target } of next.get(file) ?? []) walk(target as string, [...path, file])
     finished.add(file)
   }
-  for (const file of files) walk(file, [])
+  for (const file of [...files, ...benches]) walk(file, [])
   t.strictSame([...cycles], [])
 })
 
@@ -190,6 +261,16 @@ t.test('only process files and the embedded Postgres read the environment', asyn
     [],
   )
   t.ok(readers.length >= 5, 'every process file does')
+})
+
+t.test('no folder has more than 24 files', async (t) => {
+  const folders = Object.entries(Object.groupBy([...files, ...benches], (file) => dirname(file)))
+  t.strictSame(
+    folders
+      .filter(([, inside = []]) => inside.length > MOST_FILES)
+      .map(([folder, inside = []]) => `${folder}: ${inside.length}`),
+    [],
+  )
 })
 
 t.test('no file is longer than 300 lines', async (t) => {

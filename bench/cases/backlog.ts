@@ -1,5 +1,6 @@
 import { startDns, type Zone } from '../../test/helpers/dns.ts'
-import { type Case, type Context, expectCount } from '../harness/context.ts'
+import type { Case, Context } from '../harness/context.ts'
+import { expectCount } from '../harness/expect-count.ts'
 import { WARM_UP } from '../harness/load.ts'
 import { makeCall } from '../harness/messages.ts'
 import { freePort, until } from '../harness/processes.ts'

@@ -1,4 +1,5 @@
-import { type Case, type Context, expectCount } from '../harness/context.ts'
+import type { Case, Context } from '../harness/context.ts'
+import { expectCount } from '../harness/expect-count.ts'
 import { messagesFor, smtpSource } from '../harness/load.ts'
 import { pause, until } from '../harness/processes.ts'
 import { alternate, type Finding, ratioOf } from '../harness/rounds.ts'

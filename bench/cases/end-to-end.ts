@@ -1,4 +1,5 @@
-import { type Case, type Context, expectCount } from '../harness/context.ts'
+import type { Case, Context } from '../harness/context.ts'
+import { expectCount } from '../harness/expect-count.ts'
 import { startHaraka } from '../harness/haraka.ts'
 import { messagesFor, smtpSource, WARM_UP } from '../harness/load.ts'
 import { startPostfix } from '../harness/postfix.ts'

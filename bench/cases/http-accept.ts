@@ -1,4 +1,5 @@
-import { type Case, type Context, expectCount } from '../harness/context.ts'
+import type { Case, Context } from '../harness/context.ts'
+import { expectCount } from '../harness/expect-count.ts'
 import { httpLoad } from '../harness/load.ts'
 import { makeCall } from '../harness/messages.ts'
 import { freePort, type Running, start } from '../harness/processes.ts'

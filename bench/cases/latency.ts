@@ -1,6 +1,7 @@
 import { createServer } from 'node:net'
 import { createTransport } from 'nodemailer'
-import { type Case, expectCount } from '../harness/context.ts'
+import type { Case } from '../harness/context.ts'
+import { expectCount } from '../harness/expect-count.ts'
 import { smtpSource, WARM_UP } from '../harness/load.ts'
 import { makeMessage } from '../harness/messages.ts'
 import { startPostfix } from '../harness/postfix.ts'

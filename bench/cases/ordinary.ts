@@ -1,6 +1,7 @@
 import { type HttpCall, httpClients, v2Call, v3Call } from '../harness/calls.ts'
 import { accept, type Comparison, endToEnd } from '../harness/compare.ts'
-import { type Case, type Context, expectCount } from '../harness/context.ts'
+import type { Case, Context } from '../harness/context.ts'
+import { expectCount } from '../harness/expect-count.ts'
 import { WARM_UP } from '../harness/load.ts'
 import { prose } from '../harness/messages.ts'
 import { until } from '../harness/processes.ts'

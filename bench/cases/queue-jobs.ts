@@ -1,5 +1,5 @@
 import type { Case, Context } from '../harness/context.ts'
-import { expectCount } from '../harness/context.ts'
+import { expectCount } from '../harness/expect-count.ts'
 import { messagesFor, smtpSource } from '../harness/load.ts'
 import { until } from '../harness/processes.ts'
 import { type Finding, median } from '../harness/rounds.ts'

@@ -1,5 +1,6 @@
 import { startDns } from '../../test/helpers/dns.ts'
-import { type Case, type Context, expectCount } from '../harness/context.ts'
+import type { Case, Context } from '../harness/context.ts'
+import { expectCount } from '../harness/expect-count.ts'
 import { makeCall } from '../harness/messages.ts'
 import { freePort, until } from '../harness/processes.ts'
 import { alternate, type Finding, ratioOf } from '../harness/rounds.ts'

@@ -1,4 +1,4 @@
-import { expectCount } from '../harness/context.ts'
+import { expectCount } from '../harness/expect-count.ts'
 import { smtpSource, WARM_UP } from '../harness/load.ts'
 import { makeMessage } from '../harness/messages.ts'
 import { startPostfix } from '../harness/postfix.ts'

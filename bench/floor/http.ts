@@ -1,4 +1,4 @@
-import { expectCount } from '../harness/context.ts'
+import { expectCount } from '../harness/expect-count.ts'
 import { type HttpResult, httpLoad } from '../harness/load.ts'
 import { makeCall } from '../harness/messages.ts'
 import { freePort, start } from '../harness/processes.ts'

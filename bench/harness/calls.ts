@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expectCount } from './context.ts'
+import { expectCount } from './expect-count.ts'
 import { run } from './processes.ts'
 
 /** A call of the HTTP API that sends a message. */

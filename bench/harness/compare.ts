@@ -1,5 +1,6 @@
 import { type HttpCall, httpClients } from './calls.ts'
-import { type Context, expectCount } from './context.ts'
+import type { Context } from './context.ts'
+import { expectCount } from './expect-count.ts'
 import { messagesFor } from './load.ts'
 import { until } from './processes.ts'
 import { ProcessorTime, sinceNow } from './processor.ts'

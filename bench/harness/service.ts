@@ -10,7 +10,7 @@ import { COMPILE_CACHE } from '@postrider/launch'
 import { clusterOf } from '../../packages/cli/src/embedded-postgres/cluster.ts'
 import { postmasterOf } from '../../packages/cli/src/embedded-postgres/postmaster.ts'
 import { MEMORY } from '../../packages/cli/src/memory.ts'
-import { expectCount } from './context.ts'
+import { expectCount } from './expect-count.ts'
 import { freePort, type Running, start, until } from './processes.ts'
 import type { Roots } from './processor.ts'
 

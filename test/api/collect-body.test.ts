@@ -3,8 +3,8 @@ import { createGunzip, gzipSync } from 'node:zlib'
 import Fastify from 'fastify'
 import t from 'tap'
 import { collectBody } from '../../packages/api/src/http/collect-body.ts'
+import { LARGE_BODY } from '../../packages/api/src/http/large-body.ts'
 import { countBytes } from '../../packages/api/src/http/zipped.ts'
-import { LARGE_BODY } from '../../packages/api/src/large-calls/large-body.ts'
 
 const LIMIT = 4 * 1024 * 1024
 const sha = (octets: Buffer): string => createHash('sha256').update(octets).digest('hex')

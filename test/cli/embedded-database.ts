@@ -1,5 +1,5 @@
 import { openDatabase, readConfig, type Sql } from '@postrider/core'
-import { startEmbeddedPostgres } from '../../packages/cli/src/embedded-postgres/index.ts'
+import { startEmbeddedPostgres } from '../../packages/cli/src/start-postgres.ts'
 
 /** Starts the embedded database of these settings, which archives if they have BACKUP_DIR, for statements of a test. */
 export async function onDatabase<T>(env: Readonly<Record<string, string>>, act: (sql: Sql) => Promise<T>): Promise<T> {

@@ -15,8 +15,8 @@ import { openDoors } from './open-doors.ts'
 import { openapi } from './openapi.ts'
 import { operator } from './operator/index.ts'
 import { tracking } from './tracking/index.ts'
-import { sendFailure } from './v2/envelope.ts'
-import { sendRefusal } from './v3/refusal.ts'
+import { sendFailure, V2_FORM } from './v2/envelope.ts'
+import { sendRefusal, V3_FORM } from './v3/refusal.ts'
 
 export { OPERATIONS as OPERATOR_OPERATIONS } from './operator/operations.ts'
 export { OPERATIONS } from './v2/operations.ts'
@@ -50,7 +50,7 @@ export async function buildApp({
 }: AppOptions): Promise<FastifyInstance> {
   let stopping = false
   const draining = new AbortController()
-  const malformed = refuseMalformed()
+  const malformed = refuseMalformed(V2_FORM, [V3_FORM])
   let badAddressPage: AnswerBadAddress | undefined
   const onBadAddress = (answer: AnswerBadAddress) => void (badAddressPage = answer)
   const app = Fastify({

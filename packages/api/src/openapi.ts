@@ -3,7 +3,7 @@ import { ERRORS, type ErrorName } from '@postrider/core'
 import type { FastifyInstance, FastifySchema } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
 import { failure, type OperationGroup, success } from './v2/envelope.ts'
-import type { Envelope } from './v2/operation.ts'
+import type { Envelope, Spelling } from './v2/operation.ts'
 
 /** Documentation of a route in the OpenAPI document; an Operation carries its own. */
 export interface Documentation {
@@ -21,9 +21,6 @@ export interface Documentation {
   /** The paths to document; the others are aliases. The first one gives the operation its name. */
   readonly shown: readonly Spelling[]
 }
-
-/** A path below /v2 and its method. */
-export type Spelling = readonly [path: string, method: string]
 
 declare module 'fastify' {
   interface FastifyContextConfig {

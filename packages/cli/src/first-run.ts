@@ -72,8 +72,12 @@ export function sandboxUrl({ sandboxHost, sandboxHttpPort }: Config): string {
   return `http://${reachable(sandboxHost)}:${sandboxHttpPort}`
 }
 
-/** A process that listens on every address is reached on loopback. */
+/** The host at which this machine connects to a process: one that listens on every address is reached on loopback. */
+export function local(host: string): string {
+  return host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+}
 
+/** The host of a URL at which people reach a process from this machine. */
 export function reachable(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost'
   return host.includes(':') ? `[${host}]` : host

@@ -23,7 +23,7 @@ import {
   within,
 } from '@postrider/core'
 import { CommandError } from './command.ts'
-import { startEmbeddedPostgres } from './embedded-postgres/index.ts'
+import { startEmbeddedPostgres } from './start-postgres.ts'
 
 /** Runs `act` on this installation's database: the `external` one, or the embedded one, started for this call if it is not running. */
 export function withInstallation<T>(

@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs'
 import { isatty } from 'node:tty'
 import { type Config, certificateFile, EXIT_CONFIG, inheritedSockets, listenProblem } from '@postrider/core'
 import { scheduleBackups } from './backup/schedule.ts'
-import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres/index.ts'
 import { DEMO_DOMAIN, firstSteps, makeDemoAccount, makeFirstLink, reachable, sandboxUrl } from './first-run.ts'
 import { heldSockets } from './held-sockets.ts'
 import { ensureDataDir, onDatabase } from './installation.ts'
 import { programs } from './programs.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from './start-postgres.ts'
 import { type Supervisor, supervise } from './supervisor.ts'
 
 /** Starts all processes and runs until stopped. Returns the exit status. */

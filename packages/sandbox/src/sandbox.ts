@@ -10,10 +10,10 @@ import {
   systemClock,
 } from '@postrider/core'
 import type { SMTPServer } from 'smtp-server'
+import { Digests } from './http/digests.ts'
 import { createSandboxHttp } from './http/http.ts'
 import { Watchers } from './http/watchers.ts'
 import { Inbox } from './inbox.ts'
-import { Digests } from './reading/digests.ts'
 import { createMessageReader } from './reading/message-reader.ts'
 import { Rejections } from './smtp/rejections.ts'
 import { createReportSender } from './smtp/report-sender.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { errorCodes, type FastifyRequest } from 'fastify'
-import { LARGE_BODY } from '../large-calls/large-body.ts'
+import { LARGE_BODY } from './large-body.ts'
 
 type Done = (error: Error | null, body?: unknown) => void
 

@@ -1,14 +1,18 @@
 import { once } from 'node:events'
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { ERRORS, type ErrorName } from '@postrider/core'
-import { failure } from '../v2/envelope.ts'
-import type { ErrorEntry } from '../v3/refusal.ts'
+import { ERRORS, type ErrorName, type ErrorRow } from '@postrider/core'
 
 /** Errors of the HTTP parser (RFC 9110 15.5, RFC 6585 5); all others mean malformed HTTP. */
 const PARSER_ERRORS: Readonly<Record<string, ErrorName>> = {
   HPE_HEADER_OVERFLOW: 'headerTooLarge',
   ERR_HTTP_REQUEST_TIMEOUT: 'requestTimeout',
+}
+
+/** The bodies of refusals below a prefix such as /v3. */
+export interface RefusalForm {
+  readonly prefix: string
+  readonly bodyOf: (row: ErrorRow) => unknown
 }
 
 type Answer = ServerResponse<IncomingMessage>
@@ -22,19 +26,20 @@ export interface MalformedRefusal {
 /**
  * Rejects requests that are not HTTP, arrive too slowly or have too large a header, and closes the connection. A complete call
  * received earlier on the same connection is answered first. Otherwise the client would take the error for that call's response,
- * although its message is stored.
+ * although its message is stored. A request that shows no prefix of `others` gets the body of `form`.
  */
-export function refuseMalformed(): MalformedRefusal {
+export function refuseMalformed(form: RefusalForm, others: readonly RefusalForm[]): MalformedRefusal {
   const underWay = new WeakMap<Socket, Set<Answer>>()
 
-  async function refuse(code: string, socket: Socket, inV3: boolean): Promise<void> {
+  async function refuse(code: string, socket: Socket, packet: unknown): Promise<void> {
     const whole = [...(underWay.get(socket) ?? [])].filter(({ req }) => req.complete)
     await Promise.all(whole.map((answer) => once(answer, 'close').catch(() => {})))
     // The parser reports an error again for everything that still arrives.
     if (!socket.writable) return
-    const { status, v2, sentence } = ERRORS[PARSER_ERRORS[code] ?? 'httpMalformed']
-    const entry: ErrorEntry = { message: sentence, field: null, help: null }
-    const body = JSON.stringify(inV3 ? { errors: [entry] } : failure(v2, sentence, undefined))
+    const row = ERRORS[PARSER_ERRORS[code] ?? 'httpMalformed']
+    const { status } = row
+    const { bodyOf } = others.find(({ prefix }) => shows(packet, prefix)) ?? form
+    const body = JSON.stringify(bodyOf(row))
     const head = `content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}`
     socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\nconnection: close\r\n\r\n${body}`, () =>
       socket.destroy(),
@@ -44,7 +49,7 @@ export function refuseMalformed(): MalformedRefusal {
   return {
     handler({ code = '', rawPacket }, socket) {
       if (code === 'ECONNRESET' || socket.destroyed) return void socket.destroy()
-      void refuse(code, socket, isOfV3(rawPacket))
+      void refuse(code, socket, rawPacket)
     },
     watch(server) {
       server.on('request', ({ socket }, answer) => {
@@ -56,7 +61,9 @@ export function refuseMalformed(): MalformedRefusal {
   }
 }
 
-/** Whether the packet that the parser rejected shows a v3 path. */
-function isOfV3(packet: unknown): boolean {
-  return Buffer.isBuffer(packet) && /^[A-Z]+ \/v3[/? ]/i.test(packet.toString('latin1', 0, 40))
+/** Whether the packet that the parser rejected shows a path below the prefix. */
+function shows(packet: unknown, prefix: string): boolean {
+  if (!Buffer.isBuffer(packet)) return false
+  const [method = '', path = ''] = packet.toString('latin1', 0, 40).toLowerCase().split(' ', 2)
+  return /^[a-z]+$/.test(method) && (path === prefix || path.startsWith(`${prefix}/`) || path.startsWith(`${prefix}?`))
 }

@@ -1,7 +1,7 @@
 import { BeyondShare, type Config, inTurns, type Log, ServiceError } from '@postrider/core'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { clientAddress } from '../http/client-address.ts'
-import { LargeBody } from './large-body.ts'
+import { LargeBody } from '../http/large-body.ts'
 import { type LargeThread, startLargeThread } from './large-thread.ts'
 import type { LargeAnswer, LargeCall, Report } from './messages.ts'
 import { LargeCallQueue } from './queue.ts'

@@ -25,7 +25,7 @@ export interface LargeThreadOptions {
 
 /** Starts the thread. It has nothing of the environment ({@link bareThread}): its configuration is passed by the process. */
 export function startLargeThread({ config, onReport, onEnd }: LargeThreadOptions): LargeThread {
-  const worker = new Worker(new URL('./thread.ts', import.meta.url), {
+  const worker = new Worker(new URL('../large-call-thread.ts', import.meta.url), {
     ...bareThread(),
     name: 'large calls',
     resourceLimits: HEAP,

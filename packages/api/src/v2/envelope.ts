@@ -1,6 +1,7 @@
 import { databaseRefusal, ERRORS, type ErrorRow, ServiceError } from '@postrider/core'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { tooLarge } from '../http/body-budget.ts'
+import type { RefusalForm } from '../http/malformed.ts'
 import { unreadableFor } from './body/unreadable.ts'
 import { schemaRefusal } from './schema-refusal.ts'
 
@@ -59,6 +60,11 @@ export function failure(code: number, sentence: string, group: OperationGroup | 
     error_info: { error_message: sentence, error_code: code },
     message: group ? `Error in ${group} api call` : 'Error in api call',
   }
+}
+
+export const V2_FORM: RefusalForm = {
+  prefix: '/v2',
+  bodyOf: ({ v2, sentence }) => failure(v2, sentence, undefined),
 }
 
 function asKnownError(error: FastifyError | Error, request: FastifyRequest): ServiceError | undefined {

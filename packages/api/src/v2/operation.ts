@@ -4,6 +4,9 @@ import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { OperationGroup } from './envelope.ts'
 
+/** A path below /v2 and its method. */
+export type Spelling = readonly [path: string, method: string]
+
 /**
  * Definition of one v2 operation. Routes, 405 responses, validation, the required scope, the OpenAPI document and the tests of
  * account isolation are all derived from it.

@@ -2,9 +2,9 @@ import { isUtf8 } from 'node:buffer'
 import { LIMITS, ServiceError } from '@postrider/core'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { collectBody } from '../http/collect-body.ts'
+import { LARGE_BODY, LargeBody } from '../http/large-body.ts'
 import { JsonError, parseStrictJson } from '../http/strict-json.ts'
 import { hasNoBody } from '../http/zipped.ts'
-import { LARGE_BODY, LargeBody } from '../large-calls/large-body.ts'
 import { badRequest, refuse } from './refusal.ts'
 
 /**

@@ -1,5 +1,6 @@
 import { databaseRefusal, ServiceError } from '@postrider/core'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { RefusalForm } from '../http/malformed.ts'
 
 /** One error in v3's format. All three keys must be present, or Node's client prints the word "undefined" (contract 1.5). */
 export interface ErrorEntry {
@@ -58,6 +59,11 @@ export function sendRefusal(error: FastifyError | Error, request: FastifyRequest
   const own = (request.routeOptions.config.sends ? v3?.whereSent : undefined) ?? v3?.message
   const field = errorName === 'parameterInvalid' || errorName === 'parameterMissing' ? String(values.parameter) : null
   reply.code(status).send({ errors: [{ message: own ?? message, field, help: null }] satisfies ErrorEntry[] })
+}
+
+export const V3_FORM: RefusalForm = {
+  prefix: '/v3',
+  bodyOf: ({ sentence }) => ({ errors: [{ message: sentence, field: null, help: null } satisfies ErrorEntry] }),
 }
 
 /** Go's and Java's clients wait until this time (contract 1.6). */

@@ -11,7 +11,7 @@ import {
   syncFolder,
 } from '@postrider/core'
 import { CommandError } from '../command.ts'
-import { requireNoRestore, UNFINISHED_RESTORE } from '../embedded-postgres/index.ts'
+import { requireNoRestore, UNFINISHED_RESTORE } from '../embedded-postgres/cluster.ts'
 import type { Progress } from '../importing/progress.ts'
 import { type BaseBackup, PARTS, requireBackups } from './base-backup.ts'
 import { chooseBackup } from './choose-backup.ts'

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path'
 import { type BackupStore, backupName, openSession, type Sql, summaryPath, within } from '@postrider/core'
 import { CommandError } from '../command.ts'
-import { backupIdOf, clusterOf, readPassword } from '../embedded-postgres/index.ts'
+import { backupIdOf, clusterOf, readPassword } from '../embedded-postgres/cluster.ts'
 import type { Progress } from '../importing/progress.ts'
 import { type BaseBackup, mark, PARTS, prepareStore } from './base-backup.ts'
 import { listTree } from './list-tree.ts'

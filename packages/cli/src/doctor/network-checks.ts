@@ -1,10 +1,10 @@
 import { type CheckPurpose, type IncomingPolicy, type RecordCheck, readIncomingPolicy, withDns } from '@postrider/core'
-import { local } from '../commands/installation/operate.ts'
-import { isWrong } from '../commands/routing/source-status.ts'
+import { local } from '../first-run.ts'
 import { smtpGreeting } from '../smtp-greeting.ts'
 import type { Check } from './check.ts'
 import { bad, type Finding, firstOf, NotChecked, ok, warn } from './finding.ts'
 import { DNS_MS, RESPONSE_MS, type Readings } from './readings.ts'
+import { isWrong } from './source-status.ts'
 
 /** Hosts of the recipient's domain that are tried. */
 const MAX_HOSTS = 3

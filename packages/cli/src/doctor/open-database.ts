@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { type Config, findSecrets, findStandbyHosts, keyMark, openDatabase, type Sql, within } from '@postrider/core'
-import { startEmbeddedPostgres } from '../embedded-postgres/index.ts'
 import { hasEmbeddedDatabase, PROMOTE, standbysText } from '../installation.ts'
+import { startEmbeddedPostgres } from '../start-postgres.ts'
 import { bad, type Finding, ok, warn } from './finding.ts'
 
 /** Connections: several checks wait for statements at the same time. */

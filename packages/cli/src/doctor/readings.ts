@@ -18,8 +18,7 @@ import {
   type TableState,
   type WorkerSummary,
 } from '@postrider/core'
-import { local } from '../commands/installation/operate.ts'
-import { reachable } from '../first-run.ts'
+import { local, reachable } from '../first-run.ts'
 import { smtpGreeting } from '../smtp-greeting.ts'
 import { NotChecked } from './finding.ts'
 

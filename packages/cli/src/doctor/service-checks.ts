@@ -6,10 +6,10 @@ import {
   readSourceStatuses,
   readTroubledWebhooks,
 } from '@postrider/core'
-import { NOT_CHECKED, warningsOf } from '../commands/routing/source-status.ts'
 import type { Check } from './check.ts'
 import { bad, counted, type Finding, firstOf, ok, spanText, warn } from './finding.ts'
 import type { Readings } from './readings.ts'
+import { NOT_CHECKED, warningsOf } from './source-status.ts'
 
 /** Seconds between an event and its number. */
 const EVENT_LAG = { warn: 60, bad: 600 }

@@ -1,11 +1,11 @@
 import { plainAddress, ServiceError } from '@postrider/core'
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import { BodyReservation, collectMessage } from '../message/message-data.ts'
-import { toSubmission } from '../message/to-submission.ts'
 import { unknownTo } from '../smtpapi/smtpapi-lookups.ts'
 import { notifySender } from '../smtpapi/smtpapi-notice.ts'
 import type { SessionContext } from './session-context.ts'
 import { senderOf } from './session-sender.ts'
+import { toSubmission } from './to-submission.ts'
 
 /** DATA. Returns the text of the reply to the final dot. */
 export async function data(

@@ -1,11 +1,11 @@
 import { createFormat, createIcons, foreign, type Html, html, type Value } from '@postrider/ui'
 import { MAX_LINKS, partsOf } from '../reading/html-parts.ts'
+import { type PartOrder, TABS, type Tab } from '../reading/part-order.ts'
 import { readSource, type Shown } from '../reading/show-message.ts'
 import { checkMessage } from './checks.ts'
 import { isClipped } from './clipping.ts'
 import { download, messageHead } from './message-head.ts'
 import { pageWords } from './page-words.ts'
-import { type PartOrder, TABS, type Tab } from './part-order.ts'
 
 /** Maximum characters of a content, and of a header, on a page. */
 const MAX_LENGTH = 256 * 1024

@@ -1,6 +1,6 @@
 import { type Assets, createFormat, createIcons, foreign, type Html, html, type Language } from '@postrider/ui'
-import { historyUrl } from '../http/history.ts'
 import type { Rejection } from '../smtp/rejections.ts'
+import { historyUrl } from './history.ts'
 import { pageWords } from './page-words.ts'
 
 /** Number of rejections on the page, the latest ones. */

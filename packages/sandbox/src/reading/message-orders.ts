@@ -1,6 +1,6 @@
 import type { InboxEntry } from '../inbox-entry.ts'
-import type { PartOrder } from '../page/part-order.ts'
 import type { Digest } from './digest.ts'
+import type { PartOrder } from './part-order.ts'
 
 /** Ways to show a message: JSON, its HTML as a mail program shows it, and its HTML for the frame of the page. */
 export type Form = 'json' | 'html' | 'preview'

@@ -1,7 +1,7 @@
 import { createThreadPool, ServiceError, type ThreadPool, ThreadStopped } from '@postrider/core'
-import type { PartOrder } from '../page/part-order.ts'
 import type { Digest } from './digest.ts'
 import type { AttachmentOrder, FoundAttachment, MessageAnswer, MessageOrder, ShowOrder } from './message-orders.ts'
+import type { PartOrder } from './part-order.ts'
 
 /** A message could not be shown; `why` is the reason. */
 export class NotShown extends Error {
@@ -26,7 +26,7 @@ export interface MessageReader {
   close(): Promise<void>
 }
 
-const THREAD = new URL('./reading-thread.ts', import.meta.url)
+const THREAD = new URL('../page/reading-thread.ts', import.meta.url)
 
 export function createMessageReader(): MessageReader {
   // 5 MB of text or HTML take 0.1 to 0.6 s. Text that decodes to lists of numbers (5 MB of ISO-2022-JP) takes more than 192 MB, and

@@ -1,6 +1,6 @@
 import type { DnsPlan, RecordCheck } from '@postrider/core'
 import type { Answer, Command } from '../../command.ts'
-import { isWrong, recordTable } from '../routing/source-status.ts'
+import { isWrong, recordTable } from '../../doctor/source-status.ts'
 
 export const dnsCommands: readonly Command[] = [
   {

@@ -18,9 +18,9 @@ import {
   wholeOption,
 } from '../../command.ts'
 import { bytesText } from '../../doctor/finding.ts'
-import { startEmbeddedPostgres } from '../../embedded-postgres/index.ts'
 import { type Progress, progressOn, SILENT } from '../../importing/progress.ts'
 import { requireInstallation } from '../../installation.ts'
+import { startEmbeddedPostgres } from '../../start-postgres.ts'
 
 const DIR = 'Backup folder, or s3://BUCKET/PREFIX with the settings S3_… and SECRET_KEY'
 const TO_TIME = 'ISO 8601 time to restore to (default: the end of the backups)'

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { type Call, type Command, CommandError, UsageError } from '../../command.ts'
-import { firstSteps, makeDemoAccount, reachable } from '../../first-run.ts'
+import { firstSteps, local, makeDemoAccount, reachable } from '../../first-run.ts'
 import { smtpGreeting } from '../../smtp-greeting.ts'
 
 const PROCESSES = ['api', 'relay', 'delivery', 'returns', 'sandbox'] as const
@@ -58,11 +58,6 @@ const CHECKS: Record<ProcessName, (call: Call) => Promise<void>> = {
   relay: ({ config }) => requireGreeting(local(config.relayHost), config.relayPort),
   delivery: requireWorker,
   returns: ({ config }) => requireGreeting(local(config.returnsHost), config.returnsPort),
-}
-
-/** A process in a container listens on all addresses and is checked on loopback. */
-export function local(host: string): string {
-  return host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
 }
 
 async function requireHttp(url: string): Promise<void> {

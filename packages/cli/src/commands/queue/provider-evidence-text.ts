@@ -1,6 +1,6 @@
 import type { Evidence, EvidenceDomain, Measure, Outcomes } from '@postrider/core'
+import { PURPOSES } from '../../doctor/source-status.ts'
 import { printable } from '../../table.ts'
-import { PURPOSES } from '../routing/source-status.ts'
 
 /** The evidence as Markdown, for a provider's form. */
 export function evidenceText(evidence: Evidence): string {

@@ -10,9 +10,9 @@ import {
   UsageError,
   wholeOption,
 } from '../../command.ts'
+import { listingsInBrief, NOT_CHECKED, recordsInBrief, statusText, warningsOf } from '../../doctor/source-status.ts'
 import { table } from '../../table.ts'
 import { removeCommand } from '../remove-command.ts'
-import { listingsInBrief, NOT_CHECKED, recordsInBrief, statusText, warningsOf } from './source-status.ts'
 
 export const sourceCommands: readonly Command[] = [
   {

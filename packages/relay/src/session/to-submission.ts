@@ -14,17 +14,17 @@ import {
   type Submission,
   type SubmittedContent,
 } from '@postrider/core'
+import { type Controls, isRemoved, readControls } from '../message/control-headers.ts'
+import { MAX_COPIED_BYTES, sizeOf } from '../message/copies.ts'
+import { headersOf, parseMailboxes, replyToOf, stringOf, toAttachment } from '../message/decompose-mime.ts'
+import { fingerprintOf } from '../message/fingerprint.ts'
+import { type Field, type SplitMessage, splitHeader, withoutFields } from '../message/header.ts'
+import { onlyMailbox } from '../message/mailboxes.ts'
+import { withRepairedFrom } from '../message/repair-from.ts'
+import { nameOf } from '../message/submission-names.ts'
 import { findSmtpApi, readSmtpApi, type SmtpApi } from '../smtpapi/smtpapi.ts'
 import { applySmtpApi, problemsOf } from '../smtpapi/smtpapi-submission.ts'
 import type { SmtpApiProblem } from '../smtpapi/smtpapi-values.ts'
-import { type Controls, isRemoved, readControls } from './control-headers.ts'
-import { MAX_COPIED_BYTES, sizeOf } from './copies.ts'
-import { headersOf, parseMailboxes, replyToOf, stringOf, toAttachment } from './decompose-mime.ts'
-import { fingerprintOf } from './fingerprint.ts'
-import { type Field, type SplitMessage, splitHeader, withoutFields } from './header.ts'
-import { onlyMailbox } from './mailboxes.ts'
-import { withRepairedFrom } from './repair-from.ts'
-import { nameOf } from './submission-names.ts'
 
 export interface ReceivedMessage {
   /** Lines end with CRLF. Split at any position, but the first chunk contains the whole header. */

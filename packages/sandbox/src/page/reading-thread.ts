@@ -1,11 +1,11 @@
 import { type Served, serveOrders } from '@postrider/core/thread-orders'
 import { render } from '@postrider/ui'
-import { messagePart } from '../page/message-part.ts'
-import type { PartOrder } from '../page/part-order.ts'
-import { readDigest } from './digest.ts'
-import type { MessageAnswer, MessageOrder, ShowOrder } from './message-orders.ts'
-import { previewHtml, readAttachment, showMessage } from './show-message.ts'
-import { readSubject } from './subject.ts'
+import { readDigest } from '../reading/digest.ts'
+import type { MessageAnswer, MessageOrder, ShowOrder } from '../reading/message-orders.ts'
+import type { PartOrder } from '../reading/part-order.ts'
+import { previewHtml, readAttachment, showMessage } from '../reading/show-message.ts'
+import { readSubject } from '../reading/subject.ts'
+import { messagePart } from './message-part.ts'
 
 /** The thread that parses messages: it receives the name of a file and returns the response. */
 serveOrders(async (order: MessageOrder): Promise<Served<MessageAnswer>> => {

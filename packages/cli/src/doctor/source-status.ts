@@ -1,5 +1,5 @@
 import type { CheckPurpose, Listing, RecordCheck, SourceStatus } from '@postrider/core'
-import { table } from '../../table.ts'
+import { table } from '../table.ts'
 
 /** The status of a source that no worker has checked yet. */
 export const NOT_CHECKED: SourceStatus = { records: [], checkedAt: null, listings: [] }

@@ -1,8 +1,8 @@
 import { timerDelay } from '@postrider/core'
 import type { Inbox } from '../inbox.ts'
 import type { InboxEntry } from '../inbox-entry.ts'
-import { type Digest, EMPTY_DIGEST } from './digest.ts'
-import { type MessageReader, NotShown } from './message-reader.ts'
+import { type Digest, EMPTY_DIGEST } from '../reading/digest.ts'
+import { type MessageReader, NotShown } from '../reading/message-reader.ts'
 
 /** Above the number of messages that the inbox keeps. */
 const MAX_KNOWN = 12_000

@@ -16,9 +16,9 @@ import {
   requireDatabase,
 } from '@postrider/core'
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
-import { FRAME } from '../doors.ts'
-import { openDoors } from '../open-doors.ts'
-import type { LargeAnswer, LargeCall, Order, Report, Start } from './messages.ts'
+import { FRAME } from './doors.ts'
+import type { LargeAnswer, LargeCall, Order, Report, Start } from './large-calls/messages.ts'
+import { openDoors } from './open-doors.ts'
 
 /**
  * Bytes of heap and buffers above which memory is released although the call was light: one that uses a large stored template or

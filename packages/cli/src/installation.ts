@@ -20,7 +20,7 @@ import {
   type Sql,
   type SyncStandby,
   standbyProblems,
-  within,
+  withDeadline,
 } from '@postrider/core'
 import { CommandError } from './command.ts'
 import { startEmbeddedPostgres } from './start-postgres.ts'
@@ -60,7 +60,7 @@ export function withUnreadyDatabase<T>(
   if (!external) requireInstallation(config)
   return atDatabase(config, external, (url) =>
     withPool(url, undefined, async (sql) => {
-      const asked = within(sql, 'mail')
+      const asked = withDeadline(sql, 'mail')
       const [{ isRecovering }] = await asked<[{ isRecovering: boolean }]>`select pg_is_in_recovery() as "isRecovering"`
       if (isRecovering)
         throw new CommandError('Postgres is still recovering, or is a standby; repeat this when it accepts writes')
@@ -106,7 +106,7 @@ export async function onDatabase<T>(
   const mark = keyMark(loadSecrets(config))
   return withPool(url, mark, async (sql) => {
     // With a deadline: without one, a pool that finds no primary among the hosts of its URL tries them for ever.
-    const standby = await readSyncStandby(within(sql, 'mail'))
+    const standby = await readSyncStandby(withDeadline(sql, 'mail'))
     if (!commitsWait(standby)) {
       if (config.migrate === 'auto') await migrate(sql)
       return onReadyPool(config, sql, act, { standby, warn })

@@ -29,7 +29,7 @@ import { cleanUp } from './platform/database/clean-up.ts'
 import type { Sql } from './platform/database/database.ts'
 import { databaseClock } from './platform/database/database-clock.ts'
 import { type DatabaseHealth, readDatabaseHealth } from './platform/database/database-health.ts'
-import { within } from './platform/database/deadlines.ts'
+import { withDeadline } from './platform/database/deadlines.ts'
 import { createSchema, type Schema } from './platform/database/migrations/schema.ts'
 import type { Reads } from './platform/database/reads.ts'
 import { openReads } from './platform/database/replication/read-sources.ts'
@@ -154,7 +154,7 @@ export function createCore({
   const notes = () => bodyObjects?.problems() ?? []
   const readiness = watchReadiness({ sql: pool, log, secrets, clock, allowUnsafeDatabase, requireSyncStandby, notes })
   // Both share one pool. Statements that mail waits for have the shorter deadline.
-  const [sql, work] = [within(pool, 'mail'), within(pool, 'work')]
+  const [sql, work] = [withDeadline(pool, 'mail'), withDeadline(pool, 'work')]
   const now = () => clock.now()
   const { oldReads, reads, close: closeReads } = openReads({ primary: work, standby, config, now, log })
   const rateLimits = createRateLimits(sql)

@@ -86,7 +86,7 @@ export { type ByteBudget, createByteBudget } from './platform/concurrency/budget
 export { garbageCollector, RELEASE_FROM_BYTES } from './platform/concurrency/garbage.ts'
 export { createThreadPool, type ThreadPool, ThreadStopped } from './platform/concurrency/guarded-thread.ts'
 export { createSemaphore, type Semaphore } from './platform/concurrency/semaphore.ts'
-export { pause, timerDelay } from './platform/concurrency/timer-delay.ts'
+export { pause, timerDelay, within } from './platform/concurrency/timer-delay.ts'
 export { atOnce, inTurns, type LongWork, longWork, type Stoppable } from './platform/concurrency/turns.ts'
 export {
   asksDns,
@@ -114,7 +114,7 @@ export {
 } from './platform/database/database.ts'
 export type { DatabaseHealth } from './platform/database/database-health.ts'
 export { databaseRefusal } from './platform/database/database-refusal.ts'
-export { DEADLINES, within } from './platform/database/deadlines.ts'
+export { DEADLINES, withDeadline } from './platform/database/deadlines.ts'
 export { createGroupCommit, type GroupCommit } from './platform/database/group-commit.ts'
 export {
   applyLaterMigrations,

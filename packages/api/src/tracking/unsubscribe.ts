@@ -5,11 +5,12 @@ import {
   ServiceError,
   type TrackingTarget,
   type Unsubscribed,
+  within,
 } from '@postrider/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sendPage, sendWord } from './answers.ts'
 import { isOneClick } from './one-click.ts'
-import { readerOf, within } from './reader.ts'
+import { readerOf } from './reader.ts'
 import { readerLanguage } from './reader-language.ts'
 import {
   backPage,

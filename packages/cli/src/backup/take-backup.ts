@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path'
-import { type BackupStore, backupName, openSession, type Sql, summaryPath, within } from '@postrider/core'
+import { type BackupStore, backupName, openSession, type Sql, summaryPath, withDeadline } from '@postrider/core'
 import { CommandError } from '../command.ts'
 import { backupIdOf, clusterOf, readPassword } from '../embedded-postgres/cluster.ts'
 import type { Progress } from '../importing/progress.ts'
@@ -55,7 +55,7 @@ const CONTROL_FILE = 'global/pg_control'
  * Throws {@link CommandError} if another backup is running, or if the store belongs to another database.
  */
 export async function takeBackup(options: TakeBackupOptions): Promise<BaseBackup> {
-  const session = within(openSession(options.sql), 'long')
+  const session = withDeadline(openSession(options.sql), 'long')
   try {
     await session`select set_config('statement_timeout', '0', false)`
     const [state] = await session<[{ locked: boolean; spaces: number }]>`

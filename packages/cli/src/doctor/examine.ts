@@ -49,7 +49,7 @@ async function make(check: Check, readings: Readings): Promise<CheckResult | Unc
   const { area, name, limitMs = LIMIT_MS } = check
   try {
     if (check.database) readings.sql()
-    const finding = await within(check.run(readings), limitMs)
+    const finding = await orNoResponse(check.run(readings), limitMs)
     return finding && { area, name, ...finding, fix: finding.fix ?? null }
   } catch (error) {
     if (error instanceof NotChecked) return { area, name, reason: error.message }
@@ -93,13 +93,14 @@ function isNoResponse(error: unknown): boolean {
 
 /** A fault of the database, found by a check of its own, that makes others fail. */
 async function causeOf({ server, schema }: Readings): Promise<string | undefined> {
-  const state = await within(server(), LIMIT_MS).catch(() => undefined)
+  const state = await orNoResponse(server(), LIMIT_MS).catch(() => undefined)
   if (state?.isStandby) return 'the database is a standby'
-  const migrations = await within(schema(), LIMIT_MS).catch(() => undefined)
+  const migrations = await orNoResponse(schema(), LIMIT_MS).catch(() => undefined)
   return (migrations?.pending ?? []).length > 0 ? 'migrations are pending' : undefined
 }
 
-async function within<T>(promise: Promise<T>, limitMs: number): Promise<T> {
+/** Throws NoResponse if the promise takes longer. */
+async function orNoResponse<T>(promise: Promise<T>, limitMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new NoResponse(NO_RESPONSE)), timerDelay(limitMs))

@@ -1,5 +1,13 @@
 import { join } from 'node:path'
-import { type Config, findSecrets, findStandbyHosts, keyMark, openDatabase, type Sql, within } from '@postrider/core'
+import {
+  type Config,
+  findSecrets,
+  findStandbyHosts,
+  keyMark,
+  openDatabase,
+  type Sql,
+  withDeadline,
+} from '@postrider/core'
 import { hasEmbeddedDatabase, PROMOTE, standbysText } from '../installation.ts'
 import { startEmbeddedPostgres } from '../start-postgres.ts'
 import { bad, type Finding, ok, warn } from './finding.ts'
@@ -43,7 +51,7 @@ export async function openExamined(config: Config, env: NodeJS.ProcessEnv): Prom
       await stop()
     }
     try {
-      return { sql: within(sql, 'work'), connection: await measure(within(sql, 'mail')), close }
+      return { sql: withDeadline(sql, 'work'), connection: await measure(withDeadline(sql, 'mail')), close }
     } catch (error) {
       const standbys = await findStandbyHosts(sql)
       await close()

@@ -25,7 +25,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { ByteBudget } from '../platform/concurrency/budget.ts'
 import { inItsTurn } from '../platform/concurrency/turns.ts'
 import type { Sql } from '../platform/database/database.ts'
-import { within } from '../platform/database/deadlines.ts'
+import { withDeadline } from '../platform/database/deadlines.ts'
 import type { Reads } from '../platform/database/reads.ts'
 import { requireShare, type Share } from '../submission/share.ts'
 import type { Submission } from '../submission/submission.ts'
@@ -222,7 +222,7 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
   const render: Messages['render'] = (message, delivery) =>
     inItsTurn(() => renderDelivery(message, delivery, rendering))
   const bodies = {
-    sql: within(sql, 'work'),
+    sql: withDeadline(sql, 'work'),
     bodyObjects,
     budget: storedBudget,
     render,
@@ -254,12 +254,15 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
   return {
     accept: acceptSubmission,
     resend: (order) =>
-      resendMessage({ sql: within(sql, 'work'), bodyObjects, budget: storedBudget, accept: acceptSubmission }, order),
+      resendMessage(
+        { sql: withDeadline(sql, 'work'), bodyObjects, budget: storedBudget, accept: acceptSubmission },
+        order,
+      ),
     validateOnly: (submission) => validateOnly(submission, { lookups, storedBudget, ready, share }),
     requireMaySend: accountMaySend,
     requireRecipients: (count) => requireShare(count, share.recipients),
-    show: (messageId, options) => showMessage(within(sql, 'work'), messageId, options),
-    why: (query) => explainMessage(within(sql, 'work'), query),
+    show: (messageId, options) => showMessage(withDeadline(sql, 'work'), messageId, options),
+    why: (query) => explainMessage(withDeadline(sql, 'work'), query),
     cancel: (target, by = OPERATOR) => cancelMessage(sql, target, by),
     tryNow: (target, by = OPERATOR) => tryNow({ sql, announce }, target, by),
     body: (query) => showBody(bodies, query),

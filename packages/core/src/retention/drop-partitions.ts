@@ -1,7 +1,7 @@
 import type { MostDays } from '../accounts/index.ts'
 import { DROP_LOCK } from '../delivery/queue/deletion-locks.ts'
 import { onlyRow, openSession, type Sql } from '../platform/database/database.ts'
-import { within } from '../platform/database/deadlines.ts'
+import { withDeadline } from '../platform/database/deadlines.ts'
 import {
   deletePages,
   dropPartition,
@@ -35,7 +35,7 @@ export async function dropPartitions(sql: Sql, most: MostDays): Promise<string[]
   if (past.length === 0) return []
   const dropped: string[] = []
   // A separate session, because a partition cannot be detached concurrently within a transaction.
-  const session = within(openSession(sql), 'long')
+  const session = withDeadline(openSession(sql), 'long')
   try {
     // Held until the session ends, because a round that waits for readers may last longer than the interval between rounds.
     const [lock] = await session<{ taken: boolean }[]>`select pg_try_advisory_lock(${DROP_LOCK}, 0) as taken`

@@ -9,7 +9,7 @@ import {
   type Sql,
   type SqlTransaction,
 } from '../platform/database/database.ts'
-import { within } from '../platform/database/deadlines.ts'
+import { withDeadline } from '../platform/database/deadlines.ts'
 import { invalidParameter, ServiceError } from '../platform/errors.ts'
 import { readIsoTime } from '../platform/iso-time.ts'
 import type { Fragment } from './bypass.ts'
@@ -96,7 +96,7 @@ export function createImporter(sql: Sql): (list: SuppressionImport) => Promise<I
 }
 
 async function importList(sql: Sql, list: SuppressionImport): Promise<ImportReport> {
-  const session = within(openSession(sql), 'long')
+  const session = withDeadline(openSession(sql), 'long')
   try {
     await session`create temporary table aside (value text, group_id int, reason text, since timestamptz)`
     const read = await storeRows(session, list)

@@ -1,4 +1,4 @@
-import { pause, timerDelay } from '../platform/concurrency/timer-delay.ts'
+import { pause, within } from '../platform/concurrency/timer-delay.ts'
 import { type AnySql, isDatabaseTrouble, type Sql } from '../platform/database/database.ts'
 import { createGroupCommit } from '../platform/database/group-commit.ts'
 import type { Log } from '../platform/process/log.ts'
@@ -95,13 +95,6 @@ export function createHitBuffer({ sql, log }: { sql: Sql; log: Log }): HitBuffer
 
 function sizeOf({ url, userAgent }: Hit): number {
   return 500 + 2 * ((url?.length ?? 0) + (userAgent?.length ?? 0))
-}
-
-async function within(milliseconds: number, done: Promise<unknown>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, timerDelay(milliseconds))
-  await Promise.race([done, promise])
-  clearTimeout(timer)
 }
 
 /** Inserts hits. In privacy mode no data of the client are written, not even until the hit is classified. */

@@ -6,7 +6,7 @@ import {
   openDatabase,
   readConfig,
   type Sql,
-  within,
+  withDeadline,
 } from '@postrider/core'
 import t, { type Test } from 'tap'
 import { isInTime } from '../../../helpers/pace.ts'
@@ -23,7 +23,7 @@ async function startBehindProxy(t: Test, connections: number) {
   const service = await makeService(t)
   const proxy = await startSilentProxy(t, service.env.DATABASE_URL as string)
   const pool = openDatabase({ url: proxy.url, name: 'test', connections })
-  const sql = within(pool, 'mail')
+  const sql = withDeadline(pool, 'mail')
   t.teardown(() => pool.end({ timeout: 0 }))
   const open = () => Promise.all(Array.from({ length: connections }, () => sql`select pg_sleep(0.05)`))
   await open()
@@ -81,7 +81,7 @@ t.test('what waits for a connection that does not come is given up unsent', asyn
 
 t.test('a statement of a kind that may take longer is waited for', async (t) => {
   const { pool } = await startBehindProxy(t, 2)
-  const patient = within(pool, 'work')`select pg_sleep(${(DEADLINES.mail + 1500) / 1000})`
+  const patient = withDeadline(pool, 'work')`select pg_sleep(${(DEADLINES.mail + 1500) / 1000})`
   t.equal((await failureOf(patient)).code, 'none: it was answered')
 })
 
@@ -91,7 +91,7 @@ t.test(
     const { proxy, pool, sql } = await startBehindProxy(t, 3)
     proxy.silence()
     const startedAt = performance.now()
-    const [slow, quick] = await Promise.all([failureOf(within(pool, 'work')`select 1`), failureOf(sql`select 1`)])
+    const [slow, quick] = await Promise.all([failureOf(withDeadline(pool, 'work')`select 1`), failureOf(sql`select 1`)])
     t.strictSame([slow.code, quick.code], ['CONNECTION_SILENT', 'CONNECTION_SILENT'])
     t.ok(isInTime(startedAt, 2 * DEADLINES.mail))
   },

@@ -1,5 +1,5 @@
 import { insertEvents } from '../../events/insert-events.ts'
-import { timerDelay } from '../../platform/concurrency/timer-delay.ts'
+import { within } from '../../platform/concurrency/timer-delay.ts'
 import { type AnySql, openSession, type Sql, type SqlTransaction } from '../../platform/database/database.ts'
 import { withPartitions } from '../../platform/database/partitions.ts'
 import { INDETERMINATE_WAIT_SECONDS } from '../outcomes/schedule.ts'
@@ -71,16 +71,6 @@ export async function registerWorker(sql: Sql, worker: { host: string; pid: numb
     },
     abandon: () => session.end({ timeout: 0 }),
   }
-}
-
-/** Resolves as the promise does, or with undefined after the given number of milliseconds. */
-async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, timerDelay(milliseconds), undefined)
-  })
-  promise.catch(() => {})
-  return Promise.race([promise, timeout]).finally(() => clearTimeout(timer))
 }
 
 /** Returns the number of workers; one that has died counts until its deliveries are taken over. */

@@ -14,3 +14,11 @@ export function timerDelay(milliseconds: number): number {
 export function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, timerDelay(milliseconds)))
 }
+
+/** Resolves as the promise does, or with undefined after this time; what it does later has no receiver. */
+export function within<T>(milliseconds: number, promise: Promise<T>): Promise<T | undefined> {
+  const { promise: late, resolve } = Promise.withResolvers<undefined>()
+  const timer = setTimeout(resolve, timerDelay(milliseconds), undefined)
+  promise.catch(() => {})
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+}

@@ -21,7 +21,7 @@ export const DEADLINES = {
 } as const
 
 /** Returns the same pool or session with the deadline of this kind of statement. */
-export function within(sql: Sql, kind: keyof typeof DEADLINES): Sql {
+export function withDeadline(sql: Sql, kind: keyof typeof DEADLINES): Sql {
   return (sql as Sql & { within(milliseconds: number): Sql }).within(DEADLINES[kind])
 }
 

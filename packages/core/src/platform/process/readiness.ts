@@ -2,7 +2,7 @@ import { timerDelay } from '../concurrency/timer-delay.ts'
 import { answerWithin } from '../database/answer-within.ts'
 import { databaseErrorCode, onlyRow, type Sql } from '../database/database.ts'
 import type { DatabaseClock } from '../database/database-clock.ts'
-import { within } from '../database/deadlines.ts'
+import { withDeadline } from '../database/deadlines.ts'
 import { diskProbe } from '../database/disk-probe.ts'
 import { outdatedBy, readSchemaState, type SchemaState, SchemaTooOld } from '../database/migrations/migrate.ts'
 import { isMarked, targetOf } from '../database/replication/recovery-target.ts'
@@ -69,7 +69,7 @@ export interface ReadinessOptions {
  */
 export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
   const { log, secrets, clock, allowUnsafeDatabase, requireSyncStandby = false, notes, every = 1000 } = options
-  const sql = within(options.sql, 'mail')
+  const sql = withDeadline(options.sql, 'mail')
   const disk = diskProbe(sql, clock.monotonic)
   let state: Readiness = { ready: false, reasons: ['the database has not been checked yet'] }
   let checking: Promise<Readiness> | undefined

@@ -1,5 +1,5 @@
 import { onlyRow, type Sql, type SqlTransaction } from '../../platform/database/database.ts'
-import { within } from '../../platform/database/deadlines.ts'
+import { withDeadline } from '../../platform/database/deadlines.ts'
 import { invalidParameter } from '../../platform/errors.ts'
 import { SUBJECTS } from './metrics.ts'
 import { requireSpan, type Span } from './periods.ts'
@@ -36,7 +36,7 @@ export async function recount(sql: Sql, { accountId, first, last, onDay }: Recou
     // If no events were ever deleted, rollups before the first day or after today stem from another time zone: recompute them too.
     const before = day === kept.since && kept.whole
     const after = day === kept.today
-    await within(sql, 'long').begin((transaction) => recountDay(transaction, accountId, { day, before, after }))
+    await withDeadline(sql, 'long').begin((transaction) => recountDay(transaction, accountId, { day, before, after }))
     onDay?.(day)
   }
   return span

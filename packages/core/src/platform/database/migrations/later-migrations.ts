@@ -1,6 +1,6 @@
 import { pause } from '../../concurrency/timer-delay.ts'
 import { openSession, type Sql } from '../database.ts'
-import { within } from '../deadlines.ts'
+import { withDeadline } from '../deadlines.ts'
 import { LAST_WITHOUT_VERSION, PROGRAM_VERSION } from '../session-name.ts'
 import { type Migration, migrations } from './migration-files.ts'
 
@@ -53,7 +53,7 @@ export async function laterMigrations(sql: Sql, folder?: string): Promise<readon
 export async function applyLaterMigrations(sql: Sql, options: LaterOptions = {}): Promise<LaterResult> {
   const pending = await laterMigrations(sql, options.folder)
   if (pending.length === 0) return IDLE
-  const session = within(openSession(sql), 'long')
+  const session = withDeadline(openSession(sql), 'long')
   const applied: string[] = []
   try {
     const [lock] = await session<{ taken: boolean }[]>`select pg_try_advisory_lock(${LATER_LOCK}) as taken`

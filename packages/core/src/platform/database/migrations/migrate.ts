@@ -1,5 +1,5 @@
 import { openSession, type Sql } from '../database.ts'
-import { within } from '../deadlines.ts'
+import { withDeadline } from '../deadlines.ts'
 import { BASELINE, countBefore, LAST_BEFORE, migrations, schemaVersion, versionOf } from './migration-files.ts'
 
 /**
@@ -41,7 +41,7 @@ export class SchemaTooOld extends Error {
  */
 export async function migrate(sql: Sql, folder?: string): Promise<string[]> {
   const applied: string[] = []
-  const session = within(openSession(sql), 'long')
+  const session = withDeadline(openSession(sql), 'long')
   try {
     await session`set statement_timeout = 0`
     await session`select pg_advisory_lock(7739)`

@@ -3,7 +3,7 @@ import { count, type Measured, measure } from '../../metrics/metrics.ts'
 import type { Log } from '../../process/log.ts'
 import { answerWithin } from '../answer-within.ts'
 import { onlyRow, type Sql } from '../database.ts'
-import { within } from '../deadlines.ts'
+import { withDeadline } from '../deadlines.ts'
 import { type ReadableStandby, replayState } from '../reads.ts'
 
 export interface ReadReplica extends ReadableStandby {
@@ -29,7 +29,7 @@ const PATIENCE_MS = 1750
 /** Watches the standby of DATABASE_READ_URL, so that no call waits for one that does not respond. It is read once a check has succeeded. */
 export function watchReadReplica(options: ReadReplicaOptions): ReadReplica {
   const { primary, maxLag, now, log, every = 1000 } = options
-  const pool = within(options.pool, 'work')
+  const pool = withDeadline(options.pool, 'work')
   let problem: string | undefined = 'not checked yet'
   let lag: number | undefined
   let isChecked = false

@@ -1,6 +1,6 @@
 import postgres from 'postgres'
 import { onlyRow, type Sql } from '../database.ts'
-import { within } from '../deadlines.ts'
+import { withDeadline } from '../deadlines.ts'
 
 /** Seconds for a connection to a host. */
 const CONNECT_TIMEOUT = 3
@@ -51,7 +51,7 @@ async function askHost(sql: Sql, host: string, port: number): Promise<HostState[
   const options = { ...sql.options, host: [host], port: [port], max: 1 }
   const session = postgres({ ...options, connect_timeout: CONNECT_TIMEOUT, target_session_attrs: undefined } as object)
   try {
-    const rows = await within(session, 'mail')<{ isStandby: boolean; timeline: number | null }[]>`
+    const rows = await withDeadline(session, 'mail')<{ isStandby: boolean; timeline: number | null }[]>`
       select pg_is_in_recovery() as "isStandby",
              case when not pg_is_in_recovery() then ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int end as timeline`
     return [{ host, port, ...onlyRow(rows) }]

@@ -1,9 +1,8 @@
 import { NORMAL, URGENT } from '../accounts/mail-class.ts'
-import { MINUTE, type Rate, type RateLimits, type Standing } from '../accounts/rate-limits/index.ts'
+import { MINUTE, type Rate } from '../accounts/rate-limits/index.ts'
 import type { BodyObjects } from '../composition/body-objects.ts'
 import type { Flow } from '../delivery/queue/flows.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { ByteBudget } from '../platform/concurrency/budget.ts'
 import { longWork } from '../platform/concurrency/turns.ts'
 import { isDatabaseFull } from '../platform/database/database.ts'
 import { databaseRefusal } from '../platform/database/database-refusal.ts'
@@ -12,14 +11,14 @@ import { ServiceError } from '../platform/errors.ts'
 import { count, observe } from '../platform/metrics/metrics.ts'
 import { type Span, type SpanAttributes, startSpan, startTrace } from '../platform/tracing/tracing.ts'
 import { messageIdText } from '../submission/message-id.ts'
-import { countRecipients, requireShare, type Share } from '../submission/share.ts'
+import { countRecipients, requireShare } from '../submission/share.ts'
 import type { Submission } from '../submission/submission.ts'
 import type { TransactionNumbers } from '../submission/transaction-numbers.ts'
 import { resolveRepeat } from './idempotency.ts'
 import type { Written } from './insert-messages.ts'
 import { prepare } from './prepare.ts'
-import { takeRecipients } from './rules/key-rules.ts'
-import { type Validated, validate } from './rules/rules.ts'
+import { createQuotas, type QuotaSources, type Quotas } from './quotas.ts'
+import { type Lookups, validate } from './rules/rules.ts'
 import { trialRate } from './rules/trial.ts'
 import type { StoredMessage } from './stored-message.ts'
 
@@ -30,18 +29,15 @@ export interface Acceptance {
   readonly repeated: boolean
 }
 
-export interface AcceptDependencies {
-  readonly lookups: Omit<Validated, 'domain' | 'isTrial' | 'template' | 'filled' | 'refusal' | 'attachments' | 'hold'>
-  /** Memory budget for the templates and stored files of messages that are not yet written to the database. */
-  readonly storedBudget: ByteBudget
+/** `storedBudget` is the memory for the templates and stored files of messages that are not yet written to the database. */
+export interface AcceptDependencies extends QuotaSources {
+  readonly lookups: Omit<Lookups, 'hold'>
   readonly numbers: TransactionNumbers
   readonly commit: GroupCommit<StoredMessage, Written>
   /** Undefined if all bodies are stored in the database. */
   readonly bodyObjects: BodyObjects | undefined
   readonly findRepeat: Parameters<typeof resolveRepeat>[1]
-  readonly rateLimits: RateLimits
   readonly ready: () => boolean
-  readonly share: Share
   readonly clock: Clock
   readonly heloName: string
   /** Called after each commit that queued a delivery, unless it was announced with it. */
@@ -95,15 +91,16 @@ async function acceptOnce(
   dependencies: AcceptDependencies,
   trace: Span | undefined,
 ): Promise<Acceptance> {
-  const { lookups, numbers, commit, ready, clock, heloName, announce, findRepeat, storedBudget, bodyObjects } =
-    dependencies
+  const { lookups, numbers, commit, ready, clock, heloName, announce, findRepeat, bodyObjects } = dependencies
   if (!ready()) throw new ServiceError('notReady')
   if (commit.size >= WAITING_LIMIT)
     throw new ServiceError('overloaded', { reason: 'too many messages waiting for commit' })
   requireShare(countRecipients(submission), dependencies.share.recipients)
-  const capacity = capacityIn(storedBudget, dependencies.share)
+  const quotas = createQuotas(dependencies)
+  /** Whether the message is or may be stored: a commit whose answer was lost may have happened. */
+  let isSent = false
   try {
-    const found = await validate(submission, { ...lookups, hold: capacity.hold }).catch(async (error: unknown) => {
+    const found = await validate(submission, { ...lookups, hold: quotas.hold }).catch(async (error: unknown) => {
       const first = await firstOf(submission, error, findRepeat)
       if (first === undefined) throw error
       return { first }
@@ -123,18 +120,18 @@ async function acceptOnce(
     const pause = work.pause()
     if (pause) await pause
     // Awaited only for urgent mail: this is on the way of each message.
-    const { message, urgent } =
-      prepared.class === URGENT
-        ? await withinUrgentLimit(prepared, dependencies)
-        : { message: prepared, urgent: undefined }
+    const message = prepared.class === URGENT ? await withinUrgentLimit(prepared, quotas) : prepared
     const { account, rates } = submission.principal
-    const quota =
-      rates.recipients || found.isTrial
-        ? await takeOrRepeat(message, [rates.recipients, found.isTrial ? trialRate(account) : null], dependencies)
-        : undefined
-    if (typeof quota === 'string') return { messageId: messageIdText(quota), repeated: true }
-    const taken = [...(quota ?? []), ...(urgent ? [urgent] : [])]
-    const stored = bodyObjects?.takes(message.parts) ? await putBody(message, taken, dependencies) : message
+    if (rates.recipients || found.isTrial) {
+      const limits = [rates.recipients, found.isTrial ? trialRate(account) : null]
+      const first = await takeOrRepeat(message, limits, quotas, findRepeat)
+      if (first !== undefined) return { messageId: messageIdText(first), repeated: true }
+    }
+    // The object of a message that is not stored after all is left there for the same reason: retention/body-objects.ts removes it.
+    const stored = bodyObjects?.takes(message.parts)
+      ? { ...message, parts: await bodyObjects.put(message, message.parts) }
+      : message
+    isSent = true
     for (;;) {
       const span = startSpan({ name: 'commit', kind: 'internal', parent: trace?.traceParent })
       const written = await commit.add(stored).finally(() => span?.end())
@@ -143,7 +140,7 @@ async function acceptOnce(
         return { messageId: messageIdText(message.id), repeated: false }
       }
       const first = written.refused ? undefined : await resolveRepeat(message, findRepeat)
-      if (written.refused || first) release(message, taken, dependencies)
+      if (written.refused || first) isSent = false
       if (written.refused) throw new ServiceError('creditsExhausted')
       if (first) return { messageId: messageIdText(first), repeated: true }
       // The earlier idempotency key has expired meanwhile (24 hours): this request counts as the first one.
@@ -152,35 +149,32 @@ async function acceptOnce(
     if (isDatabaseFull(error)) dependencies.onFull()
     throw databaseRefusal(error) ?? error
   } finally {
-    capacity.release()
+    quotas.release(isSent)
   }
 }
 
 /** Validates a submission as accept does, without storing it. Throws the errors of the rules, overloaded or notReady. */
 export async function validateOnly(
   submission: Submission,
-  { lookups, storedBudget, ready, share }: Pick<AcceptDependencies, 'lookups' | 'storedBudget' | 'ready' | 'share'>,
+  dependencies: Pick<AcceptDependencies, 'lookups' | 'ready' | keyof QuotaSources>,
 ): Promise<void> {
-  if (!ready()) throw new ServiceError('notReady')
-  requireShare(countRecipients(submission), share.recipients)
-  const capacity = capacityIn(storedBudget, share)
+  if (!dependencies.ready()) throw new ServiceError('notReady')
+  requireShare(countRecipients(submission), dependencies.share.recipients)
+  const quotas = createQuotas(dependencies)
   try {
-    await validate(submission, { ...lookups, hold: capacity.hold })
+    await validate(submission, { ...dependencies.lookups, hold: quotas.hold })
   } catch (error) {
     throw databaseRefusal(error) ?? error
   } finally {
-    capacity.release()
+    quotas.release(false)
   }
 }
 
 /** Urgent recipients per account and minute. An account whose mail is all urgent would delay what is urgent of others. */
 const URGENT_PER_MINUTE = 600
 
-/** Returns the message as it is, with what it took of the account's limit for urgent mail, or beyond that as normal mail. */
-async function withinUrgentLimit(
-  message: StoredMessage,
-  { rateLimits }: Pick<AcceptDependencies, 'rateLimits'>,
-): Promise<{ message: StoredMessage; urgent?: Standing }> {
+/** Returns the message as it is, or as normal mail if the account's limit for urgent mail is reached. */
+async function withinUrgentLimit(message: StoredMessage, quotas: Quotas): Promise<StoredMessage> {
   const { accountId, deliveries, settings } = message
   const rate = {
     name: `urgent ${accountId}`,
@@ -188,64 +182,28 @@ async function withinUrgentLimit(
     limit: URGENT_PER_MINUTE,
     seconds: MINUTE,
   }
-  const urgent = await rateLimits.take([rate], deliveries.length)
-  if (!urgent.refused) return { message, urgent }
+  if (await quotas.takeIfLeft(rate, deliveries.length)) return message
   const { class: _urgent, ...others } = settings
-  return { message: { ...message, class: NORMAL, settings: others, lowered: true } }
-}
-
-function capacityIn(budget: ByteBudget, { stored }: Share): { hold(bytes: number): void; release(): void } {
-  let held = 0
-  return {
-    hold(bytes) {
-      requireShare(bytes, stored)
-      // One message may take the whole budget, so that a message larger than the budget is not always rejected.
-      const more = Math.min(bytes, budget.total - held)
-      if (!budget.take(more)) throw new ServiceError('overloaded', { reason: 'no capacity for more stored content' })
-      held += more
-    },
-    release: () => budget.give(held),
-  }
+  return { ...message, class: NORMAL, settings: others, lowered: true }
 }
 
 /**
- * Takes the recipients from the quotas of the key and of an account on trial. A repeated call sends no mail, so even if the quota is exhausted, this returns the id
- * of the message of the first call. Throws rateLimited or keyRestricted.
+ * Takes the recipients from the quotas of the key and of an account on trial. A repeated call sends no mail, so even if a quota is exhausted,
+ * this returns the id of the message of the first call. Throws rateLimited or keyRestricted.
  */
 async function takeOrRepeat(
   message: StoredMessage,
   rates: readonly (Rate | null)[],
-  { rateLimits, findRepeat }: AcceptDependencies,
-): Promise<readonly Standing[] | string> {
-  const taken: Standing[] = []
+  quotas: Quotas,
+  findRepeat: AcceptDependencies['findRepeat'],
+): Promise<string | undefined> {
   try {
-    for (const rate of rates) {
-      if (rate) taken.push(await takeRecipients(rate, message.deliveries.length, rateLimits))
-    }
-    return taken
+    for (const rate of rates) if (rate) await quotas.takeRecipients(rate, message.deliveries.length)
+    return undefined
   } catch (error) {
-    release(message, taken, { rateLimits })
     const first = message.idempotencyKey === undefined ? undefined : await resolveRepeat(message, findRepeat)
     if (first === undefined) throw error
     return first
-  }
-}
-
-/**
- * Returns a message whose body is durable in object storage. Its object is left there if the message is not stored after all, since a commit
- * whose answer was lost may have happened: retention/body-objects.ts removes it.
- */
-async function putBody(
-  message: StoredMessage,
-  taken: readonly Standing[],
-  { bodyObjects, rateLimits }: Pick<AcceptDependencies, 'bodyObjects' | 'rateLimits'>,
-): Promise<StoredMessage> {
-  if (!bodyObjects) return message
-  try {
-    return { ...message, parts: await bodyObjects.put(message, message.parts) }
-  } catch (error) {
-    release(message, taken, { rateLimits })
-    throw error
   }
 }
 
@@ -262,13 +220,4 @@ async function firstOf(
   if (idempotencyKey === undefined || !fingerprint) return undefined
   const first = await findRepeat(principal.account.id, idempotencyKey)
   return first?.fingerprint.equals(fingerprint) ? first.messageId : undefined
-}
-
-/** Gives back what was taken for a message that is not sent. */
-function release(
-  { deliveries }: StoredMessage,
-  taken: readonly Standing[],
-  { rateLimits }: Pick<AcceptDependencies, 'rateLimits'>,
-): void {
-  for (const standing of taken) rateLimits.release(deliveries.length, standing)
 }

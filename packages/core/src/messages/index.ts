@@ -258,7 +258,7 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
         { sql: withDeadline(sql, 'work'), bodyObjects, budget: storedBudget, accept: acceptSubmission },
         order,
       ),
-    validateOnly: (submission) => validateOnly(submission, { lookups, storedBudget, ready, share }),
+    validateOnly: (submission) => validateOnly(submission, accepting),
     requireMaySend: accountMaySend,
     requireRecipients: (count) => requireShare(count, share.recipients),
     show: (messageId, options) => showMessage(withDeadline(sql, 'work'), messageId, options),

@@ -28,12 +28,12 @@ import {
 } from './prepare-details.ts'
 import { resentDeliveries, resentSettings } from './prepare-resent.ts'
 import { queueColumnsOf } from './queue-columns.ts'
-import type { Validated } from './rules/rules.ts'
+import type { Facts } from './rules/rules.ts'
 import type { StoredDelivery, StoredMessage } from './stored-message.ts'
 
 export interface SettleOptions {
   readonly submission: Submission
-  readonly found: Validated
+  readonly found: Facts
   readonly transactionBase: bigint
   /** The name of this service in trace headers. */
   readonly heloName: string
@@ -103,7 +103,7 @@ export function prepare(options: SettleOptions): StoredMessage {
   }
 }
 
-function templateOf({ templateKey }: Submission, { templateName: name }: Validated): Pick<AddedContent, 'template'> {
+function templateOf({ templateKey }: Submission, { templateName: name }: Facts): Pick<AddedContent, 'template'> {
   if (templateKey === undefined) return {}
   return { template: { id: templateKey.toLowerCase(), ...(name === undefined ? {} : { name }) } }
 }
@@ -139,7 +139,7 @@ function asSubmitted({ fileName, content }: StoredAttachment): SubmittedAttachme
 
 function contentDocument(
   submission: Submission,
-  { template, filled }: Validated,
+  { template, filled }: Facts,
   shared: readonly number[],
   files: FileParts,
 ): ContentDocument {
@@ -172,7 +172,7 @@ function contentDocument(
   }
 }
 
-function prepareRecipients(submission: Submission, { template }: Validated, files: FileParts): StoredDelivery[] {
+function prepareRecipients(submission: Submission, { template }: Facts, files: FileParts): StoredDelivery[] {
   const deliveries: StoredDelivery[] = []
   // A template's defaults are stored with its content. Those in the subject are needed here too, because the event log shows the
   // subject but does not read the content.

@@ -19,8 +19,7 @@ import { checkTls } from './tls.ts'
 import { trialRecipients } from './trial.ts'
 import { checkUrgency } from './urgency.ts'
 
-/** The lookups of the rules, and their results. */
-export interface Validated {
+export interface Lookups {
   readonly findDomain: (
     accountId: number,
     name: string,
@@ -38,23 +37,31 @@ export interface Validated {
   /** Takes capacity for stored content until the message is written. Throws overloaded. */
   readonly hold: (octets: number) => void
   readonly now: () => number
-  domain?: UsableDomain
-  /** Whether the domain is the operator's, which the account may use because it is on trial. */
-  isTrial?: true
-  template?: StoredContent
-  /** Name of the template with `templateKey`. */
-  templateName?: string
-  /** The submission with the texts of its template, if it has a `templateKey`. */
-  filled?: Filled
-  /** Why the message cannot be sent, although the call succeeds. */
-  refusal?: 'template'
-  attachments?: StoredAttachment[]
 }
+
+/** Results of the rules for a submission. */
+export interface Facts {
+  readonly domain?: UsableDomain
+  /** Whether the domain is the operator's, which the account may use because it is on trial. */
+  readonly isTrial?: true
+  readonly template?: StoredContent
+  /** Name of the template with `templateKey`. */
+  readonly templateName?: string
+  /** The submission with the texts of its template, if it has a `templateKey`. */
+  readonly filled?: Filled
+  /** Why the message cannot be sent, although the call succeeds. */
+  readonly refusal?: 'template'
+  readonly attachments?: readonly StoredAttachment[]
+}
+
+/** Throws, or returns what it found out beyond the facts of the rules before it. */
+// biome-ignore lint/suspicious/noConfusingVoidType: most checks find out nothing
+type Check = (submission: Submission, facts: Facts, lookups: Lookups) => Facts | void | Promise<Facts | void>
 
 export interface Rule {
   readonly name: string
   readonly doors: readonly EntryPoint[]
-  readonly check: (submission: Submission, found: Validated) => void | Promise<void>
+  readonly check: Check
 }
 
 const EVERY: readonly EntryPoint[] = ['v2', 'v3', 'smtp']
@@ -95,20 +102,22 @@ export const RULES: readonly Rule[] = [
 ]
 
 /**
- * Validates a submission by all rules of its entry point, in order. Throws the first error. Yields to the event loop between rules
- * if one took long, as with ten thousand recipients.
+ * Validates a submission by all rules of its entry point, in order, and returns what they found out. Throws the first error. Yields to the
+ * event loop between rules if one took long, as with ten thousand recipients.
  */
-export async function validate(submission: Submission, found: Validated): Promise<Validated> {
+export async function validate(submission: Submission, lookups: Lookups): Promise<Facts> {
   const work = longWork()
-  for (const rule of RULES) {
-    if (!rule.doors.includes(submission.door)) continue
-    const pending = rule.check(submission, found)
+  let facts: Facts = {}
+  for (const { doors, check } of RULES) {
+    if (!doors.includes(submission.door)) continue
+    const checked = check(submission, facts, lookups)
     // Most rules return synchronously. Awaiting only the others saves a microtask turn per rule on the hot path.
-    if (pending) await pending
+    const more = checked instanceof Promise ? await checked : checked
+    if (more) facts = { ...facts, ...more }
     const pause = work.pause()
     if (pause) await pause
   }
-  return found
+  return facts
 }
 
 /** Throws accountSuspended or accountExpired. Entry points check this before reading a body (v2 contract section 3: 115 before 110). */
@@ -123,7 +132,7 @@ function senderNamed({ from, nameOf }: Submission): void {
   }
 }
 
-function senderActive({ from, principal, envelopes }: Submission, found: Validated): void | Promise<void> {
+function senderActive({ from, principal, envelopes }: Submission, _: Facts, lookups: Lookups): Facts | Promise<Facts> {
   const given = from?.email ?? ''
   const sender = parseAddress(given)
   if (!sender) {
@@ -132,23 +141,15 @@ function senderActive({ from, principal, envelopes }: Submission, found: Validat
       : 'is not a valid email address'
     throw invalidSender(problem, 'the From field has no valid address', 'not an address')
   }
-  const otherwise = async (): Promise<void> => {
+  const otherwise = async (): Promise<Facts> => {
     const { id, trialAddress } = principal.account
-    const trial = trialAddress ? await found.trialSender() : null
+    const trial = trialAddress ? await lookups.trialSender() : null
     const senders = [sender, ...envelopes.flatMap((own) => (own.from ? [parseAddress(own.from.email)] : []))]
-    if (trial && senders.every((one) => one?.key === trial.address)) {
-      found.domain = trial.domain
-      found.isTrial = true
-      return
-    }
-    throw senderError(sender.domain, 'the From field', await found.stateOfDomain(id, sender.domain), trial?.address)
+    if (trial && senders.every((one) => one?.key === trial.address)) return { domain: trial.domain, isTrial: true }
+    throw senderError(sender.domain, 'the From field', await lookups.stateOfDomain(id, sender.domain), trial?.address)
   }
-  const settle = (domain: UsableDomain | null): Promise<void> | undefined => {
-    if (!domain) return otherwise()
-    found.domain = domain
-    return undefined
-  }
-  const domain = found.findDomain(principal.account.id, sender.domain, principal.account.parentId)
+  const settle = (domain: UsableDomain | null): Facts | Promise<Facts> => (domain ? { domain } : otherwise())
+  const domain = lookups.findDomain(principal.account.id, sender.domain, principal.account.parentId)
   return domain instanceof Promise ? domain.then(settle) : settle(domain)
 }
 
@@ -171,30 +172,35 @@ function recipientsCounted({ door, envelopes }: Submission): void {
 }
 
 /** Requires a subject of the call or the template. 116 precedes 118, so the template is looked up here if necessary. */
-function subjectNamed(given: Submission, found: Validated): void | Promise<void> {
-  const submission = found.filled?.submission ?? given
-  if (!isBlank(submission.subject) || found.refusal || everyEnvelopeHasSubject(submission)) return
+function subjectNamed(given: Submission, { filled, refusal }: Facts, lookups: Lookups): undefined | Promise<Facts> {
+  const submission = filled?.submission ?? given
+  if (!isBlank(submission.subject) || refusal || everyEnvelopeHasSubject(submission)) return undefined
   if (submission.templateId === undefined) throw new ServiceError('subjectMissing')
-  return findTemplate(submission, found).then(() => {
-    if (isBlank(found.template?.subject)) throw new ServiceError('subjectMissing')
+  return findTemplate(submission, lookups).then((template) => {
+    if (!template || isBlank(template.subject)) throw new ServiceError('subjectMissing')
+    return { template }
   })
 }
 
-async function findTemplate({ templateId, principal }: Submission, found: Validated): Promise<void> {
-  const template = await found.findTemplate(principal.account.id, templateId as number)
-  if (!template) return
-  found.hold(template.content.length)
-  found.template = storedContent(template)
+async function findTemplate(
+  { templateId, principal }: Submission,
+  lookups: Lookups,
+): Promise<StoredContent | undefined> {
+  const template = await lookups.findTemplate(principal.account.id, templateId as number)
+  if (!template) return undefined
+  lookups.hold(template.content.length)
+  return storedContent(template)
 }
 
-function templateKnown(submission: Submission, found: Validated): void | Promise<void> {
-  if (submission.templateId === undefined || found.template) return
-  return findTemplate(submission, found).then(() => {
-    if (!found.template) throw new ServiceError('templateUnknown')
+function templateKnown(submission: Submission, facts: Facts, lookups: Lookups): undefined | Promise<Facts> {
+  if (submission.templateId === undefined || facts.template) return undefined
+  return findTemplate(submission, lookups).then((template) => {
+    if (!template) throw new ServiceError('templateUnknown')
+    return { template }
   })
 }
 
-function variablesGiven({ envelopes, nameOf }: Submission, { template }: Validated): void {
+function variablesGiven({ envelopes, nameOf }: Submission, { template }: Facts): void {
   if (!template || template.variables.length === 0) return
   for (const [at, { attributes }] of envelopes.entries()) {
     const [error] = refusalsOf(template.variables, attributes, (name) => nameOf('attributes', at, name))
@@ -202,7 +208,7 @@ function variablesGiven({ envelopes, nameOf }: Submission, { template }: Validat
   }
 }
 
-function contentNamed(given: Submission, { template, filled, refusal }: Validated): void {
+function contentNamed(given: Submission, { template, filled, refusal }: Facts): void {
   const { content } = filled?.submission ?? given
   if (template || refusal || content.kind === 'mime') return
   const others = content.alternatives ?? []
@@ -212,63 +218,59 @@ function contentNamed(given: Submission, { template, filled, refusal }: Validate
   if (!named) throw new ServiceError('contentMissing')
 }
 
-function mergedContentFits(submission: Submission, { template }: Validated): void | Promise<void> {
+function mergedContentFits(submission: Submission, { template }: Facts): void | Promise<void> {
   return checkMergedContent(submission, template)
 }
 
 /** v3 accepts unknown templates and drops the deliveries (v3 contract 2.5). */
-function keyedTemplateFound(submission: Submission, found: Validated): void | Promise<void> {
+function keyedTemplateFound(submission: Submission, _: Facts, lookups: Lookups): undefined | Promise<Facts> {
   const { templateKey, principal } = submission
-  if (templateKey === undefined) return
-  return found.findKeyedTemplate(principal.account.id, templateKey.toLowerCase()).then((template) => {
-    if (!template) {
-      found.refusal = 'template'
-      return
-    }
-    found.templateName = template.templateName
-    found.hold(templateSize(template))
-    found.filled = fillTemplate(submission, template)
+  if (templateKey === undefined) return undefined
+  return lookups.findKeyedTemplate(principal.account.id, templateKey.toLowerCase()).then((template): Facts => {
+    if (!template) return { refusal: 'template' }
+    lookups.hold(templateSize(template))
+    return { templateName: template.templateName, filled: fillTemplate(submission, template) }
   })
 }
 
-function batchOpen({ batchId, principal }: Submission, found: Validated): void | Promise<void> {
+function batchOpen({ batchId, principal }: Submission, _: Facts, { isOpenBatch }: Lookups): void | Promise<void> {
   if (batchId === undefined) return
-  return found.isOpenBatch(principal.account.id, batchId).then((open) => {
+  return isOpenBatch(principal.account.id, batchId).then((open) => {
     if (!open) throw new ServiceError('batchUnknown')
   })
 }
 
-function poolKnown({ settings: { pool } }: Submission, { mayUsePool }: Validated): void | Promise<void> {
+function poolKnown({ settings: { pool } }: Submission, _: Facts, { mayUsePool }: Lookups): void | Promise<void> {
   if (pool === undefined) return
   return Promise.resolve(mayUsePool(pool)).then((may) => {
     if (!may) throw new ServiceError('poolUnknown')
   })
 }
 
-function substitutedFit(submission: Submission, { filled }: Validated): void | Promise<void> {
+function substitutedFit(submission: Submission, { filled }: Facts): void | Promise<void> {
   return checkSubstituted(filled?.submission ?? submission)
 }
 
-function mergedHeadersFit(submission: Submission, { template }: Validated): void | Promise<void> {
+function mergedHeadersFit(submission: Submission, { template }: Facts): void | Promise<void> {
   return checkMergedHeaders(submission, template)
 }
 
-function attachmentsKnown(submission: Submission, found: Validated): void | Promise<void> {
-  return submission.attachmentIds.length === 0 ? undefined : findAttachments(submission, found)
+function attachmentsKnown(submission: Submission, facts: Facts, lookups: Lookups): undefined | Promise<Facts> {
+  return submission.attachmentIds.length === 0 ? undefined : findAttachments(submission, facts, lookups)
 }
 
-async function findAttachments(submission: Submission, found: Validated): Promise<void> {
+async function findAttachments(submission: Submission, { template }: Facts, lookups: Lookups): Promise<Facts> {
   const { attachmentIds, principal } = submission
   const ids = new Set(attachmentIds.map((id) => (/^\d{1,10}$/.test(id) ? Number(id) : 0)))
-  const files = await found.findAttachments(principal.account.id, [...ids])
+  const files = await lookups.findAttachments(principal.account.id, [...ids])
   if (files.length < ids.size) throw new ServiceError('attachmentUnknown')
   // A few bytes of ids can refer to gigabytes, so the size of the message is checked before files are read.
   const stored = files.reduce((sum, { size }) => sum + size, 0)
-  if (stored + ownSize(submission) + (found.template?.content.length ?? 0) > LIMITS.messageSize) {
+  if (stored + ownSize(submission) + (template?.content.length ?? 0) > LIMITS.messageSize) {
     throw new ServiceError('tooLarge', { values: { limit: '30 MB' } })
   }
-  found.hold(stored)
-  found.attachments = await found.readAttachments(files)
+  lookups.hold(stored)
+  return { attachments: await lookups.readAttachments(files) }
 }
 
 /** Returns the size in bytes of the files in the call. */
@@ -277,7 +279,7 @@ function ownSize({ attachments, envelopes }: Submission): number {
   return files.reduce((sum, { content }) => sum + content.length, 0)
 }
 
-function scheduleNear({ scheduledAt, envelopes, nameOf }: Submission, { now }: Validated): void {
+function scheduleNear({ scheduledAt, envelopes, nameOf }: Submission, _: Facts, { now }: Lookups): void {
   requireNear(scheduledAt, now, () => nameOf('scheduledAt'))
   for (const [at, own] of envelopes.entries()) requireNear(own.scheduledAt, now, () => nameOf('scheduledAt', at))
 }

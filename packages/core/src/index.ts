@@ -81,13 +81,13 @@ export { BASE_BACKUPS, backupName, backupNames, summaryPath } from './platform/b
 export { openBackupStore } from './platform/backups/open-backup-store.ts'
 export { type Cache, createCache } from './platform/cache.ts'
 export { type Clock, systemClock } from './platform/clock.ts'
-export { bareThread } from './platform/concurrency/bare-thread.ts'
 export { type ByteBudget, createByteBudget } from './platform/concurrency/budget.ts'
 export { garbageCollector, RELEASE_FROM_BYTES } from './platform/concurrency/garbage.ts'
-export { createThreadPool, type ThreadPool, ThreadStopped } from './platform/concurrency/guarded-thread.ts'
+export { createThreadPool, type ThreadPool } from './platform/concurrency/guarded-thread.ts'
 export { createSemaphore, type Semaphore } from './platform/concurrency/semaphore.ts'
 export { pause, timerDelay, within } from './platform/concurrency/timer-delay.ts'
 export { atOnce, inTurns, type LongWork, longWork, type Stoppable } from './platform/concurrency/turns.ts'
+export { startWatchedThread, ThreadStopped, type WatchedThread } from './platform/concurrency/watched-thread.ts'
 export {
   asksDns,
   type BackupAddress,

@@ -1,5 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { garbageCollector } from '../platform/concurrency/garbage.ts'
+import { cpuUsed } from '../platform/concurrency/thread-orders.ts'
+import type { Reported } from '../platform/concurrency/watched-thread.ts'
 import { defined } from '../platform/defined.ts'
 import { createSecrets, type SharedKeys } from '../platform/security/secrets.ts'
 import { type FilledContent, Unrenderable } from './fill.ts'
@@ -18,10 +20,13 @@ export interface MessageThreadRequest {
   readonly rendered: FilledContent | undefined
 }
 
-export type MessageThreadReport =
-  | { readonly kind: 'written'; readonly octets: Uint8Array }
-  /** `why` is set if the error is Unrenderable. */
-  | { readonly kind: 'failed'; readonly sentence: string; readonly why?: 'time' | 'output'; readonly stack?: string }
+export type MessageThreadReport = Reported &
+  (
+    | { readonly kind: 'ready' }
+    | { readonly kind: 'written'; readonly octets: Uint8Array }
+    /** `why` is set if the error is Unrenderable. */
+    | { readonly kind: 'failed'; readonly sentence: string; readonly why?: 'time' | 'output'; readonly stack?: string }
+  )
 
 /** Body of the thread that builds messages. It has no access to environment, files or database. */
 function serve(): void {
@@ -30,6 +35,8 @@ function serve(): void {
   const { keys, ...links } = workerData as MessageThreadData
   const options = { ...links, secrets: createSecrets(keys) }
   const { collect } = garbageCollector()
+  const report = (report: MessageThreadReport, transfer: readonly ArrayBuffer[] = []): void =>
+    port.postMessage(report, [...transfer])
   let message: LoadedMessage | undefined
   port.on('message', (order: MessageThreadRequest) => {
     if (order.message) message = withBuffers(order.message)
@@ -38,13 +45,14 @@ function serve(): void {
         writeDelivery(message as LoadedMessage, order.delivery, options, order.rendered),
         message,
       )
-      port.postMessage({ kind: 'written', octets } satisfies MessageThreadReport, [octets.buffer as ArrayBuffer])
+      report({ kind: 'written', octets, cpu: cpuUsed() }, [octets.buffer as ArrayBuffer])
     } catch (error) {
-      port.postMessage(failureOf(error))
+      report(failureOf(error))
     }
     // Not a release: it takes longer, and a large message to many recipients is built here for each of them.
     collect()
   })
+  report({ kind: 'ready', cpu: cpuUsed() })
 }
 
 /** Restores Buffers, which arrive as plain Uint8Arrays. */
@@ -64,9 +72,9 @@ function transferable(written: Buffer, message: LoadedMessage | undefined): Uint
 function failureOf(error: unknown): MessageThreadReport {
   const { message, stack } = error as Error
   if (error instanceof Unrenderable) {
-    return { kind: 'failed', sentence: message, why: error.passing ? 'time' : 'output' }
+    return { kind: 'failed', sentence: message, why: error.passing ? 'time' : 'output', cpu: cpuUsed() }
   }
-  return { kind: 'failed', sentence: message, ...defined({ stack }) }
+  return { kind: 'failed', sentence: message, ...defined({ stack }), cpu: cpuUsed() }
 }
 
 serve()

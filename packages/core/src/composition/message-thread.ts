@@ -1,6 +1,5 @@
-import { Worker } from 'node:worker_threads'
-import { bareThread } from '../platform/concurrency/bare-thread.ts'
 import { Rotation } from '../platform/concurrency/rotation.ts'
+import { startWatchedThread, ThreadStopped, type WatchedThread } from '../platform/concurrency/watched-thread.ts'
 import { type FilledContent, Unrenderable } from './fill.ts'
 import { flowOf, type LoadedMessage } from './load.ts'
 import type { MessageCost } from './message-cost.ts'
@@ -13,8 +12,8 @@ const MAX_CPU = 20_000
 const CHECK_INTERVAL = 500
 /** Milliseconds after which an idle thread exits and frees its memory. */
 const IDLE = 5000
-/** Heap limits in megabytes. The worst known message, 28 MB of line ends, takes 260. */
-const HEAP = { maxOldGenerationSizeMb: 384, maxYoungGenerationSizeMb: 16 } as const
+/** Megabytes of heap. The worst known message, 28 MB of line ends, takes 260. */
+const HEAP = 384
 
 export interface OutgoingMessage {
   readonly message: LoadedMessage
@@ -94,61 +93,43 @@ interface Running {
 }
 
 function startThread(data: MessageThreadData): Running {
-  const thread = new Worker(new URL('./message-thread-body.ts', import.meta.url), {
-    workerData: data,
-    ...bareThread(),
-    name: 'threads',
-    resourceLimits: HEAP,
-  })
-  let usable = true
   let current: PromiseWithResolvers<Buffer> | undefined
   /** The message whose body the thread has. */
   let sent: WeakRef<LoadedMessage> | undefined
-
-  function end(error: Error): void {
-    usable = false
-    current?.reject(error)
-    void thread.terminate()
-  }
-  thread.on('message', (report: MessageThreadReport) => {
-    thread.unref()
-    const settle = current
-    current = undefined
-    if (report.kind === 'failed') settle?.reject(errorOf(report))
-    else settle?.resolve(Buffer.from(report.octets.buffer, report.octets.byteOffset, report.octets.byteLength))
+  const thread: WatchedThread<MessageThreadRequest> = startWatchedThread<MessageThreadRequest, MessageThreadReport>({
+    name: 'threads',
+    url: new URL('./message-thread-body.ts', import.meta.url),
+    workerData: data,
+    heap: HEAP,
+    mostCpu: MAX_CPU,
+    interval: CHECK_INTERVAL,
+    onReport(report) {
+      if (report.kind === 'ready') return
+      thread.setBusy(false)
+      const settle = current
+      current = undefined
+      if (report.kind === 'failed') settle?.reject(errorOf(report))
+      else settle?.resolve(Buffer.from(report.octets.buffer, report.octets.byteOffset, report.octets.byteLength))
+    },
+    onEnd: (cause) =>
+      current?.reject(cause instanceof ThreadStopped ? tooCostly(cause.why === 'memory' ? 'memory' : 'time') : cause),
   })
-  thread.on('error', (error: Error & { code?: string }) =>
-    end(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooCostly('memory') : error),
-  )
-  thread.on('exit', () => end(new Error('the thread that builds messages exited')))
-
-  /** Measures processor time, because elapsed time depends on the load of the host. */
-  async function watch(before: { cpu: number | undefined }): Promise<void> {
-    const watched = current
-    const { user, system } = await thread.cpuUsage().catch(() => ({ user: 0, system: 0 }))
-    const cpu = (user + system) / 1000
-    before.cpu ??= cpu
-    if (watched && current === watched && cpu - before.cpu > MAX_CPU) end(tooCostly('time'))
-  }
 
   return {
     get usable() {
-      return usable
+      return thread.alive
     },
     async write({ message, delivery, rendered }) {
       const settle = Promise.withResolvers<Buffer>()
       current = settle
-      thread.ref()
       const { recipient, recipientNo, personal } = delivery
       const whole = sent?.deref() === message ? undefined : message
-      const order: MessageThreadRequest = { message: whole, delivery: { recipient, recipientNo, personal }, rendered }
-      thread.postMessage(order)
+      thread.setBusy(true)
+      thread.send({ message: whole, delivery: { recipient, recipientNo, personal }, rendered })
       sent = new WeakRef(message)
-      const before = { cpu: undefined }
-      const watching = setInterval(() => void watch(before), CHECK_INTERVAL)
-      return settle.promise.finally(() => clearInterval(watching))
+      return settle.promise
     },
-    stop: () => thread.terminate(),
+    stop: thread.stop,
   }
 }
 

@@ -1,4 +1,5 @@
 import { isMainThread, parentPort } from 'node:worker_threads'
+import { cpuUsed } from '../../platform/concurrency/thread-orders.ts'
 import type { RenderedOctets } from './template.ts'
 import { type CheckedTemplate, checkDynamic, compile, type DynamicTemplate, renderCompiled } from './template.ts'
 
@@ -46,12 +47,6 @@ function serve(): void {
 async function makePlain(html: string, report: (report: Report) => void): Promise<void> {
   const { toPlainText: plainTextOf } = await import('./plain-text.ts')
   report({ kind: 'plain', plain: plainTextOf(html), cpu: cpuUsed() })
-}
-
-/** Processor time used by this thread, in milliseconds. */
-function cpuUsed(): number {
-  const { user, system } = process.threadCpuUsage()
-  return (user + system) / 1000
 }
 
 serve()

@@ -1,6 +1,5 @@
-import { Worker } from 'node:worker_threads'
-import { bareThread } from '../../platform/concurrency/bare-thread.ts'
 import { timerDelay } from '../../platform/concurrency/timer-delay.ts'
+import { startThread } from '../../platform/concurrency/watched-thread.ts'
 import type { Log } from '../../platform/process/log.ts'
 import { BEAT_EVERY } from './lease.ts'
 import { COUNTERS, type LostLease, type StandstillTimes } from './standstill.ts'
@@ -14,8 +13,8 @@ const HUNG_AFTER = 54_000
 const SILENT_AFTER = 10_000
 /** Milliseconds between increments of the main loop's round counter. */
 const ROUND = 500
-/** Heap limits of the thread in megabytes. It needs little more than a connection. */
-const HEAP = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 } as const
+/** Megabytes of heap. The thread needs little more than a connection. */
+const HEAP = { heap: 32, youngHeap: 4 } as const
 
 export interface LeaseThreadData {
   readonly databaseUrl: string
@@ -64,11 +63,12 @@ export async function holdLease({ log, onLost, times, ...who }: LeaseOptions): P
     counters: counters.buffer,
     times: { beatEvery: BEAT_EVERY, hungAfter: HUNG_AFTER, silentAfter: SILENT_AFTER, ...times },
   }
-  const thread = new Worker(new URL('./lease-thread-body.ts', import.meta.url), {
-    workerData: data,
-    ...bareThread(),
+  // Not a watched one: it watches this process.
+  const thread = startThread({
     name: 'lease',
-    resourceLimits: HEAP,
+    url: new URL('./lease-thread-body.ts', import.meta.url),
+    workerData: data,
+    ...HEAP,
   })
   const registered = Promise.withResolvers<number>()
   const released = Promise.withResolvers<void>()

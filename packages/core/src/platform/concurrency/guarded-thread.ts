@@ -1,18 +1,10 @@
-import { type Transferable, Worker } from 'node:worker_threads'
+import type { Transferable } from 'node:worker_threads'
 import { ServiceError } from '../errors.ts'
-import { bareThread } from './bare-thread.ts'
 import { Rotation } from './rotation.ts'
 import { timerDelay } from './timer-delay.ts'
+import { startWatchedThread, type WatchedThread } from './watched-thread.ts'
 
-/** The work was stopped because it exceeded a limit; `why` names the limit. */
-export class ThreadStopped extends Error {
-  readonly why: 'time' | 'memory' | 'busy'
-
-  constructor(why: ThreadStopped['why']) {
-    super(`a thread was stopped: ${why}`)
-    this.why = why
-  }
-}
+export { ThreadStopped } from './watched-thread.ts'
 
 export interface ThreadBounds {
   readonly name: string
@@ -113,69 +105,56 @@ export function createThreadPool<Order, Answer>(bounds: ThreadBounds): ThreadPoo
   }
 }
 
-/**
- * A thread that runs one order at a time. It gets nothing of the environment ({@link bareThread}) and does not keep the process alive.
- */
+/** A thread that runs one order at a time. It does not keep the process alive while it is idle. */
 class GuardedThread<Order, Answer> {
-  alive = true
   readonly #bounds: ThreadBounds
-  readonly #worker: Worker
+  readonly #thread: WatchedThread<Order>
   readonly #onEnd: (thread: GuardedThread<Order, Answer>) => void
   readonly #ready = Promise.withResolvers<void>()
   #current: PromiseWithResolvers<Answer> | undefined
-  /** Processor time of the thread at the start of the current order, in milliseconds. */
-  #cpu = 0
-  #began = 0
+  #stopped = false
   #idle: NodeJS.Timeout | undefined
 
   constructor(bounds: ThreadBounds, onEnd: (thread: GuardedThread<Order, Answer>) => void) {
     this.#bounds = bounds
     this.#onEnd = onEnd
-    const limits = { maxOldGenerationSizeMb: bounds.heap, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 }
-    this.#worker = new Worker(bounds.url, {
-      ...bareThread(),
-      name: bounds.name,
-      resourceLimits: limits,
-    })
-    this.#worker.on('message', (report: ThreadReport<Answer>) => this.#onReport(report))
-    this.#worker.on('error', (error: Error & { code?: string }) =>
-      this.#end(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? new ThreadStopped('memory') : error),
-    )
-    this.#worker.on('exit', () => {
-      this.#end(new Error('the thread ended'))
-      onEnd(this)
+    this.#thread = startWatchedThread<Order, ThreadReport<Answer>>({
+      ...bounds,
+      interval: CHECK_INTERVAL,
+      onReport: (report) => this.#onReport(report),
+      onEnd: (cause) => this.#end(cause),
     })
     // No one may be waiting for it yet.
     this.#ready.promise.catch(() => {})
   }
 
+  get alive(): boolean {
+    return this.#thread.alive && !this.#stopped
+  }
+
   async serve(order: Order, transfer: readonly Transferable[]): Promise<Answer> {
     clearTimeout(this.#idle)
-    this.#worker.ref()
     await this.#ready.promise
     const settle = Promise.withResolvers<Answer>()
     this.#current = settle
-    this.#began = performance.now()
-    const watchTimer = setInterval(() => void this.#watch(), CHECK_INTERVAL)
-    this.#worker.postMessage(order, transfer)
+    this.#thread.setBusy(true)
+    this.#thread.send(order, transfer)
     return settle.promise.finally(() => {
-      clearInterval(watchTimer)
-      this.#worker.unref()
+      this.#thread.setBusy(false)
       if (this.alive)
         this.#idle = setTimeout(() => void this.stop(), timerDelay(this.#bounds.idle ?? IDLE_TIMEOUT)).unref()
     })
   }
 
   async stop(): Promise<void> {
-    this.alive = false
+    this.#stopped = true
     // Before it has ended, which takes milliseconds: an order that it got meanwhile would be lost.
     this.#onEnd(this)
     clearTimeout(this.#idle)
-    await this.#worker.terminate()
+    await this.#thread.stop()
   }
 
   #onReport(report: ThreadReport<Answer>): void {
-    this.#cpu = report.cpu
     if (report.kind === 'ready') {
       this.#ready.resolve()
       return
@@ -186,22 +165,10 @@ class GuardedThread<Order, Answer> {
     else settle?.reject(report.error)
   }
 
-  #end(error: Error): void {
-    this.alive = false
-    this.#ready.reject(error)
-    this.#current?.reject(error)
+  #end(cause: Error): void {
+    this.#ready.reject(cause)
+    this.#current?.reject(cause)
     this.#current = undefined
-  }
-
-  /** Stops an order that exceeds its limits. Elapsed time alone is not conclusive while others use the processor. */
-  async #watch(): Promise<void> {
-    const watched = this.#current
-    const before = this.#cpu
-    const { user, system } = await this.#worker.cpuUsage().catch(() => ({ user: 0, system: 0 }))
-    if (!watched || this.#current !== watched) return
-    const tooLong = (user + system) / 1000 - before > this.#bounds.mostCpu
-    if (!tooLong && performance.now() - this.#began <= this.#bounds.longest) return
-    this.#end(new ThreadStopped(tooLong ? 'time' : 'busy'))
-    await this.#worker.terminate()
+    this.#onEnd(this)
   }
 }

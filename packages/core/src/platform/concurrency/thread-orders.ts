@@ -24,8 +24,8 @@ export function serveOrders<Order, Answer>(serve: (order: Order) => Served<Answe
   report({ kind: 'ready', cpu: cpuUsed() })
 }
 
-/** Processor time used by this thread, in milliseconds. */
-function cpuUsed(): number {
+/** Returns the processor time used by this thread, in milliseconds. */
+export function cpuUsed(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000
 }

@@ -136,7 +136,7 @@ export function pageVisits({ day, subaccount, message, sent, template, legacy, v
   ]
 }
 
-/** Pages that have neither a visit nor a place in SMALL. */
+/** Pages that have neither a visit nor a destination in SMALL. */
 export function unvisited(visits: readonly PageVisit[]): string[] {
   const known = new Set([...SMALL, ...visits.map(({ route }) => route)])
   return ROUTES.filter(({ method, path }) => method === 'GET' && !known.has(path)).map(({ path }) => path)

@@ -120,7 +120,7 @@ t.test('a plan is confirmed once, for ten minutes, and only if the count has mov
 })
 
 t.test(
-  'flush makes retries and parked mail due, but not at a paused place, and nothing that waits for a reason',
+  'flush makes retries and parked mail due, but not at a paused destination, and nothing that waits for a reason',
   async (t) => {
     const { fill, plan, confirm, count, finish, core, sql, env } = await makeJobs(t)
     await fill(1000, {

@@ -42,7 +42,7 @@ t.test('reroute sends waiting mail from another pool, and --to none lets the rul
   await internet.inState(again, 'delivered')
 })
 
-t.test('a provider is shown and resumed with its places of all sources', async (t) => {
+t.test('a provider is shown and resumed with its destinations of all sources', async (t) => {
   const pause = {
     accountId: null,
     setting: 'pause',

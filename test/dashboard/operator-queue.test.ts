@@ -43,14 +43,14 @@ t.test('a provider is paused for a reason and resumed, and the log of the instal
   t.equal(paused.status, 303)
   t.equal(paused.headers.get('location'), `${QUEUE}/place?name=google&said=paused`)
   t.match(await (await get(`${QUEUE}/place?name=google`)).text(), 'they asked for it')
-  const [override] = (await core.queue.place('google'))?.overrides ?? []
+  const [override] = (await core.queue.destination('google'))?.overrides ?? []
   t.match(override, { setting: 'pause', rule: 'operator', accountId: null })
   t.ok(Math.abs((override?.left ?? 0) - 6 * 3_600_000) < 60_000)
   t.match(await (await get(QUEUE)).text(), 'they asked for it', 'the queue shows the pause at once')
   t.equal((await post(`${QUEUE}/resume`, { place: 'google' })).status, 303)
-  t.equal((await core.queue.place('google'))?.overrides.length, 0)
+  t.equal((await core.queue.destination('google'))?.overrides.length, 0)
   await post(`${QUEUE}/pause`, { place: 'google', reason: 'flood', for: '1h', account: String(accountId) })
-  t.match((await core.queue.place('google'))?.overrides, [{ accountId }])
+  t.match((await core.queue.destination('google'))?.overrides, [{ accountId }])
   t.match(
     (await core.audit.list(0, { after: 0, limit: 100 })).filter(({ action }) => action.startsWith('queue.')),
     [
@@ -68,7 +68,7 @@ t.test('a provider is paused for a reason and resumed, and the log of the instal
 t.test('a pause for the mail of one account is ended on the page that shows it', async (t) => {
   const { owner, service } = await openDashboard(t)
   const { get, post, accountId } = await owner()
-  const overrides = async () => (await service.core.queue.place('google'))?.overrides.map((one) => one.accountId)
+  const overrides = async () => (await service.core.queue.destination('google'))?.overrides.map((one) => one.accountId)
   const pause = { place: 'google', reason: 'flood', for: '1h' }
   await post(`${QUEUE}/pause`, { ...pause, account: String(accountId) })
   await post(`${QUEUE}/pause`, { ...pause, account: '' })

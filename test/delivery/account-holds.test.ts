@@ -198,7 +198,7 @@ t.test('of two rates the lower one applies, whatever windows they are counted in
       log: createLog('test', 'silent'),
     })
     await holds.read()
-    await holds.placeOf({ accountId, class: 1, recipient: 'lena@harbor.example' } as ClaimedDelivery)
+    await holds.destinationOf({ accountId, class: 1, recipient: 'lena@harbor.example' } as ClaimedDelivery)
     await holds.close()
     t.match(taken, [{ limit: 15, seconds: 600 }], '3600 per hour would be 10 in 10 seconds')
     await core.reputation.release(accountId)

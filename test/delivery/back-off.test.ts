@@ -64,13 +64,13 @@ async function makeProvider(t: Test, name: string, answer: (offers: number) => S
   }
 }
 
-async function parkedAt(place: string) {
+async function parkedAt(destination: string) {
   return service.sql<{ waiting: string; attempt: number; state: string }[]>`
-    select waiting_for as waiting, attempt, state from delivery_queue where place = ${place}`
+    select waiting_for as waiting, attempt, state from delivery_queue where place = ${destination}`
 }
 
-async function overridesOf(place: string) {
-  return (await service.core.deliveries.limits.overrides()).filter((one) => one.place === place)
+async function overridesOf(destination: string) {
+  return (await service.core.deliveries.limits.overrides()).filter((one) => one.place === destination)
 }
 
 t.test(

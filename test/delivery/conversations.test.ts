@@ -36,7 +36,7 @@ t.test('a flow with few conversations starts some however far the limit has fall
   t.equal(started, 1, 'and one that waited is asked to')
 })
 
-t.test('a site that waits gets its turn, although others use every place that becomes free', async (t) => {
+t.test('a site that waits gets its turn, although others use every destination that becomes free', async (t) => {
   const conversations = new Conversations()
   t.teardown(() => conversations.close())
   for (let account = 10; account < 10 + 1.5 * LIMIT; account++) conversations.enter(flow(account))
@@ -56,7 +56,7 @@ t.test('a site that waits gets its turn, although others use every place that be
   t.equal(started, 1)
 })
 
-t.test('a place that no waiting conversation may use is not offered for ever', async (t) => {
+t.test('a destination that no waiting conversation may use is not offered for ever', async (t) => {
   const conversations = new Conversations()
   t.teardown(() => conversations.close())
   for (let at = 0; at < LIMIT + 10; at++) conversations.enter(flow(1))

@@ -157,10 +157,10 @@ t.test('mail of one account to many domains delays the lookups for another by fe
   }
   let found = 0
   const all = names.map(async (name) => {
-    await mx.route(name, 1)
+    await mx.of(name, 1)
     found++
   })
-  t.match(await mx.route('one.example', 2), { kind: 'hosts', hosts: [{ name: 'mx.one.example' }] })
+  t.match(await mx.of('one.example', 2), { kind: 'hosts', hosts: [{ name: 'mx.one.example' }] })
   t.ok(found < 1000, `${found} of the other account before it`)
   await Promise.all(all)
 })

@@ -36,9 +36,9 @@ t.test('at one site, a single message goes before the waiting ones of an account
   })
   gate.resolve(undefined)
   await until('the single message', () => host.messages.some(isFrom(other)))
-  const place = host.messages.findIndex(isFrom(other))
+  const destination = host.messages.findIndex(isFrom(other))
   // Those in progress end first, and it takes a moment until a claimed message is at its site. 24 wait there.
-  t.ok(place <= 4 * CONNECTIONS, `${place} messages of the other account went first`)
+  t.ok(destination <= 4 * CONNECTIONS, `${destination} messages of the other account went first`)
   await until('the rest', () => host.messages.length === many + 1, 60_000)
 })
 

@@ -27,7 +27,7 @@ const untilPaused = (): Promise<string> =>
 const lastEntry = async (accountId: number) =>
   (await service.core.audit.list(accountId, { after: 0, limit: 100 })).slice(-1)
 
-t.test('a worker offers nothing to a place that the operator has paused, and goes on when it is resumed', async (t) => {
+t.test('a worker offers nothing to a destination that the operator has paused, and goes on when it is resumed', async (t) => {
   await internet.inState(await internet.send(`first@${domain}`), 'delivered')
   const paused = await postrider(env, 'queue', 'pause', 'lighthouse', '--reason', 'their incident', '--for', '2h')
   t.match(paused.stdout, /^paused lighthouse until 20/)
@@ -85,7 +85,7 @@ t.test('--rules also ends what back-off rules have set', async (t) => {
   t.equal((await limits.overrides()).length, 0)
 })
 
-t.test('a pause needs a reason, ends after 30 days at most, and says if the place is unknown', async (t) => {
+t.test('a pause needs a reason, ends after 30 days at most, and says if the destination is unknown', async (t) => {
   t.match(await postrider(env, 'queue', 'pause', 'lighthouse'), { code: 2, stderr: /missing option --reason/ })
   const pause = (...args: string[]) => postrider(env, 'queue', 'pause', 'pier', '--reason', 'x', ...args)
   t.match(await pause('--for', '31d'), { code: 1, stderr: /for.*30 days/ })

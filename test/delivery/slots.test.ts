@@ -4,7 +4,7 @@ import t from 'tap'
 import { Slots } from '../../packages/delivery/src/destinations/slots.ts'
 import { until } from '../helpers/until.ts'
 
-/** The table of slots of one place, whose responses can be lost. */
+/** The table of slots of one destination, whose responses can be lost. */
 function makeTable(limit: number) {
   const rows = new Map<number, number>()
   let isLosing = false

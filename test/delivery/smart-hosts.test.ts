@@ -114,7 +114,7 @@ t.test(
     const direct = await internet.send(`direct@${domain}`, settings)
     t.match(await internet.attempted(direct, 1), { attempts: [{ indeterminate: true }] })
     const relay = await makeSmartHost(t, 'backup', 'blocked', {}, losing)
-    /** Pauses the usual way, and waits until the worker knows: then the smart host gets mail. */
+    /** Pauses the usual route, and waits until the worker knows: then the smart host gets mail. */
     const pause = async (): Promise<void> => {
       const usual = { place: 'harbour', accountId: null, setting: 'pause', value: null, seconds: null } as const
       isLost = false
@@ -169,7 +169,7 @@ t.test('what new sources may not send is sent by a smart host', async (t) => {
   t.equal(host.messages.length, 13, 'an eighth of the hundred of the first day')
 })
 
-t.test('a smart host that is down takes turns with the usual way, which works again', async (t) => {
+t.test('a smart host that is down takes turns with the usual route, which works again', async (t) => {
   await changeSmartHosts(() => sources.addSmartHost({ name: 'down', url: 'smtp://127.0.0.1:1', usedFor: ['deadline'] }))
   t.teardown(() => changeSmartHosts(() => sources.removeSmartHost('down')))
   let isBusy = true

@@ -103,7 +103,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     name: 'passes mail to a smart host after an indeterminate attempt',
-    file: 'packages/delivery/src/routing/ways.ts',
+    file: 'packages/delivery/src/routing/routes.ts',
     find: 'if (smartHosts.isEmpty || onlyHost !== null ||',
     replace: 'if (smartHosts.isEmpty ||',
     journey: 'test/delivery/smart-hosts.test.ts',

@@ -289,7 +289,7 @@ async function membersBy({ restPort }: Node): Promise<readonly Member[] | undefi
 }
 
 /**
- * The primary, once it has a synchronous standby that may take its place, and all nodes run: one that starts while the primary is lost follows the
+ * The primary, once it has a synchronous standby that may take its destination, and all nodes run: one that starts while the primary is lost follows the
  * next one a minute later, or more (docs/high-availability.md). A node that was frozen may still have an old view of the members, so the primary itself
  * must say that it has the lease.
  */

@@ -29,13 +29,13 @@ async function start() {
   const { service, sender } = internet
   const base = `http://127.0.0.1:${service.config.apiPort}`
   const counts = new Map<string, number>()
-  const places = new Map<string, string>()
+  const destinations = new Map<string, string>()
   const host = await internet.host(
     t,
     {
       dot: ({ message }) => {
         counts.set(message.client, (counts.get(message.client) ?? 0) + 1)
-        places.set(message.to[0] ?? '', message.client)
+        destinations.set(message.to[0] ?? '', message.client)
         return '250 2.0.0 taken'
       },
       keep: () => false,
@@ -48,7 +48,7 @@ async function start() {
     internet,
     sources: service.core.sources,
     counts,
-    places,
+    places: destinations,
     async send(count: number): Promise<void> {
       for (let left = count; left > 0; left -= PER_CALL) {
         const personalizations = Array.from({ length: Math.min(left, PER_CALL) }, () => ({

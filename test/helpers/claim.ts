@@ -16,7 +16,7 @@ export async function claimDue(
   return deliveries.claim({ workerId, shares: flows.map((flow) => ({ ...flow, ...share })) })
 }
 
-/** These claimed deliveries, to be parked at a place. */
+/** These claimed deliveries, to be parked at a destination. */
 export function parkedAt(
   claimed: readonly DeliveryKey[],
   where: Pick<ParkedDelivery, 'place' | 'waitingFor'>,

@@ -11,7 +11,7 @@ import { until } from '../helpers/until.ts'
 
 /** A part of each value that must not be in a log: names of recipients, subjects, texts, keys, passwords, tokens. */
 const MARK = 'zq7kvx'
-/** The order of hostile values, so that each is met in several places. */
+/** The order of hostile values, so that each is met in several destinations. */
 const PLACES = 6
 
 const corpus = new URL('../../../shared/corpora/naughty-strings.json', import.meta.url)

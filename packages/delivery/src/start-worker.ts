@@ -26,7 +26,7 @@ import { runWebhookLoop } from './loops/webhook-loop.ts'
 import { type ClaimLoop, runClaimLoop } from './queue/claim-loop.ts'
 import { Dispatcher } from './queue/dispatcher.ts'
 import { createRecorder } from './queue/recorder.ts'
-import { createRoutes } from './routing/routes.ts'
+import { createNextHops } from './routing/next-hops.ts'
 
 /** Time for deliveries in flight at SIGTERM; the process has 30 s in total. */
 const DRAIN_MS = 24_000
@@ -53,7 +53,7 @@ export async function startWorker(
     config,
     log,
     workerId,
-    routes: createRoutes(config, providers, core.tls),
+    nextHops: createNextHops(config, providers, core.tls),
     providers,
     recorder,
     onCapacity: () => claims?.capacityAppeared(),

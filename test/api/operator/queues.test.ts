@@ -2,7 +2,7 @@ import t from 'tap'
 import { answered } from '../../cli/postrider.ts'
 import { makeOperator } from './operator.ts'
 
-t.test('the queue, a place, overrides and providers are what the commands print', async (t) => {
+t.test('the queue, a destination, overrides and providers are what the commands print', async (t) => {
   const { call, fill, service } = await makeOperator(t)
   await fill(300, { place: "case when n % 3 = 0 then 'google' end", class: 'n % 3' })
   const { env } = service
@@ -21,7 +21,7 @@ t.test('the queue, a place, overrides and providers are what the commands print'
   t.match(await call('/queues/mx.nowhere.example'), { status: 404, body: { error: { code: 'placeUnknown' } } })
 })
 
-t.test('a place is paused and resumed, for all or for an account, and the log has the key', async (t) => {
+t.test('a destination is paused and resumed, for all or for an account, and the log has the key', async (t) => {
   const { call, service, sender, keyId } = await makeOperator(t)
   const { core } = service
   const account = sender.accountId

@@ -36,7 +36,7 @@ t.test('warm-up: a new source has sent what it may send to the provider', async 
   )
 })
 
-t.test('the source is named with the limits of its place, and a pause of one source says so', async (t) => {
+t.test('the source is named with the limits of its destination, and a pause of one source says so', async (t) => {
   const row = await why(await mailAt('connections'))
   t.match(row.text, 'All connections that the provider yahoo from the source address mta-1 allows are in use.')
   const pause = {

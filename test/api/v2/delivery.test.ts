@@ -68,7 +68,7 @@ t.test('dns: a real worker could not look up the domain', async (t) => {
   t.match(row?.text, /^The mail servers of d1\.example could not be found \(451 4\.4\.3 DNS lookup failed/)
 })
 
-t.test('provider-pause: its place is paused now, whatever it was parked for', async (t) => {
+t.test('provider-pause: its destination is paused now, whatever it was parked for', async (t) => {
   const { parked, pause, why, sender, service } = await makeWhy(t)
   const id = await parked('connections')
   const stranger = await service.makeSender()
@@ -92,7 +92,7 @@ t.test('provider-pause: its place is paused now, whatever it was parked for', as
   t.ok(row.attempts.length === 0)
 })
 
-t.test('provider-rate: the rate of its place is used up', async (t) => {
+t.test('provider-rate: the rate of its destination is used up', async (t) => {
   const { parked, why } = await makeWhy(t)
   const id = await parked('rate')
   await parked('rate')
@@ -102,7 +102,7 @@ t.test('provider-rate: the rate of its place is used up', async (t) => {
   t.match(row.text, /^The rate that the provider yahoo allows is used up\./)
 })
 
-t.test('connections: those to its place are in use, with what is ahead of it there', async (t) => {
+t.test('connections: those to its destination are in use, with what is ahead of it there', async (t) => {
   const { accept, register, claimAll, core, service, why, rows, sender } = await makeWhy(t)
   const workerId = await register()
   const place = 'mx1.harbor.example'

@@ -46,7 +46,11 @@ t.test('tryNow makes deferred deliveries due, a minute after their last attempt 
   t.strictSame(await due(), [0], 'not one whose copy the server may have, nor one that is held')
   t.match((await act(`${id}/try-now`)).json?.data, { due: 0 }, 'once')
   await sql`update delivery_queue set waiting_for = 'rate', place = 'yahoo', next_at = service_now() + interval '1 hour' where recipient_no = 3`
-  t.match((await act(`${id}/try-now`)).json?.data, { due: 0, notYet: 3 }, 'what waits at its place keeps its turn')
+  t.match(
+    (await act(`${id}/try-now`)).json?.data,
+    { due: 0, notYet: 3 },
+    'what waits at its destination keeps its turn',
+  )
   t.equal((await act(`${'0'.repeat(32)}/try-now`)).status, 404)
 })
 

@@ -9,8 +9,8 @@ const PLACE = 'quay'
 async function makeSlots(t: Test) {
   const { service, core, register } = await makeQueue(t)
   const { slots } = core.deliveries
-  const take = async (workerId: number, count: number, limit = 5, place = PLACE): Promise<number[]> =>
-    (await slots.take(workerId, [{ place, limit, count }])).map(({ no }) => no).sort((a, b) => a - b)
+  const take = async (workerId: number, count: number, limit = 5, destination = PLACE): Promise<number[]> =>
+    (await slots.take(workerId, [{ place: destination, limit, count }])).map(({ no }) => no).sort((a, b) => a - b)
   return { service, core, register, slots, take }
 }
 
@@ -20,7 +20,7 @@ t.test('a worker gets the slots it wants, up to the limit of all workers', async
   t.strictSame(await take(one, 3), [1, 2, 3])
   t.strictSame(await take(other, 3), [4, 5])
   t.strictSame(await take(other, 1), [])
-  t.strictSame(await take(other, 1, 5, 'pier'), [1], 'another place has its own')
+  t.strictSame(await take(other, 1, 5, 'pier'), [1], 'another destination has its own')
 })
 
 t.test('a slot that was freed is given again, only by the worker that had it', async (t) => {
@@ -50,14 +50,18 @@ t.test('twenty sessions that take at once never get more than the limit, and tog
   const { service, register } = await makeSlots(t)
   const core = openCore(t, service, 20)
   const workers = await Promise.all(Array.from({ length: 20 }, register))
-  const places = ['a', 'b', 'c']
+  const destinations = ['a', 'b', 'c']
   for (let round = 0; round < 10; round++) {
     const taken = await Promise.all(
       workers.map((workerId, at) =>
         core.deliveries.slots.take(
           workerId,
           // In different orders: the statement has one of its own, or they would wait for each other for ever.
-          (at % 2 ? places : places.toReversed()).map((place) => ({ place, limit: 7, count: 2 })),
+          (at % 2 ? destinations : destinations.toReversed()).map((destination) => ({
+            place: destination,
+            limit: 7,
+            count: 2,
+          })),
         ),
       ),
     )

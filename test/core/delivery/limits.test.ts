@@ -21,7 +21,7 @@ t.test('the refusals of all workers are counted together, and no longer than the
   t.equal(await limits.countHits(HITS), 1)
   t.equal(await other.countHits({ ...HITS, count: 3 }), 4)
   t.equal(await limits.countHits({ ...HITS, rule: 'another' }), 1, 'another rule has its own count')
-  t.equal(await limits.countHits({ ...HITS, place: 'aol' }), 1, 'so has another place')
+  t.equal(await limits.countHits({ ...HITS, place: 'aol' }), 1, 'so has another destination')
   t.equal(await limits.countHits({ ...HITS, accountId: 7 }), 1, 'and an account')
   await moveClock(service.sql, '30 minutes')
   t.equal(await limits.countHits(HITS), 5)

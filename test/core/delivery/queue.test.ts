@@ -83,7 +83,7 @@ t.test('a scheduled delivery is not claimed before its time', async (t) => {
   t.equal(await state(), 'sending')
 })
 
-t.test('parked mail waits at its place, and is claimed there by flow, whenever it is due', async (t) => {
+t.test('parked mail waits at its destination, and is claimed there by flow, whenever it is due', async (t) => {
   const { service, core, accept, register, claimAll } = await makeQueue(t)
   await accept(['a@quay.example', 'b@quay.example', 'c@pier.example'])
   const workerId = await register()
@@ -102,9 +102,13 @@ t.test('parked mail waits at its place, and is claimed there by flow, whenever i
     ['pier', 'quay'],
   )
   t.same(await core.deliveries.parkedFlows(flows[1]), [], 'after the last one')
-  const claim = async (place: string, limit: number) =>
+  const claim = async (destination: string, limit: number) =>
     addresses(
-      await core.deliveries.claim({ workerId, place, shares: flows.slice(0, 1).map((flow) => ({ ...flow, limit })) }),
+      await core.deliveries.claim({
+        workerId,
+        place: destination,
+        shares: flows.slice(0, 1).map((flow) => ({ ...flow, limit })),
+      }),
     )
   t.equal((await claim('quay', 1)).length, 1)
   t.strictSame(await claim('elsewhere', 10), [])

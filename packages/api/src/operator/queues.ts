@@ -31,7 +31,7 @@ export const QUEUES: readonly Operation[] = [
     params: PLACE,
     input: NOTHING,
     async act({ place }, { core }) {
-      const details = await core.queue.place(place)
+      const details = await core.queue.destination(place)
       if (!details)
         throw new OperatorRefusal(404, 'placeUnknown', 'no provider or site with waiting mail has this name')
       return details

@@ -73,6 +73,8 @@ export { type LostWorkers, listWorkers, readHeartbeats, type WorkerLease, type W
 export type { HeldLease } from './leases/lease-thread.ts'
 export type { LostLease } from './leases/standstill.ts'
 export type { Slot, SlotRequest } from './limits/connection-slots.ts'
+export { type DestinationLimits as PlaceLimits, effectiveLimits } from './limits/destination-limits.ts'
+export { partsOfDestination as partsOfPlace, sourcedDestination as sourcedPlace } from './limits/destination-names.ts'
 export {
   ADAPTIVE_RULE,
   type LimitSetting,
@@ -81,8 +83,6 @@ export {
   type Override,
   overridesFor,
 } from './limits/overrides.ts'
-export { effectiveLimits, type PlaceLimits } from './limits/place-limits.ts'
-export { partsOfPlace, sourcedPlace } from './limits/place-names.ts'
 export { BOUNCE_CLASSES, type BounceClass, bounceClass } from './outcomes/bounce-rules.ts'
 export type * from './outcomes/outcome.ts'
 export type { Result } from './outcomes/record.ts'
@@ -99,7 +99,7 @@ export {
   HELD_RECIPIENT_PLACE,
   HOLD_LEVELS,
   type HoldLevel,
-  isHeldPlace,
+  isHeldDestination as isHeldPlace,
   type RecipientHold,
 } from './queue/account-holds.ts'
 export type { FlowProgress } from './queue/flow-progress.ts'
@@ -136,8 +136,8 @@ export interface Deliveries {
     recipientHolds(): Promise<RecipientHold[]>
     set(override: NewOverride): Promise<void>
     raise(): Promise<void>
-    takeProbe(place: string): Promise<boolean>
-    endPauses(place: string): Promise<void>
+    takeProbe(destination: string): Promise<boolean>
+    endPauses(destination: string): Promise<void>
     countHits(hits: RuleHits): Promise<number>
     /** Number of workers. */
     workers(): Promise<number>
@@ -222,8 +222,8 @@ export function createDeliveries({ sql, log, config, secrets, clock, forgotten }
       recipientHolds: () => readRecipientHolds(sql),
       set: (override) => setOverride(sql, override),
       raise: () => raiseRates(sql),
-      takeProbe: (place) => takeProbe(sql, place),
-      endPauses: (place) => endPauses(sql, place),
+      takeProbe: (destination) => takeProbe(sql, destination),
+      endPauses: (destination) => endPauses(sql, destination),
       countHits: (hits) => countHits(sql, hits),
       workers: () => countWorkers(sql),
       async listen(onChanged) {

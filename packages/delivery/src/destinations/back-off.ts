@@ -14,10 +14,10 @@ import {
   type Reply,
 } from '@postrider/core'
 import type { WorkerSources } from '../routing/worker-sources.ts'
+import type { Destination } from './destination.ts'
 import type { Limits } from './limits.ts'
-import type { Place } from './place.ts'
 
-/** Tries of a minute from which a place that refuses half of them is slowed, and how long. */
+/** Tries of a minute from which a destination that refuses half of them is slowed, and how long. */
 const ADAPTIVE = { tries: 20, refusedShare: 0.5, seconds: 7200 } as const
 /** Refusals of these classes are about how much is sent, or by whom; slower is better. */
 const SLOWED_BY: ReadonlySet<BounceClass> = new Set(['rate', 'policy', 'spam'])
@@ -43,14 +43,14 @@ interface Sender {
 
 interface Hits {
   readonly rule: BackOffRule
-  readonly place: Place
+  readonly destination: Destination
   readonly accountId: number | null
   reply: string
   count: number
 }
 
 /**
- * Slows down or pauses places whose servers ask for it. Each refusal that a rule knows stops the place in this worker until all
+ * Slows down or pauses destinations whose servers ask for it. Each refusal that a rule knows stops the destination in this worker until all
  * workers' refusals have been counted in the database, so that no more is offered meanwhile.
  */
 export class BackOff {
@@ -67,72 +67,78 @@ export class BackOff {
    * Learns from the outcome of an attempt. Only replies of servers count, and for a provider only those of its own hosts: a domain may
    * list other hosts as well. `isProbe`: it was tried during a pause, which ends unless it was refused again.
    */
-  heard(place: Place, sender: Sender, outcome: Outcome, isProbe: boolean): void {
+  heard(destination: Destination, sender: Sender, outcome: Outcome, isProbe: boolean): void {
     const reply = serverReply(outcome)
-    if (reply) this.heardReply(place, sender, reply, isProbe)
+    if (reply) this.heardReply(destination, sender, reply, isProbe)
   }
 
   /** The same for a reply that is not the outcome of an attempt. */
-  heardReply(place: Place, sender: Sender, heard: ServerReply, isProbe: boolean): void {
+  heardReply(destination: Destination, sender: Sender, heard: ServerReply, isProbe: boolean): void {
     const { providers } = this.#options
-    const provider = providers.named(place.base)
+    const provider = providers.named(destination.base)
     if (provider && provider.mx.length > 0 && providers.ofHost(heard.host) !== provider) return
     const reply = heard.code >= 400 ? withoutRecipient(heard, sender) : heard
     const rule = reply.code >= 400 ? providers.ruleFor(provider, reply) : undefined
     const isSlowing = rule !== undefined && rule.effect.kind !== 'finding'
-    if (rule?.effect.kind === 'finding') this.#find(place, sender, reply)
-    if (isSlowing) this.#hit(place, rule, rule.scope === 'account' ? sender.accountId : null, reply.text)
-    else if (isProbe) void this.#try(() => this.#options.core.deliveries.limits.endPauses(place.name))
-    this.#adapt(place, provider, reply, isSlowing)
+    if (rule?.effect.kind === 'finding') this.#find(destination, sender, reply)
+    if (isSlowing) this.#hit(destination, rule, rule.scope === 'account' ? sender.accountId : null, reply.text)
+    else if (isProbe) void this.#try(() => this.#options.core.deliveries.limits.endPauses(destination.name))
+    this.#adapt(destination, provider, reply, isSlowing)
   }
 
-  #find(place: Place, { domainId }: Sender, { enhanced, code, text }: Reply): void {
-    const finding = { place: place.base, code: enhanced || String(code), reply: text }
+  #find(destination: Destination, { domainId }: Sender, { enhanced, code, text }: Reply): void {
+    const finding = { place: destination.base, code: enhanced || String(code), reply: text }
     void this.#try(() => this.#options.core.domains.noteFinding(domainId, finding))
   }
 
-  #hit(place: Place, rule: BackOffRule, accountId: number | null, reply: string): void {
-    const key = `${place.name} ${rule.id} ${accountId ?? ''}`
-    const hits = this.#hits.get(key) ?? { rule, place, accountId, reply, count: 0 }
+  #hit(destination: Destination, rule: BackOffRule, accountId: number | null, reply: string): void {
+    const key = `${destination.name} ${rule.id} ${accountId ?? ''}`
+    const hits = this.#hits.get(key) ?? { rule, destination, accountId, reply, count: 0 }
     hits.count++
     hits.reply = reply
     this.#hits.set(key, hits)
-    if (!this.#counting.has(key)) void this.#count(key, place)
+    if (!this.#counting.has(key)) void this.#count(key, destination)
   }
 
-  /** Counts hits until there are none left. The place goes on when the effect of the rule, if any, is known here. */
-  async #count(key: string, place: Place): Promise<void> {
+  /** Counts hits until there are none left. The destination goes on when the effect of the rule, if any, is known here. */
+  async #count(key: string, destination: Destination): Promise<void> {
     const { core, limits, log, sources } = this.#options
     this.#counting.add(key)
-    place.hold()
+    destination.hold()
     for (let hits = this.#hits.get(key); hits; hits = this.#hits.get(key)) {
       this.#hits.delete(key)
       const { rule, accountId, count, reply } = hits
       await this.#try(async () => {
-        const counted = { place: place.name, rule: rule.id, accountId: accountId ?? 0, count, within: rule.within }
+        const counted = {
+          place: destination.name,
+          rule: rule.id,
+          accountId: accountId ?? 0,
+          count,
+          within: rule.within,
+        }
         if ((await core.deliveries.limits.countHits(counted)) < rule.times) return
-        const effect = await this.#effectOf(rule, place)
+        const effect = await this.#effectOf(rule, destination)
         await core.deliveries.limits.set({ ...effect, accountId, reason: reply })
-        this.#countSet(place, effect.setting)
-        if (rule.effect.kind === 'pause' && accountId === null) sources.noteBlocked(place.name)
-        log.warn({ place: place.name, rule: rule.id }, 'a provider asks for less mail; a back-off rule applies')
+        this.#countSet(destination, effect.setting)
+        if (rule.effect.kind === 'pause' && accountId === null) sources.noteBlocked(destination.name)
+        log.warn({ place: destination.name, rule: rule.id }, 'a provider asks for less mail; a back-off rule applies')
         await limits.read()
       })
     }
     this.#counting.delete(key)
-    place.goOn()
+    destination.goOn()
   }
 
   async #effectOf(
     { id, effect, lasts }: BackOffRule,
-    place: Place,
+    destination: Destination,
   ): Promise<Omit<NewOverride, 'accountId' | 'reason'>> {
-    const base = { place: place.name, rule: id, lasts, value: null, seconds: null }
+    const base = { place: destination.name, rule: id, lasts, value: null, seconds: null }
     switch (effect.kind) {
       case 'rate':
         return { ...base, setting: 'rate', value: effect.rate.messages, seconds: effect.rate.seconds }
       case 'halve':
-        return { ...base, setting: 'rate', ...(await this.#halfOf(place)) }
+        return { ...base, setting: 'rate', ...(await this.#halfOf(destination)) }
       case 'connections':
       case 'messagesPerConnection':
         return { ...base, setting: effect.kind, value: effect.most }
@@ -141,51 +147,51 @@ export class BackOff {
     }
   }
 
-  /** Slows a place that refuses half of what it is offered, although no rule knows its replies; not the sandbox or a relay host. */
-  #adapt(place: Place, provider: Provider | undefined, reply: ServerReply, isKnown: boolean): void {
+  /** Slows a destination that refuses half of what it is offered, although no rule knows its replies; not the sandbox or a relay host. */
+  #adapt(destination: Destination, provider: Provider | undefined, reply: ServerReply, isKnown: boolean): void {
     const { core, limits, sources } = this.#options
     const isRefused = isKnown || isRefusalForNow(reply)
-    sources.noteReply(place.name, reply, isRefused)
+    sources.noteReply(destination.name, reply, isRefused)
     const refused = isRefused && !isKnown
-    place.recent.add(refused)
+    destination.recent.add(refused)
     if (!refused) return
-    const isSlowed = limits.overridesOf(place.name).some(({ rule }) => rule === ADAPTIVE_RULE)
+    const isSlowed = limits.overridesOf(destination.name).some(({ rule }) => rule === ADAPTIVE_RULE)
     if (isSlowed) {
-      const counted = { place: place.name, rule: ADAPTIVE_RULE, accountId: 0, count: 1, within: 300 }
+      const counted = { place: destination.name, rule: ADAPTIVE_RULE, accountId: 0, count: 1, within: 300 }
       void this.#try(async () => void (await core.deliveries.limits.countHits(counted)))
     }
-    const { tries, refused: all } = place.recent.counts
+    const { tries, refused: all } = destination.recent.counts
     if (tries < ADAPTIVE.tries || all < tries * ADAPTIVE.refusedShare || provider?.mx.length === 0) return
     const slowed = {
-      place: place.name,
+      place: destination.name,
       accountId: null,
       setting: 'rate',
       rule: ADAPTIVE_RULE,
       lasts: ADAPTIVE.seconds,
     } as const
     void this.#try(async () => {
-      const halving = this.#halfOf(place)
-      place.recent.clear()
+      const halving = this.#halfOf(destination)
+      destination.recent.clear()
       const half = await halving
       await core.deliveries.limits.set({ ...slowed, ...half, reason: reply.text })
-      this.#countSet(place, slowed.setting)
-      this.#options.log.warn({ place: place.name, ...half }, 'most mail is refused for now; slowed down')
+      this.#countSet(destination, slowed.setting)
+      this.#options.log.warn({ place: destination.name, ...half }, 'most mail is refused for now; slowed down')
       await limits.read()
     })
   }
 
   /** Half of the present rate, at least one message per minute: of the limit, or of what was tried within the last minute. */
-  async #halfOf(place: Place): Promise<{ readonly value: number; readonly seconds: 60 }> {
-    const { rate } = place.limits
+  async #halfOf(destination: Destination): Promise<{ readonly value: number; readonly seconds: 60 }> {
+    const { rate } = destination.limits
     // Each worker knows what it tried itself.
-    const { tries } = place.recent.counts
+    const { tries } = destination.recent.counts
     const tried = tries * (await this.#options.core.deliveries.limits.workers())
     const perMinute = rate ? Math.min(tried, (rate.messages * 60) / rate.seconds) : tried
     return { value: Math.max(1, Math.floor(perMinute / 2)), seconds: 60 }
   }
 
-  #countSet(place: Place, setting: NewOverride['setting']): void {
-    count('back_offs_total', { provider: this.#options.providers.named(place.base)?.name ?? 'other', setting })
+  #countSet(destination: Destination, setting: NewOverride['setting']): void {
+    count('back_offs_total', { provider: this.#options.providers.named(destination.base)?.name ?? 'other', setting })
   }
 
   async #try(act: () => Promise<void>): Promise<void> {

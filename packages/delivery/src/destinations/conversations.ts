@@ -72,7 +72,7 @@ export class Conversations {
     this.#ofFlow.set(key, own + 1)
   }
 
-  /** Another conversation may start: at the place that has waited longest. */
+  /** Another conversation may start: at the destination that has waited longest. */
   leave(flow: Flow): void {
     const key = flowKey(flow)
     const left = (this.#ofFlow.get(key) ?? 0) - 1

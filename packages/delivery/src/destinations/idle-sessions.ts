@@ -15,7 +15,7 @@ interface Idle extends Session {
   readonly timer: NodeJS.Timeout
 }
 
-/** The sessions of a place that wait for the next message, by site: only the hosts of its own site take a message. */
+/** The sessions of a destination that wait for the next message, by site: only the hosts of its own site take a message. */
 export class IdleSessions {
   readonly #bySite = new Map<string, Idle[]>()
   readonly #onClosed: (session: Session) => void

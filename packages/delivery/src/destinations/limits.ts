@@ -18,7 +18,7 @@ import type { WorkerSources } from '../routing/worker-sources.ts'
 /** Milliseconds between two reads of the overrides; a notification causes one at once. */
 const READ_EVERY_MS = 1000
 
-/** The limits of a place for this worker. */
+/** The limits of a destination for this worker. */
 export interface WorkerLimits extends PlaceLimits {
   /** The allowances of a source that is warmed up. */
   readonly warmUp: readonly Rate[]
@@ -34,13 +34,13 @@ export interface LimitsOptions {
   readonly siteConnections: number
   readonly sources: WorkerSources
   readonly smartHosts: SmartHosts
-  /** Called with the names of the places whose limits may have changed. */
-  readonly onChanged: (places: ReadonlySet<string>) => void
+  /** Called with the names of the destinations whose limits may have changed. */
+  readonly onChanged: (destinations: ReadonlySet<string>) => void
   /** Called with each pause during which a delivery may be tried now. */
   readonly onProbeDue: (pause: Override) => void
 }
 
-/** The limits of all places: those of the providers' file and the overrides in the database, which are the same for all workers. */
+/** The limits of all destinations: those of the providers' file and the overrides in the database, which are the same for all workers. */
 export class Limits {
   readonly #options: LimitsOptions
   #overrides = new Map<string, Override[]>()
@@ -57,18 +57,18 @@ export class Limits {
     this.#forgetGauge = measure(() => ({ pauses: this.#pauses() }))
   }
 
-  of(place: string): WorkerLimits {
+  of(destination: string): WorkerLimits {
     const { providers, siteConnections, sources, smartHosts } = this.#options
     const limits = effectiveLimits({
-      provider: providers.named(partsOfPlace(place).base),
+      provider: providers.named(partsOfPlace(destination).base),
       siteConnections,
-      overrides: this.overridesOf(place),
+      overrides: this.overridesOf(destination),
     })
-    return { ...limits, warmUp: sources.warmUpOf(place), perDay: smartHosts.allowancesOf(place) }
+    return { ...limits, warmUp: sources.warmUpOf(destination), perDay: smartHosts.allowancesOf(destination) }
   }
 
-  overridesOf(place: string): readonly Override[] {
-    return overridesFor(place, this.#overrides)
+  overridesOf(destination: string): readonly Override[] {
+    return overridesFor(destination, this.#overrides)
   }
 
   /** Reads the overrides: those that are there when it is called are in effect when it resolves. */
@@ -79,7 +79,7 @@ export class Limits {
     try {
       const overrides = await core.deliveries.limits.overrides(this.#names)
       const before = this.#overrides
-      this.#overrides = Map.groupBy(overrides, ({ place }) => place)
+      this.#overrides = Map.groupBy(overrides, ({ place: destination }) => destination)
       onChanged(new Set([...before.keys(), ...this.#overrides.keys()]))
       for (const one of overrides) if (one.stepDue && one.setting === 'pause') onProbeDue(one)
       if (overrides.some((one) => one.stepDue && one.setting === 'rate')) void this.#raise()
@@ -91,8 +91,8 @@ export class Limits {
   /** Pauses in force by provider. */
   #pauses(): Map<string, number> {
     const pauses = new Map<string, number>([...this.#names, 'other'].map((name) => [name, 0]))
-    for (const [place, overrides] of this.#overrides) {
-      const name = this.#options.providers.named(partsOfPlace(place).base)?.name ?? 'other'
+    for (const [destination, overrides] of this.#overrides) {
+      const name = this.#options.providers.named(partsOfPlace(destination).base)?.name ?? 'other'
       const paused = overrides.filter(({ setting }) => setting === 'pause').length
       pauses.set(name, (pauses.get(name) ?? 0) + paused)
     }

@@ -8,7 +8,7 @@ const UNUSED_MS = 1000
 const ASK_AGAIN_MS = 500
 
 export interface PermitsOptions {
-  readonly place: string
+  readonly destination: string
   readonly slots: Slots
   /** Called when there are permits, or when it is known that there are none. */
   readonly onAnswer: () => void
@@ -19,7 +19,7 @@ interface Unused {
   readonly since: number
 }
 
-/** The permits of this worker for connections to one place: each is a connection slot in the database. */
+/** The permits of this worker for connections to one destination: each is a connection slot in the database. */
 export class Permits {
   readonly #options: PermitsOptions
   #free: Unused[] = []
@@ -45,7 +45,7 @@ export class Permits {
     return this.#free.length
   }
 
-  /** Other workers have all connections that the place allows, as far as this one knows. */
+  /** Other workers have all connections that the destination allows, as far as this one knows. */
   get isExhausted(): boolean {
     return this.#held === 0 && performance.now() - this.#refusedAt < ASK_AGAIN_MS
   }
@@ -67,9 +67,9 @@ export class Permits {
     const count = Math.min(wanted - this.#free.length, limit - this.#held)
     if (count <= 0 || this.#asking || performance.now() - this.#refusedAt < ASK_AGAIN_MS) return
     this.#asking = true
-    const { slots, place, onAnswer } = this.#options
+    const { slots, destination, onAnswer } = this.#options
     slots
-      .take({ place, limit, count })
+      .take({ place: destination, limit, count })
       .then(
         (taken) => {
           const since = performance.now()
@@ -91,13 +91,13 @@ export class Permits {
   /** Frees permits that were not used for some time, and those beyond a limit that was lowered. */
   freeUnused(limit: number): void {
     const oldest = performance.now() - UNUSED_MS
-    const { slots, place } = this.#options
+    const { slots, destination } = this.#options
     const kept: Unused[] = []
     for (const permit of this.#free) {
       if (permit.since > oldest && this.#held <= limit) kept.push(permit)
       else {
         this.#held--
-        slots.free({ place, no: permit.no })
+        slots.free({ place: destination, no: permit.no })
       }
     }
     this.#free = kept

@@ -1,4 +1,4 @@
-/** Milliseconds without the end of a conversation after which a place is stalled: its waiting deliveries return to the database. */
+/** Milliseconds without the end of a conversation after which a destination is stalled: its waiting deliveries return to the database. */
 const STALL_MS = 5000
 
 /** A conversation in progress. */
@@ -7,7 +7,7 @@ export interface Running {
   readonly at: number
 }
 
-/** The conversations of a place that are in progress. */
+/** The conversations of a destination that are in progress. */
 export class Progress {
   readonly #running = new Set<Running>()
   /** performance.now() at the end of the last conversation, or at the start of the first one in progress. */

@@ -12,15 +12,15 @@ const MAX_CLOSED_MS = { rate: 60_000, 'warm-up': 5000 } as const
 /** Takes one message from rates that all workers share. */
 export type TakeFromRates = (rates: readonly Rate[]) => Promise<Standing>
 
-/** The rates of a place: that of the provider, the allowances of a source that is warmed up, and the daily limit of a smart host. */
-export interface PlaceRates {
+/** The rates of a destination: that of the provider, the allowances of a source that is warmed up, and the daily limit of a smart host. */
+export interface DestinationRates {
   readonly rate: MessageRate | undefined
   readonly warmUp: readonly Rate[]
   readonly perDay: readonly Rate[]
 }
 
 export interface RateGateOptions {
-  readonly place: string
+  readonly destination: string
   readonly takeFromRates: TakeFromRates
   /** Called when it is known whether a message may pass. */
   readonly onAnswer: () => void
@@ -28,9 +28,9 @@ export interface RateGateOptions {
   readonly onSpent: (seconds: number) => void
 }
 
-/** Lets as many messages pass as the rates of a place allow all workers together. */
+/** Lets as many messages pass as the rates of a destination allow all workers together. */
 export class RateGate {
-  readonly #place: string
+  readonly #destination: string
   readonly #take: TakeFromRates
   readonly #onAnswer: () => void
   readonly #onSpent: (seconds: number) => void
@@ -42,15 +42,15 @@ export class RateGate {
   #closedUntil = 0
   #closedBy: 'rate' | 'warm-up' = 'rate'
 
-  constructor({ place, takeFromRates, onAnswer, onSpent }: RateGateOptions) {
-    this.#place = place
+  constructor({ destination, takeFromRates, onAnswer, onSpent }: RateGateOptions) {
+    this.#destination = destination
     this.#take = takeFromRates
     this.#onAnswer = onAnswer
     this.#onSpent = onSpent
   }
 
-  set rates({ rate, warmUp, perDay }: PlaceRates) {
-    const next = [...warmUp, ...perDay, ...(rate ? [windowOf(this.#place, rate)] : [])]
+  set rates({ rate, warmUp, perDay }: DestinationRates) {
+    const next = [...warmUp, ...perDay, ...(rate ? [windowOf(this.#destination, rate)] : [])]
     this.#warmUp = warmUp
     // The limits are set when the sources have changed, and with them what is left of their allowances.
     if (this.#closedBy === 'warm-up') this.#closedUntil = 0
@@ -105,11 +105,11 @@ export class RateGate {
 }
 
 /** The window in which a rate is counted. Each has a name of its own, since they begin at the same times. */
-export function windowOf(place: string, { messages, seconds }: MessageRate): Rate {
+export function windowOf(destination: string, { messages, seconds }: MessageRate): Rate {
   const per = (window: number): number => (messages * window) / seconds
   const window = WINDOWS.find((one) => per(one) >= ENOUGH || (per(one) >= 1 && Number.isInteger(per(one)))) ?? 3600
   return {
-    name: `place ${window} ${place}`,
+    name: `place ${window} ${destination}`,
     what: 'messages to a provider',
     limit: Math.max(1, Math.floor(per(window))),
     seconds: window,

@@ -7,7 +7,7 @@ interface Bucket {
   refused: number
 }
 
-/** How many deliveries were tried at a place within the last minute, and how many the provider refused for now. */
+/** How many deliveries were tried at a destination within the last minute, and how many the provider refused for now. */
 export class RecentTries {
   #buckets: Bucket[] = []
 

@@ -17,7 +17,7 @@ interface Health {
   rejectedInARow: number
 }
 
-/** Which sites of a place are unreachable. Only those in trouble are remembered. */
+/** Which sites of a destination are unreachable. Only those in trouble are remembered. */
 export class SiteHealth {
   readonly #sites = new Map<string, Health>()
 

@@ -16,8 +16,8 @@ export interface SlotsOptions {
 }
 
 /**
- * The connection slots of this worker, in the database: all workers together never have more connections to a place than its limit. One
- * statement serves many places. Statements run one after another: after one whose response was lost, the rows are compared with the
+ * The connection slots of this worker, in the database: all workers together never have more connections to a destination than its limit. One
+ * statement serves many destinations. Statements run one after another: after one whose response was lost, the rows are compared with the
  * slots in use before anything else is taken.
  */
 export class Slots {
@@ -47,7 +47,7 @@ export class Slots {
     this.#checking = setInterval(() => void this.#check(), CHECK_EVERY_MS)
   }
 
-  /** Takes up to `count` slots; returns their numbers. A place must have only one request at a time. Throws if the database is away. */
+  /** Takes up to `count` slots; returns their numbers. A destination must have only one request at a time. Throws if the database is away. */
   take(request: SlotRequest): Promise<readonly number[]> {
     return this.#taking.add(request)
   }
@@ -129,11 +129,11 @@ export class Slots {
   }
 }
 
-function keyOf({ place, no }: Slot): string {
-  return `${no} ${place}`
+function keyOf({ place: destination, no }: Slot): string {
+  return `${no} ${destination}`
 }
 
 function byRequest(requests: readonly SlotRequest[], slots: readonly Slot[]): number[][] {
-  const byPlace = Map.groupBy(slots, ({ place }) => place)
-  return requests.map(({ place }) => (byPlace.get(place) ?? []).map(({ no }) => no))
+  const byDestination = Map.groupBy(slots, ({ place: destination }) => destination)
+  return requests.map(({ place: destination }) => (byDestination.get(destination) ?? []).map(({ no }) => no))
 }

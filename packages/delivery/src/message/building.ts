@@ -1,6 +1,6 @@
 import type { Core, Log } from '@postrider/core'
 import { Suspects } from '../queue/suspects.ts'
-import type { Routes } from '../routing/routes.ts'
+import type { NextHops } from '../routing/next-hops.ts'
 import { BuildTurns } from './build-turns.ts'
 import { LargeBodies } from './large-bodies.ts'
 
@@ -15,10 +15,10 @@ export function createBuilding(options: {
   readonly core: Core
   readonly log: Log
   readonly workerId: number
-  readonly routes: Routes
+  readonly nextHops: NextHops
 }): Building {
   return {
-    bodies: new LargeBodies(options.core, { single: options.routes.mainPlace !== undefined }),
+    bodies: new LargeBodies(options.core, { single: options.nextHops.mainDestination !== undefined }),
     suspects: new Suspects(options),
     turns: new BuildTurns(),
   }

@@ -72,7 +72,7 @@ export class AccountHolds {
   }
 
   /** The same, also of a delivery whose account is slowed; if it may be sent, it is counted. */
-  async placeOf(delivery: ClaimedDelivery): Promise<string | undefined> {
+  async destinationOf(delivery: ClaimedDelivery): Promise<string | undefined> {
     const heldAt = this.heldAt(delivery)
     const held = this.#byFlow.get(flowKey(delivery))
     if (heldAt !== undefined || !held?.rate) return heldAt
@@ -90,8 +90,8 @@ export class AccountHolds {
   }
 
   /** How many deliveries of the flow may be claimed of those that are parked because it was held. */
-  roomFor(flow: Flow, place: string): number {
-    if (place === HELD_RECIPIENT_PLACE) return this.#recipients.has(flow.accountId) ? 0 : AT_ONCE.released
+  roomFor(flow: Flow, destination: string): number {
+    if (destination === HELD_RECIPIENT_PLACE) return this.#recipients.has(flow.accountId) ? 0 : AT_ONCE.released
     const held = this.#byFlow.get(flowKey(flow))
     if (!held) return AT_ONCE.released
     return held.rate === null || performance.now() < held.closedUntil ? 0 : AT_ONCE.slowed

@@ -1,64 +1,64 @@
 import type { Flow } from '@postrider/core'
 import { flowKey } from './fair-queue.ts'
 
-/** A flow that has mail parked at a place. */
+/** A flow that has mail parked at a destination. */
 export interface Backlogged {
   readonly flow: Flow
   /** The place's name. */
-  readonly place: string
+  readonly destination: string
 }
 
-/** How many places are looked at to find parked mail that can go on. */
+/** How many destinations are looked at to find parked mail that can go on. */
 const EXAMINED = 1000
 /** Maximum number of entries; others are found later, when there are fewer. */
 const MAX_ENTRIES = 50_000
 
-/** The mail that is parked in the database, as far as this worker knows. It is claimed by place when that has capacity. */
+/** The mail that is parked in the database, as far as this worker knows. It is claimed by destination when that has capacity. */
 export class Backlog {
-  /** The flows by place. The order of places is that in which they are looked at; the flows of a place take turns. */
-  readonly #places = new Map<string, Map<number, Flow>>()
+  /** The flows by destination. The order of destinations is that in which they are looked at; the flows of a destination take turns. */
+  readonly #destinations = new Map<string, Map<number, Flow>>()
   #size = 0
 
   get isEmpty(): boolean {
     return this.#size === 0
   }
 
-  add({ accountId, class: of }: Flow, place: string): void {
+  add({ accountId, class: of }: Flow, destination: string): void {
     const key = flowKey({ accountId, class: of })
-    const flows = this.#places.get(place)
+    const flows = this.#destinations.get(destination)
     if (flows?.has(key) || this.#size >= MAX_ENTRIES) return
     this.#size++
     if (flows) flows.set(key, { accountId, class: of })
-    else this.#places.set(place, new Map([[key, { accountId, class: of }]]))
+    else this.#destinations.set(destination, new Map([[key, { accountId, class: of }]]))
   }
 
-  remove({ flow, place }: Backlogged): void {
-    const flows = this.#places.get(place)
+  remove({ flow, destination }: Backlogged): void {
+    const flows = this.#destinations.get(destination)
     if (!flows?.delete(flowKey(flow))) return
     this.#size--
-    if (flows.size === 0) this.#places.delete(place)
+    if (flows.size === 0) this.#destinations.delete(destination)
   }
 
-  removePlace(place: string): void {
-    this.#size -= this.#places.get(place)?.size ?? 0
-    this.#places.delete(place)
+  removeDestination(destination: string): void {
+    this.#size -= this.#destinations.get(destination)?.size ?? 0
+    this.#destinations.delete(destination)
   }
 
-  has(place: string): boolean {
-    return this.#places.has(place)
+  has(destination: string): boolean {
+    return this.#destinations.has(destination)
   }
 
   /**
-   * Returns at most `count` flows that fulfil a condition, all of one place: the next one that is open for some flow and has such flows. Places
+   * Returns at most `count` flows that fulfil a condition, all of one destination: the next one that is open for some flow and has such flows. Destinations
    * and flows that were looked at come last the next time.
    */
-  next(count: number, isOpen: (place: string) => boolean, isWanted: (one: Backlogged) => boolean): Backlogged[] {
-    let left = Math.min(this.#places.size, EXAMINED)
-    for (const [place, flows] of this.#places) {
+  next(count: number, isOpen: (destination: string) => boolean, isWanted: (one: Backlogged) => boolean): Backlogged[] {
+    let left = Math.min(this.#destinations.size, EXAMINED)
+    for (const [destination, flows] of this.#destinations) {
       if (left-- === 0) break
-      this.#places.delete(place)
-      this.#places.set(place, flows)
-      const found = isOpen(place) ? this.#wanted(count, [place, flows], isWanted) : []
+      this.#destinations.delete(destination)
+      this.#destinations.set(destination, flows)
+      const found = isOpen(destination) ? this.#wanted(count, [destination, flows], isWanted) : []
       if (found.length > 0) return found
     }
     return []
@@ -66,7 +66,7 @@ export class Backlog {
 
   #wanted(
     count: number,
-    [place, flows]: readonly [string, Map<number, Flow>],
+    [destination, flows]: readonly [string, Map<number, Flow>],
     isWanted: (one: Backlogged) => boolean,
   ): Backlogged[] {
     const found: Backlogged[] = []
@@ -75,7 +75,7 @@ export class Backlog {
       if (left-- === 0) break
       flows.delete(key)
       flows.set(key, flow)
-      if (isWanted({ flow, place })) found.push({ flow, place })
+      if (isWanted({ flow, destination })) found.push({ flow, destination })
     }
     return found
   }

@@ -40,7 +40,7 @@ export function runClaimLoop(options: ClaimLoopOptions): ClaimLoop {
         if (performance.now() >= reconcileAt) await reconcile()
         await look()
         const claimed = await due.claim()
-        // One place at a time: 64 of them took up to 256 ms, and new mail of all waited.
+        // One destination at a time: 64 of them took up to 256 ms, and new mail of all waited.
         const hadParked = await claimParked(options)
         // A small claim costs nearly as much as a large one, so wait until more deliveries are due.
         if (claimed > 0 && claimed < BATCH / 2 && !hadParked) await pause(GROW_MS)

@@ -6,17 +6,18 @@ import {
   isDatabaseAway,
   isPerishable,
   type Log,
+  type Outcome,
   type Providers,
   type WaitingFor,
 } from '@postrider/core'
 import { Conversations } from '../destinations/conversations.ts'
-import type { Place, RoutedDelivery } from '../destinations/place.ts'
-import type { Connections } from '../destinations/place-connections.ts'
-import { Places } from '../destinations/places.ts'
+import type { Destination, RoutedDelivery } from '../destinations/destination.ts'
+import type { Connections } from '../destinations/destination-connections.ts'
+import { Destinations } from '../destinations/destinations.ts'
 import { type Building, createBuilding } from '../message/building.ts'
-import type { Routes } from '../routing/routes.ts'
+import type { NextHops } from '../routing/next-hops.ts'
+import { Routes } from '../routing/routes.ts'
 import { SmartHosts } from '../routing/smart-hosts.ts'
-import { Ways } from '../routing/ways.ts'
 import { WorkerSources } from '../routing/worker-sources.ts'
 import { deliver, type InFlightDelivery } from '../smtp/deliver.ts'
 import { HostMemory } from '../smtp/session.ts'
@@ -34,20 +35,20 @@ export interface DispatcherOptions {
   readonly config: Config
   readonly log: Log
   readonly workerId: number
-  readonly routes: Routes
+  readonly nextHops: NextHops
   readonly providers: Providers
   readonly recorder: Recorder
   /** Called whenever capacity was freed. */
   readonly onCapacity: () => void
 }
 
-/** Milliseconds between checks of the places. */
+/** Milliseconds between checks of the destinations. */
 const LOOK_EVERY_MS = 1000
 
-/** Passes claimed deliveries to their places and outcomes to the recorder. */
+/** Passes claimed deliveries to their destinations and outcomes to the recorder. */
 export class Dispatcher {
   readonly #options: DispatcherOptions
-  readonly #places: Places
+  readonly #destinations: Destinations
   readonly #conversations = new Conversations()
   readonly #memory = new HostMemory()
   readonly #building: Building
@@ -56,7 +57,7 @@ export class Dispatcher {
   readonly #giveBack: GiveBack
   readonly #sources: WorkerSources
   readonly #smartHosts: SmartHosts
-  readonly #ways: Ways
+  readonly #routes: Routes
   readonly #holds: AccountHolds
   readonly #looking: NodeJS.Timeout
   #stopping = false
@@ -68,32 +69,30 @@ export class Dispatcher {
     this.#outcomes = new Outcomes({ ...options, inFlight: this.#inFlight })
     this.#giveBack = new GiveBack({ ...options, inFlight: this.#inFlight })
     this.#sources = new WorkerSources({ ...options, onChanged: () => this.#routeAgain() })
-    this.#smartHosts = new SmartHosts({ ...options, onChanged: () => this.#places.allowancesChanged() })
+    this.#smartHosts = new SmartHosts({ ...options, onChanged: () => this.#destinations.allowancesChanged() })
     this.#holds = new AccountHolds(options)
-    this.#places = new Places({
-      ...options,
-      holds: this.#holds,
+    const shared = { ...options, sources: this.#sources, smartHosts: this.#smartHosts, holds: this.#holds }
+    this.#destinations = new Destinations({
+      ...shared,
       conversations: this.#conversations,
       siteConnections: options.config.siteConnections,
-      mainPlace: options.routes.mainPlace,
-      sources: this.#sources,
-      smartHosts: this.#smartHosts,
-      park: (deliveries, place, waitingFor) => {
-        // Another source, or a smart host, may send what this place does not take now. Of mail that is too much for it, this would be repeated.
+      mainDestination: options.nextHops.mainDestination,
+      park: (deliveries, destination, waitingFor) => {
+        // Another source, or a smart host, may send what this destination does not take now. Of mail that is too much for it, this would be repeated.
         const mayGoElsewhere = waitingFor === 'warm-up' || !this.#smartHosts.isEmpty
         if (mayGoElsewhere && waitingFor !== 'connections') this.#routeAll(deliveries)
-        else void this.#park(deliveries, place.name, waitingFor)
+        else void this.#park(deliveries, destination.name, waitingFor)
       },
-      run: (inFlight, place, connections, isProbe) => this.#run(inFlight, place, { connections, isProbe }),
+      run: (inFlight, at, connections, isProbe) => this.#run(inFlight, at, { connections, isProbe }),
     })
-    this.#ways = new Ways({ ...options, sources: this.#sources, smartHosts: this.#smartHosts, places: this.#places })
+    this.#routes = new Routes({ ...shared, destinations: this.#destinations })
     this.#looking = setInterval(() => this.#look(), LOOK_EVERY_MS)
   }
 
   /** To be called before the first {@link take}. */
   async start(): Promise<void> {
-    await Promise.all([this.#sources.start(), this.#smartHosts.start(), this.#holds.start(), this.#ways.start()])
-    await this.#places.start()
+    await Promise.all([this.#sources.start(), this.#smartHosts.start(), this.#holds.start(), this.#routes.start()])
+    await this.#destinations.start()
   }
 
   /** How many more deliveries may be claimed. */
@@ -110,26 +109,26 @@ export class Dispatcher {
   }
 
   get hasParked(): boolean {
-    return this.#places.hasParked
+    return this.#destinations.hasParked
   }
 
   /** Finds mail that is parked, also by other workers. */
   async lookForParked(): Promise<void> {
-    await this.#places.look()
+    await this.#destinations.look()
   }
 
-  /** The database has no more parked mail of this flow at this place. */
+  /** The database has no more parked mail of this flow at this destination. */
   parkedIsEmpty(backlogged: Backlogged): void {
-    this.#places.clear(backlogged)
+    this.#destinations.clear(backlogged)
   }
 
-  /** Parked mail of the next place that can deliver some now, and how much of each flow may be claimed. */
+  /** Parked mail of the next destination that can deliver some now, and how much of each flow may be claimed. */
   *parkedWithCapacity(): Generator<{ readonly backlogged: Backlogged; readonly limit: number }> {
     let given = 0
     const limitOf = (flow: Flow, room: number): number =>
       this.capacity - given >= room ? room : Math.min(room, this.reserveFor(flow, given))
     const mayClaim = (flow: Flow, room: number): boolean => this.mayClaim(flow) && limitOf(flow, room) > 0
-    for (const { backlogged, room } of this.#places.withCapacity(mayClaim)) {
+    for (const { backlogged, room } of this.#destinations.withCapacity(mayClaim)) {
       const limit = limitOf(backlogged.flow, room)
       given += Math.max(limit, 0)
       if (limit > 0) yield { backlogged, limit }
@@ -149,16 +148,12 @@ export class Dispatcher {
       const messages = await this.#options.core.messages.load([...new Set(claimed.map(({ messageId }) => messageId))])
       for (const delivery of claimed) {
         const message = messages.get(delivery.messageId)
-        if (!message) {
-          this.#outcomes.fault(delivery, new Error('the message of a queued delivery does not exist'))
-          continue
-        }
-        this.#inFlight.load(message)
-        this.#routeAll([{ delivery, message, takenAt }])
+        if (message) this.#inFlight.load(message)
+        if (message) this.#routeAll([{ delivery, message, takenAt }])
+        else this.#outcomes.fault(delivery, new Error('the message of a queued delivery does not exist'))
       }
     } catch (error) {
-      const taken = claimed.map((delivery) => ({ delivery }))
-      await this.#giveBack.release(taken, 1)
+      await this.#giveBack.release(claimed.map((delivery) => ({ delivery })), 1)
       throw error
     }
   }
@@ -171,24 +166,25 @@ export class Dispatcher {
   async #route(inFlight: InFlightDelivery): Promise<void> {
     const { delivery } = inFlight
     if (delivery.isHeld) return this.#outcomes.finish(delivery, endedWaiting('hold'), inFlight)
-    const heldAt = this.#holds.isEmpty ? undefined : await this.#holds.placeOf(delivery)
+    const heldAt = this.#holds.isEmpty ? undefined : await this.#holds.destinationOf(delivery)
     if (heldAt !== undefined) return this.#park([inFlight], heldAt, 'account')
-    const way = await this.#ways.choose(inFlight)
-    if (way.kind === 'failed') return this.#outcomes.finish(delivery, way.outcome, inFlight)
+    const route = await this.#routes.choose(inFlight)
+    if (route.kind === 'failed') return this.#outcomes.finish(delivery, route.outcome, inFlight)
     if (this.#stopping) return this.#giveBack.release([inFlight], 0)
-    if (!way.isHere) return this.#park([inFlight], way.place, way.waitingFor ?? 'source')
-    const place = this.#places.named(way.place)
-    const closed = place.closedFor(delivery) ?? (this.#places.roomFor(delivery, place) > 0 ? undefined : 'connections')
-    if (closed) return this.#park([inFlight], place.name, closed)
-    place.push({ ...inFlight, site: way.site })
+    if (!route.isHere) return this.#park([inFlight], route.destination, route.waitingFor ?? 'source')
+    const destination = this.#destinations.named(route.destination)
+    const room = this.#destinations.roomFor(delivery, destination)
+    const closed = destination.closedFor(delivery) ?? (room > 0 ? undefined : 'connections')
+    if (closed) return this.#park([inFlight], destination.name, closed)
+    destination.push({ ...inFlight, site: route.site })
   }
 
   /** The sources have changed: what waits for one that cannot send from here is passed to others. */
   #routeAgain(): void {
-    this.#places.allowancesChanged()
-    for (const place of this.#places) {
-      if (place.waiting === 0 || this.#sources.of(place.name) === 'here') continue
-      this.#routeAll(place.drain())
+    this.#destinations.allowancesChanged()
+    for (const destination of this.#destinations) {
+      if (destination.waiting === 0 || this.#sources.of(destination.name) === 'here') continue
+      this.#routeAll(destination.drain())
     }
     this.#options.onCapacity()
   }
@@ -200,15 +196,16 @@ export class Dispatcher {
   }
 
   /**
-   * A place whose conversations do not end (a tarpit, a host that never greets) keeps its connections only: the deliveries that wait for
-   * it are parked in the database, where they take no capacity from other places, until a conversation ends.
+   * A destination whose conversations do not end (a tarpit, a host that never greets) keeps its connections only: the deliveries that wait for
+   * it are parked in the database, where they take no capacity from other destinations, until a conversation ends.
    */
   #look(): void {
     let slow = 0
-    for (const place of this.#places) {
-      slow += place.progress.slow
-      place.tidy()
-      if (place.waiting > 0 && this.#places.stalls(place)) void this.#park(place.drain(), place.name, 'connections')
+    for (const destination of this.#destinations) {
+      slow += destination.progress.slow
+      destination.tidy()
+      if (destination.waiting > 0 && this.#destinations.stalls(destination))
+        void this.#park(destination.drain(), destination.name, 'connections')
     }
     this.#inFlight.slow = slow
     this.#conversations.slow = slow
@@ -217,59 +214,61 @@ export class Dispatcher {
 
   async #run(
     inFlight: RoutedDelivery,
-    place: Place,
+    destination: Destination,
     { connections, isProbe }: { readonly connections: Connections; readonly isProbe: boolean },
   ): Promise<void> {
     try {
       const { core, config, workerId } = this.#options
       const { delivery, message, site } = inFlight
-      if (isPerishable(message.settings) && isTooLate(inFlight))
-        return this.#outcomes.finish(delivery, TOO_LATE, { message })
+      const finish = (outcome: Outcome): void => this.#outcomes.finish(delivery, outcome, { message })
+      if (isPerishable(message.settings) && isTooLate(inFlight)) return finish(TOO_LATE)
       const heldAt = this.#holds.heldAt(delivery)
       if (heldAt !== undefined) return await this.#park([inFlight], heldAt, 'account')
       if (delivery.attempt === 1) this.#holds.repeats.add(delivery)
-      const way = await this.#ways.again(inFlight, place.name)
-      if (way.kind === 'failed') return this.#outcomes.finish(delivery, way.outcome, { message })
-      // The way may have changed while the delivery waited; it then waits at another place.
-      if (way.site !== site || way.place !== place.name || !way.isHere) return await this.#route(inFlight)
-      if (place.health.isDown(site)) return this.#outcomes.finish(delivery, siteDown(place, site), { message })
+      const route = await this.#routes.again(inFlight, destination.name)
+      if (route.kind === 'failed') return finish(route.outcome)
+      const { source } = route
+      // The route may have changed while the delivery waited; it then waits at another destination.
+      const isSame = route.site === site && route.destination === destination.name && route.isHere
+      if (!isSame) return await this.#route(inFlight)
+      if (destination.health.isDown(site)) return finish(siteDown(destination, site))
       const sender = { accountId: delivery.accountId, domainId: message.domainId, recipient: delivery.recipient }
       const outcome = await deliver(inFlight, {
         core,
         building: this.#building,
         site,
         workerId,
-        route: way.route,
-        routes: way.routes,
-        source: way.source,
-        heloName: way.source?.helo ?? config.heloName,
+        nextHop: route.nextHop,
+        nextHops: route.nextHops,
+        source,
+        heloName: source?.helo ?? config.heloName,
         returnPathHost: config.returnPathHost,
         memory: this.#memory,
-        tls: way.tls,
-        onSessionEnded: (host, reply) => this.#places.heardReply(place, sender, { ...reply, host }, false),
+        tls: route.tls,
+        onSessionEnded: (host, reply) => this.#destinations.heardReply(destination, sender, { ...reply, host }, false),
         connections: this.#stopping ? { ...connections, keep: (connection) => connection.close() } : connections,
         recordEndOfData: (own, host) => this.#outcomes.recordEndOfData(own, host, message),
       })
       // The address is gone from this host: another worker or source sends it.
-      if (way.source && isWithoutAddress(outcome) && !this.#sources.stillHas(way.source))
-        return await this.#route(inFlight)
+      if (source && isWithoutAddress(outcome) && !this.#sources.stillHas(source)) return await this.#route(inFlight)
       // A delivery restricted to one host says nothing about the site's other hosts.
-      if (outcome && outcome.kind !== 'dropped' && delivery.onlyHost === null) place.heard(site, beginningOf(outcome))
-      if (outcome) this.#places.heard(place, sender, outcome, isProbe)
-      this.#places.tried(delivery, place.name)
-      this.#outcomes.finish(delivery, outcome, { message, place: place.name })
+      const isOfSite = outcome && outcome.kind !== 'dropped' && delivery.onlyHost === null
+      if (isOfSite) destination.heard(site, beginningOf(outcome))
+      if (outcome) this.#destinations.heard(destination, sender, outcome, isProbe)
+      this.#destinations.tried(delivery, destination.name)
+      this.#outcomes.finish(delivery, outcome, { message, destination: destination.name })
     } catch (error) {
       if (!isDatabaseAway(error)) return this.#outcomes.fault(inFlight.delivery, error, inFlight.message)
       await this.#giveBack.releaseUnoffered(inFlight, error)
     }
   }
 
-  /** Leaves deliveries to the database until their place has capacity. */
-  async #park(inFlight: readonly InFlightDelivery[], place: string, waitingFor: WaitingFor): Promise<void> {
+  /** Leaves deliveries to the database until their destination has capacity. */
+  async #park(inFlight: readonly InFlightDelivery[], destination: string, waitingFor: WaitingFor): Promise<void> {
     const [ended, others] = [inFlight.filter(hasEnded), inFlight.filter((one) => !hasEnded(one))]
     for (const { delivery, message } of ended) this.#outcomes.finish(delivery, endedWaiting(waitingFor), { message })
-    for (const { delivery } of others) this.#places.parked(delivery, place)
-    await this.#giveBack.park(others, { place, waitingFor }, (one) => this.#ways.lookWithin(one))
+    for (const { delivery } of others) this.#destinations.parked(delivery, destination)
+    await this.#giveBack.park(others, { place: destination, waitingFor }, (one) => this.#routes.lookWithin(one))
   }
 
   /**
@@ -281,18 +280,18 @@ export class Dispatcher {
     clearInterval(this.#looking)
     void this.#sources.leave()
     const deadline = performance.now() + patience
-    const unstarted = [...this.#places].flatMap((place) => place.drain())
+    const unstarted = [...this.#destinations].flatMap((destination) => destination.drain())
     if (unstarted.length > 0) await this.#giveBack.release(unstarted, 0)
     let windDownAt = 0
     while (this.#inFlight.count > 0 && performance.now() < deadline) {
       if (performance.now() >= windDownAt) {
         // Other workers need the connections.
-        this.#places.windDown()
+        this.#destinations.windDown()
         windDownAt = performance.now() + LOOK_EVERY_MS
       }
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
-    const own = [this.#places, this.#sources, this.#smartHosts, this.#holds, this.#ways]
+    const own = [this.#destinations, this.#sources, this.#smartHosts, this.#holds, this.#routes]
     await Promise.all(own.map((one) => one.close()))
     this.#conversations.close()
   }

@@ -4,7 +4,7 @@ import { flowKey } from './fair-queue.ts'
 /** Milliseconds between two statements. */
 const FLUSH_EVERY_MS = 2000
 
-/** Counts how many deliveries of each flow are tried at the places where it has parked mail, so that it is known when the rest is tried. */
+/** Counts how many deliveries of each flow are tried at the destinations where it has parked mail, so that it is known when the rest is tried. */
 export class FlowTries {
   readonly #options: { readonly core: Core; readonly log: Log }
   #tried = new Map<string, FlowProgress>()
@@ -14,10 +14,10 @@ export class FlowTries {
     this.#options = options
   }
 
-  add({ accountId, class: of }: Flow, place: string): void {
-    const key = `${flowKey({ accountId, class: of })} ${place}`
+  add({ accountId, class: of }: Flow, destination: string): void {
+    const key = `${flowKey({ accountId, class: of })} ${destination}`
     const tried = (this.#tried.get(key)?.tried ?? 0) + 1
-    this.#tried.set(key, { place, accountId, class: of, tried })
+    this.#tried.set(key, { place: destination, accountId, class: of, tried })
     this.#flushing ??= setTimeout(() => void this.flush(), FLUSH_EVERY_MS)
   }
 

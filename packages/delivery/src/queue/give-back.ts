@@ -68,7 +68,7 @@ export class GiveBack {
     await this.release([given], 1)
   }
 
-  /** They wait at their place until it has capacity. `lookWithin`: see {@link ParkedDelivery}. */
+  /** They wait at their destination until it has capacity. `lookWithin`: see {@link ParkedDelivery}. */
   async park<T extends Given>(
     given: readonly T[],
     where: { readonly place: string; readonly waitingFor: WaitingFor },

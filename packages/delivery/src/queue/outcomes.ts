@@ -27,8 +27,8 @@ export interface OutcomesOptions {
 /** The subject of an outcome. */
 export interface Tried {
   readonly message: LoadedMessage | undefined
-  /** The place where it was offered; undefined if it was not. */
-  readonly place?: string | undefined
+  /** The destination where it was offered; undefined if it was not. */
+  readonly destination?: string | undefined
 }
 
 /** Passes the outcomes of deliveries to the recorder. A delivery whose outcome is recorded is no longer in flight. */
@@ -71,15 +71,15 @@ export class Outcomes {
     return logDeliveries === 'all' || (logDeliveries === 'failures' && kind !== 'delivered')
   }
 
-  #record(delivery: ClaimedDelivery, outcome: Outcome, { message, place }: Tried, again: boolean): void {
+  #record(delivery: ClaimedDelivery, outcome: Outcome, { message, destination }: Tried, again: boolean): void {
     const { recorder, workerId, log, inFlight } = this.#options
     const { messageId, recipientNo, attempt, class: of } = delivery
-    const result = { messageId, recipientNo, attempt, class: of, workerId, outcome, place }
+    const result = { messageId, recipientNo, attempt, class: of, workerId, outcome, place: destination }
     recorder.record(result, this.#promptnessOf(delivery)).then(
       (taken) => {
         if (taken) {
           if (this.#isLogged(outcome)) log.info({ messageId, recipientNo, attempt, ...summary(outcome) }, outcome.kind)
-          countAttempt({ delivery, outcome, message, place }, this.#options.providers)
+          countAttempt({ delivery, outcome, message, destination }, this.#options.providers)
           traceAttempt({ delivery, outcome, message })
         } else {
           log.warn({ messageId, recipientNo, attempt }, 'stale result rejected')
@@ -91,7 +91,7 @@ export class Outcomes {
         log.error({ err, messageId, recipientNo, attempt }, 'could not record result')
         // Retry with an outcome that the database cannot reject. If that fails, too, the delivery stays in flight: if it were released,
         // it would be sent again immediately. Its claim ends with this worker's lease, and the recorded end of data shows its state.
-        if (!again) this.#record(delivery, unrecordable(outcome), { message, place }, true)
+        if (!again) this.#record(delivery, unrecordable(outcome), { message, destination }, true)
       },
     )
   }

@@ -1,5 +1,5 @@
 import type { DamagedBody, Deferred, Outcome, Reply, Stage, WaitingFor } from '@postrider/core'
-import type { Place } from '../destinations/place.ts'
+import type { Destination } from '../destinations/destination.ts'
 import type { Beginning } from '../destinations/site-health.ts'
 import { siteOfSessions } from '../tls/policy.ts'
 
@@ -35,7 +35,7 @@ export const TOO_LATE: Deferred = {
   reply: { code: 0, enhanced: '4.4.7', text: 'not attempted: the deadline of the message has passed' },
 }
 
-/** The outcome without an attempt of a message whose lifetime ended while its place had no capacity for it. It is expired. */
+/** The outcome without an attempt of a message whose lifetime ended while its destination had no capacity for it. It is expired. */
 export function endedWaiting(waitingFor: WaitingFor | 'hold'): Deferred {
   const text = `not attempted: ${WAITED[waitingFor]} until the message expired`
   return { ...INTERNAL_ERROR, reply: { code: 0, enhanced: '4.4.7', text } }
@@ -63,7 +63,7 @@ export function unrecordable(outcome: Outcome): Deferred {
 }
 
 /** The outcome without an attempt, while the hosts of a site are known to be unreachable, or without the TLS that is demanded. */
-export function siteDown({ health }: Place, sessions: string): Outcome {
+export function siteDown({ health }: Destination, sessions: string): Outcome {
   const name = siteOfSessions(sessions)
   const lacksTls = health.lacksTls(sessions)
   const problem = lacksTls ? 'did not have the TLS that is required' : 'were unreachable'

@@ -15,7 +15,7 @@ import {
   type Reply,
   type StsPolicies,
 } from '@postrider/core'
-import { placeName } from '../destinations/place-name.ts'
+import { destinationName } from '../destinations/destination-name.ts'
 import { createMxLookup, daneDigest, type MxLookup, type MxRecords, withDane } from '../tls/secure-mx.ts'
 
 /** A host that accepts mail for a domain. */
@@ -28,12 +28,15 @@ export interface MailHost {
 }
 
 /** Where a domain's mail goes: the hosts, or the reason why there are none. */
-export type Route =
-  /** `site` identifies the set of hosts: domains with the same set share connections. `place`: what limits apply to (place-name.ts). */
+export type NextHop =
+  /**
+   * `site` identifies the set of hosts: domains with the same set share connections. `destination`: what limits
+   * apply to (destination-name.ts).
+   */
   | {
       readonly kind: 'hosts'
       readonly site: string
-      readonly place: string
+      readonly destination: string
       readonly hosts: readonly MailHost[]
       /** The MTA-STS policy of the domain. If it is enforced, these are the hosts that it lists. */
       readonly policy?: DomainPolicy
@@ -44,7 +47,7 @@ export type Route =
 
 export interface Mx {
   /** Never throws: a DNS failure is an outcome. `accountId`: the one for whose mail it is looked up. */
-  route(domain: string, accountId?: number): Promise<Route> | Route
+  of(domain: string, accountId?: number): Promise<NextHop> | NextHop
   /** The host's addresses, IPv4 first; at most five. Empty if it has none. */
   addresses(host: string): Promise<readonly string[]>
 }
@@ -72,17 +75,19 @@ export function createMx({ config, providers, tls: { sts, dnssec, dane } }: MxOp
     dnssec,
     plain: async (domain) => ({ records: await resolver.resolveMx(domain) }),
   })
-  const routes = createCache<Route, number>({
+  const found = createCache<NextHop, number>({
     maxAge: ROUTE_AGE_MS,
-    ageOf: (route) => (isUnsettled(route) ? FAILURE_AGE_MS : ROUTE_AGE_MS),
+    ageOf: (nextHop) => (isUnsettled(nextHop) ? FAILURE_AGE_MS : ROUTE_AGE_MS),
     maxEntries: 50_000,
     load: async (domain, accountId) => {
-      const [found, policy] = await Promise.all([
-        counted(findRoute({ resolver, lookup, domain, accountId, ownName: config.heloName })),
+      const [hosts, policy] = await Promise.all([
+        counted(findHosts({ resolver, lookup, domain, accountId, ownName: config.heloName })),
         sts.policyOf(domain).catch(() => 'unknown' as const),
       ])
       const listed =
-        found.kind === 'failed' ? found : withPolicy({ ...found, place: placeName(found, providers) }, policy)
+        hosts.kind === 'failed'
+          ? hosts
+          : withPolicy({ ...hosts, destination: destinationName(hosts, providers) }, policy)
       return listed.kind === 'failed' ? listed : withCertificates(listed, { dane, accountId })
     },
   })
@@ -95,13 +100,13 @@ export function createMx({ config, providers, tls: { sts, dnssec, dane } }: MxOp
     },
   })
   return {
-    route: (domain, accountId) => routes.get(domain, accountId),
+    of: (domain, accountId) => found.get(domain, accountId),
     addresses: async (host) => addresses.get(host),
   }
 }
 
 /** Counts a lookup in the metrics of this process. */
-async function counted(finding: Promise<FoundRoute>): Promise<FoundRoute> {
+async function counted(finding: Promise<FoundHosts>): Promise<FoundHosts> {
   const began = performance.now()
   const found = await finding
   const result = found.kind === 'hosts' ? 'found' : found.outcome.kind === 'deferred' ? 'failed' : 'none'
@@ -110,45 +115,45 @@ async function counted(finding: Promise<FoundRoute>): Promise<FoundRoute> {
   return found
 }
 
-/** The route under the MTA-STS policy of its domain, which may list only some of the hosts (RFC 8461 5). */
+/** The hosts under the MTA-STS policy of its domain, which may list only some of the hosts (RFC 8461 5). */
 function withPolicy(
-  route: HostsRoute & Secured,
+  nextHop: Hosts & Secured,
   policy: DomainPolicy | 'unknown' | undefined,
-): Extract<Route, { kind: 'failed' }> | (HostsRoute & Secured) {
-  if (policy === undefined) return route
+): Extract<NextHop, { kind: 'failed' }> | (Hosts & Secured) {
+  if (policy === undefined) return nextHop
   if (policy === 'unknown') return failed('deferred', 451, '4.3.0', 'the MTA-STS policies could not be read')
-  if (policy.mode === 'testing') return { ...route, policy }
-  const hosts = route.hosts.filter(({ name }) => isListed(name, policy.mx))
+  if (policy.mode === 'testing') return { ...nextHop, policy }
+  const hosts = nextHop.hosts.filter(({ name }) => isListed(name, policy.mx))
   if (hosts.length === 0)
     return failed('deferred', 451, '4.7.5', 'the MTA-STS policy of the domain lists none of its mail hosts')
-  // The place stays that of all hosts: the limits of a provider apply to mail under any policy.
-  return { ...route, site: siteOf(hosts), hosts, policy }
+  // The destination stays that of all hosts: the limits of a provider apply to mail under any policy.
+  return { ...nextHop, site: siteOf(hosts), hosts, policy }
 }
 
 /** Whether the DNS may say more soon. */
-function isUnsettled(route: Route): boolean {
-  if (route.kind === 'failed') return route.outcome.kind === 'deferred'
-  return route.hosts.some(({ dane }) => dane?.kind === 'failed')
+function isUnsettled(nextHop: NextHop): boolean {
+  if (nextHop.kind === 'failed') return nextHop.outcome.kind === 'deferred'
+  return nextHop.hosts.some(({ dane }) => dane?.kind === 'failed')
 }
 
-/** The route with what the TLSA records of its hosts demand (RFC 7672). */
+/** The hosts with what the TLSA records of its hosts demand (RFC 7672). */
 async function withCertificates(
-  { secureFor, ...route }: HostsRoute & Secured,
+  { secureFor, ...nextHop }: Hosts & Secured,
   lookedUp: { readonly dane: Dane; readonly accountId: number | undefined },
-): Promise<HostsRoute> {
-  if (secureFor === undefined) return route
-  const hosts = await withDane(route.hosts, secureFor, lookedUp)
+): Promise<Hosts> {
+  if (secureFor === undefined) return nextHop
+  const hosts = await withDane(nextHop.hosts, secureFor, lookedUp)
   const digest = daneDigest(hosts)
-  return digest === undefined ? route : { ...route, hosts, dane: digest }
+  return digest === undefined ? nextHop : { ...nextHop, hosts, dane: digest }
 }
 
 type Resolver = InstanceType<typeof dns.Resolver>
-type HostsRoute = Extract<Route, { kind: 'hosts' }>
+type Hosts = Extract<NextHop, { kind: 'hosts' }>
 /** `secureFor`: see MxRecords. */
 interface Secured {
   readonly secureFor?: readonly string[]
 }
-type FoundRoute = Extract<Route, { kind: 'failed' }> | (Omit<HostsRoute, 'place'> & Secured)
+type FoundHosts = Extract<NextHop, { kind: 'failed' }> | (Omit<Hosts, 'destination'> & Secured)
 
 interface Question {
   readonly resolver: Resolver
@@ -158,7 +163,7 @@ interface Question {
   readonly ownName: string
 }
 
-async function findRoute({ resolver, lookup, domain, accountId, ownName }: Question): Promise<FoundRoute> {
+async function findHosts({ resolver, lookup, domain, accountId, ownName }: Question): Promise<FoundHosts> {
   let found: MxRecords
   try {
     found = await lookup.lookUp(domain, accountId)
@@ -166,14 +171,14 @@ async function findRoute({ resolver, lookup, domain, accountId, ownName }: Quest
     const code = (error as NodeJS.ErrnoException).code ?? ''
     if (code === 'ENOTFOUND') return failed('bounced', 550, '5.1.2', 'the domain does not exist')
     if (code !== 'ENODATA') return failed('deferred', 451, '4.4.3', `DNS lookup failed for the domain (${code})`)
-    return implicitRoute(resolver, domain)
+    return implicitHost(resolver, domain)
   }
   const { records, secureFor } = found
   const secured = secureFor ? { secureFor } : {}
   // A CNAME to a host without MX records: the resolver returns an empty list.
   if (records.length === 0) {
-    const route = await implicitRoute(resolver, domain)
-    return route.kind === 'failed' ? route : { ...route, ...secured }
+    const nextHop = await implicitHost(resolver, domain)
+    return nextHop.kind === 'failed' ? nextHop : { ...nextHop, ...secured }
   }
   // RFC 7505: a single record for the root means that the domain accepts no mail.
   if (records.every(({ exchange }) => exchange === '' || exchange === '.')) {
@@ -186,7 +191,7 @@ async function findRoute({ resolver, lookup, domain, accountId, ownName }: Quest
 }
 
 /** RFC 5321 5.1: without MX records the domain itself is the host, if it has an address. */
-async function implicitRoute(resolver: Resolver, domain: string): Promise<FoundRoute> {
+async function implicitHost(resolver: Resolver, domain: string): Promise<FoundHosts> {
   try {
     const addresses = await findAddresses(resolver, domain)
     if (addresses.length === 0) return failed('bounced', 550, '5.1.2', 'the domain has neither MX nor address records')
@@ -230,7 +235,7 @@ function failed(
   code: number,
   enhanced: string,
   text: string,
-): Extract<Route, { kind: 'failed' }> {
+): Extract<NextHop, { kind: 'failed' }> {
   const reply: Reply = { code, enhanced, text, own: true }
   const tried = { stage: 'mx', reply, steps: [{ step: 'mx', ms: 0, code, enhanced, text }], milliseconds: 0 } as const
   return { kind: 'failed', outcome: kind === 'bounced' ? { kind, ...tried } : { kind, indeterminate: false, ...tried } }

@@ -1,127 +1,174 @@
-import { isIP } from 'node:net'
-import type { Config, Providers, RelayHost, Source, Tls } from '@postrider/core'
-import type { Endpoint } from '../smtp/endpoint.ts'
-import { createMx, type Mx, type Route, shuffled } from './mx.ts'
-import { addressesOf } from './worker-sources.ts'
+import {
+  type Core,
+  type Log,
+  lifetimeOf,
+  type Outcome,
+  type Providers,
+  type SmartHostUse,
+  smartHostOf,
+  type TlsNeed,
+  UNDEMANDING,
+} from '@postrider/core'
+import type { Destinations } from '../destinations/destinations.ts'
+import type { InFlightDelivery } from '../smtp/deliver.ts'
+import { sessionsOf, TlsPolicy } from '../tls/policy.ts'
+import type { NextHop } from './mx.ts'
+import type { NextHops } from './next-hops.ts'
+import type { SmartHosts } from './smart-hosts.ts'
+import type { SourceRoute, WorkerSources } from './worker-sources.ts'
 
-/** Where deliveries are sent according to DELIVERY: the recipients' servers, a relay host, or the sandbox. */
-export interface Routes {
-  /** `accountId`: the one for whose mail it is asked. */
-  route(domain: string, accountId?: number): Promise<Route> | Route
+/** How a delivery is sent: to which hosts, from which source, and whether this worker can do that. */
+export interface Route extends SourceRoute {
+  readonly kind: 'route'
+  readonly nextHop: Extract<NextHop, { kind: 'hosts' }>
+  readonly nextHops: NextHops
+  /** The TLS level that it demands, and why. */
+  readonly tls: TlsNeed
+  /** The sessions that it can use (policy.ts). */
+  readonly site: string
+}
+
+type Failed = { readonly kind: 'failed'; readonly outcome: Outcome }
+
+export interface RoutesOptions {
+  readonly core: Core
+  readonly log: Log
+  readonly providers: Providers
+  readonly nextHops: NextHops
+  readonly sources: WorkerSources
+  readonly smartHosts: SmartHosts
+  readonly destinations: Destinations
+}
+
+/** Finds out how deliveries are sent: usually to the recipient's hosts, in some situations to a smart host. */
+export class Routes {
+  readonly #options: RoutesOptions
+  readonly #tls: TlsPolicy
+
+  constructor(options: RoutesOptions) {
+    this.#options = options
+    this.#tls = new TlsPolicy(options)
+  }
+
+  /** To be called before the first delivery: what mail demands of its connections must be known. */
+  start(): Promise<void> {
+    return this.#tls.start()
+  }
+
+  close(): Promise<void> {
+    return this.#tls.close()
+  }
+
   /**
-   * The endpoints to try, in order. `onlyHost`: after an indeterminate attempt only that host, unless the route no longer has it. With a
-   * source, those that it can reach: one without an IPv6 address uses IPv4 only.
+   * The route of a delivery. A smart host never replaces the usual route after an indeterminate attempt, nor the reverse: the message
+   * may already be with the host that was tried.
    */
-  endpoints(
-    route: Extract<Route, { kind: 'hosts' }>,
-    onlyHost: string | null,
-    source: Source | undefined,
-  ): AsyncIterable<Endpoint>
-  /** The IP versions of the addresses that the hosts have. */
-  versions(route: Extract<Route, { kind: 'hosts' }>): Promise<ReadonlySet<number>>
-  /** The place that all mail goes to, except that of simulated providers; undefined if mail goes to many. Its limit is the overall limit. */
-  readonly mainPlace: string | undefined
-}
-
-export function createRoutes(config: Config, providers: Providers, tls: Tls): Routes {
-  const { delivery, sandboxHost, sandboxSmtpPort } = config
-  if (delivery.kind === 'relay') return relayRoutes(delivery, 'relay')
-  if (delivery.kind === 'sandbox') return sandboxRoutes({ host: sandboxHost, port: sandboxSmtpPort }, providers)
-  return mxRoutes(config, createMx({ config, providers, tls }))
-}
-
-/** Maximum number of addresses per attempt: each may take half a minute (V68; like Postfix's smtp_mx_address_limit). */
-const MAX_TRIED = 5
-
-function relayEndpoint(relay: RelayHost): Omit<Endpoint, 'address'> {
-  const { host, port, tls, user, password } = relay
-  const local = host === 'localhost' || host === '::1' || host.startsWith('127.')
-  return {
-    host,
-    port,
-    implicitTls: tls,
-    // A password is only sent to a host with a valid certificate.
-    verify: user !== undefined && !local,
-    ...(user === undefined ? {} : { credentials: { user, password: password ?? '' } }),
+  async choose(inFlight: InFlightDelivery): Promise<Route | Failed> {
+    const { nextHops, smartHosts } = this.#options
+    const { accountId, recipientDomain, onlyHost } = inFlight.delivery
+    if (!smartHosts.isEmpty && onlyHost !== null) {
+      const again = this.#viaSmartHost(smartHosts.destinationWithHost(onlyHost), inFlight)
+      if (again) return again
+    }
+    const nextHop = await nextHops.of(recipientDomain, accountId)
+    const usual = nextHop.kind === 'failed' ? nextHop : await this.#usual(inFlight, nextHop)
+    if (smartHosts.isEmpty || onlyHost !== null || (usual.kind === 'failed' && usual.outcome.kind !== 'deferred'))
+      return usual
+    return (await this.#failover(inFlight, usual)) ?? usual
   }
-}
 
-/** All mail goes to one host, which is a place of its own. */
-export function relayRoutes(relay: RelayHost, place: string): Routes {
-  const endpoint = relayEndpoint(relay)
-  const route = fixedRoute(endpoint, place)
-  return {
-    mainPlace: place,
-    route: () => route,
-    versions: async () => versionsOf(endpoint.host),
-    // The operating system resolves the configured name, which may be in a hosts file.
-    async *endpoints(_route, _onlyHost, source) {
-      yield* reachable({ ...endpoint, address: endpoint.host }, source)
-    },
+  /** The route of a delivery that has waited at a destination: the same one if it still exists, or the one that is to be used now. */
+  async again(inFlight: InFlightDelivery, destination: string): Promise<Route | Failed> {
+    const { nextHops } = this.#options
+    const smart = this.#viaSmartHost(destination, inFlight)
+    if (smart) return smart
+    const { accountId, recipientDomain } = inFlight.delivery
+    const nextHop = await nextHops.of(recipientDomain, accountId)
+    return nextHop.kind === 'failed' ? nextHop : this.#usual(inFlight, nextHop)
   }
-}
 
-/**
- * All mail goes to the sandbox. It has no MX records, so that a domain is its own mail host (RFC 5321 5.1): the domains that providers list
- * as hosts are simulated providers, with limits and back-off rules of their own.
- */
-function sandboxRoutes(sandbox: { readonly host: string; readonly port: number }, providers: Providers): Routes {
-  const route = fixedRoute(sandbox, 'sandbox')
-  return {
-    mainPlace: 'sandbox',
-    versions: async () => versionsOf(sandbox.host),
-    route: (domain) => {
-      const provider = providers.ofHost(domain)
-      if (!provider) return route
-      return { kind: 'hosts', site: domain, place: provider.name, hosts: [{ name: domain, preference: 0 }] }
-    },
-    async *endpoints({ hosts }, _onlyHost, source) {
-      for (const { name } of hosts) yield* reachable({ host: name, address: sandbox.host, port: sandbox.port }, source)
-    },
+  async #usual(inFlight: InFlightDelivery, nextHop: Extract<NextHop, { kind: 'hosts' }>): Promise<Route> {
+    const { sources, nextHops } = this.#options
+    const versions = sources.needVersions ? await nextHops.versions(nextHop) : undefined
+    return this.#withTls(inFlight, { ...sources.choose(inFlight, nextHop.destination, versions), nextHop, nextHops })
   }
-}
 
-function fixedRoute({ host, port }: { readonly host: string; readonly port: number }, place: string): Route {
-  return { kind: 'hosts', site: `${host}:${port}`, place, hosts: [{ name: host, preference: 0 }] }
-}
+  #withTls({ delivery, message }: InFlightDelivery, route: Omit<Route, 'kind' | 'tls' | 'site'>): Route {
+    const { accountId, recipientDomain } = delivery
+    const nextHop = message.settings.tls === UNDEMANDING ? withoutDane(route.nextHop) : route.nextHop
+    const { destination } = route
+    const question = {
+      accountId,
+      recipientDomain,
+      asked: message.settings.tls,
+      destination,
+      published: nextHop.policy?.mode === 'enforce' ? ('sts' as const) : undefined,
+    }
+    const tls = this.#tls.needOf(question)
+    return { kind: 'route', ...route, nextHop, tls, site: sessionsOf(nextHop.site, tls.level, nextHop.dane) }
+  }
 
-/** The IP versions of a fixed host. A name may have addresses of both. */
-function versionsOf(host: string): ReadonlySet<number> {
-  return new Set(isIP(host) === 0 ? [4, 6] : [isIP(host)])
-}
+  #viaSmartHost(destination: string | undefined, inFlight: InFlightDelivery): Route | undefined {
+    const nextHops = destination === undefined ? undefined : this.#options.smartHosts.nextHopsOf(destination)
+    const nextHop = nextHops?.of(inFlight.delivery.recipientDomain) as Route['nextHop'] | undefined
+    return (
+      nextHops &&
+      nextHop &&
+      this.#withTls(inFlight, { destination: nextHop.destination, source: undefined, isHere: true, nextHop, nextHops })
+    )
+  }
 
-/** The endpoint with the local address of the source; nothing if the source has none of that IP version. */
-function reachable(endpoint: Endpoint, source: Source | undefined): Endpoint[] {
-  if (!source) return [endpoint]
-  const version = isIP(endpoint.address)
-  // A name is resolved when the connection is opened, to an address of the same version.
-  const localAddress = addressesOf(source).find((address) => version === 0 || isIP(address) === version)
-  return localAddress === undefined ? [] : [{ ...endpoint, localAddress }]
-}
-
-function mxRoutes(config: Config, mx: Mx): Routes {
-  return {
-    mainPlace: undefined,
-    route: mx.route,
-    async versions({ hosts }) {
-      const addresses = await Promise.all(hosts.map(({ name }) => mx.addresses(name).catch(() => [])))
-      return new Set(addresses.flat().map(isIP))
-    },
-    async *endpoints({ hosts }, onlyHost, source) {
-      const held = onlyHost === null ? undefined : hosts.find(({ name }) => name === onlyHost)
-      const candidates = held ? [held] : shuffled(hosts)
-      // A host with many dead addresses must not use up the attempts of the next one.
-      const perHost = candidates.length > 1 ? 2 : MAX_TRIED
-      let tried = 0
-      for (const { name, dane } of candidates) {
-        const addresses = await mx.addresses(name).catch(() => [])
-        const endpoint = { host: name, port: config.mxPort, ...(dane ? { dane } : {}) }
-        const endpoints = addresses.flatMap((address) => reachable({ ...endpoint, address }, source))
-        for (const endpoint of endpoints.slice(0, perHost)) {
-          if (++tried > MAX_TRIED) return
-          yield endpoint
-        }
+  async #failover(inFlight: InFlightDelivery, usual: Route | Failed): Promise<Route | undefined> {
+    const { destinations, smartHosts } = this.#options
+    const { delivery } = inFlight
+    for (const use of this.#situations(inFlight, usual)) {
+      for (const destination of smartHosts.destinationsFor(use, delivery.class)) {
+        const route = this.#viaSmartHost(destination, inFlight)
+        const smartHost = destinations.named(destination)
+        if (!route || smartHost.closedFor(delivery) || smartHost.health.isDown(route.site)) continue
+        if (use === 'deadline' && (await this.#isUsualRouteNext(inFlight))) continue
+        // Its daily limit may have been reached meanwhile; mail would wait for the next day there.
+        if (!smartHost.closedFor(delivery)) return route
       }
-    },
+    }
+    return undefined
   }
+
+  *#situations({ delivery, message, takenAt }: InFlightDelivery, usual: Route | Failed): Generator<SmartHostUse> {
+    const left = delivery.lifetimeLeft - (performance.now() - takenAt)
+    if (usual.kind === 'route') {
+      if (usual.waitingFor === 'warm-up') yield 'spill'
+      // Mail that is tried for the last time has nothing left.
+      if (this.#options.destinations.pausedByRule(usual.destination, delivery) > Math.max(0, left)) yield 'blocked'
+    }
+    if (left < (lifetimeOf(message.settings) * 1000) / 2) yield 'deadline'
+  }
+
+  /**
+   * Seconds after which a parked delivery is looked at again, so that a smart host gets it after half of its lifetime; undefined if there
+   * is no such smart host.
+   */
+  lookWithin({ delivery, message, takenAt }: InFlightDelivery): number | undefined {
+    const { done } = this.#options.smartHosts.destinationsFor('deadline', delivery.class).next()
+    if (done) return undefined
+    const left = delivery.lifetimeLeft - (performance.now() - takenAt)
+    const untilHalf = left / 1000 - lifetimeOf(message.settings) / 2
+    return untilHalf > 0 ? Math.ceil(untilHalf) + 1 : undefined
+  }
+
+  /** A host had a session with it, or the last attempt was at a smart host: it takes turns with the usual route, which may work again. */
+  async #isUsualRouteNext({ delivery: { messageId, recipientNo, attempt } }: InFlightDelivery): Promise<boolean> {
+    if (attempt === 1) return false
+    const { hadSession, lastPlace: lastDestination } = await this.#options.core.deliveries.attemptsSoFar(
+      messageId,
+      recipientNo,
+    )
+    return hadSession || smartHostOf(lastDestination ?? '') !== undefined
+  }
+}
+
+/** The route without the demands of TLSA records. */
+function withoutDane(nextHop: Route['nextHop']): Route['nextHop'] {
+  const { dane: _, ...rest } = nextHop
+  return { ...rest, hosts: nextHop.hosts.map(({ name, preference }) => ({ name, preference })) }
 }

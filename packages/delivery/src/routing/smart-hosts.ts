@@ -10,7 +10,7 @@ import {
   smartHostPlace,
 } from '@postrider/core'
 import { createRefresher } from '../queue/refresher.ts'
-import { type Routes, relayRoutes } from './routes.ts'
+import { type NextHops, relayNextHops } from './next-hops.ts'
 
 /** Milliseconds between two reads; a notification causes one at once. */
 const READ_EVERY_MS = 10_000
@@ -25,10 +25,10 @@ export interface SmartHostsOptions {
 
 interface Known {
   readonly smartHost: OpenSmartHost
-  readonly routes: Routes
+  readonly nextHops: NextHops
 }
 
-/** The relay hosts that deliver what the usual way cannot. */
+/** The relay hosts that deliver what the usual route cannot. */
 export class SmartHosts {
   readonly #options: SmartHostsOptions
   #byName = new Map<string, Known>()
@@ -51,8 +51,8 @@ export class SmartHosts {
     return this.#byName.size === 0
   }
 
-  /** The places of those that are used in this situation for mail of this class. */
-  *placesFor(use: SmartHostUse, of: DeliveryClass): Generator<string> {
+  /** The destinations of those that are used in this situation for mail of this class. */
+  *destinationsFor(use: SmartHostUse, of: DeliveryClass): Generator<string> {
     for (const { smartHost } of this.#byName.values()) {
       const { name, usedFor, classes } = smartHost
       if (usedFor.includes(use) && (classes === null || classes.includes(of))) yield smartHostPlace(name)
@@ -60,20 +60,20 @@ export class SmartHosts {
   }
 
   /** The place of the smart host with this host name. */
-  placeWithHost(host: string): string | undefined {
+  destinationWithHost(host: string): string | undefined {
     for (const { smartHost } of this.#byName.values())
       if (smartHost.host === host) return smartHostPlace(smartHost.name)
     return undefined
   }
 
-  /** The routes of a place; undefined if it is not a smart host, or one that was removed. */
-  routesOf(place: string): Routes | undefined {
-    return this.#byName.get(smartHostOf(place) ?? '')?.routes
+  /** The next hops of a destination; undefined if it is not a smart host, or one that was removed. */
+  nextHopsOf(destination: string): NextHops | undefined {
+    return this.#byName.get(smartHostOf(destination) ?? '')?.nextHops
   }
 
-  /** The messages that may be sent to a place per day; nothing if there is no limit. */
-  allowancesOf(place: string): Rate[] {
-    const { id, dailyCap = null } = this.#byName.get(smartHostOf(place) ?? '')?.smartHost ?? {}
+  /** The messages that may be sent to a destination per day; nothing if there is no limit. */
+  allowancesOf(destination: string): Rate[] {
+    const { id, dailyCap = null } = this.#byName.get(smartHostOf(destination) ?? '')?.smartHost ?? {}
     if (dailyCap === null) return []
     return [{ name: `smart host ${id}`, what: 'messages to a smart host per day', limit: dailyCap, seconds: DAY }]
   }
@@ -87,8 +87,8 @@ export class SmartHosts {
       this.#known = text
       this.#byName = new Map(
         all.map((smartHost) => {
-          const routes = relayRoutes(smartHost.relay, smartHostPlace(smartHost.name))
-          return [smartHost.name, { smartHost, routes }]
+          const nextHops = relayNextHops(smartHost.relay, smartHostPlace(smartHost.name))
+          return [smartHost.name, { smartHost, nextHops }]
         }),
       )
       log.info({ smartHosts: [...this.#byName.keys()] }, 'smart hosts changed')

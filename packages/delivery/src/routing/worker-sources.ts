@@ -39,9 +39,9 @@ export interface WorkerSourcesOptions {
 }
 
 /** Where a delivery is sent from, and whether this worker can do that. */
-export interface SourceWay {
+export interface SourceRoute {
   /** The provider or site, with the source. */
-  readonly place: string
+  readonly destination: string
   /** Undefined if the operating system chooses the address. */
   readonly source: Source | undefined
   /** False if another worker has the source, or if the source cannot send now. */
@@ -51,7 +51,7 @@ export interface SourceWay {
 }
 
 /**
- * How this worker treats parked mail of a place: `here`, it delivers it; `elsewhere`, workers that have the source do; `move`, the source
+ * How this worker treats parked mail of a destination: `here`, it delivers it; `elsewhere`, workers that have the source do; `move`, the source
  * cannot send, but others can; `wait`, none can.
  */
 export type Responsibility = 'here' | 'elsewhere' | 'move' | 'wait'
@@ -100,18 +100,18 @@ export class WorkerSources {
     { delivery, message }: { delivery: ClaimedDelivery; message: LoadedMessage },
     base: string,
     versions?: ReadonlySet<number>,
-  ): SourceWay {
-    if (this.#egress.sources.length === 0) return { place: base, source: undefined, isHere: true }
+  ): SourceRoute {
+    if (this.#egress.sources.length === 0) return { destination: base, source: undefined, isHere: true }
     const mail = { ...delivery, domainId: message.domainId, tags: message.tags, poolName: message.settings.pool }
     const choose = (mayUse: (source: Source) => boolean) =>
       chooseSource(this.#egress, mail, (source) => this.#canSend(source, base) && mayUse(source))
     const reaching = versions && choose((source) => addressesOf(source).some((address) => versions.has(isIP(address))))
     const choice = reaching?.canSend ? reaching : choose(() => true)
-    if (!choice) return { place: base, source: undefined, isHere: true }
+    if (!choice) return { destination: base, source: undefined, isHere: true }
     const { source, canSend } = choice
-    const place = sourcedPlace({ base, source: source.name })
-    if (canSend) return { place, source, isHere: this.#own.has(source.id) }
-    return { place, source, isHere: false, waitingFor: this.#isUsable(source) ? 'warm-up' : 'source' }
+    const destination = sourcedPlace({ base, source: source.name })
+    if (canSend) return { destination, source, isHere: this.#own.has(source.id) }
+    return { destination, source, isHere: false, waitingFor: this.#isUsable(source) ? 'warm-up' : 'source' }
   }
 
   /** Whether this host still has a source that could not be used; if not, all workers learn of it. */
@@ -122,8 +122,8 @@ export class WorkerSources {
     return false
   }
 
-  of(place: string): Responsibility {
-    const { base, source: name } = partsOfPlace(place)
+  of(destination: string): Responsibility {
+    const { base, source: name } = partsOfPlace(destination)
     if (name === undefined) return 'here'
     const source = this.#byName.get(name)
     if (!source) return 'move'
@@ -146,36 +146,36 @@ export class WorkerSources {
     return isKnown || this.#warmUps.isSpent(key)
   }
 
-  /** The allowances of the source of a place; none if it is not warmed up there. */
-  warmUpOf(place: string): Rate[] {
-    const warmedUp = this.#warmedUp(place)
+  /** The allowances of the source of a destination; none if it is not warmed up there. */
+  warmUpOf(destination: string): Rate[] {
+    const warmedUp = this.#warmedUp(destination)
     if (!warmedUp) return []
     const { key, plan, source } = warmedUp
     return warmUpRates(key, plan, source.warmUps.find(({ provider }) => provider === key.provider)?.day ?? 0)
   }
 
-  /** The allowance of the source of a place is used up for some seconds. */
-  noteSpent(place: string, seconds: number): void {
-    const key = this.#warmedUp(place)?.key
+  /** The allowance of the source of a destination is used up for some seconds. */
+  noteSpent(destination: string, seconds: number): void {
+    const key = this.#warmedUp(destination)?.key
     if (key) this.#warmUps.noteSpent(key, seconds)
   }
 
-  /** A back-off rule paused a place. */
-  noteBlocked(place: string): void {
-    const key = this.#warmedUp(place)?.key
+  /** A back-off rule paused a destination. */
+  noteBlocked(destination: string): void {
+    const key = this.#warmedUp(destination)?.key
     if (key) this.#warmUps.noteBlocked(key)
   }
 
-  /** A server of a place replied to a delivery. See {@link WarmUps.noteReply}. */
-  noteReply(place: string, reply: Reply, isRefused: boolean): void {
-    const key = this.#warmedUp(place)?.key
+  /** A server of a destination replied to a delivery. See {@link WarmUps.noteReply}. */
+  noteReply(destination: string, reply: Reply, isRefused: boolean): void {
+    const key = this.#warmedUp(destination)?.key
     if (key) this.#warmUps.noteReply(key, reply, isRefused)
   }
 
   #warmedUp(
-    place: string,
+    destination: string,
   ): { readonly key: WarmUpKey; readonly plan: WarmUpPlan; readonly source: Source } | undefined {
-    const { base, source: name } = partsOfPlace(place)
+    const { base, source: name } = partsOfPlace(destination)
     const source = name === undefined ? undefined : this.#byName.get(name)
     if (!source?.warmUpPlan) return undefined
     return { key: { sourceId: source.id, provider: this.#providerOf(base) }, plan: source.warmUpPlan, source }

@@ -15,13 +15,16 @@ export interface FinishedAttempt {
   readonly delivery: ClaimedDelivery
   readonly outcome: Outcome
   readonly message: LoadedMessage | undefined
-  readonly place: string | undefined
+  readonly destination: string | undefined
 }
 
 /** Counts a recorded attempt in the metrics of this process. */
-export function countAttempt({ delivery, outcome, message, place = '' }: FinishedAttempt, providers: Providers): void {
+export function countAttempt(
+  { delivery, outcome, message, destination = '' }: FinishedAttempt,
+  providers: Providers,
+): void {
   const { kind } = outcome
-  const provider = providers.named(partsOfPlace(place).base)?.name ?? 'other'
+  const provider = providers.named(partsOfPlace(destination).base)?.name ?? 'other'
   count('attempts_total', { outcome: kind, provider })
   if (outcome.kind === 'dropped') return
   observe('attempt_seconds', outcome.milliseconds / 1000, { outcome: outcome.kind })

@@ -2,7 +2,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { Reply, Stage, Step, TlsLevel, TlsResult } from '@postrider/core'
 import { timerDelay } from '@postrider/core'
-import { type Endpoint, placeOf } from './endpoint.ts'
+import { type Endpoint, hostLabel } from './endpoint.ts'
 import { ConnectionLost } from './errors.ts'
 import { cutText, ProtocolError, ReplyReader, type SmtpReply } from './reply-reader.ts'
 import { type SecureOptions, secure } from './secure.ts'
@@ -255,7 +255,7 @@ export async function openSocket(endpoint: Endpoint, level: TlsLevel): Promise<S
     connection.tls = secured.socket.getProtocol() ?? 'TLS'
     connection.isVerified = secured.isVerified
   }
-  connection.note({ step: 'connect', ms: elapsed(since), text: placeOf(endpoint) })
+  connection.note({ step: 'connect', ms: elapsed(since), text: hostLabel(endpoint) })
   return connection
 }
 

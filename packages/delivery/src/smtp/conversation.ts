@@ -14,9 +14,9 @@ import {
   type TlsSession,
   Unrenderable,
 } from '@postrider/core'
-import type { Connections } from '../destinations/place-connections.ts'
-import type { Route } from '../routing/mx.ts'
-import type { Routes } from '../routing/routes.ts'
+import type { Connections } from '../destinations/destination-connections.ts'
+import type { NextHop } from '../routing/mx.ts'
+import type { NextHops } from '../routing/next-hops.ts'
 import { isSamePolicy } from '../tls/host-level.ts'
 import { refusedResult, sessionResult } from '../tls/session-result.ts'
 import { countRefusedSession, countSession } from './attempt-metrics.ts'
@@ -45,11 +45,11 @@ export interface OutgoingMessage {
 export interface ConversationOptions {
   /** Builds the message and keeps it in memory while `act` runs. Called only after a session is open: unreachable hosts take long. */
   readonly withMessage: <T>(act: (outgoing: OutgoingMessage) => Promise<T>) => Promise<T>
-  readonly route: Extract<Route, { kind: 'hosts' }>
+  readonly nextHop: Extract<NextHop, { kind: 'hosts' }>
   readonly onlyHost: string | null
   /** Number of the attempt, from 1. */
   readonly attempt: number
-  readonly routes: Routes
+  readonly nextHops: NextHops
   /** The source address; the operating system chooses one if undefined. */
   readonly source: Source | undefined
   readonly heloName: string
@@ -82,15 +82,15 @@ export async function converse(options: ConversationOptions): Promise<Conversati
     await kept.closed
   }
   let last: Deferred | undefined
-  for await (const endpoint of options.routes.endpoints(options.route, options.onlyHost, options.source)) {
+  for await (const endpoint of options.nextHops.endpoints(options.nextHop, options.onlyHost, options.source)) {
     const opened = await open(endpoint, options, steps)
     if (!('usable' in opened)) {
       last = deferral({ ...opened, endpoint, steps, since, tls: needAt(endpoint, options.tls) })
       continue
     }
-    noteTested(opened, options.route)
+    noteTested(opened, options.nextHop)
     countSession(opened)
-    options.onSession?.(sessionResult(opened, options.route.policy))
+    options.onSession?.(sessionResult(opened, options.nextHop.policy))
     const end = await offer(opened, options, steps)
     if (end.kind === 'lost' && end.stage === 'mail') {
       await opened.closed
@@ -135,11 +135,11 @@ async function keptConnection({
   connections,
   onlyHost,
   tls,
-  route,
+  nextHop,
 }: ConversationOptions): Promise<SmtpConnection | undefined> {
   const { kept } = connections
   if (!kept) return undefined
-  const host = route.hosts.find(({ name }) => name === kept.endpoint.host)
+  const host = nextHop.hosts.find(({ name }) => name === kept.endpoint.host)
   const isSecure = isAtLeast(kept.level, tls.level) && isSamePolicy(kept.endpoint, host ?? {})
   if (kept.usable && isSecure && (onlyHost === null || kept.endpoint.host === onlyHost)) return kept
   kept.close()
@@ -149,21 +149,21 @@ async function keptConnection({
 
 async function open(
   endpoint: Endpoint,
-  { heloName, memory, connections, tls, route, onSession }: ConversationOptions,
+  { heloName, memory, connections, tls, nextHop, onSession }: ConversationOptions,
   steps: Step[],
 ): Promise<SmtpConnection | { stage: Stage; reply: Reply }> {
   try {
     return await openSession(endpoint, { heloName, memory, steps, opened: connections.opened, level: tls.level })
   } catch (error) {
     if (error instanceof TlsRefused) countRefusedSession(endpoint.dane?.kind === 'usable' ? 'dane' : tls.level)
-    const refused = refusedResult(endpoint, route.policy, error)
+    const refused = refusedResult(endpoint, nextHop.policy, error)
     if (refused) onSession?.(refused)
     return sessionFailure(error)
   }
 }
 
 /** Under a policy that is only tested, mail is delivered all the same, and the attempt says what the policy would have refused (RFC 8461 5). */
-function noteTested(connection: SmtpConnection, { policy }: ConversationOptions['route']): void {
+function noteTested(connection: SmtpConnection, { policy }: ConversationOptions['nextHop']): void {
   if (policy?.mode !== 'testing') return
   const { endpoint, tls, isVerified } = connection
   const note = (problem: string): void => connection.note({ step: 'mta-sts', ms: 0, text: `testing: ${problem}` })

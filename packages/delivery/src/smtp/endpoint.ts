@@ -17,7 +17,7 @@ export interface Endpoint {
 }
 
 /** Host and address, so that an attempt at several hosts shows which one a step belongs to. */
-export function placeOf({ host, address }: Endpoint): string {
+export function hostLabel({ host, address }: Endpoint): string {
   return host === address ? host : `${host} [${address}]`
 }
 

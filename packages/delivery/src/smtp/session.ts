@@ -2,7 +2,7 @@ import type { Step, TlsLevel } from '@postrider/core'
 import { levelAt } from '../tls/host-level.ts'
 import { daneText } from '../tls/secure-mx.ts'
 import { elapsed, openSocket, type SmtpConnection } from './connection.ts'
-import { type Endpoint, hostKey, placeOf } from './endpoint.ts'
+import { type Endpoint, hostKey, hostLabel } from './endpoint.ts'
 import { AuthorityFound, CertificateRefused, ConnectionLost, SessionRefused, TlsRefused } from './errors.ts'
 import { cutText, MAX_KEPT_BYTES, type SmtpReply } from './reply-reader.ts'
 import type { Ticket } from './secure.ts'
@@ -141,7 +141,7 @@ async function openOnce(endpoint: Endpoint, options: SessionOptions): Promise<Sm
     }
     if (!connection.tls && isDemanded(level)) {
       const refusal = { stage: 'starttls', enhanced: '4.7.4', result: 'starttls-not-supported' } as const
-      throw new TlsRefused(refusal, `TLS is required, but was not offered by host ${placeOf(endpoint)}`)
+      throw new TlsRefused(refusal, `TLS is required, but was not offered by host ${hostLabel(endpoint)}`)
     }
     if (endpoint.credentials) await authenticate(connection)
     return connection
@@ -162,7 +162,7 @@ async function connect(
     return await openSocket(endpoint, level)
   } catch (error) {
     if (error instanceof ConnectionLost)
-      steps.push({ step: error.stage, ms: elapsed(since), text: `${placeOf(endpoint)}: ${error.message}` })
+      steps.push({ step: error.stage, ms: elapsed(since), text: `${hostLabel(endpoint)}: ${error.message}` })
     throw error
   }
 }
@@ -193,7 +193,7 @@ async function startTls(connection: SmtpConnection, { memory, heloName, level }:
     if (ready.code !== 220) {
       // A server that offers STARTTLS and then rejects it is used in plain text on the same connection.
       if (!isDemanded(level)) return
-      const text = `TLS is required, but host ${placeOf(connection.endpoint)} refused to start TLS: ${ready.code} ${ready.text}`
+      const text = `TLS is required, but host ${hostLabel(connection.endpoint)} refused to start TLS: ${ready.code} ${ready.text}`
       const refusal = { stage: 'starttls', enhanced: '4.7.4', result: 'validation-failure' } as const
       throw new TlsRefused(refusal, cutText(text, MAX_KEPT_BYTES))
     }

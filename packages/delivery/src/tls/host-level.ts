@@ -1,5 +1,5 @@
 import { isAtLeast, type TlsLevel, type TlsResult } from '@postrider/core'
-import { type Endpoint, placeOf } from '../smtp/endpoint.ts'
+import { type Endpoint, hostLabel } from '../smtp/endpoint.ts'
 import { TlsRefused } from '../smtp/errors.ts'
 import { daneText } from './secure-mx.ts'
 
@@ -17,7 +17,7 @@ export function levelAt(endpoint: Endpoint, demanded: TlsLevel = 'opportunistic'
   if (demanded === 'dane') {
     const lack = dane ? 'no usable TLSA record' : 'no TLSA record that DNSSEC protects'
     const result = dane ? 'tlsa-invalid' : 'dane-required'
-    throw refused(result, `DANE is required, but host ${placeOf(endpoint)} has ${lack}`)
+    throw refused(result, `DANE is required, but host ${hostLabel(endpoint)} has ${lack}`)
   }
   return dane && !isAtLeast(demanded, 'required') ? 'required' : demanded
 }

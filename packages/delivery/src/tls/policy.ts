@@ -32,7 +32,7 @@ export interface TlsQuestion {
   /** The demand of the message. */
   readonly asked: string | undefined
   /** Where it is to be offered. */
-  readonly place: string
+  readonly destination: string
   /** The demand of the recipient's domain, by its MTA-STS policy. */
   readonly published: 'sts' | undefined
 }
@@ -57,9 +57,9 @@ export class TlsPolicy {
   }
 
   /** Returns the strongest level that message, account, rule, provider and recipient's domain demand, and which of them does. */
-  needOf({ accountId, recipientDomain: domain, asked = '', place, published }: TlsQuestion): TlsNeed {
+  needOf({ accountId, recipientDomain: domain, asked = '', destination, published }: TlsQuestion): TlsNeed {
     if (asked === UNDEMANDING) return { level: 'opportunistic' }
-    const provider = this.#options.providers.named(partsOfPlace(place).base)
+    const provider = this.#options.providers.named(partsOfPlace(destination).base)
     return strongestNeed([
       ['message', isTlsDemand(asked) ? asked : undefined],
       ...(this.#rules.size === 0 ? [] : this.#ofRules(accountId, domain)),

@@ -65,7 +65,7 @@ export async function withDane<H extends DaneHost>(
   )
 }
 
-/** The digest of what the DNS says of the certificates of all hosts of a route; undefined if it says nothing. */
+/** The digest of what the DNS says of the certificates of all hosts of a domain; undefined if it says nothing. */
 export function daneDigest(hosts: readonly DaneHost[]): string | undefined {
   if (hosts.every(({ dane }) => dane === undefined)) return undefined
   const lines = hosts.map(({ name, dane }) => `${name} ${daneText(dane)}`)

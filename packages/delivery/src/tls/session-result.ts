@@ -1,10 +1,10 @@
 import { isListed, type TlsSession } from '@postrider/core'
-import type { Route } from '../routing/mx.ts'
+import type { NextHop } from '../routing/mx.ts'
 import type { SmtpConnection } from '../smtp/connection.ts'
 import type { Endpoint } from '../smtp/endpoint.ts'
 import { TlsRefused } from '../smtp/errors.ts'
 
-type Policy = Extract<Route, { kind: 'hosts' }>['policy']
+type Policy = Extract<NextHop, { kind: 'hosts' }>['policy']
 
 /** The result of a session as TLS reports count it (RFC 8460 4.3). */
 export function sessionResult(connection: SmtpConnection, policy: Policy): TlsSession {

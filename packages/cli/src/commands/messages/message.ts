@@ -118,9 +118,9 @@ function aside(deliveries: MessageDetails['deliveries']): string[] {
 }
 
 /** The source address of an attempt, or the smart host, if it has one. */
-function from(place: string | null): string {
-  const { source } = partsOfPlace(place ?? '')
-  const smartHost = smartHostOf(place ?? '')
+function from(destination: string | null): string {
+  const { source } = partsOfPlace(destination ?? '')
+  const smartHost = smartHostOf(destination ?? '')
   return smartHost === undefined ? (source === undefined ? '' : `from ${source}`) : `via ${smartHost}`
 }
 

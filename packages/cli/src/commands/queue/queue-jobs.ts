@@ -33,7 +33,7 @@ const ACTIONS: Readonly<Record<QueueAction, ActionHelp>> = {
   flush: {
     summary: 'Make retries and parked mail due now',
     detail:
-      'Does not lift pauses: mail at a paused place stays there. Scheduled and held mail, and mail after an indeterminate attempt, are left out',
+      'Does not lift pauses: mail at a paused destination stays there. Scheduled and held mail, and mail after an indeterminate attempt, are left out',
     examples: ['queue flush --place gmail', 'queue flush --confirm 7'],
   },
   fail: {

@@ -12,14 +12,14 @@ import {
 } from '@postrider/core'
 import { type Answer, type Call, type Command, textOption, UsageError, wholeOption } from '../../command.ts'
 import { table } from '../../table.ts'
+import { queueDestinationCommands } from './queue-destination.ts'
 import { bounded, duration, rateText } from './queue-format.ts'
 import { queueJobCommands } from './queue-jobs.ts'
-import { queuePlaceCommands } from './queue-place.ts'
 
 const HEADING = ['due', 'later', 'parked', 'held', 'in flight', 'oldest']
-/** The group of mail that is not parked; the place that it goes to is found when it is claimed. */
+/** The group of mail that is not parked; the destination that it goes to is found when it is claimed. */
 const NOT_PARKED = '(not parked)'
-/** Names of the places where mail waits for its account, instead of a provider. */
+/** Names of the destinations where mail waits for its account, instead of a provider. */
 const HELD_NAMES: ReadonlyMap<string, string> = new Map([
   [HELD_PLACE, '(account held or slowed)'],
   [HELD_RECIPIENT_PLACE, '(recipient held)'],
@@ -40,7 +40,7 @@ export const queueCommands: readonly Command[] = [
       return call.withCore(async (core) => toAnswer(await core.queue.overview(query)))
     },
   },
-  ...queuePlaceCommands,
+  ...queueDestinationCommands,
   ...queueJobCommands,
 ]
 

@@ -8,7 +8,7 @@ export const smartHostCommands: readonly Command[] = [
   {
     name: 'smart-host list',
     usage: '',
-    summary: 'List the relay hosts that deliver what the usual way cannot',
+    summary: 'List the relay hosts that deliver what the usual route cannot',
     run: (call) =>
       call.withCore(async (core) => {
         const all = (await core.sources.smartHosts()).map(withoutSecret)
@@ -20,7 +20,7 @@ export const smartHostCommands: readonly Command[] = [
   {
     name: 'smart-host add',
     usage: 'NAME --url URL|- --for USES [--class CLASSES] [--daily-cap N]',
-    summary: 'Deliver through a relay host what the usual way cannot',
+    summary: 'Deliver through a relay host what the usual route cannot',
     detail: 'Allow the addresses of the relay host in the SPF record of RETURN_PATH_HOST',
     parameters: {
       url: 'smtp://user:password@host:port; "-" reads it from stdin',
@@ -48,7 +48,7 @@ export const smartHostCommands: readonly Command[] = [
   },
   removeCommand({
     kind: 'smart-host',
-    summary: 'Remove a smart host; the mail that waits for it goes the usual way',
+    summary: 'Remove a smart host; the mail that waits for it takes the usual route',
     remove: (core, name) => core.sources.removeSmartHost(name),
   }),
 ]

@@ -12,7 +12,7 @@ export type QueueGrouping = (typeof QUEUE_GROUPINGS)[number]
 export type QueueKind = 'due' | 'later' | 'held' | WaitingFor | 'sending'
 
 export interface GroupCount {
-  /** Place, account id, class, domain or source; null for mail without a place or source. */
+  /** Destination, account id, class, domain or source; null for mail without a destination or source. */
   readonly key: string | null
   readonly kind: QueueKind
   readonly count: number
@@ -28,7 +28,7 @@ export interface GroupCounts {
   readonly partial: boolean
 }
 
-/** Maximum number of rows read of one flow, and of those of one flow that wait at one place. */
+/** Maximum number of rows read of one flow, and of those of one flow that wait at one destination. */
 export const MAX_COUNTED = 10_000
 /** Maximum number of flows that are looked for. */
 const MAX_FLOWS = 2000
@@ -36,7 +36,7 @@ const MAX_FLOWS = 2000
 const MAX_SENDING = 50_000
 
 /**
- * Counts the queue by groups. Every flow is read by its index, due and later mail separately, and parked mail by the index of places:
+ * Counts the queue by groups. Every flow is read by its index, due and later mail separately, and parked mail by the index of destinations:
  * about `budget` rows in all for each of the two, and at most 10,000 of one flow.
  */
 export async function countGroups(sql: AnySql, by: QueueGrouping, budget: number): Promise<GroupCounts> {
@@ -54,7 +54,7 @@ export async function countGroups(sql: AnySql, by: QueueGrouping, budget: number
 
 type Counted = GroupCount & { readonly flows: number }
 
-/** Mail that is not parked has no place: which one it goes to is found when it is claimed. */
+/** Mail that is not parked has no destination: which one it goes to is found when it is claimed. */
 function countWaiting(sql: AnySql, by: QueueGrouping, budget: number): Promise<Counted[]> {
   const arm = (name: string, when: Fragment): Fragment => sql`
     (select ${name}::text as arm, message_id, recipient_domain, place, waiting_for from delivery_queue
@@ -78,14 +78,14 @@ function countWaiting(sql: AnySql, by: QueueGrouping, budget: number): Promise<C
 }
 
 function countParked(sql: AnySql, by: QueueGrouping, budget: number): Promise<Counted[]> {
-  const atPlace: Fragment = sql`place is not null and place = flow.place and class = flow.class and account_id = flow.account_id`
+  const atDestination: Fragment = sql`place is not null and place = flow.place and class = flow.class and account_id = flow.account_id`
   return sql<Counted[]>`
-    with recursive flow as (${parkedWalk(sql, MAX_FLOWS)}), share as materialized (${shareOf(sql, budget, atPlace)}), found as (
+    with recursive flow as (${parkedWalk(sql, MAX_FLOWS)}), share as materialized (${shareOf(sql, budget, atDestination)}), found as (
       select flow.place, flow.class, flow.account_id, one.*,
              count(*) over (partition by flow.place, flow.class, flow.account_id) > share.most as more, share.flows
         from share cross join flow cross join lateral (
           select message_id, recipient_domain, waiting_for from delivery_queue
-           where worker_id is null and ${atPlace}
+           where worker_id is null and ${atDestination}
            order by next_at limit share.most + 1) one
     )
     select ${keyOf(sql, by)} as key, coalesce(waiting_for, 'connections') as kind, count(*)::int as count,

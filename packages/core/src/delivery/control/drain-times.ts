@@ -1,5 +1,5 @@
-import { effectiveLimits, type PlaceLimits } from '../limits/place-limits.ts'
-import { partsOfPlace } from '../limits/place-names.ts'
+import { type DestinationLimits, effectiveLimits } from '../limits/destination-limits.ts'
+import { partsOfDestination } from '../limits/destination-names.ts'
 import type { Providers } from '../providers/providers.ts'
 import type { BoundedCount, QueueGroup } from './overview.ts'
 
@@ -22,13 +22,13 @@ export interface DrainQuestion {
 }
 
 /**
- * Returns the drain times of places whose connections or rate a plan changes and that have mail waiting for them. They rest on what was tried
+ * Returns the drain times of destinations whose connections or rate a plan changes and that have mail waiting for them. They rest on what was tried
  * there within the last two minutes: twice the connections try twice as much, up to the rate.
  */
 export function drainTimes({ groups, before, after, siteConnections }: DrainQuestion): DrainTime[] {
   return groups.flatMap((group) => {
     if (group.name === null) return []
-    const { base } = partsOfPlace(group.name)
+    const { base } = partsOfDestination(group.name)
     const limits = (providers: Providers) =>
       effectiveLimits({ provider: providers.named(base), siteConnections, overrides: group.overrides })
     const [was, is] = [limits(before), limits(after)]
@@ -49,19 +49,19 @@ export function drainTimes({ groups, before, after, siteConnections }: DrainQues
 }
 
 /** Deliveries per second that the rate allows. */
-function perSecond({ rate }: PlaceLimits): number {
+function perSecond({ rate }: DestinationLimits): number {
   return rate ? rate.messages / rate.seconds : Number.POSITIVE_INFINITY
 }
 
 /** Deliveries per second, as they were tried lately; 0 if unknown. */
-function speedOf({ rate }: QueueGroup, limits: PlaceLimits): number {
+function speedOf({ rate }: QueueGroup, limits: DestinationLimits): number {
   if (limits.isPaused) return 0
   if (rate && rate.tried > 0) return rate.tried / Math.max(rate.seconds, 1)
   return Number.isFinite(perSecond(limits)) ? perSecond(limits) : 0
 }
 
 /** Deliveries per second that the planned connections can try; 0 if unknown, since mail waits only for the rate, and they were not all in use. */
-function connectionSpeed(group: QueueGroup, was: PlaceLimits, is: PlaceLimits): number {
+function connectionSpeed(group: QueueGroup, was: DestinationLimits, is: DestinationLimits): number {
   if (group.parked.connections.count > 0) return (speedOf(group, was) * is.connections) / was.connections
   return Number.isFinite(perSecond(is)) && is.connections >= was.connections ? Number.POSITIVE_INFINITY : 0
 }

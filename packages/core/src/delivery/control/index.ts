@@ -9,10 +9,10 @@ import { type ConfirmProblem, confirmJob, type JobPlan, planJob } from './job-pl
 import { workOnJob } from './job-work.ts'
 import { findJob, forgetJobs, listJobs, type QueueJob, stopJob } from './jobs.ts'
 import { type QueueOverview, readOverview } from './overview.ts'
-import { type NewPause, type PauseResult, type PauseTarget, pausePlace, resumePlace } from './pauses.ts'
+import { type NewPause, type PauseResult, type PauseTarget, pauseDestination, resumeDestination } from './pauses.ts'
 import { createRecentOverviews, type RecentOverview } from './recent-overview.ts'
 import { readSelectors, type Selectors } from './selectors.ts'
-import { type PlaceDetails, showPlace } from './show-place.ts'
+import { type DestinationDetails, showDestination } from './show-destination.ts'
 
 export { MAX_COUNTED, QUEUE_GROUPINGS, type QueueGrouping } from './count-groups.ts'
 export { type DrainTime, drainTimes } from './drain-times.ts'
@@ -25,7 +25,7 @@ export { type BoundedCount, type GroupLimits, OVERVIEW_LIMIT, type QueueGroup, t
 export { type NewPause, PAUSE_SECONDS, type PauseResult, type PauseTarget } from './pauses.ts'
 export type { RecentOverview } from './recent-overview.ts'
 export { hasSelectors, type Selectors } from './selectors.ts'
-export type { LimitInEffect, PlaceDetails } from './show-place.ts'
+export type { DestinationDetails as PlaceDetails, LimitInEffect } from './show-destination.ts'
 
 /** The operator's view of the queue, and changes to it. */
 export interface QueueControl {
@@ -33,8 +33,8 @@ export interface QueueControl {
   overview(query: { readonly by: QueueGrouping; readonly limit: number }): Promise<QueueOverview>
   /** See recent-overview.ts. */
   recentOverview(by: QueueGrouping): Promise<RecentOverview>
-  /** See show-place.ts. */
-  place(name: string): Promise<PlaceDetails | undefined>
+  /** See show-destination.ts. */
+  destination(name: string): Promise<DestinationDetails | undefined>
   /** See pauses.ts. */
   pause(pause: NewPause, by?: Actor): Promise<PauseResult>
   resume(target: PauseTarget, options: { readonly rules: boolean; readonly by?: Actor }): Promise<string[]>
@@ -69,16 +69,16 @@ export function createQueueControl({ sql, config, finished }: QueueControlDepend
   return {
     overview: (query) => readOverview(dependencies(), query),
     recentOverview: recent.get,
-    place: (name) => showPlace(dependencies(), name),
+    destination: (name) => showDestination(dependencies(), name),
     async pause(pause, by = OPERATOR) {
-      const known = (await showPlace(dependencies(), pause.place)) !== undefined
+      const known = (await showDestination(dependencies(), pause.place)) !== undefined
       const { place, accountId } = pause
-      const set = await pausePlace(sql, pause, by)
+      const set = await pauseDestination(sql, pause, by)
       recent.forget()
       return { place, accountId, ...set, known }
     },
     async resume(target, { rules, by = OPERATOR }) {
-      const ended = await resumePlace(sql, target, { rules, by })
+      const ended = await resumeDestination(sql, target, { rules, by })
       recent.forget()
       return ended
     },

@@ -1,8 +1,8 @@
 import type { DeliveryClass } from '../../accounts/mail-class.ts'
 import type { AnySql } from '../../platform/database/database.ts'
 import { NEVER } from '../../platform/never.ts'
-import { concernsPlace } from '../limits/overrides.ts'
-import { isAtPlace } from '../limits/place-names.ts'
+import { isAtDestination } from '../limits/destination-names.ts'
+import { concernsDestination } from '../limits/overrides.ts'
 import type { BounceClass } from '../outcomes/bounce-rules.ts'
 
 type Fragment = ReturnType<AnySql>
@@ -14,7 +14,7 @@ export type WaitingAction = Exclude<QueueAction, 'requeue'>
 
 /** The deliveries of a job; all conditions must be met, and none means all. */
 export interface JobFilter {
-  /** Parked at this place, or at one of this provider or site and a source; of finished deliveries, tried there last. */
+  /** Parked at this destination, or at one of this provider or site and a source; of finished deliveries, tried there last. */
   readonly place?: string | undefined
   /** The recipient's domain. */
   readonly domain?: string | undefined
@@ -34,8 +34,8 @@ export interface JobFilter {
 
 /**
  * The condition on rows of `delivery_queue q`. In flight is none of them. `release` concerns held mail; `hold` all other mail that may become due
- * by itself; `reroute` what goes to another pool; `fail` all. `flush` leaves out scheduled mail, mail that an operator or a paused batch holds, mail at a paused place, and mail whose wait is a
- * precaution: after an indeterminate attempt, or after the death of a worker.
+ * by itself; `reroute` what goes to another pool; `fail` all. `flush` leaves out scheduled mail, mail that an operator or a paused batch holds,
+ * mail at a paused destination, and mail whose wait is a precaution: after an indeterminate attempt, or after the death of a worker.
  *
  * Comparisons are such that cannot use an index: the rows are found by others.
  */
@@ -44,7 +44,7 @@ export function filterOf(sql: AnySql, action: WaitingAction, filter: JobFilter):
   const when = (condition: boolean, fragment: () => Fragment): Fragment => (condition ? fragment() : sql``)
   return sql`
     q.worker_id is null and ${ofAction(sql, action, toPool)}
-    ${when(place !== undefined, () => sql`and ${isAtPlace(sql, sql`q.place`, place as string)}`)}
+    ${when(place !== undefined, () => sql`and ${isAtDestination(sql, sql`q.place`, place as string)}`)}
     ${when(domain !== undefined, () => sql`and q.recipient_domain = ${domain as string}::text`)}
     ${when(accountId !== undefined, () => sql`and q.account_id is not distinct from ${accountId as number}::int`)}
     ${when(of !== undefined, () => sql`and q.class = ${of as number}::int`)}
@@ -73,7 +73,7 @@ function ofAction(sql: AnySql, action: WaitingAction, toPool: number | null): Fr
         and (q.next_at > service_now() or q.place is not null)
         and (q.place is null or not exists (
               select from limit_overrides o
-               where ${concernsPlace(sql, sql`o`, sql`q.place`)} and o.setting = 'pause' and o.until > service_now()
+               where ${concernsDestination(sql, sql`o`, sql`q.place`)} and o.setting = 'pause' and o.until > service_now()
                  and (o.account_id is null or o.account_id = q.account_id)))`
   }
 }

@@ -116,7 +116,7 @@ async function changeChunk(
   if (action === 'fail') return dropQueued(sql, where) as unknown as Promise<{ accountId: number }[]>
   const change = {
     flush: sql`next_at = service_now()`,
-    // Due at the end of its lifetime, when it expires as usual. What waited at its place is due at once when it is released.
+    // Due at the end of its lifetime, when it expires as usual. What waited at its destination is due at once when it is released.
     hold: sql`
       held_next_at = case when q.place is null then q.next_at else service_now() end, next_at = q.expires_at,
       place = null, waiting_for = 'hold'`,

@@ -17,7 +17,7 @@ const PAGE = 2000
 /** Returns what a job would do to finished deliveries: page by page, by the rules that the job follows. */
 export async function matchFinished(finished: FinishedSource, sql: AnySql, filter: JobFilter): Promise<Matches> {
   const leftOut = new Map<LeftOut, number>()
-  const byPlace = new Map<string | null, number>()
+  const byDestination = new Map<string | null, number>()
   const byAccount = new Map<number, number>()
   const byBounceClass = new Map<string | null, number>()
   const sample: FinishedDelivery[] = []
@@ -28,7 +28,7 @@ export async function matchFinished(finished: FinishedSource, sql: AnySql, filte
     const judged = await finished.judge(sql, page.found)
     for (const why of judged.leftOut) add(leftOut, why)
     for (const one of judged.wanted) {
-      add(byPlace, one.place)
+      add(byDestination, one.place)
       add(byAccount, one.accountId)
       add(byBounceClass, one.bounceClass)
       if (sample.length < SAMPLE) sample.push(one)
@@ -39,7 +39,7 @@ export async function matchFinished(finished: FinishedSource, sql: AnySql, filte
   return {
     count,
     partial: after !== undefined,
-    byPlace: largest(byPlace).map(([place, count]) => ({ place, count })),
+    byPlace: largest(byDestination).map(([place, count]) => ({ place, count })),
     byAccount: largest(byAccount).map(([accountId, count]) => ({ accountId, count })),
     sample: sample.map(({ messageId, recipientNo, accountId, recipient, state }) => ({
       messageId: messageId.replaceAll('-', ''),

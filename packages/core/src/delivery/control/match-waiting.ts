@@ -15,7 +15,7 @@ export async function matchWaiting(sql: AnySql, action: WaitingAction, filter: J
   return { ...counts, sample }
 }
 
-/** The rows among which the matches are, by the index of the place or the account if there is one. */
+/** The rows among which the matches are, by the index of the destination or the account if there is one. */
 function rowsOf(sql: AnySql, { place, accountId }: JobFilter): ReturnType<AnySql> {
   const where =
     place !== undefined

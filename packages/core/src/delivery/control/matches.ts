@@ -6,7 +6,7 @@ export interface Matches {
   /** Whether there may be more: what is read is bounded. */
   readonly partial: boolean
   /**
-   * The ten largest of each. A place is null for mail that is not parked; for requeue it is where the last attempt was made, and null if that
+   * The ten largest of each. A destination is null for mail that is not parked; for requeue it is where the last attempt was made, and null if that
    * is unknown.
    */
   readonly byPlace: readonly { readonly place: string | null; readonly count: number }[]
@@ -25,6 +25,6 @@ export interface Matches {
   readonly leftOut?: Readonly<Partial<Record<LeftOut, number>>>
 }
 
-/** Maximum number of places, accounts and classes in a plan, and of deliveries. */
+/** Maximum number of destinations, accounts and classes in a plan, and of deliveries. */
 export const MAX_SHOWN = 10
 export const SAMPLE = 5

@@ -3,12 +3,12 @@ import type { Sql } from '../../platform/database/database.ts'
 import { readInOrder } from '../../platform/database/read-in-order.ts'
 import { timeOfId } from '../../submission/message-id.ts'
 import { livingWorkers } from '../leases/lease.ts'
+import { effectiveLimits } from '../limits/destination-limits.ts'
+import { partsOfDestination } from '../limits/destination-names.ts'
 import { type Override, overridesFor, readOverrides } from '../limits/overrides.ts'
-import { effectiveLimits } from '../limits/place-limits.ts'
-import { partsOfPlace } from '../limits/place-names.ts'
 import type { Providers } from '../providers/providers.ts'
 import type { MessageRate } from '../providers/units.ts'
-import { isHeldPlace } from '../queue/account-holds.ts'
+import { isHeldDestination } from '../queue/account-holds.ts'
 import { type FlowRate, groupRates } from '../queue/flow-progress.ts'
 import type { WaitingFor } from '../queue/parking.ts'
 import { countGroups, type GroupCounts, type QueueGrouping, type QueueKind } from './count-groups.ts'
@@ -20,12 +20,12 @@ export interface BoundedCount {
 }
 
 export interface QueueGroup {
-  /** Place, account id, class, domain or source; by provider or source, null for mail that is not parked there. */
+  /** Destination, account id, class, domain or source; by provider or source, null for mail that is not parked there. */
   readonly name: string | null
   readonly due: BoundedCount
   /** Retries and scheduled mail. */
   readonly later: BoundedCount
-  /** Parked at its place, by what it waits for. */
+  /** Parked at its destination, by what it waits for. */
   readonly parked: Readonly<Record<WaitingFor, BoundedCount>>
   /** Held by the operator, set aside, or of a paused batch. */
   readonly held: BoundedCount
@@ -37,9 +37,9 @@ export interface QueueGroup {
   readonly total: BoundedCount
   /** When the oldest message that was counted was accepted. */
   readonly oldest: Date | null
-  /** The limits of a place; null for other groups. */
+  /** The limits of a destination; null for other groups. */
   readonly limits: GroupLimits | null
-  /** Of a place, all; of an account, those that apply only to its mail. */
+  /** Of a destination, all; of an account, those that apply only to its mail. */
   readonly overrides: readonly Override[]
 }
 
@@ -87,7 +87,7 @@ export async function readOverview(
     sql,
     providers.all.map(({ name }) => name),
   )
-  const byPlace = Map.groupBy(overrides, ({ place }) => place)
+  const byDestination = Map.groupBy(overrides, ({ place }) => place)
   const slots = await readSlots(sql)
   const rates: ReadonlyMap<string, FlowRate> = by === 'domain' ? new Map() : await groupRates(sql, by)
   const workers = await livingWorkers(sql)
@@ -95,7 +95,9 @@ export async function readOverview(
   const keys = new Set([...byKey.keys(), ...concerned])
   const groups = [...keys].map((key): QueueGroup => {
     const own =
-      by === 'provider' ? overridesFor(key ?? '', byPlace) : overrides.filter((one) => String(one.accountId) === key)
+      by === 'provider'
+        ? overridesFor(key ?? '', byDestination)
+        : overrides.filter((one) => String(one.accountId) === key)
     const found = byKey.get(key) ?? []
     const of = (...kinds: QueueKind[]): BoundedCount => {
       const those = found.filter(({ kind }) => kinds.length === 0 || kinds.includes(kind))
@@ -103,7 +105,7 @@ export async function readOverview(
     }
     const [oldest] = found.map((one) => one.oldest).sort()
     const rate = rates.get(key ?? '') ?? null
-    const limits = by === 'provider' && key !== null && !isHeldPlace(key) ? limitsOf(key, own) : null
+    const limits = by === 'provider' && key !== null && !isHeldDestination(key) ? limitsOf(key, own) : null
     return {
       name: by === 'class' ? (DELIVERY_CLASSES[Number(key)] ?? key) : key,
       due: of('due'),
@@ -126,13 +128,13 @@ export async function readOverview(
       overrides: by === 'provider' || by === 'account' ? own : [],
     }
   })
-  function limitsOf(place: string, own: readonly Override[]): GroupLimits {
+  function limitsOf(destination: string, own: readonly Override[]): GroupLimits {
     const { connections, rate, isPaused } = effectiveLimits({
-      provider: providers.named(partsOfPlace(place).base),
+      provider: providers.named(partsOfDestination(destination).base),
       siteConnections,
       overrides: own,
     })
-    return { connections: { used: slots.get(place) ?? 0, limit: connections }, rate: rate ?? null, isPaused }
+    return { connections: { used: slots.get(destination) ?? 0, limit: connections }, rate: rate ?? null, isPaused }
   }
   groups.sort((a, b) => b.total.count - a.total.count || String(a.name).localeCompare(String(b.name)))
   return {

@@ -2,9 +2,9 @@ import type { Actor } from '../../accounts/audit/index.ts'
 import { noteOperatorChange } from '../../accounts/audit/note-operator-change.ts'
 import type { Sql, SqlTransaction } from '../../platform/database/database.ts'
 import { invalidParameter } from '../../platform/errors.ts'
+import { isAtDestination } from '../limits/destination-names.ts'
 import { LIMITS_CHANNEL, OPERATOR_RULE, setOverride } from '../limits/overrides.ts'
 import { keepPastLimits } from '../limits/past-limits.ts'
-import { isAtPlace } from '../limits/place-names.ts'
 import { requireAccount } from '../require-account.ts'
 
 export interface PauseTarget {
@@ -34,7 +34,7 @@ export interface SetPause {
 }
 
 export interface PauseResult extends PauseTarget, SetPause {
-  /** Whether the place is a provider, or a site with waiting mail. */
+  /** Whether the destination is a provider, or a site with waiting mail. */
   readonly known: boolean
 }
 
@@ -42,12 +42,12 @@ export const PAUSE_SECONDS = { usual: 24 * 3600, most: 30 * 24 * 3600 } as const
 const MAX_LENGTH = { place: 300, reason: 1000 } as const
 
 /**
- * Pauses a place for all mail or for that of one account. Workers offer nothing there from then on; deliveries in flight end as usual. A pause
+ * Pauses a destination for all mail or for that of one account. Workers offer nothing there from then on; deliveries in flight end as usual. A pause
  * replaces one that the operator has set before, also if it is shorter, and the result says which: it may be that of another operator.
  *
- * Throws parameterInvalid (place, reason, for, account).
+ * Throws parameterInvalid (destination, reason, for, account).
  */
-export async function pausePlace(sql: Sql, pause: NewPause, by: Actor): Promise<SetPause> {
+export async function pauseDestination(sql: Sql, pause: NewPause, by: Actor): Promise<SetPause> {
   const { place, accountId, seconds, reason } = pause
   if (place === '' || place.length > MAX_LENGTH.place) throw invalidParameter('place', 'must have 1 to 300 characters')
   if (reason.trim() === '' || reason.length > MAX_LENGTH.reason) {
@@ -72,10 +72,10 @@ export async function pausePlace(sql: Sql, pause: NewPause, by: Actor): Promise<
 }
 
 /**
- * Ends what the operator has set for a place; with `rules`, also what back-off rules and the adaptive limit have set. Without an account these are
+ * Ends what the operator has set for a destination; with `rules`, also what back-off rules and the adaptive limit have set. Without an account these are
  * the limits for the mail of all accounts; those of single accounts stay. A provider or site is resumed for all its sources. Returns the rules whose overrides were deleted.
  */
-export async function resumePlace(
+export async function resumeDestination(
   sql: Sql,
   target: PauseTarget,
   { rules, by }: { readonly rules: boolean; readonly by: Actor },
@@ -99,7 +99,7 @@ async function deletePauses(
   const rows = await sql<(ReplacedPause & { rule: string; ended: boolean })[]>`
     with deleted as (
       delete from limit_overrides
-       where ${pausesOnly ? sql`place = ${place}` : isAtPlace(sql, sql`place`, place)}
+       where ${pausesOnly ? sql`place = ${place}` : isAtDestination(sql, sql`place`, place)}
          and account_id is not distinct from ${accountId}::int
          ${rules ? sql`` : sql`and rule = ${OPERATOR_RULE}`} ${pausesOnly ? sql`and setting = 'pause'` : sql``}
       returning *

@@ -1,15 +1,15 @@
 import type { AnySql } from '../../platform/database/database.ts'
 
-/** A permission for one connection to a place. */
+/** A permission for one connection to a destination. */
 export interface Slot {
   readonly place: string
-  /** From 1; two workers never have the same number of a place at once. */
+  /** From 1; two workers never have the same number of a destination at once. */
   readonly no: number
 }
 
 export interface SlotRequest {
   readonly place: string
-  /** How many connections all workers together may have to the place. */
+  /** How many connections all workers together may have to the destination. */
   readonly limit: number
   readonly count: number
 }
@@ -21,7 +21,7 @@ export interface SlotRequest {
 const RECOVERY_SECONDS = 5
 
 /**
- * Takes up to `count` slots of each place, never more than its limit in all. Returns those that this worker got, which may be fewer: none
+ * Takes up to `count` slots of each destination, never more than its limit in all. Returns those that this worker got, which may be fewer: none
  * while the table is being restored after a crash of the database, and none for a worker that was presumed dead.
  *
  * Each takes the lowest free numbers, so two workers that see the same free slots want the same rows, and one of them gets nothing.

@@ -1,13 +1,13 @@
 import type { AnySql, Sql } from '../../platform/database/database.ts'
+import { partsOfDestination } from './destination-names.ts'
 import { keepPastLimits } from './past-limits.ts'
-import { partsOfPlace } from './place-names.ts'
 
 /** The notification channel that tells workers to read the overrides again. */
 export const LIMITS_CHANNEL = 'postrider_limits'
 
 export type LimitSetting = 'pause' | 'rate' | 'connections' | 'messagesPerConnection'
 
-/** A limit of a place beyond those of the providers' file. */
+/** A limit of a destination beyond those of the providers' file. */
 export interface Override {
   readonly id: string
   readonly place: string
@@ -43,7 +43,7 @@ const STEP_SECONDS = 300
 /** Seconds from which a pause is probed. */
 const PROBED_FROM_SECONDS = 1800
 /**
- * Maximum number of overrides that workers read, once per second. Only sites can have more, whose owners make the replies; the places that
+ * Maximum number of overrides that workers read, once per second. Only sites can have more, whose owners make the replies; the destinations that
  * are read first have theirs in any case.
  */
 const MAX_READ = 3000
@@ -58,19 +58,26 @@ export async function readOverrides(sql: AnySql, first: readonly string[] = []):
 }
 
 /**
- * Returns the overrides of a place: its own, and those that the operator has set for the provider or site with all its sources. What a
+ * Returns the overrides of a destination: its own, and those that the operator has set for the provider or site with all its sources. What a
  * back-off rule has set applies to the source that the provider has refused.
  */
-export function overridesFor(place: string, byPlace: ReadonlyMap<string, readonly Override[]>): readonly Override[] {
-  const own = byPlace.get(place) ?? []
-  const { base, source } = partsOfPlace(place)
+export function overridesFor(
+  destination: string,
+  byDestination: ReadonlyMap<string, readonly Override[]>,
+): readonly Override[] {
+  const own = byDestination.get(destination) ?? []
+  const { base, source } = partsOfDestination(destination)
   if (source === undefined) return own
-  return [...own, ...(byPlace.get(base) ?? []).filter(({ rule }) => rule === OPERATOR_RULE)]
+  return [...own, ...(byDestination.get(base) ?? []).filter(({ rule }) => rule === OPERATOR_RULE)]
 }
 
-/** The condition that an override `o` concerns a place; see {@link overridesFor}. */
-export function concernsPlace(sql: AnySql, o: ReturnType<AnySql>, place: ReturnType<AnySql>): ReturnType<AnySql> {
-  return sql`(${o}.place = ${place} or ${o}.rule = ${OPERATOR_RULE} and starts_with(${place}, ${o}.place || '@'))`
+/** The condition that an override `o` concerns a destination; see {@link overridesFor}. */
+export function concernsDestination(
+  sql: AnySql,
+  o: ReturnType<AnySql>,
+  destination: ReturnType<AnySql>,
+): ReturnType<AnySql> {
+  return sql`(${o}.place = ${destination} or ${o}.rule = ${OPERATOR_RULE} and starts_with(${destination}, ${o}.place || '@'))`
 }
 
 /** A pause in effect, with whether one delivery is tried from time to time. */
@@ -78,11 +85,15 @@ export interface Pause extends Pick<Override, 'place' | 'accountId' | 'rule' | '
   readonly isProbed: boolean
 }
 
-/** Returns the pause of each of these places that holds mail of the account longest. */
-export async function pausesOf(sql: AnySql, accountId: number, places: readonly string[]): Promise<Map<string, Pause>> {
+/** Returns the pause of each of these destinations that holds mail of the account longest. */
+export async function pausesOf(
+  sql: AnySql,
+  accountId: number,
+  destinations: readonly string[],
+): Promise<Map<string, Pause>> {
   const pauses = await sql<Pause[]>`
     select distinct on (p.place) p.place, o.account_id as "accountId", o.rule, o.reason, o.since, o.until, o.step_at is not null as "isProbed"
-      from unnest(${[...places]}::text[]) as p(place) join limit_overrides o on ${concernsPlace(sql, sql`o`, sql`p.place`)}
+      from unnest(${[...destinations]}::text[]) as p(place) join limit_overrides o on ${concernsDestination(sql, sql`o`, sql`p.place`)}
      where o.setting = 'pause' and o.until > service_now() and (o.account_id is null or o.account_id = ${accountId}::int)
      order by p.place, o.until desc`
   return new Map(pauses.map((pause) => [pause.place, pause]))
@@ -115,11 +126,11 @@ export async function setOverride(sql: AnySql, override: NewOverride): Promise<v
     select pg_notify(${LIMITS_CHANNEL}, '') from written`
 }
 
-/** Lets one worker try one delivery during the pauses of a place. Returns whether this one may. */
-export async function takeProbe(sql: AnySql, place: string): Promise<boolean> {
+/** Lets one worker try one delivery during the pauses of a destination. Returns whether this one may. */
+export async function takeProbe(sql: AnySql, destination: string): Promise<boolean> {
   const rows = await sql`
     update limit_overrides set step_at = service_now() + make_interval(secs => ${STEP_SECONDS})
-     where place = ${place} and setting = 'pause' and step_at <= service_now() returning 1`
+     where place = ${destination} and setting = 'pause' and step_at <= service_now() returning 1`
   return rows.length > 0
 }
 
@@ -136,12 +147,12 @@ export async function raiseRates(sql: AnySql): Promise<void> {
                    limit 1000 for update skip locked)`
 }
 
-/** Ends the pauses of a place that rules have set: a delivery that was tried was accepted or bounced as usual. */
-export async function endPauses(sql: AnySql, place: string): Promise<void> {
+/** Ends the pauses of a destination that rules have set: a delivery that was tried was accepted or bounced as usual. */
+export async function endPauses(sql: AnySql, destination: string): Promise<void> {
   await sql`
     with deleted as (
       delete from limit_overrides
-       where place = ${place} and setting = 'pause' and step_at is not null
+       where place = ${destination} and setting = 'pause' and step_at is not null
       returning *
     ), kept as (
       ${keepPastLimits(sql, sql`deleted`)}

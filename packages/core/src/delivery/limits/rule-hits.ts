@@ -1,6 +1,6 @@
 import { type AnySql, onlyRow, type Sql } from '../../platform/database/database.ts'
 
-/** How often a back-off rule applied to replies of a place. */
+/** How often a back-off rule applied to replies of a destination. */
 export interface RuleHits {
   readonly place: string
   /** The id of the rule. */

@@ -11,9 +11,9 @@ export function isParkedForAccount(sql: AnySql): ReturnType<AnySql> {
   return sql`coalesce(place in (${HELD_PLACE}, ${HELD_RECIPIENT_PLACE}), false)`
 }
 
-/** Whether a place is one of these, and so no provider or site. */
-export function isHeldPlace(place: string): boolean {
-  return place === HELD_PLACE || place === HELD_RECIPIENT_PLACE
+/** Whether a destination is one of these, and so no provider or site. */
+export function isHeldDestination(destination: string): boolean {
+  return destination === HELD_PLACE || destination === HELD_RECIPIENT_PLACE
 }
 
 export const HOLD_LEVELS = ['warned', 'slowed', 'held'] as const

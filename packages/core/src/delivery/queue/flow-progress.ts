@@ -1,7 +1,7 @@
 import type { AnySql, Sql } from '../../platform/database/database.ts'
 import type { Flow } from './flows.ts'
 
-/** Deliveries of a flow that were tried at a place. */
+/** Deliveries of a flow that were tried at a destination. */
 export interface FlowProgress extends Flow {
   readonly place: string
   readonly tried: number
@@ -26,29 +26,29 @@ export async function addProgress(sql: AnySql, progress: readonly FlowProgress[]
     on conflict (place, account_id, class, since) do update set tried = f.tried + excluded.tried`
 }
 
-/** How fast the mail of a flow is tried at a place. */
+/** How fast the mail of a flow is tried at a destination. */
 export interface FlowRate {
   readonly tried: number
   readonly seconds: number
 }
 
-/** Returns the rates of a flow at these places within the last two minutes; a place where nothing was tried is left out. */
+/** Returns the rates of a flow at these destinations within the last two minutes; a destination where nothing was tried is left out. */
 export async function flowRates(
   sql: AnySql,
   { accountId, class: of }: Flow,
-  places: readonly string[],
+  destinations: readonly string[],
 ): Promise<Map<string, FlowRate>> {
   const rows = await sql<(FlowRate & { place: string })[]>`
     select place, sum(tried)::int as tried,
            least(${COUNTED_SECONDS}::float8, extract(epoch from service_now() - min(since))::float8) as seconds
       from flow_progress
-     where place = any(${[...places]}::text[]) and account_id = ${accountId}::int and class = ${of}::smallint
+     where place = any(${[...destinations]}::text[]) and account_id = ${accountId}::int and class = ${of}::smallint
        and since > service_now() - make_interval(secs => ${COUNTED_SECONDS})
      group by place`
   return new Map(rows.map(({ place, ...rate }) => [place, rate]))
 }
 
-/** Returns the rates of all groups within the last two minutes, by place, source, account or class. */
+/** Returns the rates of all groups within the last two minutes, by destination, source, account or class. */
 export async function groupRates(
   sql: AnySql,
   by: 'provider' | 'source' | 'account' | 'class',

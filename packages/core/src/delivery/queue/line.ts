@@ -4,7 +4,7 @@ import { type Flow, flowWalk } from './flows.ts'
 
 /** Number of deliveries up to which those that are ahead of another one are counted. */
 const MAX_AHEAD = 10_000
-/** The same if the deliveries of a message wait at more than ten places: 10,000 at each of 60 took 0.9 s. */
+/** The same if the deliveries of a message wait at more than ten destinations: 10,000 at each of 60 took 0.9 s. */
 const MAX_AHEAD_AT_MANY = { places: 10, ahead: 1000 } as const
 /** Flows among which other due mail is searched. */
 const MAX_FLOWS = 1000
@@ -42,16 +42,20 @@ export async function aheadInFlow(sql: AnySql, line: InLine): Promise<AheadByNo>
 }
 
 /**
- * Returns how many deliveries are ahead of each of these, which are parked at these places: those of the same flow that are claimed before, and
- * urgent ones of all accounts. Other flows take turns. Per place two ranges of the index of parked mail, at most 10,000 entries each, or 1,000
- * if there are more than ten places.
+ * Returns how many deliveries are ahead of each of these, which are parked at these destinations: those of the same flow that are claimed before, and
+ * urgent ones of all accounts. Other flows take turns. Per destination two ranges of the index of parked mail, at most 10,000 entries each, or 1,000
+ * if there are more than ten destinations.
  */
-export async function aheadAtPlaces(sql: AnySql, line: InLine, places: readonly string[]): Promise<AheadByNo> {
+export async function aheadAtDestinations(
+  sql: AnySql,
+  line: InLine,
+  destinations: readonly string[],
+): Promise<AheadByNo> {
   const { accountId, class: of, messageId, recipientNos } = line
-  const most = places.length > MAX_AHEAD_AT_MANY.places ? MAX_AHEAD_AT_MANY.ahead : MAX_AHEAD
+  const most = destinations.length > MAX_AHEAD_AT_MANY.places ? MAX_AHEAD_AT_MANY.ahead : MAX_AHEAD
   const rows = await sql<{ recipientNo: number; ahead: number }[]>`
     select own.recipient_no as "recipientNo", least(own.before + urgent.before, ${most})::int as ahead
-      from unnest(${[...places]}::text[]) as p(place)
+      from unnest(${[...destinations]}::text[]) as p(place)
      cross join lateral (
        select count(*) as before from (
          select from delivery_queue

@@ -4,12 +4,12 @@ import type { Flow } from './flows.ts'
 import type { DeliveryKey } from './queue.ts'
 
 /**
- * Why mail waits at its place: connections or the rate are used up, the place is paused, the allowance of a new source is used up, or no
+ * Why mail waits at its destination: connections or the rate are used up, the destination is paused, the allowance of a new source is used up, or no
  * source that this worker has can send it. Or mail of its account is held or slowed.
  */
 export type WaitingFor = 'connections' | 'rate' | 'pause' | 'warm-up' | 'source' | 'account'
 
-/** A delivery that is left to its place. */
+/** A delivery that is left to its destination. */
 export interface ParkedDelivery extends DeliveryKey {
   readonly place: string
   readonly waitingFor: WaitingFor
@@ -20,7 +20,7 @@ export interface ParkedDelivery extends DeliveryKey {
 /** Seconds after which parked mail is looked at again in any case: spread, so that a million deliveries are not due at once. */
 const LOOK_AGAIN = { least: 1800, most: 5400 } as const
 
-/** A flow with mail that waits at a place. */
+/** A flow with mail that waits at a destination. */
 export interface ParkedFlow extends Flow {
   readonly place: string
 }
@@ -29,8 +29,8 @@ export interface ParkedFlow extends Flow {
 const MAX_FOUND = 2000
 
 /**
- * Leaves claimed deliveries to their places without an attempt, until those have capacity. They are due again at the end of their
- * lifetime, or after an hour or so, in case no worker knows the place.
+ * Leaves claimed deliveries to their destinations without an attempt, until those have capacity. They are due again at the end of their
+ * lifetime, or after an hour or so, in case no worker knows the destination.
  */
 export async function parkDeliveries(
   sql: AnySql,
@@ -53,7 +53,7 @@ export async function parkDeliveries(
 }
 
 /**
- * Returns the flows that have parked mail, in the order of places, classes and accounts, beginning after `after`; at most 2000. One
+ * Returns the flows that have parked mail, in the order of destinations, classes and accounts, beginning after `after`; at most 2000. One
  * index probe per flow, however much mail it has parked.
  */
 export async function parkedFlows(sql: AnySql, after?: ParkedFlow): Promise<ParkedFlow[]> {
@@ -63,7 +63,7 @@ export async function parkedFlows(sql: AnySql, after?: ParkedFlow): Promise<Park
 }
 
 /**
- * The body of a recursive query `flow`: a row for each flow that has mail parked at a place, after the first row, which has number 0 and is none.
+ * The body of a recursive query `flow`: a row for each flow that has mail parked at a destination, after the first row, which has number 0 and is none.
  * One index probe per flow.
  */
 export function parkedWalk(sql: AnySql, most: number, after?: ParkedFlow): ReturnType<AnySql> {

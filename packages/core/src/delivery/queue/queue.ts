@@ -43,7 +43,7 @@ export interface ClaimOptions {
   readonly workerId: number
   /** The flows to claim from, and how much of each. */
   readonly shares: readonly FlowShare[]
-  /** If given, mail that is parked at this place is claimed, whenever it is due: the place has capacity again. */
+  /** If given, mail that is parked at this destination is claimed, whenever it is due: the destination has capacity again. */
   readonly place?: string
 }
 
@@ -209,7 +209,7 @@ function queued(sql: AnySql): LookedUp {
 export interface AttemptsSoFar {
   /** Whether one of them got beyond the beginning of a session. */
   readonly hadSession: boolean
-  /** Where the last one was; null if it reached no place. */
+  /** Where the last one was; null if it reached no destination. */
   readonly lastPlace: string | null
 }
 

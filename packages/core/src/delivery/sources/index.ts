@@ -43,8 +43,8 @@ export {
   SMART_HOST_USES,
   type SmartHost,
   type SmartHostUse,
+  smartHostDestination as smartHostPlace,
   smartHostOf,
-  smartHostPlace,
   withoutSecret,
 } from './smart-hosts.ts'
 export {

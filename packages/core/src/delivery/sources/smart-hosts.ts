@@ -15,7 +15,7 @@ import { requireName } from './change-egress.ts'
 export const SMART_HOST_USES = ['blocked', 'deadline', 'spill'] as const
 export type SmartHostUse = (typeof SMART_HOST_USES)[number]
 
-/** A relay host that delivers what the usual way cannot. */
+/** A relay host that delivers what the usual route cannot. */
 export interface SmartHost {
   readonly id: number
   readonly name: string
@@ -47,14 +47,14 @@ const MAX_CAP = 1_000_000_000
 const MAX_URL = 1000
 const PREFIX = 'smarthost:'
 
-/** The name of the place that a smart host is. Names of providers and sites have no colon, except the host of a fixed route. */
-export function smartHostPlace(name: string): string {
+/** The name of the destination that a smart host is. Names of providers and sites have no colon, except the host of a fixed route. */
+export function smartHostDestination(name: string): string {
   return `${PREFIX}${name}`
 }
 
-/** The name of the smart host that a place is; undefined if it is a provider or site. */
-export function smartHostOf(place: string): string | undefined {
-  return place.startsWith(PREFIX) ? place.slice(PREFIX.length) : undefined
+/** The name of the smart host that a destination is; undefined if it is a provider or site. */
+export function smartHostOf(destination: string): string | undefined {
+  return destination.startsWith(PREFIX) ? destination.slice(PREFIX.length) : undefined
 }
 
 /** Returns the smart hosts in the order in which they were added. */
@@ -103,7 +103,7 @@ export async function addSmartHost(sql: Sql, secrets: Secrets, added: NewSmartHo
   return withoutSecret(found)
 }
 
-/** Removes a smart host. Mail that waits for it goes the usual way. Throws parameterInvalid. */
+/** Removes a smart host. Mail that waits for it takes the usual route. Throws parameterInvalid. */
 export async function removeSmartHost(sql: Sql, name: string, by: Actor): Promise<void> {
   await sql.begin(async (transaction) => {
     const { count } = await transaction`delete from smart_hosts where name = ${name}`

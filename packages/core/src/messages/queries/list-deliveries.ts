@@ -13,9 +13,9 @@ import {
   isPersonAbove,
   type ListFilter,
   type Position,
-  selectPlaces,
+  selectPositions,
   type Window,
-} from './list-places.ts'
+} from './list-positions.ts'
 import type { MessageSearch } from './search-text.ts'
 
 export interface DeliveryQuery {
@@ -90,10 +90,10 @@ export async function listDeliveries(reads: Reads, query: DeliveryQuery): Promis
   return reads.snapshot(async (snapshot) => {
     const range = await selectRange(snapshot, query)
     const window = { from: range.from, after: after ?? { messageId: range.to, recipientNo: range.recipientNo } }
-    const { places, searchedTo } = await findPlaces(snapshot, { accountId, ...search }, window, limit + 1)
-    const shown = places.slice(0, limit)
-    const next = places.length > limit ? shown.at(-1) : searchedTo
-    const partial = places.length <= limit && searchedTo !== undefined
+    const { positions, searchedTo } = await findPositions(snapshot, { accountId, ...search }, window, limit + 1)
+    const shown = positions.slice(0, limit)
+    const next = positions.length > limit ? shown.at(-1) : searchedTo
+    const partial = positions.length <= limit && searchedTo !== undefined
     return {
       deliveries: await selectRows(snapshot, shown),
       next: next ? formatCursor(next) : null,
@@ -145,29 +145,29 @@ async function selectRange(sql: AnySql, { search, days }: DeliveryQuery): Promis
 const LAST_NUMBER = 1_000_000
 
 interface Found {
-  readonly places: readonly Position[]
+  readonly positions: readonly Position[]
   /** The position at which the search was stopped; undefined if it is complete. */
   readonly searchedTo: Position | undefined
 }
 
-async function findPlaces(sql: AnySql, filter: ListFilter, whole: Window, limit: number): Promise<Found> {
+async function findPositions(sql: AnySql, filter: ListFilter, whole: Window, limit: number): Promise<Found> {
   const wanted = driverOf(filter)
   const isMany = wanted === 'person' && (await isPersonAbove(sql, filter, whole, MAX_SORTED))
   const driver = isMany ? 'messages' : wanted
   if (driver === 'person' || driver === 'flight') {
-    return { places: await selectPlaces(sql, driver, filter, whole, limit), searchedTo: undefined }
+    return { positions: await selectPositions(sql, driver, filter, whole, limit), searchedTo: undefined }
   }
   await readInOrder(sql, true)
-  const places: Position[] = []
+  const positions: Position[] = []
   let { after } = whole
   for (const size of stepsOf(filter, limit)) {
     const floor = await floorOf(sql, driver, filter, { ...whole, after }, size)
     const window = { from: floor ?? whole.from, after }
-    places.push(...(await selectPlaces(sql, driver, filter, window, limit - places.length)))
-    if (places.length === limit || floor === undefined) return { places, searchedTo: undefined }
+    positions.push(...(await selectPositions(sql, driver, filter, window, limit - positions.length)))
+    if (positions.length === limit || floor === undefined) return { positions, searchedTo: undefined }
     after = { messageId: floor, recipientNo: 0 }
   }
-  return { places, searchedTo: after }
+  return { positions, searchedTo: after }
 }
 
 /** Without conditions, the first deliveries are those of the page, unless some were erased. */
@@ -176,8 +176,8 @@ function stepsOf(filter: ListFilter, limit: number): readonly number[] {
   return hasConditions(filter) || limit >= first ? STEPS : [limit, first - limit, ...further]
 }
 
-async function selectRows(sql: AnySql, places: readonly Position[]): Promise<ListedDelivery[]> {
-  if (places.length === 0) return []
+async function selectRows(sql: AnySql, positions: readonly Position[]): Promise<ListedDelivery[]> {
+  if (positions.length === 0) return []
   const columns = sql`account_id, recipient, kind, reference, personal, state, attempt`
   return sql<ListedDelivery[]>`
     select replace(w.id::text, '-', '') as "messageId", w.no as "recipientNo",
@@ -187,7 +187,7 @@ async function selectRows(sql: AnySql, places: readonly Position[]): Promise<Lis
            d.is_held as "isHeld",
            nullif(concat_ws(' ', nullif(a.code, 0), a.enhanced, a.reply), '') as reply, m.size,
            ${hasAttachment(sql)} as "hasAttachment"
-      from unnest(${places.map(({ messageId }) => messageId)}::uuid[], ${places.map(({ recipientNo }) => recipientNo)}::int[])
+      from unnest(${positions.map(({ messageId }) => messageId)}::uuid[], ${positions.map(({ recipientNo }) => recipientNo)}::int[])
            with ordinality as w(id, no, at)
      cross join lateral (select * from messages where id = w.id offset 0) m
      cross join lateral (

@@ -1,7 +1,7 @@
 import { classOf } from '../../accounts/mail-class.ts'
 import type { FinishedDelivery, FinishedPage, FinishedPosition } from '../../delivery/control/finished.ts'
 import type { JobFilter } from '../../delivery/control/job-filter.ts'
-import { isAtPlace } from '../../delivery/limits/place-names.ts'
+import { isAtDestination } from '../../delivery/limits/destination-names.ts'
 import type { AnySql } from '../../platform/database/database.ts'
 
 type Fragment = ReturnType<AnySql>
@@ -34,7 +34,7 @@ export async function findFinished(
     select w.account_id as "accountId", w.message_id::text as "messageId", w.recipient_no as "recipientNo", f.recipient, f.state,
            a.place, w.detail->>'class' as "bounceClass",
            f.state is not null
-             ${when(place !== undefined, () => sql`and ${isAtPlace(sql, sql`a.place`, place as string)}`)}
+             ${when(place !== undefined, () => sql`and ${isAtDestination(sql, sql`a.place`, place as string)}`)}
              ${when(domain !== undefined, () => sql`and f.recipient_domain = ${domain as string}::text`)}
              ${when(bounceClass !== undefined, () => sql`and w.detail->>'class' = ${bounceClass as string}::text`)}
              ${when(tag !== undefined, () => sql`and ${tag as string}::text = any(m.tags)`)} as wanted,

@@ -57,12 +57,12 @@ export interface Facts {
   readonly ahead: AheadByNo
   /** The workers that are alive. */
   readonly workers: ReadonlySet<number>
-  /** By place. */
+  /** By destination. */
   readonly pauses: ReadonlyMap<string, Pause>
   readonly batch: string | undefined
   /** The source addresses, if mail is parked for one. */
   readonly sources: readonly Source[]
-  /** How fast the mail of this flow is tried, by place. */
+  /** How fast the mail of this flow is tried, by destination. */
   readonly rates: ReadonlyMap<string, FlowRate>
   readonly isOtherFlowDue: boolean
   /** Why mail of the account and class is held or slowed; undefined if it is not. */

@@ -1,9 +1,9 @@
 import { livingWorkers } from '../../delivery/leases/lease.ts'
+import { partsOfDestination } from '../../delivery/limits/destination-names.ts'
 import { pausesOf } from '../../delivery/limits/overrides.ts'
-import { partsOfPlace } from '../../delivery/limits/place-names.ts'
 import { HELD_PLACE, holdOf } from '../../delivery/queue/account-holds.ts'
 import { flowRates } from '../../delivery/queue/flow-progress.ts'
-import { type AheadByNo, aheadAtPlaces, aheadInFlow, isOtherFlowDue } from '../../delivery/queue/line.ts'
+import { type AheadByNo, aheadAtDestinations, aheadInFlow, isOtherFlowDue } from '../../delivery/queue/line.ts'
 import type { DeliveryState } from '../../delivery/queue/states.ts'
 import { readEgress } from '../../delivery/sources/egress.ts'
 import { addressKey } from '../../mime/address.ts'
@@ -54,7 +54,7 @@ export interface DeliveryWhy {
   /** When it is tried next; null if that is not planned for a certain time, or if it is finished. */
   readonly nextAt: Date | null
   readonly expected: Expectation | null
-  /** How many deliveries are tried before, counted up to 10,000, or 1,000 if the message waits at more than ten places. Null if it does not wait for its turn. */
+  /** How many deliveries are tried before, counted up to 10,000, or 1,000 if the message waits at more than ten destinations; null if it does not wait. */
   readonly ahead: number | null
   /** Until when it is tried; null if it is finished. */
   readonly deadline: Date | null
@@ -136,7 +136,7 @@ async function createFinder(
 ): Promise<(row: DeliveryRow, attempts: readonly WhyAttempt[]) => Finding> {
   const waiting = Map.groupBy(rows, (row) => waitingOf(row, message.now))
   const [due, parked] = [waiting.get('due') ?? [], waiting.get('parked') ?? []]
-  const places = [...new Set(parked.flatMap(({ place }) => place ?? []))]
+  const destinations = [...new Set(parked.flatMap(({ place }) => place ?? []))]
   // All deliveries of a message are in one flow.
   const flow = { accountId: message.accountId, class: [...due, ...parked][0]?.class ?? 1 }
   const line = (some: readonly DeliveryRow[]) => ({
@@ -146,17 +146,19 @@ async function createFinder(
   })
   const none: AheadByNo = new Map()
   const aheadOfDue = due.length > 0 ? await aheadInFlow(sql, line(due)) : none
-  const aheadOfParked = parked.length > 0 ? await aheadAtPlaces(sql, line(parked), places) : none
+  const aheadOfParked = parked.length > 0 ? await aheadAtDestinations(sql, line(parked), destinations) : none
   const isQueued = due.length + parked.length + (waiting.get('claimed')?.length ?? 0) > 0
   return findReason({
     message,
     isOperator: accountId === undefined,
     ahead: new Map([...aheadOfDue, ...aheadOfParked]),
     workers: isQueued ? await livingWorkers(sql) : new Set(),
-    pauses: parked.length > 0 ? await pausesOf(sql, message.accountId, places) : new Map(),
-    sources: places.some((place) => partsOfPlace(place).source !== undefined) ? (await readEgress(sql)).sources : [],
-    rates: parked.length > 0 ? await flowRates(sql, flow, places) : new Map(),
-    hold: places.includes(HELD_PLACE) ? await holdOf(sql, flow) : undefined,
+    pauses: parked.length > 0 ? await pausesOf(sql, message.accountId, destinations) : new Map(),
+    sources: destinations.some((destination) => partsOfDestination(destination).source !== undefined)
+      ? (await readEgress(sql)).sources
+      : [],
+    rates: parked.length > 0 ? await flowRates(sql, flow, destinations) : new Map(),
+    hold: destinations.includes(HELD_PLACE) ? await holdOf(sql, flow) : undefined,
     batch: waiting.has('held') ? await pausedBatchOf(sql, message) : undefined,
     isOtherFlowDue: due.length > 0 && (await isOtherFlowDue(sql, flow)),
     recent: [...aheadOfDue.values()].some(({ count }) => count > 0)

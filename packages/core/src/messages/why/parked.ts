@@ -1,4 +1,4 @@
-import { partsOfPlace } from '../../delivery/limits/place-names.ts'
+import { partsOfDestination } from '../../delivery/limits/destination-names.ts'
 import { HELD_PLACE, HELD_RECIPIENT_PLACE } from '../../delivery/queue/account-holds.ts'
 import type { FlowRate } from '../../delivery/queue/flow-progress.ts'
 import type { Source } from '../../delivery/sources/egress.ts'
@@ -9,7 +9,7 @@ import * as texts from './texts.ts'
 /** Deliveries below which a rate says nothing about the next minutes, and seconds below which it says too little. */
 const MIN_SAMPLE = { tried: 20, seconds: 10 } as const
 
-/** Why a delivery waits at its place. */
+/** Why a delivery waits at its destination. */
 export function parked(facts: Facts, row: DeliveryRow, since: Date): Finding {
   const { message, pauses, workers, isOperator } = facts
   const { now } = message
@@ -50,13 +50,13 @@ export function parked(facts: Facts, row: DeliveryRow, since: Date): Finding {
   return { ...found, expected: null, waitingFor: 'moment', text: texts.pauseEnded(place, line) }
 }
 
-/** Why the source of a place cannot send; undefined if it can. */
+/** Why the source of a destination cannot send; undefined if it can. */
 function sourceReason(
   { sources, isOperator }: Facts,
   { parkedFor }: DeliveryRow,
-  place: string,
+  destination: string,
 ): Pick<Finding, 'waitingFor' | 'text'> | undefined {
-  const { base, source: name } = partsOfPlace(place)
+  const { base, source: name } = partsOfDestination(destination)
   const source: Source | undefined = sources.find((one) => one.name === name)
   if (name === undefined) return undefined
   if (source?.isPaused) {
@@ -68,8 +68,8 @@ function sourceReason(
 }
 
 /** When the delivery is tried if mail of its flow goes on to be tried there as fast as lately. */
-function expectedAt({ message: { now }, rates }: Facts, place: string, ahead: number): Expectation {
-  const { tried = 0, seconds = 0 }: Partial<FlowRate> = rates.get(place) ?? {}
+function expectedAt({ message: { now }, rates }: Facts, destination: string, ahead: number): Expectation {
+  const { tried = 0, seconds = 0 }: Partial<FlowRate> = rates.get(destination) ?? {}
   if (tried < MIN_SAMPLE.tried || seconds < MIN_SAMPLE.seconds) {
     const basis = `no estimate: fewer than ${MIN_SAMPLE.tried} deliveries of the account were tried there within the last two minutes`
     return { p50: null, p90: null, basis }

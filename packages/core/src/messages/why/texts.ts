@@ -1,5 +1,5 @@
+import { partsOfDestination } from '../../delivery/limits/destination-names.ts'
 import type { Pause } from '../../delivery/limits/overrides.ts'
-import { partsOfPlace } from '../../delivery/limits/place-names.ts'
 import type { HoldReason } from '../../delivery/queue/account-holds.ts'
 import type { Ahead } from '../../delivery/queue/line.ts'
 import { smartHostOf } from '../../delivery/sources/smart-hosts.ts'
@@ -49,8 +49,8 @@ function demandOf({ tlsPolicy, tlsOrigin, enhanced, code }: WhyAttempt): string 
 }
 
 /** A site has the names of its hosts, a provider has one without a dot. */
-function placeText(place: string): string {
-  const { base, source } = partsOfPlace(place)
+function destinationText(destination: string): string {
+  const { base, source } = partsOfDestination(destination)
   const smartHost = smartHostOf(base)
   if (smartHost !== undefined) return `the smart host ${smartHost}`
   const hosts = base.includes('.') ? `the mail servers ${base}` : `the provider ${base}`
@@ -117,8 +117,8 @@ export function fairShare(ahead: Ahead): string {
   return `It is due. ${aheadText(ahead)} Workers share their capacity between the mail of all accounts.`
 }
 
-export function pauseEnded(place: string, ahead: Ahead): string {
-  return `The pause of ${placeText(place)} has ended. ${aheadText(ahead)}`
+export function pauseEnded(destination: string, ahead: Ahead): string {
+  return `The pause of ${destinationText(destination)} has ended. ${aheadText(ahead)}`
 }
 
 export function paused(
@@ -128,23 +128,23 @@ export function paused(
   const whose = accountId === null ? 'delivery' : "delivery of this account's mail"
   const cause =
     rule === 'operator'
-      ? `The operator paused ${whose} to ${placeText(place)} at ${at(since, now)}, until ${at(until, now)}.`
-      : `${capitalized(placeText(place))} requested less mail (rule ${rule}, since ${at(since, now)}): ${whose} there is paused until ${at(until, now)}.`
+      ? `The operator paused ${whose} to ${destinationText(place)} at ${at(since, now)}, until ${at(until, now)}.`
+      : `${capitalized(destinationText(place))} requested less mail (rule ${rule}, since ${at(since, now)}): ${whose} there is paused until ${at(until, now)}.`
   const said =
     reply === undefined || reply === '' ? '' : ` ${rule === 'operator' ? 'Reason' : 'Reply'}: ${shortened(reply)}`
   return `${cause}${isProbed ? ' One delivery is tried every five minutes.' : ''}${said}`
 }
 
-export function rate(place: string, ahead: Ahead): string {
-  return `The rate that ${placeText(place)} allows is used up. ${aheadText(ahead)}`
+export function rate(destination: string, ahead: Ahead): string {
+  return `The rate that ${destinationText(destination)} allows is used up. ${aheadText(ahead)}`
 }
 
-export function connections(place: string, ahead: Ahead): string {
-  return `All connections that ${placeText(place)} allows are in use. ${aheadText(ahead)}`
+export function connections(destination: string, ahead: Ahead): string {
+  return `All connections that ${destinationText(destination)} allows are in use. ${aheadText(ahead)}`
 }
 
-export function handedOver(place: string): string {
-  return `A worker that has the source address ${partsOfPlace(place).source} delivers it next.`
+export function handedOver(destination: string): string {
+  return `A worker that has the source address ${partsOfDestination(destination).source} delivers it next.`
 }
 
 export function sourcePaused(source: string, reason: string | null): string {
@@ -156,8 +156,8 @@ export function noSource(source: string): string {
   return `No running worker has the source address ${source}, and no other one of its pool can send.`
 }
 
-export function warmUp(source: string, place: string): string {
-  return `The source address ${source} is new. It has sent what it may send to ${placeText(place)} within this hour or day, and no other one of its pool can send.`
+export function warmUp(source: string, destination: string): string {
+  return `The source address ${source} is new. It has sent what it may send to ${destinationText(destination)} within this hour or day, and no other one of its pool can send.`
 }
 
 export function onHold(expiresAt: Date | null, now: Date): string {

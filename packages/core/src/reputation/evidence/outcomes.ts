@@ -82,17 +82,17 @@ export async function readComplaints(sql: AnySql, { provider, source, from, unti
 export async function readMeasures(sql: AnySql, span: Span): Promise<Measure[]> {
   const { provider, source, from, until } = span
   const names = source === null ? [provider] : [provider, `${provider}@${source}`]
-  const atPlace = (place: ReturnType<AnySql>) =>
-    sql`(${place} = any(${names}::text[]) or (${source}::text is null and starts_with(${place}, ${`${provider}@`})))`
+  const atDestination = (destination: ReturnType<AnySql>) =>
+    sql`(${destination} = any(${names}::text[]) or (${source}::text is null and starts_with(${destination}, ${`${provider}@`})))`
   return sql<Measure[]>`
     with senders as materialized (
       select distinct account_id from ${counted(sql, span)}
     )
     select place, account_id as "accountId", setting, value, seconds, rule, since, until from (
-      select place, account_id, setting, value, seconds, rule, since, until from limit_overrides where ${atPlace(sql`place`)}
+      select place, account_id, setting, value, seconds, rule, since, until from limit_overrides where ${atDestination(sql`place`)}
       union all
       select place, account_id, setting, value, seconds, rule, since, until from past_limits
-       where until >= ${from.toISOString()}::text::timestamptz and place is not null and ${atPlace(sql`place`)}
+       where until >= ${from.toISOString()}::text::timestamptz and place is not null and ${atDestination(sql`place`)}
       union all
       select null, account_id, level, rate, case when rate is not null then 3600 end, rule, since, until from account_holds
        where level <> 'warned' and account_id in (select account_id from senders)

@@ -3,7 +3,7 @@ import type { Secrets } from '../../platform/security/secrets.ts'
 import type { AttemptSample } from './evidence.ts'
 import { Refusals, type RefusedAttempt } from './refusals.ts'
 
-/** The mail of which period and place. */
+/** The mail of which period and destination. */
 export interface Span {
   readonly from: Date
   readonly until: Date
@@ -75,10 +75,10 @@ interface Slices {
   readonly share: number
 }
 
-/** The first row has the numbers; without an attempt of the place it has nothing else. */
+/** The first row has the numbers; without an attempt of the destination it has nothing else. */
 async function readSlices(sql: AnySql, span: Span, { from, until, share }: Slices): Promise<Row[]> {
   const { provider, source } = span
-  const atPlace =
+  const atDestination =
     source === null
       ? sql`(l.place = ${provider} or starts_with(l.place, ${`${provider}@`}))`
       : sql`l.place = ${`${provider}@${source}`}`
@@ -97,7 +97,7 @@ async function readSlices(sql: AnySql, span: Span, { from, until, share }: Slice
            d.recipient_key as "recipientKey"
       from (select coalesce(sum(c), 0)::int as "lookedAt", coalesce(max(c), 0) >= ${share}::int as "isCut"
               from (select count(*) as c from looked group by no) counted) n
-      left join looked l on ${atPlace} and l.started_at >= ${span.from.toISOString()}::text::timestamptz
+      left join looked l on ${atDestination} and l.started_at >= ${span.from.toISOString()}::text::timestamptz
                             and l.started_at < ${span.until.toISOString()}::text::timestamptz
       left join lateral (
         select recipient, recipient_key from deliveries

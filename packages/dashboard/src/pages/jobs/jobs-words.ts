@@ -21,7 +21,7 @@ export const jobsWords = catalogue({
     },
     about: {
       flush:
-        'Makes retries and parked mail due now. Paused places, scheduled and held mail, and mail after an indeterminate attempt are left out.',
+        'Makes retries and parked mail due now. Paused destinations, scheduled and held mail, and mail after an indeterminate attempt are left out.',
       fail: 'Drops waiting mail, also scheduled and held mail. This cannot be undone.',
       hold: 'Holds waiting and scheduled mail until it is released. It still expires.',
       release: 'Releases held mail. It is due when it was before.',

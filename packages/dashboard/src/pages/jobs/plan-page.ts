@@ -4,7 +4,7 @@ import { type Answer, page } from '../../frame/answer.ts'
 import type { UserCall } from '../../frame/call.ts'
 import { operatorPath } from '../../frame/operator.ts'
 import { emptyBox, pageHead } from '../../frame/parts.ts'
-import { placeName } from '../queue/place-state.ts'
+import { destinationName } from '../queue/destination-state.ts'
 import { queueWords } from '../queue/queue-words.ts'
 import { jobsWords } from './jobs-words.ts'
 
@@ -24,8 +24,8 @@ export async function planPage(call: UserCall, plan: JobPlan): Promise<Answer> {
     const body = html`${pageHead(words.actions[action], words.nothingYet)}${emptyBox(call, 'search', title, leftOut(call, plan), again)}`
     return page({ title: words.actions[action], crumbs, body })
   }
-  const placeText = (place: string | null) =>
-    place === null ? (action === 'requeue' ? words.unknown : words.notParked) : placeName(call, place)
+  const destinationText = (destination: string | null) =>
+    destination === null ? (action === 'requeue' ? words.unknown : words.notParked) : destinationName(call, destination)
   return page({
     title: words.actions[action],
     crumbs,
@@ -35,7 +35,7 @@ export async function planPage(call: UserCall, plan: JobPlan): Promise<Answer> {
 <div class="cols even">${counts(
       call,
       words.byPlace,
-      byPlace.map((one) => [placeText(one.place), one.count]),
+      byPlace.map((one) => [destinationText(one.place), one.count]),
     )}${counts(
       call,
       words.byAccount,

@@ -4,26 +4,26 @@ import type { UserCall } from '../../frame/call.ts'
 import { operatorPath } from '../../frame/operator.ts'
 import {
   bounded,
+  destinationName,
   generalOverrides,
   isPausable,
   limitText,
-  placeName,
   stateMark,
   stateOf,
   waitingKinds,
   whyText,
-} from './place-state.ts'
+} from './destination-state.ts'
 import { queueWords } from './queue-words.ts'
 
 /** Providers and sites: how much waits there, how fast it is tried, and why it waits. */
-export function placeTable(call: UserCall, groups: readonly QueueGroup[]): Html {
+export function destinationTable(call: UserCall, groups: readonly QueueGroup[]): Html {
   const words = queueWords(call.language)
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.groups.provider}"><table><thead><tr><th>${words.groupings.provider}</th><th class="wide-only">${words.state}</th><th class="n">${words.waiting}</th><th class="n wide-only">${words.oldest}</th><th class="wide-only">${words.tried}</th><th class="n wide-only">${words.connections}</th><th class="wide-only">${words.why}</th><th><span class="sr">${words.actions}</span></th></tr></thead><tbody>${groups.map(
-    (group) => placeRow(call, group),
+    (group) => destinationRow(call, group),
   )}</tbody></table></div>`
 }
 
-function placeRow(call: UserCall, group: QueueGroup): Html {
+function destinationRow(call: UserCall, group: QueueGroup): Html {
   const { format } = call
   const why = whyText(call, group)
   const mark = stateMark(call, stateOf(group))
@@ -35,7 +35,7 @@ function placeRow(call: UserCall, group: QueueGroup): Html {
 }
 
 function nameCell(call: UserCall, name: string | null): Html {
-  const shown = placeName(call, name)
+  const shown = destinationName(call, name)
   if (!isPausable(name)) return html`<b>${shown}</b>`
   const { source } = partsOfPlace(name)
   const path = operatorPath('queue/place', { name })
@@ -101,7 +101,7 @@ function groupName(
   names: ReadonlyMap<number, string>,
 ): Html {
   const words = queueWords(language)
-  if (name === null) return html`<b>${by === 'source' ? words.noSource : words.noPlace}</b>`
+  if (name === null) return html`<b>${by === 'source' ? words.noSource : words.noDestination}</b>`
   if (by !== 'account') return html`<b class="any">${foreign(name)}</b>`
   const known = names.get(Number(name))
   return html`<a class="go" href="${operatorPath(`accounts/${name}`)}">${known === undefined ? name : foreign(known)}</a>${known !== undefined && html`<small>${words.account} ${name}</small>`}`
@@ -111,6 +111,6 @@ function groupWhy(call: UserCall, group: QueueGroup): Html {
   const { format, language, now } = call
   const words = queueWords(language)
   const next = group.doneAt && words.emptyIn(format.duration(group.doneAt.getTime() - now.getTime()))
-  const limits = group.overrides.map((one) => `${placeName(call, one.place)}: ${limitText(call, one)}`)
+  const limits = group.overrides.map((one) => `${destinationName(call, one.place)}: ${limitText(call, one)}`)
   return html`<span>${waitingKinds(call, group)}</span><small>${[next, ...limits].filter((text) => text !== null).join('; ')}</small>`
 }

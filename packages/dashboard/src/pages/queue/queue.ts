@@ -7,9 +7,9 @@ import { byApi, emptyBox, pageHead } from '../../frame/parts.ts'
 import { type DashboardRoute, operators } from '../../frame/routes.ts'
 import { jobsWords } from '../jobs/jobs-words.ts'
 import { figuresText, levelMark, ruleText } from '../operator/standing.ts'
-import { PLACE } from './place-page.ts'
-import { isLimited, isPausable, placeName } from './place-state.ts'
-import { ageText, groupTable, perMinute, placeTable, waitingOf } from './queue-table.ts'
+import { PLACE } from './destination-page.ts'
+import { destinationName, isLimited, isPausable } from './destination-state.ts'
+import { ageText, destinationTable, groupTable, perMinute, waitingOf } from './queue-table.ts'
 import { queueWords } from './queue-words.ts'
 
 export const QUEUE: readonly DashboardRoute[] = [operators('GET', '/operator/queue', queuePage), ...PLACE]
@@ -64,17 +64,17 @@ function tiles(call: UserCall, { by, groups, workers }: RecentOverview): Html {
   const [oldest] = groups
     .filter((group) => group.oldest !== null && (by !== 'provider' || isPausable(group.name)))
     .sort((a, b) => (a.oldest as Date).getTime() - (b.oldest as Date).getTime())
-  const places = groups.filter(({ name }) => isPausable(name))
-  const slowed = places.filter(isLimited)
+  const destinations = groups.filter(({ name }) => isPausable(name))
+  const slowed = destinations.filter(isLimited)
   const tile = (name: string, value: Value, small: string) =>
     html`<div class="tile"><span class="k">${name}</span><span class="v">${value}</span><small>${small}</small></div>`
   const connections = format.number(sum(({ limits }) => limits?.connections.used ?? 0))
   return html`<section class="tiles" aria-label="${words.now}">
 ${tile(words.waiting, `${isMore ? '>' : ''}${format.number(waiting)}`, words.inFlight(format.number(sum(({ inFlight }) => inFlight))))}
-${tile(words.oldest, oldest ? ageText(call, oldest) : '–', oldest && by === 'provider' ? words.at(placeName(call, oldest.name)) : '')}
+${tile(words.oldest, oldest ? ageText(call, oldest) : '–', oldest && by === 'provider' ? words.at(destinationName(call, oldest.name)) : '')}
 ${tile(words.tried, format.number(sum((group) => perMinute(group) ?? 0)), words.lastMinutes)}
 ${by === 'provider' && tile(words.connections, connections, words.ofWorkers(format.number(workers)))}
-${by === 'provider' && tile(words.slowed, format.number(slowed.length), words.ofPlaces(format.number(places.length)))}
+${by === 'provider' && tile(words.slowed, format.number(slowed.length), words.ofDestinations(format.number(destinations.length)))}
 </section>`
 }
 
@@ -91,7 +91,7 @@ function groupBox(call: UserCall, overview: RecentOverview, names: ReadonlyMap<n
     found.length === 0
       ? html`<div class="void"><h3>${words.noneSlowed}</h3><p>${words.noneSlowedText}</p></div>`
       : by === 'provider'
-        ? placeTable(call, shown)
+        ? destinationTable(call, shown)
         : groupTable(call, by, { groups: shown, names })
   }<footer>${words.readAt} ${format.time(readAt)}.${partial && html` ${words.partial}`}${others > 0 && html` ${words.more(format.number(others))}`}</footer></section>`
 }
@@ -105,7 +105,7 @@ function filter({ language }: UserCall, isSlowed: boolean): Html {
 
 type Holds = Awaited<ReturnType<UserCall['core']['reputation']['list']>>
 
-/** Holds are of accounts, not of places: they are shown apart. */
+/** Holds are of accounts, not of destinations: they are shown apart. */
 function holdsBox(call: UserCall, holds: Holds, names: ReadonlyMap<number, string>): Html {
   const { format, language } = call
   const words = queueWords(language)

@@ -16,7 +16,7 @@ import { field, type UserCall } from '../../frame/call.ts'
 import { operatorOf, operatorPath } from '../../frame/operator.ts'
 import { actButton, ask, byApi, emptyBox, pageHead, problemNote } from '../../frame/parts.ts'
 import { type DashboardRoute, operators } from '../../frame/routes.ts'
-import { limitText, rateText } from '../queue/place-state.ts'
+import { limitText, rateText } from '../queue/destination-state.ts'
 import { sourcesWords } from './sources-words.ts'
 
 export const SOURCES: readonly DashboardRoute[] = [

@@ -3,34 +3,34 @@ import { FairQueue } from '../queue/fair-queue.ts'
 import type { InFlightDelivery } from '../smtp/deliver.ts'
 import { siteOfSessions } from '../tls/policy.ts'
 import type { Conversations } from './conversations.ts'
+import { type Connections, DestinationConnections } from './destination-connections.ts'
 import type { WorkerLimits } from './limits.ts'
-import { type Connections, PlaceConnections } from './place-connections.ts'
 import { Progress } from './progress.ts'
 import { RateGate, type TakeFromRates } from './rate-gate.ts'
 import { RecentTries } from './recent-tries.ts'
 import { type Beginning, SiteHealth } from './site-health.ts'
 import type { Slots } from './slots.ts'
 
-/** Successful conversations after which a place that rejected some is given one more connection. */
+/** Successful conversations after which a destination that rejected some is given one more connection. */
 const GROW_AFTER = 10
-/** Milliseconds after which a place goes on although refusals could not be counted. */
+/** Milliseconds after which a destination goes on although refusals could not be counted. */
 const HOLD_MS = 2000
 
-export interface PlaceOptions {
+export interface DestinationOptions {
   readonly name: string
   readonly limits: WorkerLimits
   readonly conversations: Conversations
   readonly slots: Slots
   /** Delivers one delivery; never throws. */
-  readonly run: (inFlight: RoutedDelivery, place: Place, own: Connections, isProbe: boolean) => Promise<void>
+  readonly run: (inFlight: RoutedDelivery, at: Destination, own: Connections, isProbe: boolean) => Promise<void>
   /** Leaves deliveries to the database: they cannot be started for some time. */
-  readonly park: (deliveries: readonly RoutedDelivery[], place: Place, waitingFor: WaitingFor) => void
+  readonly park: (deliveries: readonly RoutedDelivery[], at: Destination, waitingFor: WaitingFor) => void
   readonly takeFromRates: TakeFromRates
   /** The allowance of its source is used up for some seconds. */
-  readonly onSpent: (place: Place, seconds: number) => void
-  /** How many deliveries may wait at a place if this worker has all connections to it. */
+  readonly onSpent: (destination: Destination, seconds: number) => void
+  /** How many deliveries may wait at a destination if this worker has all connections to it. */
   readonly maxWaiting: (limits: WorkerLimits) => number
-  /** Called when the place can have more mail. */
+  /** Called when the destination can have more mail. */
   readonly onCapacity: () => void
 }
 
@@ -45,15 +45,15 @@ export interface RoutedDelivery extends InFlightDelivery {
  * queue and connections, so that a slow or dead one does not delay others. Flows take turns on its connections, and bulk mail leaves
  * one of them to others.
  */
-export class Place {
+export class Destination {
   readonly name: string
   /** The provider or site. */
   readonly base: string
   readonly health = new SiteHealth()
   readonly recent = new RecentTries()
-  readonly #options: PlaceOptions
+  readonly #options: DestinationOptions
   readonly #waiting = new FairQueue<RoutedDelivery>()
-  readonly #connections: PlaceConnections
+  readonly #connections: DestinationConnections
   readonly #gate: RateGate
   #limits: WorkerLimits
   /** Deliveries that may be tried during a pause. */
@@ -64,13 +64,13 @@ export class Place {
   /** Nothing is started until then: refusals are being counted. */
   #holds = 0
   #heldUntil = 0
-  /** Conversations of this worker at once that the place currently accepts. */
+  /** Conversations of this worker at once that the destination currently accepts. */
   #accepted: number
   #successes = 0
   readonly progress = new Progress()
   #activeBulk = 0
 
-  constructor(options: PlaceOptions) {
+  constructor(options: DestinationOptions) {
     const { name, slots, limits, takeFromRates, onSpent, onCapacity } = options
     this.name = name
     this.base = partsOfPlace(name).base
@@ -83,9 +83,10 @@ export class Place {
       this.#parkExcess()
       if (this.#waiting.length === 0) onCapacity()
     }
-    this.#gate = new RateGate({ place: name, takeFromRates, onAnswer, onSpent: (seconds) => onSpent(this, seconds) })
+    const spent = (seconds: number): void => onSpent(this, seconds)
+    this.#gate = new RateGate({ destination: name, takeFromRates, onAnswer, onSpent: spent })
     this.#gate.rates = limits
-    this.#connections = new PlaceConnections({ place: name, slots, onAnswer, limits: () => this.#limits })
+    this.#connections = new DestinationConnections({ destination: name, slots, onAnswer, limits: () => this.#limits })
   }
 
   get limits(): WorkerLimits {
@@ -148,7 +149,7 @@ export class Place {
     return this.#gate.hasRate ? 1 : Number.POSITIVE_INFINITY
   }
 
-  /** Lets one delivery be tried although the place is paused. */
+  /** Lets one delivery be tried although the destination is paused. */
   probe(): void {
     this.#probes = 1
   }

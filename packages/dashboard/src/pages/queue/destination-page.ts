@@ -7,15 +7,15 @@ import { idIn, operatorOf, operatorPath } from '../../frame/operator.ts'
 import { actButton, byApi, emptyBox, pageHead, problemNote } from '../../frame/parts.ts'
 import { type DashboardRoute, operators } from '../../frame/routes.ts'
 import { jobsWords } from '../jobs/jobs-words.ts'
-import { bounded, limitText, overrideTimes, placeName, rateText } from './place-state.ts'
-import { placeWords } from './place-words.ts'
+import { bounded, destinationName, limitText, overrideTimes, rateText } from './destination-state.ts'
+import { destinationWords } from './destination-words.ts'
 import { queueWords } from './queue-words.ts'
 
 /** One provider or site, with its pause. Names are in the query: they may have any sign. */
 export const PLACE: readonly DashboardRoute[] = [
-  operators('GET', '/operator/queue/place', (call) => placePage(call, field(call.query, 'name'))),
-  operators('POST', '/operator/queue/pause', pausePlace),
-  operators('POST', '/operator/queue/resume', resumePlace),
+  operators('GET', '/operator/queue/place', (call) => destinationPage(call, field(call.query, 'name'))),
+  operators('POST', '/operator/queue/pause', pauseDestination),
+  operators('POST', '/operator/queue/resume', resumeDestination),
 ]
 
 const MAX_NAME = 300
@@ -24,12 +24,12 @@ const DURATIONS = ['1h', '6h', '24h', '3d', '7d', '30d'] as const
 
 const pathOf = (name: string): string => operatorPath('queue/place', { name })
 
-async function placePage(call: UserCall, name: string, problem?: string): Promise<Answer> {
+async function destinationPage(call: UserCall, name: string, problem?: string): Promise<Answer> {
   const { core, language } = call
   const queue = queueWords(language)
-  const words = placeWords(language)
+  const words = destinationWords(language)
   const crumbs = [[queue.title, operatorPath('queue')]] as const
-  const found = name === '' || name.length > MAX_NAME ? undefined : await core.queue.place(name)
+  const found = name === '' || name.length > MAX_NAME ? undefined : await core.queue.destination(name)
   if (!found) {
     const body = emptyBox(call, 'queue', words.unknown, words.unknownText)
     return page({ title: words.unknown, status: 404, crumbs, body })
@@ -37,7 +37,7 @@ async function placePage(call: UserCall, name: string, problem?: string): Promis
   const accounts = [...found.parked.slice(0, MAX_ROWS), ...found.overrides].flatMap(({ accountId }) => accountId ?? [])
   const names = await core.accounts.names(accounts)
   const { source } = partsOfPlace(name)
-  const title = `${placeName(call, name)}${source === undefined ? '' : ` ${queue.from(source)}`}`
+  const title = `${destinationName(call, name)}${source === undefined ? '' : ` ${queue.from(source)}`}`
   return page({
     title,
     crumbs,
@@ -54,7 +54,7 @@ type Names = ReadonlyMap<number, string>
 
 function overridesPart(call: UserCall, { overrides, place }: PlaceDetails, names: Names): Html {
   const { icon, language } = call
-  const words = placeWords(language)
+  const words = destinationWords(language)
   const head = html`<header><h2>${words.overrides}</h2></header>`
   if (overrides.length === 0) return html`${head}<div class="void"><p>${words.noneSet}</p></div>`
   const queue = queueWords(language)
@@ -77,7 +77,7 @@ function overridesPart(call: UserCall, { overrides, place }: PlaceDetails, names
 
 function pausePart(call: UserCall, { place, overrides }: PlaceDetails): Html {
   const { form, language } = call
-  const words = placeWords(language)
+  const words = destinationWords(language)
   const queue = queueWords(language)
   const ofOperator = overrides.some(({ accountId, rule }) => accountId === null && rule === OPERATOR_RULE)
   const ofRules = overrides.some(({ accountId, rule }) => accountId === null && rule !== OPERATOR_RULE)
@@ -97,7 +97,7 @@ ${inputField({ name: 'account', label: words.onlyAccount, value: field(form, 'ac
 
 function limitsPart(call: UserCall, { limits }: PlaceDetails): Html {
   const { format, language } = call
-  const words = placeWords(language)
+  const words = destinationWords(language)
   const value = ({ value }: LimitInEffect) =>
     value === null ? '–' : typeof value === 'number' ? format.number(value) : rateText(call, value)
   const from = (text: string) => (text === 'file' || text === 'default' ? words.sources[text] : text)
@@ -111,7 +111,7 @@ function limitsPart(call: UserCall, { limits }: PlaceDetails): Html {
 
 function connectionsPart(call: UserCall, { slots, ruleHits }: PlaceDetails): Html {
   const { format, language } = call
-  const words = placeWords(language)
+  const words = destinationWords(language)
   const rows = (label: string, head: readonly [string, string], cells: readonly (readonly [Value, number])[]) =>
     html`<header><h2>${label}</h2></header><div class="scroll" tabindex="0" role="region" aria-label="${label}"><table><thead><tr><th>${head[0]}</th><th class="n">${head[1]}</th></tr></thead><tbody>${cells.map(
       ([name, count]) => html`<tr><td class="any">${name}</td><td class="n">${format.number(count)}</td></tr>`,
@@ -145,7 +145,7 @@ function connectionsPart(call: UserCall, { slots, ruleHits }: PlaceDetails): Htm
 
 function parkedPart(call: UserCall, { parked, sample }: PlaceDetails, names: Names): Html {
   const { format, language } = call
-  const words = placeWords(language)
+  const words = destinationWords(language)
   const queue = queueWords(language)
   if (parked.length === 0)
     return html`<section class="box"><header><h2>${words.parked}</h2></header><div class="void"><p>${words.noneParked}</p></div></section>`
@@ -168,14 +168,14 @@ function accountIn({ form }: UserCall): number | null | undefined {
   return idIn(text)
 }
 
-async function pausePlace(call: UserCall): Promise<Answer> {
+async function pauseDestination(call: UserCall): Promise<Answer> {
   const { core, form } = call
-  const place = field(form, 'place')
+  const destination = field(form, 'place')
   const accountId = accountIn(call)
   const paused = await attempt(() =>
     core.queue.pause(
       {
-        place,
+        place: destination,
         // No account has this number, and core says so.
         accountId: accountId === undefined ? 0 : accountId,
         seconds: readDuration('for', field(form, 'for')),
@@ -184,16 +184,16 @@ async function pausePlace(call: UserCall): Promise<Answer> {
       operatorOf(call),
     ),
   )
-  return paused.ok ? redirect(pathOf(place), 'paused') : placePage(call, place, paused.problem)
+  return paused.ok ? redirect(pathOf(destination), 'paused') : destinationPage(call, destination, paused.problem)
 }
 
-async function resumePlace(call: UserCall): Promise<Answer> {
+async function resumeDestination(call: UserCall): Promise<Answer> {
   const { core, form } = call
-  const place = field(form, 'place')
+  const destination = field(form, 'place')
   const rules = field(form, 'rules') === 'on'
   const accountId = accountIn(call)
   await core.queue.resume(
-    { place, accountId: accountId === undefined ? 0 : accountId },
+    { place: destination, accountId: accountId === undefined ? 0 : accountId },
     { rules, by: operatorOf(call) },
   )
   return redirect(operatorPath('queue'), 'resumed')

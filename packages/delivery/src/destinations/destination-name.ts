@@ -9,10 +9,10 @@ interface Host {
 const MAX_LENGTH = 200
 
 /**
- * Returns the name of the place that limits apply to: the provider that has all of the hosts, otherwise the site itself. A domain that lists a
+ * Returns the name of the destination that limits apply to: the provider that has all of the hosts, otherwise the site itself. A domain that lists a
  * host of its own together with those of a provider would use the provider's connections for it.
  */
-export function placeName(
+export function destinationName(
   { site, hosts }: { readonly site: string; readonly hosts: readonly Host[] },
   providers: Providers,
 ): string {

@@ -1,6 +1,6 @@
 import { catalogue } from '../../frame/words.ts'
 
-export const placeWords = catalogue({
+export const destinationWords = catalogue({
   en: {
     unknown: 'No such provider or site',
     unknownText: 'No provider has this name, and nothing waits at a site with this name now.',
@@ -16,7 +16,7 @@ export const placeWords = catalogue({
     durations: { '1h': '1 hour', '6h': '6 hours', '24h': '24 hours', '3d': '3 days', '7d': '7 days', '30d': '30 days' },
     onlyAccount: 'Only for the account with this number',
     onlyAccountHint: 'If empty, the mail of all accounts is paused.',
-    resumeText: 'The operator has paused this place.',
+    resumeText: 'The operator has paused this destination.',
     resumeRules: 'Also end the limits that rules have set',
     endRulesText:
       'Rules have set these limits because of replies. They end by themselves; end them now if the reason is gone.',
@@ -30,7 +30,7 @@ export const placeWords = catalogue({
     everybody: 'all',
     overrides: 'Set by rules and operators',
     none: 'Nothing beyond the usual limits is set.',
-    noneSet: 'No rule and no operator limits this place.',
+    noneSet: 'No rule and no operator limits this destination.',
     workers: 'Connections by worker',
     worker: 'Worker',
     noWorkers: 'No connection is open.',

@@ -1,15 +1,15 @@
 import type { Sql } from '../../platform/database/database.ts'
 import { readInOrder } from '../../platform/database/read-in-order.ts'
+import { effectiveLimits } from '../limits/destination-limits.ts'
+import { partsOfDestination, sourcedDestination } from '../limits/destination-names.ts'
 import { type LimitSetting, type Override, overridesFor, readOverrides } from '../limits/overrides.ts'
-import { effectiveLimits } from '../limits/place-limits.ts'
-import { partsOfPlace, sourcedPlace } from '../limits/place-names.ts'
 import type { MessageRate } from '../providers/units.ts'
 import { readEgress } from '../sources/egress.ts'
 import { smartHostOf } from '../sources/smart-hosts.ts'
 import { MAX_COUNTED } from './count-groups.ts'
 import type { BoundedCount, OverviewDependencies } from './overview.ts'
 
-/** A limit in effect at a place. */
+/** A limit in effect at a destination. */
 export interface LimitInEffect {
   readonly setting: LimitSetting
   /** The limit, or the rate as messages per seconds; null for a pause. */
@@ -26,11 +26,11 @@ export interface ParkedOf extends BoundedCount {
   readonly accountId: number
 }
 
-export interface PlaceDetails {
+export interface DestinationDetails {
   readonly place: string
   /** Whether it is one of the providers; otherwise it is a site. */
   readonly isProvider: boolean
-  /** The places of this provider or site and single sources that have limits of their own or parked mail. */
+  /** The destinations of this provider or site and single sources that have limits of their own or parked mail. */
   readonly ofSources: readonly string[]
   readonly limits: readonly LimitInEffect[]
   readonly overrides: readonly Override[]
@@ -61,36 +61,36 @@ export interface PlaceDetails {
 const MAX_ACCOUNTS = 1000
 const SAMPLE = 5
 
-/** Returns everything about one place; undefined if neither the providers nor the database know it. */
-export async function showPlace(
+/** Returns everything about one destination; undefined if neither the providers nor the database know it. */
+export async function showDestination(
   { sql, providers, siteConnections }: OverviewDependencies,
-  place: string,
-): Promise<PlaceDetails | undefined> {
-  const provider = providers.named(partsOfPlace(place).base)
-  const byPlace = Map.groupBy(await readOverrides(sql), (one) => one.place)
-  const overrides = overridesFor(place, byPlace)
-  const slots = await sql<PlaceDetails['slots'][number][]>`
+  destination: string,
+): Promise<DestinationDetails | undefined> {
+  const provider = providers.named(partsOfDestination(destination).base)
+  const byDestination = Map.groupBy(await readOverrides(sql), (one) => one.place)
+  const overrides = overridesFor(destination, byDestination)
+  const slots = await sql<DestinationDetails['slots'][number][]>`
     select s.worker_id as "workerId", w.host, w.pid, count(*)::int as used
-      from connection_slots s left join workers w on w.id = s.worker_id where s.place = ${place} group by 1, 2, 3 order by 1`
-  const ruleHits = await sql<PlaceDetails['ruleHits'][number][]>`
+      from connection_slots s left join workers w on w.id = s.worker_id where s.place = ${destination} group by 1, 2, 3 order by 1`
+  const ruleHits = await sql<DestinationDetails['ruleHits'][number][]>`
     select rule, nullif(account_id, 0) as "accountId", sum(hits)::int as hits from rule_hits
-     where place = ${place} and minute > service_now() - interval '1 hour' group by 1, 2 order by 3 desc`
-  const parked = await countParkedAt(sql, place)
-  const { base, source } = partsOfPlace(place)
+     where place = ${destination} and minute > service_now() - interval '1 hour' group by 1, 2 order by 3 desc`
+  const parked = await countParkedAt(sql, destination)
+  const { base, source } = partsOfDestination(destination)
   const egress = await readEgress(sql)
   const ofSources =
     source === undefined
-      ? await activePlaces(
+      ? await activeDestinations(
           sql,
-          egress.sources.map(({ name }) => sourcedPlace({ base, source: name })),
-          byPlace,
+          egress.sources.map(({ name }) => sourcedDestination({ base, source: name })),
+          byDestination,
         )
       : []
   const known = [overrides, slots, ruleHits, parked, ofSources].some(({ length }) => length > 0)
   const isNamed = provider !== undefined && (source === undefined || egress.sources.some(({ name }) => name === source))
-  if (!isNamed && !known && !(await isSmartHost(sql, place))) return undefined
+  if (!isNamed && !known && !(await isSmartHost(sql, destination))) return undefined
   return {
-    place,
+    place: destination,
     isProvider: provider !== undefined,
     ofSources,
     limits: limitsInEffect({ provider, siteConnections, overrides }),
@@ -98,24 +98,24 @@ export async function showPlace(
     slots,
     ruleHits,
     parked,
-    sample: await readSample(sql, place),
+    sample: await readSample(sql, destination),
   }
 }
 
-async function activePlaces(
+async function activeDestinations(
   sql: Sql,
-  places: readonly string[],
+  destinations: readonly string[],
   overrides: ReadonlyMap<string, unknown>,
 ): Promise<string[]> {
   const rows = await sql<{ place: string }[]>`
-    select p.place from unnest(${[...places]}::text[]) as p(place)
+    select p.place from unnest(${[...destinations]}::text[]) as p(place)
      where exists (select from delivery_queue q where q.worker_id is null and q.place is not null and q.place = p.place)`
   const parked = new Set(rows.map(({ place }) => place))
-  return places.filter((place) => parked.has(place) || overrides.has(place))
+  return destinations.filter((destination) => parked.has(destination) || overrides.has(destination))
 }
 
-async function isSmartHost(sql: Sql, place: string): Promise<boolean> {
-  const name = smartHostOf(place)
+async function isSmartHost(sql: Sql, destination: string): Promise<boolean> {
+  const name = smartHostOf(destination)
   return name !== undefined && (await sql`select 1 from smart_hosts where name = ${name}`).length > 0
 }
 
@@ -161,7 +161,7 @@ function limitsInEffect(sources: Parameters<typeof effectiveLimits>[0]): LimitIn
 }
 
 /** Finds the accounts by index probes, and counts at most 10,000 deliveries of each of their classes, 100,000 in all. */
-async function countParkedAt(sql: Sql, place: string): Promise<ParkedOf[]> {
+async function countParkedAt(sql: Sql, destination: string): Promise<ParkedOf[]> {
   return sql.begin('isolation level repeatable read read only', async (snapshot) => {
     await readInOrder(snapshot, true)
     return snapshot<ParkedOf[]>`
@@ -170,7 +170,7 @@ async function countParkedAt(sql: Sql, place: string): Promise<ParkedOf[]> {
         union all
         select next.class, next.account_id, flow.no + 1 from flow cross join lateral (
           select class, account_id from delivery_queue
-           where worker_id is null and place is not null and place = ${place} and (class, account_id) > (flow.class, flow.account_id)
+           where worker_id is null and place is not null and place = ${destination} and (class, account_id) > (flow.class, flow.account_id)
            order by class, account_id limit 1) next
          where flow.no < ${MAX_ACCOUNTS}
       ), share as materialized (
@@ -180,16 +180,16 @@ async function countParkedAt(sql: Sql, place: string): Promise<ParkedOf[]> {
         from share cross join flow cross join lateral (
           select count(*) from (
             select from delivery_queue
-             where worker_id is null and place is not null and place = ${place} and class = flow.class and account_id = flow.account_id
+             where worker_id is null and place is not null and place = ${destination} and class = flow.class and account_id = flow.account_id
              limit share.most + 1) counted) one
        where flow.no > 0 group by 1 order by 2 desc, 1`
   }) as Promise<ParkedOf[]>
 }
 
-function readSample(sql: Sql, place: string): Promise<PlaceDetails['sample'][number][]> {
-  return sql<PlaceDetails['sample'][number][]>`
+function readSample(sql: Sql, destination: string): Promise<DestinationDetails['sample'][number][]> {
+  return sql<DestinationDetails['sample'][number][]>`
     select replace(message_id::text, '-', '') as "messageId", recipient_no as "recipientNo", account_id as "accountId", recipient,
            attempt as attempts, waiting_for as "waitingFor", expires_at as "expiresAt"
-      from delivery_queue where worker_id is null and place is not null and place = ${place}
+      from delivery_queue where worker_id is null and place is not null and place = ${destination}
      order by place, class, account_id, next_at limit ${SAMPLE}`
 }

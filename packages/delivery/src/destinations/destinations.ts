@@ -17,25 +17,25 @@ import { MAX_IN_FLIGHT } from '../queue/in-flight.ts'
 import type { SmartHosts } from '../routing/smart-hosts.ts'
 import type { WorkerSources } from '../routing/worker-sources.ts'
 import { BackOff } from './back-off.ts'
+import { Destination, type DestinationOptions } from './destination.ts'
 import { Limits } from './limits.ts'
-import { Place, type PlaceOptions } from './place.ts'
 import { Slots } from './slots.ts'
 
-/** Waiting deliveries per connection of a place; above this number its mail is parked. Flows share it. */
+/** Waiting deliveries per connection of a destination; above this number its mail is parked. Flows share it. */
 const WAITING_PER_CONNECTION = 8
-const MAX_PLACES = 20_000
-/** Milliseconds between two searches for places to forget: each looks at all of them. */
+const MAX_DESTINATIONS = 20_000
+/** Milliseconds between two searches for destinations to forget: each looks at all of them. */
 const FORGET_EVERY_MS = 1000
 /** Milliseconds that servers have to close their connections when this worker stops, and between two checks of it. */
 const CLOSE_MS = 2000
 const CLOSE_CHECK_MS = 10
-/** Flows of a place whose parked mail is claimed at once. */
+/** Flows of a destination whose parked mail is claimed at once. */
 const AT_ONCE = 64
 /** Deliveries of a flow that are passed to another source at once. */
 const MOVED_AT_ONCE = 50
 
-export interface PlacesOptions
-  extends Omit<PlaceOptions, 'name' | 'limits' | 'slots' | 'takeFromRates' | 'onSpent' | 'maxWaiting'> {
+export interface DestinationsOptions
+  extends Omit<DestinationOptions, 'name' | 'limits' | 'slots' | 'takeFromRates' | 'onSpent' | 'maxWaiting'> {
   readonly core: Core
   readonly log: Log
   readonly workerId: number
@@ -45,14 +45,14 @@ export interface PlacesOptions
   readonly sources: WorkerSources
   readonly smartHosts: SmartHosts
   readonly holds: AccountHolds
-  /** The place that all mail goes to, except that of simulated providers; undefined if mail goes to many. */
-  readonly mainPlace: string | undefined
+  /** The destination that all mail goes to, except that of simulated providers; undefined if mail goes to many. */
+  readonly mainDestination: string | undefined
 }
 
-/** The places that this worker delivers to, and their parked mail. */
-export class Places {
-  readonly #options: PlacesOptions
-  readonly #places = new Map<string, Place>()
+/** The destinations that this worker delivers to, and their parked mail. */
+export class Destinations {
+  readonly #options: DestinationsOptions
+  readonly #destinations = new Map<string, Destination>()
   readonly #backlog = new Backlog()
   readonly #slots: Slots
   readonly #limits: Limits
@@ -61,7 +61,7 @@ export class Places {
   #after: ParkedFlow | undefined
   #forgotAt = Number.NEGATIVE_INFINITY
 
-  constructor(options: PlacesOptions) {
+  constructor(options: DestinationsOptions) {
     this.#options = options
     this.#slots = new Slots(options)
     this.#tries = new FlowTries(options)
@@ -91,13 +91,14 @@ export class Places {
 
   #apply(names: ReadonlySet<string>): void {
     if (names.size === 0) return
-    for (const place of this) {
-      // Limits of a provider may concern its places of all sources.
-      if (names.has(place.name) || names.has(place.base)) place.limits = this.#limits.of(place.name)
+    for (const destination of this) {
+      // Limits of a provider may concern its destinations of all sources.
+      if (names.has(destination.name) || names.has(destination.base))
+        destination.limits = this.#limits.of(destination.name)
     }
   }
 
-  /** One worker with mail for the place tries one delivery. */
+  /** One worker with mail for the destination tries one delivery. */
   async #probe({ place: name }: Override): Promise<void> {
     if (!this.#backlog.has(name)) return
     const { core, log, onCapacity } = this.#options
@@ -110,23 +111,24 @@ export class Places {
   /** Sources or smart hosts have changed, and with them the allowances of those that have some. */
   allowancesChanged(): void {
     const { sources, smartHosts } = this.#options
-    for (const place of this) {
-      // Most places have none, and there may be many.
-      const had = place.limits.warmUp.length + place.limits.perDay.length > 0
-      const has = had || sources.warmUpOf(place.name).length + smartHosts.allowancesOf(place.name).length > 0
-      if (has) place.limits = this.#limits.of(place.name)
+    for (const destination of this) {
+      // Most destinations have none, and there may be many.
+      const had = destination.limits.warmUp.length + destination.limits.perDay.length > 0
+      const has =
+        had || sources.warmUpOf(destination.name).length + smartHosts.allowancesOf(destination.name).length > 0
+      if (has) destination.limits = this.#limits.of(destination.name)
     }
   }
 
-  [Symbol.iterator](): Iterator<Place> {
-    return this.#places.values()
+  [Symbol.iterator](): Iterator<Destination> {
+    return this.#destinations.values()
   }
 
-  named(name: string): Place {
-    const known = this.#places.get(name)
+  named(name: string): Destination {
+    const known = this.#destinations.get(name)
     if (known) return known
-    if (this.#places.size >= MAX_PLACES) this.#forgetIdle()
-    const place = new Place({
+    if (this.#destinations.size >= MAX_DESTINATIONS) this.#forgetIdle()
+    const destination = new Destination({
       ...this.#options,
       name,
       limits: this.#limits.of(name),
@@ -134,10 +136,12 @@ export class Places {
       takeFromRates: (rates) => this.#options.core.rateLimits.take(rates),
       onSpent: ({ name }, seconds) => this.#options.sources.noteSpent(name, seconds),
       maxWaiting: ({ connections }) =>
-        partsOfPlace(name).base === this.#options.mainPlace ? MAX_IN_FLIGHT : connections * WAITING_PER_CONNECTION,
+        partsOfPlace(name).base === this.#options.mainDestination
+          ? MAX_IN_FLIGHT
+          : connections * WAITING_PER_CONNECTION,
     })
-    this.#places.set(name, place)
-    return place
+    this.#destinations.set(name, destination)
+    return destination
   }
 
   get hasParked(): boolean {
@@ -145,17 +149,17 @@ export class Places {
   }
 
   /** The flow has mail parked there. */
-  parked(flow: Flow, place: string): void {
-    const responsibility = this.#options.sources.of(place)
+  parked(flow: Flow, destination: string): void {
+    const responsibility = this.#options.sources.of(destination)
     // Held mail must not keep this worker from finding what it may send; it is found again each second.
-    if (isHeldPlace(place) && this.#options.holds.roomFor(flow, place) === 0) return
+    if (isHeldPlace(destination) && this.#options.holds.roomFor(flow, destination) === 0) return
     // This worker must not look again and again at mail of a source that cannot send.
-    if (responsibility === 'here' || responsibility === 'move') this.#backlog.add(flow, place)
+    if (responsibility === 'here' || responsibility === 'move') this.#backlog.add(flow, destination)
   }
 
-  /** A delivery was tried at a place. */
-  tried(flow: Flow, place: string): void {
-    if (this.#backlog.has(place)) this.#tries.add(flow, place)
+  /** A delivery was tried at a destination. */
+  tried(flow: Flow, destination: string): void {
+    if (this.#backlog.has(destination)) this.#tries.add(flow, destination)
   }
 
   /** The database has no more parked mail of this flow there. */
@@ -163,7 +167,7 @@ export class Places {
     this.#backlog.remove(backlogged)
   }
 
-  /** Parked mail of the next place with capacity for flows that may be claimed (`room`: how much of one it has capacity for). */
+  /** Parked mail of the next destination with capacity for flows that may be claimed (`room`: how much of one it has capacity for). */
   *withCapacity(
     mayClaim: (flow: Flow, room: number) => boolean,
   ): Generator<{ readonly backlogged: Backlogged; readonly room: number }> {
@@ -174,18 +178,18 @@ export class Places {
       if (responsibility === 'move') return true
       if (responsibility !== 'here') {
         // It is found again when that changes.
-        this.#backlog.removePlace(name)
+        this.#backlog.removeDestination(name)
         return false
       }
-      const place = this.named(name)
-      return place.isOpen && !this.stalls(place) && place.isReady()
+      const destination = this.named(name)
+      return destination.isOpen && !this.stalls(destination) && destination.isReady()
     }
-    const roomOf = ({ flow, place: name }: Backlogged): number => {
+    const roomOf = ({ flow, destination: name }: Backlogged): number => {
       if (isHeldPlace(name)) return this.#heldRoom(flow, name)
       if (sources.of(name) !== 'here') return MOVED_AT_ONCE
-      const place = this.named(name)
-      if (place.closedFor(flow) || place.waitingOf(flow) > this.#mostOf(place, flow) / 2) return 0
-      return Math.min(this.roomFor(flow, place), place.passes)
+      const destination = this.named(name)
+      if (destination.closedFor(flow) || destination.waitingOf(flow) > this.#mostOf(destination, flow) / 2) return 0
+      return Math.min(this.roomFor(flow, destination), destination.passes)
     }
     const isWanted = (one: Backlogged): boolean => {
       const room = roomOf(one)
@@ -195,36 +199,36 @@ export class Places {
       yield { backlogged, room: roomOf(backlogged) }
   }
 
-  #heldRoom(flow: Flow, place: string): number {
-    const room = this.#options.holds.roomFor(flow, place)
-    if (room === 0) this.#backlog.remove({ flow, place })
+  #heldRoom(flow: Flow, destination: string): number {
+    const room = this.#options.holds.roomFor(flow, destination)
+    if (room === 0) this.#backlog.remove({ flow, destination })
     return room
   }
 
-  /** For how many milliseconds back-off rules have paused a place for this mail; 0 if they have not. */
-  pausedByRule(place: string, { accountId }: Flow): number {
+  /** For how many milliseconds back-off rules have paused a destination for this mail; 0 if they have not. */
+  pausedByRule(destination: string, { accountId }: Flow): number {
     const pauses = this.#limits
-      .overridesOf(place)
+      .overridesOf(destination)
       .filter((one) => one.setting === 'pause' && one.rule !== OPERATOR_RULE)
       .filter((one) => one.accountId === null || one.accountId === accountId)
     return Math.max(0, ...pauses.map(({ left }) => left))
   }
 
-  /** How many more deliveries of a flow may wait at a place. */
-  roomFor(flow: Flow, place: Place): number {
-    return this.stalls(place) ? 0 : this.#mostOf(place, flow) - place.waitingOf(flow)
+  /** How many more deliveries of a flow may wait at a destination. */
+  roomFor(flow: Flow, destination: Destination): number {
+    return this.stalls(destination) ? 0 : this.#mostOf(destination, flow) - destination.waitingOf(flow)
   }
 
   /** The flow's share, and at least one while there are not too many flows. */
-  #mostOf(place: Place, flow: Flow): number {
-    const all = place.maxWaiting
-    const flows = place.flowsWith(flow)
+  #mostOf(destination: Destination, flow: Flow): number {
+    const all = destination.maxWaiting
+    const flows = destination.flowsWith(flow)
     return flows > 2 * all ? 0 : Math.max(1, Math.floor(all / flows))
   }
 
-  /** Its conversations do not end. If all mail goes to one place, there are no others that need capacity. */
-  stalls(place: Place): boolean {
-    return place.progress.isStalled && place.base !== this.#options.mainPlace
+  /** Its conversations do not end. If all mail goes to one destination, there are no others that need capacity. */
+  stalls(destination: Destination): boolean {
+    return destination.progress.isStalled && destination.base !== this.#options.mainDestination
   }
 
   /** Finds parked mail, also of workers that are gone. To be called every second. */
@@ -241,7 +245,7 @@ export class Places {
   async close(): Promise<void> {
     const deadline = performance.now() + CLOSE_MS
     this.windDown()
-    while ([...this].some((place) => !place.hasNoSlots) && performance.now() < deadline) {
+    while ([...this].some((destination) => !destination.hasNoSlots) && performance.now() < deadline) {
       await new Promise((resolve) => setTimeout(resolve, CLOSE_CHECK_MS))
       this.windDown()
     }
@@ -250,12 +254,12 @@ export class Places {
 
   /** Closes idle sessions and frees what is not in use: this worker stops. */
   windDown(): void {
-    for (const place of this) place.close()
+    for (const destination of this) destination.close()
   }
 
   #forgetIdle(): void {
     if (performance.now() - this.#forgotAt < FORGET_EVERY_MS) return
     this.#forgotAt = performance.now()
-    for (const [name, place] of this.#places) if (place.isIdle) this.#places.delete(name)
+    for (const [name, destination] of this.#destinations) if (destination.isIdle) this.#destinations.delete(name)
   }
 }

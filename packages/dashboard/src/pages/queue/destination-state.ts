@@ -14,9 +14,9 @@ import { foreign, type Html, html, type IconName, type Tone, type Value } from '
 import type { Call } from '../../frame/call.ts'
 import { queueWords } from './queue-words.ts'
 
-export type PlaceState = 'paused' | 'rule-paused' | 'slowed' | 'flowing' | 'idle' | 'held' | 'waiting'
+export type DestinationState = 'paused' | 'rule-paused' | 'slowed' | 'flowing' | 'idle' | 'held' | 'waiting'
 
-const SIGNS: Readonly<Record<PlaceState, readonly [IconName, Tone]>> = {
+const SIGNS: Readonly<Record<DestinationState, readonly [IconName, Tone]>> = {
   paused: ['pause', 'idle'],
   'rule-paused': ['pause', 'wait'],
   slowed: ['s-deferred', 'wait'],
@@ -32,7 +32,7 @@ export function generalOverrides({ overrides }: Pick<QueueGroup, 'overrides'>): 
   return overrides.filter(({ accountId }) => accountId === null).sort((a, b) => rank(a) - rank(b))
 }
 
-export function stateOf(group: QueueGroup): PlaceState {
+export function stateOf(group: QueueGroup): DestinationState {
   if (group.name === null) return 'waiting'
   if (!isPausable(group.name)) return 'held'
   const [first] = generalOverrides(group)
@@ -47,7 +47,7 @@ export function isLimited(group: QueueGroup): boolean {
 }
 
 /** The state as a sign and a word. */
-export function stateMark({ icon, language }: Call, state: PlaceState): Html {
+export function stateMark({ icon, language }: Call, state: DestinationState): Html {
   const [sign, tone] = SIGNS[state]
   return html`<span class="state ${tone}">${icon(sign, tone)}<span>${queueWords(language).states[state]}</span></span>`
 }
@@ -57,12 +57,12 @@ export function isPausable(name: string | null): name is string {
   return name !== null && name !== HELD_PLACE && name !== HELD_RECIPIENT_PLACE
 }
 
-/** A place by the name that people know, without its source. */
-export function placeName({ language }: Pick<Call, 'language'>, name: string | null): string {
+/** A destination by the name that people know, without its source. */
+export function destinationName({ language }: Pick<Call, 'language'>, name: string | null): string {
   const words = queueWords(language)
-  if (name === null) return words.noPlace
-  if (name === HELD_PLACE) return words.heldPlace
-  if (name === HELD_RECIPIENT_PLACE) return words.recipientPlace
+  if (name === null) return words.noDestination
+  if (name === HELD_PLACE) return words.heldDestination
+  if (name === HELD_RECIPIENT_PLACE) return words.recipientDestination
   const host = smartHostOf(name)
   return host === undefined ? partsOfPlace(name).base : words.smartHost(host)
 }
@@ -99,7 +99,7 @@ export function overrideTimes({ format, language }: Call, { rule, since, until }
   return html`${by}, ${words.since} ${format.time(since)} ${words.until} ${format.time(until)}`
 }
 
-/** Why mail waits at a place: the last refusal that limits it, in the words of the other side, else what it waits for. */
+/** Why mail waits at a destination: the last refusal that limits it, in the words of the other side, else what it waits for. */
 export function whyText(call: Call, group: QueueGroup): Html {
   const { language } = call
   const words = queueWords(language)
@@ -109,7 +109,7 @@ export function whyText(call: Call, group: QueueGroup): Html {
     return html`<span class="clamp">“${foreign(first.reason)}”</span><small>${limitText(call, first)}; ${overrideTimes(call, first)}</small>`
   }
   const kinds = waitingKinds(call, group)
-  if (group.name === null) return html`<span>${kinds}</span><small>${words.noPlaceText}</small>`
+  if (group.name === null) return html`<span>${kinds}</span><small>${words.noDestinationText}</small>`
   return html`<span>${kinds || words.nothingHolds}</span><small>${next}</small>`
 }
 

@@ -7,17 +7,17 @@ import { bounded, rateText } from './queue-format.ts'
 /** Accounts shown without --json. */
 const MAX_ACCOUNTS = 20
 
-export const queuePlaceCommands: readonly Command[] = [
+export const queueDestinationCommands: readonly Command[] = [
   {
     name: 'queue show',
     usage: 'PLACE',
     summary: 'Show a provider or site: limits, connections, rules that applied, parked mail',
     examples: ['queue show gmail'],
     run: (call) => {
-      const place = requiredWord(call, 'place')
+      const destination = requiredWord(call, 'place')
       return call.withCore(async (core) => {
-        const details = await core.queue.place(place)
-        if (!details) throw placeNotFound(place)
+        const details = await core.queue.destination(destination)
+        if (!details) throw destinationNotFound(destination)
         return { data: details, text: textOf(details) }
       })
     },
@@ -30,19 +30,25 @@ export const queuePlaceCommands: readonly Command[] = [
     parameters: { for: 'Duration (default 24h, at most 30d)' },
     examples: ['queue pause gmail --reason "asked by the provider" --for 2h'],
     run: (call) => {
-      const place = requiredWord(call, 'place')
+      const destination = requiredWord(call, 'place')
       const reason = requiredText(call, 'reason')
       const accountId = accountOption(call)
       const seconds = durationOption(call, 'for') ?? PAUSE_SECONDS.usual
       return call.withCore(async (core) => {
         await requireAccount(core, accountId)
-        const paused = await core.queue.pause({ place, accountId, seconds, reason })
+        const paused = await core.queue.pause({ place: destination, accountId, seconds, reason })
         const { known, until, replaced } = paused
         const instead = replaced
           ? [`this replaces the pause until ${replaced.until.toISOString()} with the reason: ${replaced.reason}`]
           : []
-        const note = known ? [] : [`no provider, and no site with waiting mail, is called ${place}; "queue" lists them`]
-        const text = [`paused ${nameOf(place, accountId)} until ${until.toISOString()}`, ...instead, ...note].join('\n')
+        const note = known
+          ? []
+          : [`no provider, and no site with waiting mail, is called ${destination}; "queue" lists them`]
+        const text = [
+          `paused ${nameOf(destination, accountId)} until ${until.toISOString()}`,
+          ...instead,
+          ...note,
+        ].join('\n')
         return { data: paused, text }
       })
     },
@@ -53,30 +59,30 @@ export const queuePlaceCommands: readonly Command[] = [
     summary: 'End the pause that the operator set for a provider or site',
     parameters: { rules: 'Also end all limits that back-off rules have set there' },
     run: (call) => {
-      const place = requiredWord(call, 'place')
+      const destination = requiredWord(call, 'place')
       const accountId = accountOption(call)
       const rules = call.options.rules === true
       return call.withCore(async (core) => {
-        const ended = await core.queue.resume({ place, accountId }, { rules })
+        const ended = await core.queue.resume({ place: destination, accountId }, { rules })
         if (ended.length > 0) {
           return {
-            data: { place, accountId, ended },
-            text: `resumed ${nameOf(place, accountId)}: ended ${ended.join(', ')}`,
+            data: { place: destination, accountId, ended },
+            text: `resumed ${nameOf(destination, accountId)}: ended ${ended.join(', ')}`,
           }
         }
         const others = rules ? '' : '; --rules also ends the limits of back-off rules'
-        throw new CommandError(`${nameOf(place, accountId)} is not paused by the operator${others}`)
+        throw new CommandError(`${nameOf(destination, accountId)} is not paused by the operator${others}`)
       })
     },
   },
 ]
 
-export function placeNotFound(place: string): CommandError {
-  return new CommandError(`no provider or site "${place}"; "queue" lists those with waiting mail`)
+export function destinationNotFound(destination: string): CommandError {
+  return new CommandError(`no provider or site "${destination}"; "queue" lists those with waiting mail`)
 }
 
-function nameOf(place: string, accountId: number | null): string {
-  return accountId === null ? place : `${place} for account ${accountId}`
+function nameOf(destination: string, accountId: number | null): string {
+  return accountId === null ? destination : `${destination} for account ${accountId}`
 }
 
 /** Seconds. Throws parameterInvalid. */

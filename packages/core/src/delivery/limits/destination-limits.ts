@@ -5,8 +5,8 @@ import type { Override } from './overrides.ts'
 /** Messages after which a session is closed, unless the provider allows fewer, so that load balancers can balance. */
 const MESSAGES_PER_CONNECTION = 1000
 
-/** The limits of a place, as they are now. */
-export interface PlaceLimits {
+/** The limits of a destination, as they are now. */
+export interface DestinationLimits {
   /** Concurrent connections of all workers. */
   readonly connections: number
   readonly messagesPerConnection: number
@@ -19,16 +19,16 @@ export interface PlaceLimits {
 }
 
 interface Sources {
-  /** Undefined if the place is a site that belongs to none of the providers. */
+  /** Undefined if the destination is a site that belongs to none of the providers. */
   readonly provider: Provider | undefined
   /** Connections to a site that belongs to none of the providers, or to a provider without a limit. */
   readonly siteConnections: number
-  /** The overrides of the place. */
+  /** The overrides of the destination. */
   readonly overrides: readonly Override[]
 }
 
-/** Returns the strictest of the limits of a place. */
-export function effectiveLimits({ provider, siteConnections, overrides }: Sources): PlaceLimits {
+/** Returns the strictest of the limits of a destination. */
+export function effectiveLimits({ provider, siteConnections, overrides }: Sources): DestinationLimits {
   const general = overrides.filter(({ accountId }) => accountId === null)
   const least = (setting: Override['setting'], base: number): number =>
     general.reduce((most, one) => (one.setting === setting ? Math.min(most, one.value ?? most) : most), base)

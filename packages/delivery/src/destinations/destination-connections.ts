@@ -13,17 +13,17 @@ export interface Connections {
   keep(connection: SmtpConnection): void
 }
 
-export interface PlaceConnectionsOptions extends PermitsOptions {
+export interface DestinationConnectionsOptions extends PermitsOptions {
   readonly limits: () => PlaceLimits
 }
 
-/** The connections of this worker to one place: each has a permit as long as it is open. */
-export class PlaceConnections {
+/** The connections of this worker to one destination: each has a permit as long as it is open. */
+export class DestinationConnections {
   readonly #permits: Permits
   readonly #idle: IdleSessions
   readonly #limits: () => PlaceLimits
 
-  constructor(options: PlaceConnectionsOptions) {
+  constructor(options: DestinationConnectionsOptions) {
     this.#limits = options.limits
     this.#permits = new Permits(options)
     this.#idle = new IdleSessions(({ permit }) => this.#permits.give(permit))

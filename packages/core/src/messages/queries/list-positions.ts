@@ -76,7 +76,7 @@ export async function isPersonAbove(sql: AnySql, filter: ListFilter, window: Win
 }
 
 /** Returns the first `limit` positions of a window. */
-export async function selectPlaces(
+export async function selectPositions(
   sql: AnySql,
   driver: Driver,
   filter: ListFilter,

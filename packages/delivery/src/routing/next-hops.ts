@@ -1,0 +1,127 @@
+import { isIP } from 'node:net'
+import type { Config, Providers, RelayHost, Source, Tls } from '@postrider/core'
+import type { Endpoint } from '../smtp/endpoint.ts'
+import { createMx, type Mx, type NextHop, shuffled } from './mx.ts'
+import { addressesOf } from './worker-sources.ts'
+
+/** Where deliveries are sent according to DELIVERY: the recipients' servers, a relay host, or the sandbox. */
+export interface NextHops {
+  /** `accountId`: the one for whose mail it is asked. */
+  of(domain: string, accountId?: number): Promise<NextHop> | NextHop
+  /**
+   * The endpoints to try, in order. `onlyHost`: after an indeterminate attempt only that host, unless it is no longer one of them. With a
+   * source, those that it can reach: one without an IPv6 address uses IPv4 only.
+   */
+  endpoints(
+    nextHop: Extract<NextHop, { kind: 'hosts' }>,
+    onlyHost: string | null,
+    source: Source | undefined,
+  ): AsyncIterable<Endpoint>
+  /** The IP versions of the addresses that the hosts have. */
+  versions(nextHop: Extract<NextHop, { kind: 'hosts' }>): Promise<ReadonlySet<number>>
+  /** The destination that all mail goes to, except that of simulated providers; undefined if mail goes to many. Its limit is the overall limit. */
+  readonly mainDestination: string | undefined
+}
+
+export function createNextHops(config: Config, providers: Providers, tls: Tls): NextHops {
+  const { delivery, sandboxHost, sandboxSmtpPort } = config
+  if (delivery.kind === 'relay') return relayNextHops(delivery, 'relay')
+  if (delivery.kind === 'sandbox') return sandboxNextHops({ host: sandboxHost, port: sandboxSmtpPort }, providers)
+  return mxNextHops(config, createMx({ config, providers, tls }))
+}
+
+/** Maximum number of addresses per attempt: each may take half a minute (V68; like Postfix's smtp_mx_address_limit). */
+const MAX_TRIED = 5
+
+function relayEndpoint(relay: RelayHost): Omit<Endpoint, 'address'> {
+  const { host, port, tls, user, password } = relay
+  const local = host === 'localhost' || host === '::1' || host.startsWith('127.')
+  return {
+    host,
+    port,
+    implicitTls: tls,
+    // A password is only sent to a host with a valid certificate.
+    verify: user !== undefined && !local,
+    ...(user === undefined ? {} : { credentials: { user, password: password ?? '' } }),
+  }
+}
+
+/** All mail goes to one host, which is a destination of its own. */
+export function relayNextHops(relay: RelayHost, destination: string): NextHops {
+  const endpoint = relayEndpoint(relay)
+  const nextHop = fixedNextHop(endpoint, destination)
+  return {
+    mainDestination: destination,
+    of: () => nextHop,
+    versions: async () => versionsOf(endpoint.host),
+    // The operating system resolves the configured name, which may be in a hosts file.
+    async *endpoints(_nextHop, _onlyHost, source) {
+      yield* reachable({ ...endpoint, address: endpoint.host }, source)
+    },
+  }
+}
+
+/**
+ * All mail goes to the sandbox. It has no MX records, so that a domain is its own mail host (RFC 5321 5.1): the domains that providers list
+ * as hosts are simulated providers, with limits and back-off rules of their own.
+ */
+function sandboxNextHops(sandbox: { readonly host: string; readonly port: number }, providers: Providers): NextHops {
+  const nextHop = fixedNextHop(sandbox, 'sandbox')
+  return {
+    mainDestination: 'sandbox',
+    versions: async () => versionsOf(sandbox.host),
+    of: (domain) => {
+      const provider = providers.ofHost(domain)
+      if (!provider) return nextHop
+      return { kind: 'hosts', site: domain, destination: provider.name, hosts: [{ name: domain, preference: 0 }] }
+    },
+    async *endpoints({ hosts }, _onlyHost, source) {
+      for (const { name } of hosts) yield* reachable({ host: name, address: sandbox.host, port: sandbox.port }, source)
+    },
+  }
+}
+
+function fixedNextHop({ host, port }: { readonly host: string; readonly port: number }, destination: string): NextHop {
+  return { kind: 'hosts', site: `${host}:${port}`, destination, hosts: [{ name: host, preference: 0 }] }
+}
+
+/** The IP versions of a fixed host. A name may have addresses of both. */
+function versionsOf(host: string): ReadonlySet<number> {
+  return new Set(isIP(host) === 0 ? [4, 6] : [isIP(host)])
+}
+
+/** The endpoint with the local address of the source; nothing if the source has none of that IP version. */
+function reachable(endpoint: Endpoint, source: Source | undefined): Endpoint[] {
+  if (!source) return [endpoint]
+  const version = isIP(endpoint.address)
+  // A name is resolved when the connection is opened, to an address of the same version.
+  const localAddress = addressesOf(source).find((address) => version === 0 || isIP(address) === version)
+  return localAddress === undefined ? [] : [{ ...endpoint, localAddress }]
+}
+
+function mxNextHops(config: Config, mx: Mx): NextHops {
+  return {
+    mainDestination: undefined,
+    of: mx.of,
+    async versions({ hosts }) {
+      const addresses = await Promise.all(hosts.map(({ name }) => mx.addresses(name).catch(() => [])))
+      return new Set(addresses.flat().map(isIP))
+    },
+    async *endpoints({ hosts }, onlyHost, source) {
+      const held = onlyHost === null ? undefined : hosts.find(({ name }) => name === onlyHost)
+      const candidates = held ? [held] : shuffled(hosts)
+      // A host with many dead addresses must not use up the attempts of the next one.
+      const perHost = candidates.length > 1 ? 2 : MAX_TRIED
+      let tried = 0
+      for (const { name, dane } of candidates) {
+        const addresses = await mx.addresses(name).catch(() => [])
+        const endpoint = { host: name, port: config.mxPort, ...(dane ? { dane } : {}) }
+        const endpoints = addresses.flatMap((address) => reachable({ ...endpoint, address }, source))
+        for (const endpoint of endpoints.slice(0, perHost)) {
+          if (++tried > MAX_TRIED) return
+          yield endpoint
+        }
+      }
+    },
+  }
+}

@@ -37,7 +37,7 @@ t.test(
       const found = [...destinations.withCapacity(() => true)]
       return found.length > 0 ? found : undefined
     })
-    t.match(found, { backlogged: { flow: other, place: 'mx.example' } })
+    t.match(found, { backlogged: { flow: other, destination: 'mx.example' } })
   },
 )
 
@@ -53,8 +53,8 @@ t.test(
     let most = 0
     await until('each destination', () => {
       const found = find()
-      most = Math.max(most, new Set(found.map(({ destination: place }) => place)).size)
-      for (const { destination: place, flow } of found) seen.add(`${place} ${flow.accountId}`)
+      most = Math.max(most, new Set(found.map(({ destination }) => destination)).size)
+      for (const { destination, flow } of found) seen.add(`${destination} ${flow.accountId}`)
       return seen.size === 6
     })
     t.equal(most, 1)

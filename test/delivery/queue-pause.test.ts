@@ -27,37 +27,49 @@ const untilPaused = (): Promise<string> =>
 const lastEntry = async (accountId: number) =>
   (await service.core.audit.list(accountId, { after: 0, limit: 100 })).slice(-1)
 
-t.test('a worker offers nothing to a destination that the operator has paused, and goes on when it is resumed', async (t) => {
-  await internet.inState(await internet.send(`first@${domain}`), 'delivered')
-  const paused = await postrider(env, 'queue', 'pause', 'lighthouse', '--reason', 'their incident', '--for', '2h')
-  t.match(paused.stdout, /^paused lighthouse until 20/)
-  t.equal(paused.code, 0)
-  const first = await untilPaused()
-  const offered = host.messages.length
-  const ids = [first, ...(await Promise.all(['a', 'b'].map((name) => internet.send(`${name}@${domain}`))))]
-  await waits(3)
-  await new Promise((resolve) => setTimeout(resolve, 2000))
-  t.equal(host.messages.length, offered, 'nothing was offered')
-  for (const id of ids) t.match(await internet.story(id), { deliveries: [{ state: 'queued', attempt: 0 }] })
-  const [override] = await service.core.deliveries.limits.overrides()
-  t.match(override, { place: 'lighthouse', rule: 'operator', setting: 'pause', reason: 'their incident' })
-  t.ok(Math.abs((override?.left ?? 0) - 7_200_000) < 60_000)
-  t.match(await lastEntry(0), [
-    { action: 'queue.pause', object: 'place lighthouse', after: { reason: 'their incident' } },
-  ])
+t.test(
+  'a worker offers nothing to a destination that the operator has paused, and goes on when it is resumed',
+  async (t) => {
+    await internet.inState(await internet.send(`first@${domain}`), 'delivered')
+    const paused = await postrider(env, 'queue', 'pause', 'lighthouse', '--reason', 'their incident', '--for', '2h')
+    t.match(paused.stdout, /^paused lighthouse until 20/)
+    t.equal(paused.code, 0)
+    const first = await untilPaused()
+    const offered = host.messages.length
+    const ids = [first, ...(await Promise.all(['a', 'b'].map((name) => internet.send(`${name}@${domain}`))))]
+    await waits(3)
+    await new Promise((resolve) => setTimeout(resolve, 2000))
+    t.equal(host.messages.length, offered, 'nothing was offered')
+    for (const id of ids) t.match(await internet.story(id), { deliveries: [{ state: 'queued', attempt: 0 }] })
+    const [override] = await service.core.deliveries.limits.overrides()
+    t.match(override, { place: 'lighthouse', rule: 'operator', setting: 'pause', reason: 'their incident' })
+    t.ok(Math.abs((override?.left ?? 0) - 7_200_000) < 60_000)
+    t.match(await lastEntry(0), [
+      { action: 'queue.pause', object: 'place lighthouse', after: { reason: 'their incident' } },
+    ])
 
-  const shorter = await answered<{ until: string }>(env, 'queue', 'pause', 'lighthouse', '--reason', 'x', '--for', '1h')
-  t.ok(Date.parse(shorter.until) < (override?.until.getTime() ?? 0), 'a second pause replaces the first')
+    const shorter = await answered<{ until: string }>(
+      env,
+      'queue',
+      'pause',
+      'lighthouse',
+      '--reason',
+      'x',
+      '--for',
+      '1h',
+    )
+    t.ok(Date.parse(shorter.until) < (override?.until.getTime() ?? 0), 'a second pause replaces the first')
 
-  t.match(await answered(env, 'queue', 'resume', 'lighthouse'), { ended: ['operator'] })
-  const resumedAt = performance.now()
-  await until('the rest', () => host.messages.length === offered + 3)
-  t.ok(isInTime(resumedAt, 4000))
-  t.match(await lastEntry(0), [{ action: 'queue.resume', before: { rules: ['operator'] } }])
-  const again = await postrider(env, 'queue', 'resume', 'lighthouse')
-  t.equal(again.code, 1)
-  t.match(again.stderr, 'lighthouse is not paused by the operator; --rules also ends')
-})
+    t.match(await answered(env, 'queue', 'resume', 'lighthouse'), { ended: ['operator'] })
+    const resumedAt = performance.now()
+    await until('the rest', () => host.messages.length === offered + 3)
+    t.ok(isInTime(resumedAt, 4000))
+    t.match(await lastEntry(0), [{ action: 'queue.resume', before: { rules: ['operator'] } }])
+    const again = await postrider(env, 'queue', 'resume', 'lighthouse')
+    t.equal(again.code, 1)
+    t.match(again.stderr, 'lighthouse is not paused by the operator; --rules also ends')
+  },
+)
 
 t.test('a pause of one account leaves the mail of others', async (t) => {
   const other = await service.makeSender()

@@ -153,7 +153,8 @@ export class Dispatcher {
         else this.#outcomes.fault(delivery, new Error('the message of a queued delivery does not exist'))
       }
     } catch (error) {
-      await this.#giveBack.release(claimed.map((delivery) => ({ delivery })), 1)
+      const taken = claimed.map((delivery) => ({ delivery }))
+      await this.#giveBack.release(taken, 1)
       throw error
     }
   }

@@ -53,7 +53,10 @@ try {
     }
     cdp.on('Network.loadingFinished', count)
     await page.addInitScript(
-      "window.figures = { lcp: 0, shift: 0 }; new PerformanceObserver((list) => { for (const entry of list.getEntries()) figures.lcp = entry.startTime }).observe({ type: 'largest-contentful-paint', buffered: true }); new PerformanceObserver((list) => { for (const entry of list.getEntries()) if (!entry.hadRecentInput) figures.shift += entry.value }).observe({ type: 'layout-shift', buffered: true })",
+      'window.figures = { lcp: 0, shift: 0 }; new PerformanceObserver((list) => { for (const entry of list.getEntries()) ' +
+        "figures.lcp = entry.startTime }).observe({ type: 'largest-contentful-paint', buffered: true }); new " +
+        'PerformanceObserver((list) => { for (const entry of list.getEntries()) if (!entry.hadRecentInput) figures.shift += ' +
+        "entry.value }).observe({ type: 'layout-shift', buffered: true })",
     )
     await page.goto(at)
     await sleep(800)

@@ -78,6 +78,9 @@ const FOR_THE_PURE =
 const READ_THE_ENVIRONMENT =
   /^packages\/(\w+\/src\/\w+-process\.ts|cli\/src\/(embedded-postgres\/binaries|probe)\.ts|cli\/src\/backup\/(archive|fetch)-wal\.ts)$/
 const MOST_LINES = 300
+const MOST_CHARACTERS = 160
+/** A URL, or a regular expression that is the whole line or the value of a field. */
+const UNBREAKABLE = /https?:\/\/|^\s*(?:\w+: )?\/(?![/*])/
 const MOST_FILES = 24
 /**
  * The body of a thread imports no more than it needs: all of core takes 0.5 s of computing and 80 MB, this 0.06 s. What begins a program knows
@@ -276,4 +279,17 @@ t.test('no folder has more than 24 files', async (t) => {
 t.test('no file is longer than 300 lines', async (t) => {
   const long = files.filter((file) => (text.get(file) ?? '').split('\n').length - 1 > MOST_LINES)
   t.strictSame(long, [])
+})
+
+t.test('no line of a source has more than 160 characters, except URLs and regular expressions', async (t) => {
+  const sources = globSync(['packages/*/src/**/*.ts', 'bench/**/*.ts', 'deploy/**/*.ts', 'sql/[0-9]*.sql'], {
+    cwd: ROOT,
+  })
+  t.ok(sources.length > 1_000, `${sources.length} files`)
+  for (const file of sources) {
+    for (const [at, line] of readFileSync(join(ROOT, file), 'utf8').split('\n').entries()) {
+      if (line.length > MOST_CHARACTERS && !UNBREAKABLE.test(line))
+        t.fail(`${file}:${at + 1}: ${line.length} characters`)
+    }
+  }
 })

@@ -17,8 +17,8 @@ import { type Count, TestReport } from './helpers/test-report.ts'
 
 /**
  * Runs the tests: one throw-away Postgres for all of them, one migrated template database, and each file named on the command line, or
- * each there is, or with `--changed` each that a change touches. Not by `tap run`: it loads itself into every process that a test starts, which is most of what many of them take
- * (docs/decisions/0016-own-test-runner.md).
+ * each there is, or with `--changed` each that a change touches. Not by `tap run`: it loads itself into every process that a test starts, which is
+ * most of what many of them take (docs/decisions/0016-own-test-runner.md).
  */
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const CORES = availableParallelism()

@@ -148,7 +148,8 @@ async function measure(
   for (const name of Object.keys(contestants)) {
     const parts = Object.entries(shares[name] ?? {}).map(([part, values]) => `${part} ${median(values).toFixed(2)}`)
     report(
-      `  ${name}: median ${format(median(halves[name] ?? []))} ms, p99 of the answers to calls ${format(quantile(answers[name] ?? [], 0.99))} ms, of ${availableParallelism()} processors used: ${parts.join(', ')}`,
+      `  ${name}: median ${format(median(halves[name] ?? []))} ms, p99 of the answers to calls ${format(quantile(answers[name] ?? [], 0.99))} ms, of ` +
+        `${availableParallelism()} processors used: ${parts.join(', ')}`,
     )
   }
   const { alone = [] } = found

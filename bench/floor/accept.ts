@@ -18,7 +18,9 @@ const SETTINGS = [
   },
   { name: '100 kB, 10 sessions, kept', octets: 100_000, sessions: 10, kept: true, messages: 2000 },
 ] as const
-/** The octets of a stored body, and messages of a batch: about those of the relay, whose have 18 and 5 (`calls` of bench/cpu.ts). Larger ones lower the floor. */
+/**
+ * The octets of a stored body, and messages of a batch: about those of the relay, whose have 18 and 5 (`calls` of bench/cpu.ts). Larger ones lower the floor.
+ */
 const STORED = [
   { name: '10 kB', content: Buffer.from(makeMessage(FROM, 10_000)), batch: 15 },
   { name: '100 kB', content: Buffer.from(makeMessage(FROM, 100_000)), batch: 7 },

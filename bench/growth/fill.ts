@@ -68,7 +68,8 @@ export async function fill(url: string, counts: Scale, report: (line: string) =>
 
 async function prepare(sql: Sql, sessions: readonly Sql[], { days }: Scale): Promise<Time> {
   for (const session of sessions)
-    await session`select set_config(name, value, false) from unnest(array['statement_timeout', 'work_mem', 'plan_cache_mode', 'synchronous_commit'], array['0', '384MB', 'auto', 'off']) as s(name, value)`
+    await session`select set_config(name, value, false) from unnest(array['statement_timeout', 'work_mem', 'plan_cache_mode', 'synchronous_commit'],
+      array['0', '384MB', 'auto', 'off']) as s(name, value)`
   const end = new Date()
   const begin = new Date(end.getTime() - days * 86_400_000)
   await sql`select ensure_partitions(${begin}, ${Math.ceil(days / 7) + 6})`

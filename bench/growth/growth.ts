@@ -171,7 +171,8 @@ async function measureReads(
     const one = await measureCall(installation, call, processor)
     one.plans = plans()
     report(
-      `${one.name}: ${one.p50.toFixed(1)} ${one.p95.toFixed(1)} ms, ${one.processor.toFixed(1)} on the processor, API ${Math.round((api?.peakKib() ?? 0) / 1024)} MiB so far${one.said ? `, ${one.status} ${one.said}` : ''}`,
+      `${one.name}: ${one.p50.toFixed(1)} ${one.p95.toFixed(1)} ms, ${one.processor.toFixed(1)} on the processor, API ` +
+        `${Math.round((api?.peakKib() ?? 0) / 1024)} MiB so far${one.said ? `, ${one.status} ${one.said}` : ''}`,
     )
     measured.push(one)
   }
@@ -181,7 +182,9 @@ async function measureReads(
     const one = await visitor.visit(visit, processor)
     one.plans = plans()
     report(
-      `${one.name}: ${one.p50.toFixed(1)} ${one.p95.toFixed(1)} ms, ${one.processor.toFixed(1)} on the processor${one.said ? `, ${one.status} ${one.said}` : ''}`,
+      `${one.name}: ${one.p50.toFixed(1)} ${one.p95.toFixed(1)} ms, ${one.processor.toFixed(1)} on the processor${
+        one.said ? `, ${one.status} ${one.said}` : ''
+      }`,
     )
     measured.push(one)
   }

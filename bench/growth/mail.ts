@@ -55,9 +55,11 @@ export async function fillMail(
     insert into attempts (message_id, recipient_no, attempt, account_id, worker_id, outcome, started_at, milliseconds, stage, host, address,
            tls, code, enhanced, reply, conversation)
     select id, 0, try, account_id, 1, case when try < tries or state = 'deferred' then 'deferred' else state end, at + try * interval '2 s', 90, 'dot',
-           'mx1.' || recipient_domain, '192.0.2.25', 'TLSv1.3', case when try < tries or state = 'deferred' then 451 when state = 'bounced' then 550 else 250 end, '2.0.0',
+           'mx1.' || recipient_domain, '192.0.2.25', 'TLSv1.3',
+            case when try < tries or state = 'deferred' then 451 when state = 'bounced' then 550 else 250 end, '2.0.0',
            'Ok: queued as 4F2A1B3C5D',
-           '[{"step":"mail","ms":1.2,"code":250,"enhanced":"2.1.0","text":"ok"},{"step":"rcpt","ms":1.2,"code":250,"enhanced":"2.1.0","text":"ok"},{"step":"dot","ms":1.2,"code":250,"enhanced":"2.0.0","text":"ok"}]'
+           '[{"step":"mail","ms":1.2,"code":250,"enhanced":"2.1.0","text":"ok"},' ||
+            '{"step":"rcpt","ms":1.2,"code":250,"enhanced":"2.1.0","text":"ok"},{"step":"dot","ms":1.2,"code":250,"enhanced":"2.0.0","text":"ok"}]'
       from planned cross join generate_series(1, tries) try where state in ('delivered', 'bounced', 'deferred') order by i`
   await fillEvents(sql, of.time)
   await sql`
@@ -75,7 +77,8 @@ async function plan(
 ): Promise<void> {
   const { shares, sent, waiting, days, waitingDays, mediums, mediumDomains, smalls, largeDomains, personEvery } = scale
   const all = shares.large + shares.medium + shares.small
-  await sql.unsafe(`
+  await sql.unsafe(
+    `
     create temp table planned as
     select *, 'r' || h % 1000000 as reader,
            case when is_person then '${PERSON}' else 'r' || h % 1000000 || '@d' || h % 10000 || '.example' end as recipient,
@@ -103,13 +106,15 @@ async function plan(
               from (
                 select i, h, g, md5(i::text) as hex,
                        case when i < ${sent} then '${time.begin.toISOString()}'::timestamptz + i * (interval '${days} days' / ${sent})
-                            else '${time.end.toISOString()}'::timestamptz - interval '${waitingDays} days' + (i - ${sent}) * (interval '${waitingDays} days' / ${waiting}) end as at,
+                            else '${time.end.toISOString()}'::timestamptz - interval '${waitingDays} days' + (i - ${sent}) * (interval
+                      '${waitingDays} days' / ${waiting}) end as at,
                        case when g % ${all} < ${shares.large} then ${owners.large}
                             when g % ${all} < ${shares.large + shares.medium} then ${owners.firstMedium} + h % ${mediums}
                             else ${owners.firstSmall} + g / ${all} % ${smalls} end as account_id
                   from (select i, (hashint8extended(i, 1) & 2147483647)::integer as h, (hashint8extended(i, 2) & 2147483647)::integer as g
                           from generate_series(${first}, ${last - 1}) i) drawn
-              ) owned) placed) sent`)
+              ) owned) placed) sent`,
+  )
 }
 
 const SENT = `'attempt', tries, 'host', 'mx1.' || recipient_domain, 'tls', 'TLSv1.3'`

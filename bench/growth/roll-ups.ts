@@ -29,9 +29,12 @@ export async function fillRollUps(sql: Sql, scale: Scale, owners: Owners): Promi
   await add(`select ${large} as account_id, 'recipient_domain' as subject,
                     coalesce((array['${PROVIDERS.join("','")}'])[i + 1], 'd' || (d * 13 + i) % 10000 || '.example') as name, day,
                     i + 1 as place, 60 as n from ${days(year)}, generate_series(0, ${names - 1}) i`)
-  await add(`select ${large} as account_id, 'tag' as subject,
-                    'tag-' || lpad((case when i < 500 then i else 500 + (d * 500 + i) % ${Math.max(1000, Math.round(scale.tags * 0.83) - 500)} end)::text, 6, '0') as name,
-                    day, i + 1 as place, 60 as n from ${days(year)}, generate_series(0, ${names - 1}) i`)
+  await add(
+    `select ${large} as account_id, 'tag' as subject,
+                    'tag-' || lpad((case when i < 500 then i else 500 + (d * 500 + i) %
+                      ${Math.max(1000, Math.round(scale.tags * 0.83) - 500)} end)::text, 6, '0') as name,
+                    day, i + 1 as place, 60 as n from ${days(year)}, generate_series(0, ${names - 1}) i`,
+  )
   await add(`select ${large} as account_id, subject, '' as name, day, null::integer as place, 200 as n
                from ${days(year)}, unnest(array['other tag', 'other recipient_domain']) subject`)
   const mediums = `generate_series(${firstMedium}, ${firstMedium + scale.mediums - 1}) account_id`

@@ -2,10 +2,11 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const WORDS =
-  'the order of your harbour berth ship lamp rope sail north wind evening boat captain payment receipt invoice number total weight cargo delivery quay pilot tide anchor crew mast chart route signal storm rain calm morning letter address street port customs paper seal crate barrel'.split(
-    ' ',
-  )
+const WORDS = (
+  'the order of your harbour berth ship lamp rope sail north wind evening boat captain payment receipt invoice number total weight ' +
+  'cargo delivery quay pilot tide anchor crew mast chart route signal storm rain calm morning letter address street port customs ' +
+  'paper seal crate barrel'
+).split(' ')
 
 /** Numbers that look random and are the same in every run. */
 function generator(seed: number): () => number {

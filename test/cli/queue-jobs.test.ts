@@ -228,7 +228,8 @@ t.test('on a grown database a chunk reads the queue by its primary key, as far a
   const { service, owners } = await makeGrownService(t)
   const recorder = await recordStatements(t, service.env.DATABASE_URL as string)
   const env = { ...service.env, DATABASE_URL: recorder.url }
-  await service.sql`insert into limit_overrides (place, setting, rule, reason, since, until) values ('x', 'pause', 'operator', 'x', now(), now() + interval '1 day')`
+  await service.sql`insert into limit_overrides (place, setting, rule, reason, since, until) values ('x', 'pause', 'operator', 'x', now(),
+    now() + interval '1 day')`
   const account = ['--account', String(owners.large)]
   for (const [action, ...selectors] of [
     ['hold', '--tag', 'tag-000001'],

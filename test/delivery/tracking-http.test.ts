@@ -266,7 +266,8 @@ t.test(
       open_tracking: false,
       click_tracking: false,
     })
-    await service.sql`update domains set envelope_name = 'go', records = ${service.sql.json({ [`CNAME go.${account.domain}`]: { state: 'right' } })} where name = ${account.domain}`
+    await service.sql`update domains set envelope_name = 'go',
+      records = ${service.sql.json({ [`CNAME go.${account.domain}`]: { state: 'right' } })} where name = ${account.domain}`
     refused.delete(to)
     await moveClock(service.sql, '30 minutes')
     await outbox.inState(id, 'delivered')

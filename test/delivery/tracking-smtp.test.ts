@@ -292,7 +292,12 @@ t.test('each recipient has different links, and a retry sends the same octets', 
 })
 
 t.test('unsubscribing by SMTP: the signed header below our trace field, the tag or a line in each text', async (t) => {
-  const message = `${HEAD}X-UNSUBSCRIBE: 1\r\nX-OPENTRACK: 0\r\n${multipart('alternative', 'b', part('Content-Type: text/plain', 'Leave: [%UNSUBSCRIBE_URL%] [%NAME%]'), MARKUP)}\r\n`
+  const message = `${HEAD}X-UNSUBSCRIBE: 1\r\nX-OPENTRACK: 0\r\n${multipart(
+    'alternative',
+    'b',
+    part('Content-Type: ' + 'text/plain', 'Leave: [%UNSUBSCRIBE_URL%] [%NAME%]'),
+    MARKUP,
+  )}\r\n`
   const { data, id } = await arrived(message)
   const header = headerOf(data)
   t.match(

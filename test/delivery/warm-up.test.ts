@@ -47,7 +47,8 @@ async function nextHour(): Promise<void> {
 /** Begins with the first minute of a day, so that a test does not pass midnight. */
 async function atMidnight(): Promise<void> {
   const [row] = await service.sql<{ left: number }[]>`
-    select (extract(epoch from date_trunc('day', service_now() at time zone 'UTC') + interval '1 day' - service_now() at time zone 'UTC') / 60)::int + 1 as left`
+    select (extract(epoch from date_trunc('day',
+    service_now() at time zone 'UTC') + interval '1 day' - service_now() at time zone 'UTC') / 60)::int + 1 as left`
   await internet.advance(row?.left ?? 0)
 }
 

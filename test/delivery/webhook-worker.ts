@@ -80,7 +80,8 @@ export async function addEvents(
     with message as (
       insert into messages (id, account_id, domain_id, door, accepted_at, from_address, subject, format, size, parts, recipients,
              transaction_base, tags)
-      select (left(uuidv7_floor(service_now())::text, 24) || substr(md5(random()::text), 1, 12))::uuid, ${accountId}, 1, 'v2', service_now(), ${`desk@${domain}`}, 'Berth', 'mime', 1834, 1, ${count},
+      select (left(uuidv7_floor(service_now())::text, 24) || substr(md5(random()::text), 1, 12))::uuid, ${accountId}, 1, 'v2', service_now(),
+      ${`desk@${domain}`}, 'Berth', 'mime', 1834, 1, ${count},
              ${base}, ${tags}::text[]
       returning id
     ), finished as (

@@ -62,10 +62,13 @@ async function tell(t: Test, settings: Parameters<typeof addWebhook>[3]) {
 }
 
 const E39 = [
-  '{"TRANSID":17676078720000004,"RESPONSE":"smtp;250 2.0.0 Ok: queued as 4F2A","EMAIL":"lena@harbor.example","TIMESTAMP":1767607874,"FROMADDRESS":"desk@ship.example","EVENT":"sent","MSIZE":1834,"X-APIHEADER":"order-9001","TAGS":"berth,confirm"}',
+  '{"TRANSID":17676078720000004,"RESPONSE":"smtp;250 2.0.0 Ok: queued as ' +
+    '4F2A","EMAIL":"lena@harbor.example","TIMESTAMP":1767607874,"FROMADDRESS":"desk@ship.example","EVENT":"sent","MSIZE":1834,"X-APIHEADER":"order-9001","TAGS":"berth,confirm"}',
   '{"TRANSID":17676078720000004,"RESPONSE":"","EMAIL":"lena@harbor.example","TIMESTAMP":1767608460,"FROMADDRESS":"desk@ship.example","EVENT":"clicked","MSIZE":1834,"USERAGENT":"Mozilla/5.0","TAGS":"berth,confirm","X-APIHEADER":"order-9001","IPADDRESS":"192.0.2.9","URL":"https://ship.example/b/4"}',
-  '{"TRANSID":17676078720000008,"RESPONSE":"550 5.1.1 user unknown","EMAIL":"gone@harbor.example","TIMESTAMP":1767607960,"FROMADDRESS":"desk@ship.example","EVENT":"bounced","MSIZE":1200,"X-APIHEADER":"","TAGS":"berth","BOUNCE_TYPE":"HARDBOUNCE","BOUNCE_REASON":"bad address","BOUNCE_REASONID":1}',
-  '{"TRANSID":17676078720000012,"RESPONSE":"Email dropped: User suppressed due to hard bounce","EMAIL":"gone@harbor.example","TIMESTAMP":1767608060,"FROMADDRESS":"desk@ship.example","EVENT":"dropped","MSIZE":0,"X-APIHEADER":"","TAGS":""}',
+  '{"TRANSID":17676078720000008,"RESPONSE":"550 5.1.1 user ' +
+    'unknown","EMAIL":"gone@harbor.example","TIMESTAMP":1767607960,"FROMADDRESS":"desk@ship.example","EVENT":"bounced","MSIZE":1200,"X-APIHEADER":"","TAGS":"berth","BOUNCE_TYPE":"HARDBOUNCE","BOUNCE_REASON":"bad address","BOUNCE_REASONID":1}',
+  '{"TRANSID":17676078720000012,"RESPONSE":"Email dropped: User suppressed due to hard ' +
+    'bounce","EMAIL":"gone@harbor.example","TIMESTAMP":1767608060,"FROMADDRESS":"desk@ship.example","EVENT":"dropped","MSIZE":0,"X-APIHEADER":"","TAGS":""}',
 ]
 
 /** Events of several accepts may come in several batches. */

@@ -60,7 +60,9 @@ t.test(
     const judged = await ledger.judge(sink)
     const longest = longestOf(ledger.answers)
     t.comment(
-      `figures: frozen ${FREEZES.map((ms) => ms / 1000).join(', ')} s: not ready after ${list(turned)} s, resumed after ${list(resumed)} s, longest call ${longest.toFixed(1)} s, codes ${codes(ledger.answers)}; ${figures(judged)}`,
+      `figures: frozen ${FREEZES.map((ms) => ms / 1000).join(
+        ', ' + '',
+      )} s: not ready after ${list(turned)} s, resumed after ${list(resumed)} s, longest call ${longest.toFixed(1)} s, codes ${codes(ledger.answers)}; ${figures(judged)}`,
     )
     t.ok(Math.max(...turned) <= 3.5, 'readiness turns within 3 s')
     t.ok(longest <= 10, 'every call is answered in time')

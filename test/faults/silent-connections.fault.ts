@@ -54,7 +54,11 @@ t.test(
     const longest = Math.max(...ledger.answers.map(({ milliseconds }) => milliseconds)) / 1000
     const starts = keepers.map(({ name, starts }) => `${name} ${starts}`).join(', ')
     t.comment(
-      `figures: ${SILENCES} silences, resumed after ${resumed.map((seconds) => seconds.toFixed(1)).join(', ')} s, not ready after ${notReady.toFixed(1)} s, longest call ${longest.toFixed(1)} s, starts: ${starts}; ${figures(judged)}`,
+      `figures: ${SILENCES} silences, resumed after ${resumed
+        .map((seconds) => seconds.toFixed(1))
+        .join(
+          ', ' + '',
+        )} s, not ready after ${notReady.toFixed(1)} s, longest call ${longest.toFixed(1)} s, starts: ${starts}; ${figures(judged)}`,
     )
     t.ok(Math.max(...resumed) <= 15, 'work resumes within 15 s')
     t.ok(notReady <= 8, 'a process that can not reach its database says so')

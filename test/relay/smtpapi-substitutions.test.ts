@@ -182,7 +182,8 @@ const CLOSED: readonly [what: string, head: string, body: string][] = [
   [
     'a text below alternatives that do not say it too',
     'Content-Type: multipart/mixed; boundary=b',
-    '--b\r\nContent-Type: multipart/alternative; boundary=c\r\n\r\n--c\r\n\r\nDear -name-\r\n--c\r\nContent-Type: text/html\r\n\r\n<b>-name-</b>\r\n--c--\r\n--b\r\n\r\nThe list\r\n--b--',
+    '--b\r\nContent-Type: multipart/alternative; boundary=c\r\n\r\n--c\r\n\r\nDear -name-\r\n--c\r\nContent-Type: ' +
+      'text/html\r\n\r\n<b>-name-</b>\r\n--c--\r\n--b\r\n\r\nThe list\r\n--b--',
   ],
   [
     'a text file within a text',

@@ -4,8 +4,8 @@ import { finishConnections } from './http/finish-connections.ts'
 
 /**
  * Percent (core/process.ts). A response of 10,000 counts or 5,000 rows takes 60 MB until it is sent. After calls of 1,000 recipients the process had taken
- * 272 to 275 MiB with 105, 258 with 80, 234 to 245 with 60, 232 to 234 with 50 and 224 to 228 with 40; with one thread of V8 (cli/memory.ts) 241 to 252 with 50 and 235 to
- * 240 with 35. Since hardly anything of a call outlives the young generation, the time per call is the same with all of them.
+ * 272 to 275 MiB with 105, 258 with 80, 234 to 245 with 60, 232 to 234 with 50 and 224 to 228 with 40; with one thread of V8 (cli/memory.ts) 241 to
+ * 252 with 50 and 235 to 240 with 35. Since hardly anything of a call outlives the young generation, the time per call is the same with all of them.
  */
 const HEAP_GROWTH = 35
 

@@ -84,7 +84,10 @@ function standbyWarning(standby: SyncStandby, problems: readonly string[]): stri
 
 function refusal({ names, connected }: SyncStandby): string {
   const [one, fewer] = connected === 0 ? ['a', "''"] : ['another', `'ANY ${connected} (*)'`]
-  return `a change would wait until ${one} synchronous standby is connected (synchronous_standby_names = '${names}'), so nothing was changed: connect one, or set synchronous_standby_names = ${fewer} on this server${connected === 0 ? ' (and REQUIRE_SYNC_STANDBY=0)' : ''} until one is`
+  return (
+    `a change would wait until ${one} synchronous standby is connected (synchronous_standby_names = '${names}'), so nothing was changed: connect ` +
+    `one, or set synchronous_standby_names = ${fewer} on this server${connected === 0 ? ' (and REQUIRE_SYNC_STANDBY=0)' : ''} until one is`
+  )
 }
 
 /**

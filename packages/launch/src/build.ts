@@ -5,8 +5,8 @@ import { build, type Plugin } from 'esbuild'
 import { BUNDLES, INSTALLED, MANIFEST, type Manifest, ROOT, readFreshBundle, type State, stateOf } from './bundle.ts'
 
 /*
- * `npm run setup` and `npm start` run this. It bundles all programs and threads, unless there is a bundle of the sources as they are. The service also runs without,
- * so whatever goes wrong here is only reported.
+ * `npm run setup` and `npm start` run this. It bundles all programs and threads, unless there is a bundle of the sources as they are. The service
+ * also runs without, so whatever goes wrong here is only reported.
  */
 
 /** A module that a program or thread begins with, as sources name it. */

@@ -42,7 +42,8 @@ export function lineChart({ series, labels, sentence, number, table }: LineChart
     .map(
       ({ colour, values }) => html`<path class="c c${colour}" d="${line(values, top)}"/>`,
     )}${columns}</svg><div class="x" aria-hidden="true">${axisOf(labels).map((text) => html`<span>${text}</span>`)}</div></div>
-<details class="later"><summary class="q">${table.summary}</summary><div class="scroll" tabindex="0" role="region" aria-label="${table.summary}"><table><thead><tr><th>${table.first}</th>${series.map(
+<details class="later"><summary class="q">${table.summary}</summary><div class="scroll" tabindex="0" role="region" aria-label="${table.summary}">
+  <table><thead><tr><th>${table.first}</th>${series.map(
     ({ name }) => html`<th class="n">${name}</th>`,
   )}</tr></thead><tbody>${labels.map(
     (label, at) =>
@@ -61,7 +62,8 @@ export function chartKey(series: readonly Pick<Series, 'name' | 'colour'>[]): Ht
 /** A line of the size of a word. */
 export function sparkline(values: readonly number[], colour: Series['colour'] = 1): Html {
   const top = Math.max(1, ...values)
-  return html`<svg class="spark" viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true"><path class="c c${colour}" d="${line(values, top * 1.1)}"/></svg>`
+  return html`<svg class="spark" viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">
+    <path class="c c${colour}" d="${line(values, top * 1.1)}"/></svg>`
 }
 
 /** At most six labels in equal distances, the first and the last among them. */

@@ -22,15 +22,18 @@ export interface FieldOptions {
 
 export function inputField(options: FieldOptions): Html {
   const { name, id = name, label, type = 'text', value = '', autocomplete = 'off', placeholder = '', aside } = options
-  return html`<div class="fld"><div class="row"><label for="f-${id}">${label}</label>${aside}</div><input class="in" id="f-${id}" name="${name}" type="${type}" value="${
-    type === 'password' ? '' : value
-  }" autocomplete="${autocomplete}" placeholder="${placeholder}" maxlength="${options.maxlength ?? 1000}"${flags(options)}${describedBy(options)}>${notes(options)}</div>`
+  return html`<div class="fld"><div class="row"><label for="f-${id}">${label}</label>${aside}</div>
+    <input class="in" id="f-${id}" name="${name}" type="${type}" value="${
+      type === 'password' ? '' : value
+    }" autocomplete="${autocomplete}" placeholder="${placeholder}" maxlength="${options.maxlength ?? 1000}"${flags(options)}${describedBy(options)}>
+  ${notes(options)}</div>`
 }
 
 /** A labelled field of several lines. */
 export function textField(options: Omit<FieldOptions, 'type'> & { readonly rows?: number }): Html {
   const { name, id = name, label, value = '', placeholder = '', rows = 4, aside } = options
-  return html`<div class="fld"><div class="row"><label for="f-${id}">${label}</label>${aside}</div><textarea class="in" id="f-${id}" name="${name}" rows="${rows}" placeholder="${placeholder}" spellcheck="false"${flags(options)}${describedBy(options)}>
+  return html`<div class="fld"><div class="row"><label for="f-${id}">${label}</label>${aside}</div>
+    <textarea class="in" id="f-${id}" name="${name}" rows="${rows}" placeholder="${placeholder}" spellcheck="false"${flags(options)}${describedBy(options)}>
 ${value}</textarea>${notes(options)}</div>`
 }
 
@@ -55,7 +58,8 @@ export function checkField(options: {
   readonly checked?: boolean
 }): Html {
   const { name, value = 'on', label, hint, checked } = options
-  return html`<label class="opt"><input type="checkbox" name="${name}" value="${value}"${checked && html` checked`}><span>${label}${hint && html`<small>${hint}</small>`}</span></label>`
+  return html`<label class="opt"><input type="checkbox" name="${name}" value="${value}"${checked && html` checked`}><span>${label}
+    ${hint && html`<small>${hint}</small>`}</span></label>`
 }
 
 function flags({ required, autofocus, readonly, problem }: Partial<FieldOptions>): Value {

@@ -6,12 +6,28 @@ export type Html = ReturnType<typeof tag>
 /** Values of a template: texts and numbers are escaped, pieces of HTML and lists of them are not, and null, undefined and false show nothing. */
 export type Value = Html | string | number | bigint | null | undefined | false | readonly Value[]
 
+/** The texts of each template without the layout of its source; a template's texts are one array for the life of the process. */
+const TEXTS = new WeakMap<TemplateStringsArray, TemplateStringsArray>()
+
+/**
+ * Removes line breaks that are followed by an indentation of two or more spaces: they keep lines of the source short and are not part of
+ * the page. Before an attribute or a word such a break is one space. A line break without indentation is sent.
+ */
+function withoutLayout(strings: TemplateStringsArray): TemplateStringsArray {
+  const known = TEXTS.get(strings)
+  if (known) return known
+  const texts = strings.map((text) => text.replace(/\n {2,}(?=<|$)/g, '').replace(/\n {2,}/g, ' '))
+  const made = Object.assign(texts, { raw: strings.raw })
+  TEXTS.set(strings, made)
+  return made
+}
+
 /**
  * Builds a piece of HTML from a template. Every text in it is escaped for an element's content and for a quoted attribute; an unquoted
  * attribute is not safe, and test/ui/templates.test.ts refuses one.
  */
 export function html(strings: TemplateStringsArray, ...values: Value[]): Html {
-  return tag(strings, ...values)
+  return tag(withoutLayout(strings), ...values)
 }
 
 /** Nothing, where a template expects a piece. */

@@ -127,7 +127,8 @@ const CASES: readonly Case[] = [
     body: mail(toLena({ to: [{ email: 'Ada@harbor.example' }], bcc: [{ email: 'ada@harbor.example' }] })),
     errors: one(
       'personalizations.0',
-      'Each email address in the personalization block should be unique between to, cc, and bcc. We found the first duplicate instance of [ada@harbor.example] in the personalizations.0.bcc field.',
+      'Each email address in the personalization block should be unique between to, cc, and bcc. We found the first duplicate ' +
+        'instance of [ada@harbor.example] in the personalizations.0.bcc field.',
       'message.recipient-errors',
     ),
   },

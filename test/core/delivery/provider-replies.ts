@@ -2,7 +2,8 @@
 export const PROVIDER_REPLIES: Readonly<Record<string, readonly [host: string, ...replies: string[]]>> = {
   'google-authentication': [
     'gmail-smtp-in.l.google.com',
-    '550-5.7.26 Your email has been blocked because the sender is unauthenticated.\r\n550 5.7.26 Gmail requires all senders to authenticate with either SPF or DKIM. - gsmtp',
+    '550-5.7.26 Your email has been blocked because the sender is unauthenticated.\r\n550 5.7.26 Gmail requires all senders to ' +
+      'authenticate with either SPF or DKIM. - gsmtp',
     "421-4.7.27 Your email has been rate limited because SPF authentication didn't\r\n421 4.7.27 pass for this message. - gsmtp",
     '421 4.7.26 This mail has been rate limited because it is unauthenticated. - gsmtp',
   ],
@@ -18,7 +19,8 @@ export const PROVIDER_REPLIES: Readonly<Record<string, readonly [host: string, .
   'google-this-message': [
     'aspmx2.googlemail.com',
     '550-5.7.1 [192.0.2.1      12] Our system has detected that this message is\r\n550 5.7.1 likely unsolicited mail. - gsmtp',
-    '421-4.7.0 [192.0.2.1      15] Gmail has detected that this message is\r\n421 4.7.0 suspicious due to the very low reputation of the sending IP address. - gsmtp',
+    '421-4.7.0 [192.0.2.1      15] Gmail has detected that this message is\r\n421 4.7.0 suspicious due to the very low reputation ' +
+      'of the sending IP address. - gsmtp',
   ],
   'yahoo-ts02': [
     'mta5.am0.yahoodns.net',
@@ -149,7 +151,8 @@ function microsoft(name: string, host: string): Record<string, readonly [string,
     ],
     [`${name}-block-list`]: [
       host,
-      "550 5.7.1 Unfortunately, messages from [192.0.2.1] weren't sent. Please contact your Internet service provider since part of their network is on our block list (S3140).",
+      "550 5.7.1 Unfortunately, messages from [192.0.2.1] weren't sent. Please contact your Internet service provider since part " +
+        'of their network is on our block list (S3140).',
     ],
     [`${name}-rate-limited`]: [
       host,

@@ -178,7 +178,8 @@ t.test('complaints count against the deliveries of providers that report them', 
   await sql`
     with placed as (
       insert into attempts (message_id, recipient_no, attempt, account_id, worker_id, outcome, started_at, milliseconds, place)
-      select (left(uuidv7_floor(service_now())::text, 14) || right(gen_random_uuid()::text, 22))::uuid, 0, 1, ${accountId}, 1, 'delivered', service_now(), 1, case when no <= 2000 then 'yahoo' else 'google' end
+      select (left(uuidv7_floor(service_now())::text, 14) || right(gen_random_uuid()::text, 22))::uuid, 0, 1, ${accountId}, 1, 'delivered',
+      service_now(), 1, case when no <= 2000 then 'yahoo' else 'google' end
         from generate_series(1, 5000) no
       returning message_id, place
     ), numbered as (select *, row_number() over (partition by place) as no from placed)

@@ -270,7 +270,10 @@ export const RELAY = rowsOf(
     ),
     'apart: an inline image named 100,000 times': apart(
       () =>
-        `Content-Type: multipart/related; boundary=x\r\n\r\n--x\r\nContent-Type: text/html\r\n\r\n${fill('<img src="cid:a@b">', 2 * MB)}\r\n--x\r\nContent-Type: image/png\r\nContent-ID: <a@b>\r\n\r\na\r\n--x--\r\n`,
+        `Content-Type: multipart/related; boundary=x\r\n\r\n--x\r\nContent-Type: text/html\r\n\r\n${fill(
+          '<img ' + 'src="cid:a@b">',
+          2 * MB,
+        )}\r\n--x\r\nContent-Type: image/png\r\nContent-ID: <a@b>\r\n\r\na\r\n--x--\r\n`,
     ),
   },
   [

@@ -34,12 +34,14 @@ export function docsDocument(frame: Frame, { path, title, crumbs, body, api, que
   const { assets } = frame
   const icon = createIcons(assets)
   const logo = (place: string) =>
-    html`<a class="brand ${place}" href="/docs" aria-label="Postrider, documentation"><img src="${assets.url('wordmark.svg')}" alt="" height="24" width="113"></a>`
+    html`<a class="brand ${place}" href="/docs" aria-label="Postrider, documentation">
+      <img src="${assets.url('wordmark.svg')}" alt="" height="24" width="113"></a>`
   return htmlDocument({
     ...{ assets, language: 'en', title, style: 'docs.css', still: true },
     body: html`<body class="app" data-keys="on" data-copied="Copied" data-not-copied="Your browser did not allow copying">
 <a class="skip" href="#main">Skip to the content</a>
-<header class="top">${logo('')}<span class="push row tight"><a class="btn plain icon" href="/docs/search" aria-label="Search">${icon('search')}</a><button class="btn plain icon" type="button" popovertarget="nav" aria-label="Menu">${icon('menu')}</button></span></header>
+<header class="top">${logo('')}<span class="push row tight"><a class="btn plain icon" href="/docs/search" aria-label="Search">${icon('search')}</a>
+  <button class="btn plain icon" type="button" popovertarget="nav" aria-label="Menu">${icon('menu')}</button></span></header>
 <nav class="side" id="nav" popover aria-label="Documentation">${logo('wide-only')}
 ${api ? apiLinks(frame, api, path) : guideLinks(frame, path)}
 <div class="push-end"><ul><li><a href="/app">${icon('overview')}Dashboard</a></li></ul></div>
@@ -48,7 +50,13 @@ ${api ? apiLinks(frame, api, path) : guideLinks(frame, path)}
 <div class="bar"><nav aria-label="Where you are" class="tight row"><ol class="crumbs">${crumbs.map(
       ([text, target]) => html`<li><a href="${target}">${text}</a></li>`,
     )}<li><b class="cut">${title}</b></li></ol></nav>
-${path !== '/docs/search' && html`<form class="find" role="search" action="/docs/search">${icon('search')}<input class="in" id="q" type="search" name="q" value="${query}" maxlength="100" placeholder="Search" aria-label="Search the documentation" autocomplete="off"><kbd aria-hidden="true">/</kbd></form>`}</div>
+${
+  path !== '/docs/search' &&
+  html`<form class="find" role="search" action="/docs/search">${icon('search')}
+  <input class="in" id="q" type="search" name="q" value="${query}" maxlength="100" placeholder="Search"
+    aria-label="Search the documentation" autocomplete="off">
+  <kbd aria-hidden="true">/</kbd></form>`
+}</div>
 <div class="page" id="page">${body}</div>
 </main>
 </body>`,

@@ -112,7 +112,8 @@ export function convert(text: string, resolve: Resolve): Markdown {
 
 /** A sample that can be copied. The id must be the only one of the page. */
 export function sample(id: string, text: string): Html {
-  return html`<div class="code"><pre id="${id}" tabindex="0">${text}</pre><button class="btn s copy" type="button" data-copy-from="${id}" aria-label="Copy the example">Copy</button></div>`
+  return html`<div class="code"><pre id="${id}" tabindex="0">${text}</pre>
+    <button class="btn s copy" type="button" data-copy-from="${id}" aria-label="Copy the example">Copy</button></div>`
 }
 
 /** The text of inline tokens, without their marks. */

@@ -18,11 +18,14 @@ export function homePage({ guides }: Frame): DocsPage {
   const sections = Map.groupBy(guides, ({ section }) => section)
   return {
     ...{ path: '/docs', title: 'Documentation', crumbs: [] },
-    body: html`<div class="head"><div><h1>Documentation</h1><p class="lead">Guides, and every operation of the APIs with its parameters, answers and examples for this installation.</p></div></div>
-<section class="stack s"><h2 class="h2">API reference</h2><ul class="cards">${API_NAMES.map((name) => card(`/docs/${name}`, APIS[name].title, APIS[name].subject))}</ul></section>
+    body: html`<div class="head"><div><h1>Documentation</h1>
+      <p class="lead">Guides, and every operation of the APIs with its parameters, answers and examples for this installation.</p></div></div>
+<section class="stack s"><h2 class="h2">API reference</h2><ul class="cards">
+  ${API_NAMES.map((name) => card(`/docs/${name}`, APIS[name].title, APIS[name].subject))}</ul></section>
 ${[...sections].map(
   ([section, rows]) =>
-    html`<section class="stack s"><h2 class="h2">${section}</h2><ul class="cards">${rows.map(({ name, title, subject }) => card(`/docs/guides/${name}`, title, subject))}</ul></section>`,
+    html`<section class="stack s"><h2 class="h2">${section}</h2><ul class="cards">
+      ${rows.map(({ name, title, subject }) => card(`/docs/guides/${name}`, title, subject))}</ul></section>`,
 )}`,
   }
 }
@@ -68,12 +71,17 @@ export function apiPage(api: ApiName, { operations, guides }: Frame): DocsPage {
   return {
     ...{ path: `/docs/${api}`, title, crumbs: [HOME], api },
     body: html`<div class="head"><div><h1>${title}</h1><p class="lead">${subject}.</p></div></div>
-${known.length > 0 && html`<ul class="row gap">${known.map(([text, name]) => html`<li><a href="/docs/guides/${name}">${text}</a></li>`)}${api === 'v2' && html`<li><a href="/openapi.json">OpenAPI document</a></li>`}</ul>`}
+${
+  known.length > 0 &&
+  html`<ul class="row gap">${known.map(([text, name]) => html`<li><a href="/docs/guides/${name}">${text}</a></li>`)}
+  ${api === 'v2' && html`<li><a href="/openapi.json">OpenAPI document</a></li>`}</ul>`
+}
 ${[...groups].map(
   ([group, rows]) =>
     html`<section class="box"><header><h2>${group}</h2></header><ul class="calls">${rows.map(
       ({ name, method, path, summary }) =>
-        html`<li><a href="/docs/${api}/${name}"><span class="call"><span class="kind">${method}</span><span>${path}</span></span><span>${summary}</span></a></li>`,
+        html`<li><a href="/docs/${api}/${name}"><span class="call"><span class="kind">${method}</span><span>${path}</span></span><span>${summary}
+          </span></a></li>`,
     )}</ul></section>`,
 )}
 ${api === 'v2' && html`<section class="stack s"><h2 class="h2" id="errors">Errors of every call</h2>${errorTable(errorRows(EVERYWHERE))}</section>`}`,
@@ -97,7 +105,8 @@ ${none && html`<p class="dim">No parameters.</p>`}
 ${fieldSection(api === 'v2' ? 'Fields of data in the answer' : 'In the answer', answer.fields)}
 ${
   api === 'v2' &&
-  html`<section class="stack s"><h2 class="h2">Errors</h2>${errors.length > 0 && errorTable(errors)}<p class="dim">${errors.length > 0 ? 'In addition: ' : ''}<a href="/docs/v2#errors">errors of every call</a>.</p></section>`
+  html`<section class="stack s"><h2 class="h2">Errors</h2>${errors.length > 0 && errorTable(errors)}<p class="dim">
+    ${errors.length > 0 ? 'In addition: ' : ''}<a href="/docs/v2#errors">errors of every call</a>.</p></section>`
 }</div>
 <div class="w5 stack"><div class="stack stay">${languages(operation)}${answerBox(operation)}</div></div></div>`,
   }
@@ -131,7 +140,8 @@ function fieldSection(title: string, fields: readonly Field[]): Value {
 function fieldList(fields: readonly Field[]): Html {
   return html`<ul class="params">${fields.map(
     ({ name, type, required, description, limits, values, fields: inner }) =>
-      html`<li><span class="row"><b><code>${name}</code></b><span class="faint small">${type}</span>${required && html`<span class="badge">required</span>`}</span>
+      html`<li><span class="row"><b><code>${name}</code></b><span class="faint small">${type}</span>
+        ${required && html`<span class="badge">required</span>`}</span>
 ${description !== '' && html`<p>${sentence(description)}</p>`}${limits.length > 0 && html`<p class="small">${sentence(limits.join(', '))}</p>`}
 ${values.length > 0 && html`<p class="small">One of ${values.slice(0, 60).map((value, at) => html`${at > 0 && ', '}<code>${value}</code>`)}</p>`}
 ${inner.length > 0 && html`<details><summary class="q">Fields of ${name}</summary>${fieldList(inner)}</details>`}</li>`,
@@ -143,9 +153,10 @@ function sentence(text: string): string {
 }
 
 function errorTable(rows: readonly ErrorRow[]): Html {
-  return html`<div class="box scroll" role="group" aria-label="Errors" tabindex="0"><table><thead><tr><th scope="col">Status</th><th scope="col">Code</th><th scope="col">Message</th></tr></thead><tbody>${rows.map(
-    ({ status, code, sentence }) => html`<tr><td>${status}</td><td>${code}</td><td>${sentence}</td></tr>`,
-  )}</tbody></table></div>`
+  return html`<div class="box scroll" role="group" aria-label="Errors" tabindex="0"><table><thead><tr><th scope="col">Status</th>
+    <th scope="col">Code</th><th scope="col">Message</th></tr></thead><tbody>${rows.map(
+      ({ status, code, sentence }) => html`<tr><td>${status}</td><td>${code}</td><td>${sentence}</td></tr>`,
+    )}</tbody></table></div>`
 }
 
 function languages({ call }: Described): Html {
@@ -169,11 +180,14 @@ export function searchPage({ assets }: Frame, query: string, { hits, total }: Fo
   return {
     ...{ path: '/docs/search', title: 'Search', crumbs: [HOME], query },
     body: html`<div class="head"><div><h1>Search</h1></div></div>
-<form class="row" role="search" action="/docs/search"><span class="find seek">${icon('search')}<input class="in" id="q" type="search" name="q" value="${query}" maxlength="100" aria-label="Search the documentation" autocomplete="off"></span><button class="btn main" type="submit">Search</button></form>
+<form class="row" role="search" action="/docs/search"><span class="find seek">${icon('search')}
+  <input class="in" id="q" type="search" name="q" value="${query}" maxlength="100" aria-label="Search the documentation" autocomplete="off"></span>
+  <button class="btn main" type="submit">Search</button></form>
 ${query !== '' && html`<p class="dim" role="status">${resultText(hits.length, total)}</p>`}
 <ul class="hits">${hits.map(
       ({ path, title, heading, snippet }) =>
-        html`<li><a class="go" href="${path}">${title}${heading !== title && html`<span class="dim"> › ${heading}</span>`}</a><p class="dim">${snippet.map(({ text, marked }) => (marked ? html`<mark>${text}</mark>` : text))}</p></li>`,
+        html`<li><a class="go" href="${path}">${title}${heading !== title && html`<span class="dim"> › ${heading}</span>`}</a><p class="dim">
+          ${snippet.map(({ text, marked }) => (marked ? html`<mark>${text}</mark>` : text))}</p></li>`,
     )}</ul>`,
   }
 }
@@ -189,7 +203,8 @@ export function helpPage(): DocsPage {
   return {
     ...{ path: HELP_PATH, title, crumbs: [HOME, [APIS.v3.title, '/docs/v3']], api: 'v3' },
     body: html`<article class="prose"><h1>Errors of POST /v3/mail/send</h1>
-<p>Each error has the path of the invalid field (indexes start at 0) and one of the messages below. An answer lists all errors found. Words in braces are replaced by values of the call. A field of the wrong JSON type has the message: ${WRONG_TYPE}</p>
+<p>Each error has the path of the invalid field (indexes start at 0) and one of the messages below.
+  An answer lists all errors found. Words in braces are replaced by values of the call. A field of the wrong JSON type has the message: ${WRONG_TYPE}</p>
 ${helpSections().map(
   ({ id, heading, sentences }) =>
     html`<section id="${id}"><h2>${heading}</h2><ul>${sentences.map((sentence) => html`<li>${sentence}</li>`)}</ul></section>`,
@@ -200,6 +215,8 @@ ${helpSections().map(
 export function missingPage(): DocsPage {
   return {
     ...{ path: '', title: 'Page not found', crumbs: [HOME] },
-    body: html`<div class="head"><div><h1>Page not found</h1><p class="lead">No page of the documentation has this address. <a href="/docs/search">Search the documentation</a>, or start at the <a href="/docs">overview</a>.</p></div></div>`,
+    body: html`<div class="head"><div><h1>Page not found</h1>
+      <p class="lead">No page of the documentation has this address. <a href="/docs/search">Search the documentation</a>,
+        or start at the <a href="/docs">overview</a>.</p></div></div>`,
   }
 }

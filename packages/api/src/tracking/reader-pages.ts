@@ -34,7 +34,8 @@ export function unsubscribePage(page: ReaderPage): Promise<string> {
   return documentOf(
     page,
     words.unsubscribe,
-    html`<p>${text}</p><form method="post"><input type="hidden" name="List-Unsubscribe" value="One-Click"><button class="main" type="submit">${words.unsubscribe}</button></form>${choose(page)}`,
+    html`<p>${text}</p><form method="post"><input type="hidden" name="List-Unsubscribe" value="One-Click"><button class="main" type="submit">
+      ${words.unsubscribe}</button></form>${choose(page)}`,
   )
 }
 
@@ -73,8 +74,10 @@ export function preferencesPage(page: ReaderPage & { readonly view: ReaderView }
     page,
     words.preferences,
     html`${isSaved && html`<p class="said" role="status">${words.saved}</p>`}<p>${filled(words.preferencesLead, { sender: senderOf(view) })}</p>
-<form method="post"><input type="hidden" name="shown" value="${ids}"><fieldset><legend>${words.emails}</legend>${view.groups.map((group) => groupBox(language, group))}</fieldset><button class="main" type="submit" name="do" value="save">${words.save}</button></form>
-<form class="more" method="post"><p>${words.leaveEverything}</p><p><button type="submit" name="do" value="leave">${words.leaveEverythingButton}</button></p></form>`,
+<form method="post"><input type="hidden" name="shown" value="${ids}"><fieldset><legend>${words.emails}</legend>
+  ${view.groups.map((group) => groupBox(language, group))}</fieldset><button class="main" type="submit" name="do" value="save">${words.save}</button></form>
+<form class="more" method="post"><p>${words.leaveEverything}</p><p><button type="submit" name="do" value="leave">${words.leaveEverythingButton}
+  </button></p></form>`,
   )
 }
 
@@ -96,13 +99,19 @@ export function failurePage(language: ReaderLanguage, why: 'broken' | 'expired' 
 
 function groupBox(language: ReaderLanguage, { id, name, description, left }: ReaderGroup): Html {
   const isFixed = left !== null && !left.isLiftable
-  return html`<label><input type="checkbox" name="group" value="${id}"${left === null && html` checked`}${isFixed && html` disabled`}><span><strong>${foreign(name)}</strong>${description !== '' && html`<small>${foreign(description)}</small>`}${left && html`<small>${since(language, left)}</small>`}</span></label>`
+  return html`<label><input type="checkbox" name="group" value="${id}"${left === null && html` checked`}${isFixed && html` disabled`}><span><strong>
+    ${foreign(name)}</strong>${description !== '' && html`<small>${foreign(description)}</small>`}${
+      left &&
+      html`<small>${since(language, left)}
+    </small>`
+    }</span></label>`
 }
 
 function undo(language: ReaderLanguage, left: LeftMail | null, isAll: boolean): Html {
   const words = wordsOf(language)
   if (!left?.isLiftable) return html`<p class="dim small">${words.contact}</p>`
-  return html`<p class="dim small">${since(language, left)}</p><form method="post"><p>${words.mistake}</p><p><button type="submit" name="do" value="${isAll ? 'again-all' : 'again'}">${words.again}</button></p></form>`
+  return html`<p class="dim small">${since(language, left)}</p><form method="post"><p>${words.mistake}</p><p>
+    <button type="submit" name="do" value="${isAll ? 'again-all' : 'again'}">${words.again}</button></p></form>`
 }
 
 function since(language: ReaderLanguage, left: LeftMail): Value {

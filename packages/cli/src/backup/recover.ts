@@ -95,6 +95,8 @@ function explained(error: unknown, logFile: string): unknown {
   if (!error.message.includes(TOO_SHORT)) return new CommandError(error.message.replace(`; see ${logFile}`, ''))
   const reached = reachedBy(logFile)
   return new CommandError(
-    `the backups have changes only up to ${reached?.toISOString() ?? 'the end of the base backup'}; name an earlier moment, or omit --to-time to restore all of them`,
+    `the backups have changes only up to ${
+      reached?.toISOString() ?? 'the end of the base ' + 'backup'
+    }; name an earlier moment, or omit --to-time to restore all of them`,
   )
 }

@@ -2,7 +2,9 @@ import { fileURLToPath } from 'node:url'
 import type { BackupAccess } from '@postrider/core'
 import { ACCESS_VARIABLE } from './wal-program.ts'
 
-/** Seconds after which a segment of the write-ahead log is archived although it is not full: less than the 60 that are promised, since the copy takes time, too. */
+/**
+ * Seconds after which a segment of the write-ahead log is archived although it is not full: less than the 60 that are promised, since the copy takes time, too.
+ */
 const ARCHIVE_SECONDS = 50
 
 /** Settings of a server that archives its write-ahead log. Its environment needs {@link accessEnvironment}. */

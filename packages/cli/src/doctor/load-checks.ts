@@ -82,7 +82,9 @@ async function checkTransactions({ activity }: Readings): Promise<Finding> {
   const [oldest] = transactions
   if (oldest === undefined || oldest.seconds <= TRANSACTION.warn)
     return ok(oldest ? `the oldest has been open for ${spanText(oldest.seconds)}` : 'none is open')
-  const text = `a transaction has been open for ${spanText(oldest.seconds)} (${oldest.program || 'unnamed program'}, ${oldest.state}); until it ends, events get no numbers and dead rows stay`
+  const text = `a transaction has been open for ${spanText(oldest.seconds)} (${
+    oldest.program || 'unnamed ' + 'program'
+  }, ${oldest.state}); until it ends, events get no numbers and dead rows stay`
   const fix = `end it: SELECT pg_terminate_backend(${oldest.pid})`
   return oldest.seconds > TRANSACTION.bad ? bad(text, fix) : warn(text, fix)
 }

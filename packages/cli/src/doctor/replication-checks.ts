@@ -81,7 +81,8 @@ async function checkStandbys({ server, replication, config: { requireSyncStandby
   if (synchronous !== '' && inSync.length === 0)
     return bad(
       `synchronous_standby_names is "${synchronous}", but no such standby is connected: commits wait, and no mail is accepted`,
-      `start the standby; or, if no other server accepts writes, go on without it: ALTER SYSTEM SET synchronous_standby_names = ''; SELECT pg_reload_conf()${requireSyncStandby ? `; ${NOT_REQUIRED}` : ''}`,
+      `start the standby; or, if no other server accepts writes, go on without it: ALTER SYSTEM SET synchronous_standby_names = ''; SELECT ` +
+        `pg_reload_conf()${requireSyncStandby ? `; ${NOT_REQUIRED}` : ''}`,
     )
   if (inSync.length > 0 && inSync.length < needed)
     return bad(

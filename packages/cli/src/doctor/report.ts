@@ -34,7 +34,9 @@ export function reportText({ checks, notChecked, counts }: Report, columns: numb
     ]
     return lines.length === 0 ? [] : [[area, ...lines].join('\n')]
   })
-  const summary = `${counted(checks.length, 'check')}: ${counts.ok} ok, ${counts.warn} warn, ${counts.bad} bad${notChecked.length > 0 ? `; ${notChecked.length} not made` : ''}`
+  const summary = `${counted(checks.length, 'check')}: ${counts.ok} ok, ${counts.warn} warn, ${counts.bad} bad${
+    notChecked.length > 0 ? `; ${notChecked.length} not made` : ''
+  }`
   return [...areas, summary].join('\n\n')
 }
 

@@ -196,7 +196,9 @@ async function invite(
   const mailed = await mail.send({
     to: email.text,
     subject: `Invitation to ${made.accountName}`,
-    text: `${inviter} invites you to the account ${made.accountName}, as ${role}.\n\n${url}\n\nThe link works once, for ${DAYS} days. If you did not expect it, ignore this message.\n`,
+    text:
+      `${inviter} invites you to the account ${made.accountName}, as ${role}.\n\n${url}\n\nThe link works once, for ${DAYS} days. If you did not ` +
+      `expect it, ignore this message.\n`,
     key: token,
   })
   if (mailed) await sql`update invitations set mailed = true where id = ${made.invitation.id}`

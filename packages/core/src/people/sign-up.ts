@@ -91,7 +91,8 @@ async function sendLink({ sql, mail }: SignUpDependencies, pending: Pending): Pr
   const isKnown = await selectUserByEmail(sql, validEmail(email).key)
   const text = isKnown
     ? `Someone tried to sign up with ${email}, which already has a user. If it was you, log in, or set a new password there.\n`
-    : `Confirm your address ${email} here:\n\n${mail.url('verify', token)}\n\nThe link works once, for ${HOURS} hours. If you did not sign up, ignore this message.\n`
+    : `Confirm your address ${email} here:\n\n${mail.url('verify', token)}\n\nThe link works once, for ${HOURS} hours. If you did not sign up, ignore ` +
+      `this message.\n`
   await mail.send({
     to: email,
     subject: isKnown ? 'You already have a user' : 'Confirm your address',

@@ -14,7 +14,8 @@ export interface StoredUser extends User {
 }
 
 const columns = (sql: AnySql) => sql`
-  u.id, u.name, u.email, u.holder_of as "holderOf", u.holder_of is not null as holder, u.disabled_at is not null as disabled, u.verified_at is not null as verified,
+  u.id, u.name, u.email, u.holder_of as "holderOf", u.holder_of is not null as holder, u.disabled_at is not null as disabled,
+  u.verified_at is not null as verified,
   exists (select from operators o where o.user_id = u.id) as operator, u.totp_confirmed_at is not null as totp,
   (select count(*)::int from passkeys k where k.user_id = u.id) as passkeys,
   u.totp_confirmed_at is not null or exists (select from passkeys k where k.user_id = u.id) as "secondFactor"`

@@ -20,7 +20,8 @@ interface RuleText {
 }
 
 const LISTS =
-  'Send only to people who want this mail, and remove addresses that bounced or did not react for a long time. Addresses that bounced are suppressed already. If you did not send this mail, an API key may be in the wrong hands: revoke it.'
+  'Send only to people who want this mail, and remove addresses that bounced or did not react for a long time. Addresses that ' +
+  'bounced are suppressed already. If you did not send this mail, an API key may be in the wrong hands: revoke it.'
 
 const RULES: Readonly<Record<string, RuleText>> = {
   bounces: { cause: 'too much of it goes to mailboxes or domains that do not exist', advice: LISTS },
@@ -31,12 +32,14 @@ const RULES: Readonly<Record<string, RuleText>> = {
   complaints: {
     cause: 'too many recipients reported it as spam',
     advice:
-      'Send only to people who want this mail, make it easy to unsubscribe, and say in each message why it is sent. Recipients who complained are suppressed already.',
+      'Send only to people who want this mail, make it easy to unsubscribe, and say in each message why it is sent. Recipients who ' +
+      'complained are suppressed already.',
   },
   'policy-deferrals': {
     cause: 'a provider defers much of it, because of its filters or limits',
     advice:
-      'Send to this provider more slowly, and first to people who read this mail. Look at the replies of the provider in the event log: they often name the cause.',
+      'Send to this provider more slowly, and first to people who read this mail. Look at the replies of the provider in the event ' +
+      'log: they often name the cause.',
   },
   'sudden-volume': {
     cause: 'the volume is much higher than in any hour of the month before',

@@ -61,9 +61,9 @@ export interface Judged {
 
 /**
  * Returns what the rules say. With `standard`: a warning at 4 % hard bounces or 0.1 % complaints of the last 24 hours (or the last 1000 outcomes),
- * slower mail at 6 % or 0.3 %, and bulk mail held (and normal mail slowed) at 10 % or 0.5 %; if bulk mail was held for an hour and bounces go on, normal mail, too. Held at
- * once, urgent mail included: 50 hard bounces in an hour if they are 10 %. Slowed: ten times the mail of the busiest hour of the month. `strict`
- * halves the shares; `none` only warns. If a provider defers 20 % of the attempts, there is a warning only.
+ * slower mail at 6 % or 0.3 %, and bulk mail held (and normal mail slowed) at 10 % or 0.5 %; if bulk mail was held for an hour and bounces go on,
+ * normal mail, too. Held at once, urgent mail included: 50 hard bounces in an hour if they are 10 %. Slowed: ten times the mail of the busiest hour
+ * of the month. `strict` halves the shares; `none` only warns. If a provider defers 20 % of the attempts, there is a warning only.
  */
 export function judge(judged: Judged): Verdict[] {
   const factor = judged.rules === 'strict' ? 0.5 : 1

@@ -215,8 +215,9 @@ export interface Purged {
 }
 
 /**
- * Drops the waiting mail of the classes and recipients that are held, each delivery with its event, and then releases the account. Kept are scheduled mail, what
- * the operator holds or was set aside, and mail accepted meanwhile. `onProgress` is called with the number dropped until then. Throws parameterInvalid (account).
+ * Drops the waiting mail of the classes and recipients that are held, each delivery with its event, and then releases the account. Kept are scheduled
+ * mail, what the operator holds or was set aside, and mail accepted meanwhile. `onProgress` is called with the number dropped until then. Throws
+ * parameterInvalid (account).
  */
 export async function purgeAccount(
   sql: Sql,

@@ -145,7 +145,10 @@ async function requireOwner(sql: Sql, store: ObjectStore): Promise<void> {
 
 /** Returns the sentence that tells the operator what to do if the prefix belongs to another installation. */
 export function notOwned({ name }: ObjectStore): string {
-  return `${name} has the bodies of another installation, so none is removed: give each its own prefix in BODY_STORE, or remove the object ${OWNER_KEY} if the other one is gone`
+  return (
+    `${name} has the bodies of another installation, so none is removed: give each its own prefix in BODY_STORE, or remove the object ` +
+    `${OWNER_KEY} if the other one is gone`
+  )
 }
 
 async function ownerOf(sql: Sql): Promise<string> {

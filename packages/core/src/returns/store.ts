@@ -164,7 +164,8 @@ export async function countKept(sql: AnySql, limit: number): Promise<number> {
 }
 
 const columns = (sql: AnySql) => sql`
-  replace(id::text, '-', '') as id, received_at as "receivedAt", kind, replace(message_id::text, '-', '') as "messageId", recipient_no as "recipientNo", account_id as "accountId", role,
+  replace(id::text, '-', '') as id, received_at as "receivedAt", kind, replace(message_id::text, '-', '') as "messageId",
+  recipient_no as "recipientNo", account_id as "accountId", role,
   effect, why, class, reporter, size, content is not null as "isKept", mail_from as "mailFrom",
   forward, forward_at as "forwardAt", replace(forward_message_id::text, '-', '') as "forwardMessageId"`
 

@@ -109,9 +109,9 @@ async function markLinks(sql: SqlTransaction, due: readonly Due[]): Promise<void
 }
 
 /**
- * Creates the events, and returns the hits by humans on mail that waits for another attempt. The lock on a delivery makes a concurrent erasure of its recipient wait, or makes this statement see the
- * erasure (retention/privacy/erase-batch.ts, which locks the delivery before its events). Event times are at most one day ago: no older
- * time is plausible, and its partition may have been dropped.
+ * Creates the events, and returns the hits by humans on mail that waits for another attempt. The lock on a delivery makes a concurrent erasure of its
+ * recipient wait, or makes this statement see the erasure (retention/privacy/erase-batch.ts, which locks the delivery before its events). Event times
+ * are at most one day ago: no older time is plausible, and its partition may have been dropped.
  */
 async function makeEvents(sql: SqlTransaction, ids: readonly string[]): Promise<Sign[]> {
   const { seconds } = DELIVERY_RULES.soon

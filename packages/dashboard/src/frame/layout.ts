@@ -75,7 +75,8 @@ function asOfNote({ asOf, language }: Surroundings): Value {
 function lookNote({ account, icon, language }: Surroundings): Value {
   if (account?.role !== 'observer') return null
   const words = frameWords(language)
-  return html`<div class="note wait" role="note">${icon('eye', 'wait')}<div><b>${words.looking(account.name)}</b><p>${words.lookingText}</p></div><form method="post" action="/app/operator/look-away"><button class="btn s" type="submit">${words.lookAway}</button></form></div>`
+  return html`<div class="note wait" role="note">${icon('eye', 'wait')}<div><b>${words.looking(account.name)}</b><p>${words.lookingText}</p></div>
+    <form method="post" action="/app/operator/look-away"><button class="btn s" type="submit">${words.lookAway}</button></form></div>`
 }
 
 /** The whole document of a page for visitors who are not logged in. */
@@ -86,7 +87,8 @@ export function gateDocument(answer: GateAnswer, around: Surroundings): Html {
     title: answer.title,
     scripts: answer.scripts ?? [],
     body: html`<body class="gate" data-now="${around.now.getTime()}" data-copied="${words.copied}" data-not-copied="${words.notCopied}">
-<main id="page" class="${answer.wide ? 'wide' : ''}"><a class="brand" href="/app"><img src="${around.assets.url('wordmark.svg')}" alt="Postrider" height="28" width="131"></a>
+<main id="page" class="${answer.wide ? 'wide' : ''}"><a class="brand" href="/app">
+  <img src="${around.assets.url('wordmark.svg')}" alt="Postrider" height="28" width="131"></a>
 ${answer.body}</main>${saidToast(around)}
 </body>`,
   })
@@ -100,11 +102,12 @@ function liveUrl(answer: PageAnswer, { account, lastEvent = 0 }: Surroundings): 
 
 function topBar({ assets, icon, language, account, may }: Surroundings): Html {
   const words = frameWords(language)
-  return html`<header class="top"><a class="brand" href="/app" aria-label="Postrider"><img src="${assets.url('wordmark.svg')}" alt="" height="24" width="113"></a><span class="push row tight">${
-    account &&
-    may('events') &&
-    html`<a class="btn plain icon" href="/app/${account.id}/messages" aria-label="${words.search}">${icon('search')}</a>`
-  }<button class="btn plain icon" type="button" popovertarget="nav" aria-label="${words.menu}">${icon('menu')}</button></span></header>`
+  return html`<header class="top"><a class="brand" href="/app" aria-label="Postrider">
+    <img src="${assets.url('wordmark.svg')}" alt="" height="24" width="113"></a><span class="push row tight">${
+      account &&
+      may('events') &&
+      html`<a class="btn plain icon" href="/app/${account.id}/messages" aria-label="${words.search}">${icon('search')}</a>`
+    }<button class="btn plain icon" type="button" popovertarget="nav" aria-label="${words.menu}">${icon('menu')}</button></span></header>`
 }
 
 function sidebar(around: Surroundings): Html {
@@ -123,7 +126,8 @@ function accountSwitcher({ account, visitor, language, icon }: Surroundings): Va
   if (!account) return ownAccounts(visitor, icon)
   const words = frameWords(language)
   const others = visitor?.accounts.filter(({ id }) => id !== account.id) ?? []
-  const shown = html`<span class="face" aria-hidden="true">${initials(account.name)}</span><span><b class="cut">${account.name}</b><small>${words.accountNumber(account.id, words.roles[account.role])}</small></span>`
+  const shown = html`<span class="face" aria-hidden="true">${initials(account.name)}</span><span><b class="cut">${account.name}</b><small>
+    ${words.accountNumber(account.id, words.roles[account.role])}</small></span>`
   if (others.length === 0) return html`<div class="who still">${shown}</div>`
   return html`<button class="who" type="button" popovertarget="accounts" title="${words.switchAccount}">${shown}${icon('updown')}</button>
 <div class="menu" id="accounts" popover><div class="stack xs">${others
@@ -172,7 +176,8 @@ function operatorLinks({ at, icon, language }: Surroundings): Value {
 function visitorMenu({ icon, language }: Surroundings, { user }: Visitor): Html {
   const words = frameWords(language)
   return html`<ul><li><a href="/docs">${icon('book')}${words.documentation}</a></li></ul>
-<button class="who" type="button" popovertarget="you" title="${words.yourMenu}"><span class="face round" aria-hidden="true">${initials(user.name)}</span><span><b class="cut">${user.name}</b></span>${icon('more')}</button>
+<button class="who" type="button" popovertarget="you" title="${words.yourMenu}"><span class="face round" aria-hidden="true">${initials(user.name)}
+  </span><span><b class="cut">${user.name}</b></span>${icon('more')}</button>
 <div class="menu" id="you" popover><div class="stack xs"><a class="btn plain" href="/app/security">${icon('lock')}${words.security}</a>
 <form method="post" action="/app/logout"><button class="btn plain" type="submit">${icon('exit')}${words.logOut}</button></form></div></div>`
 }
@@ -194,8 +199,10 @@ function keysHelp({ language, account, may }: Surroundings): Html {
         ({ key, right }) => key && (right === null || may(right)),
       )
     : []
-  return html`<button type="button" hidden data-opens="keys-help">?</button><dialog id="keys-help" aria-labelledby="keys-title"><h2 id="keys-title">${words.keysHelp}</h2>
-<dl class="dl">${goes.map(({ name, key }) => html`<dt><kbd>g</kbd> <kbd>${key}</kbd></dt><dd>${words.keyGo(words[name])}</dd>`)}<dt><kbd>/</kbd></dt><dd>${words.keySearch}</dd><dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>${words.keyNext}</dd><dt><kbd>?</kbd></dt><dd>${words.keyHelp}</dd></dl>
+  return html`<button type="button" hidden data-opens="keys-help">?</button><dialog id="keys-help" aria-labelledby="keys-title"><h2 id="keys-title">
+    ${words.keysHelp}</h2>
+<dl class="dl">${goes.map(({ name, key }) => html`<dt><kbd>g</kbd> <kbd>${key}</kbd></dt><dd>${words.keyGo(words[name])}</dd>`)}<dt><kbd>/</kbd></dt>
+  <dd>${words.keySearch}</dd><dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>${words.keyNext}</dd><dt><kbd>?</kbd></dt><dd>${words.keyHelp}</dd></dl>
 <div class="row push-end"><button class="btn" type="button" data-closes>${words.close}</button></div></dialog>`
 }
 

@@ -28,7 +28,8 @@ export function byApi(call: Pick<Call, 'config' | 'icon' | 'language'>, ...calls
   return html`<details class="later"><summary class="q">${words.byApi}</summary><div class="stack s later">${calls.map(
     (one) => {
       const line = curl(config.publicUrl, one)
-      return html`<div class="code"><pre>${line}</pre><button class="btn s copy" type="button" data-copy="${line}">${icon('copy')}${words.copy('')}</button></div>`
+      return html`<div class="code"><pre>${line}</pre><button class="btn s copy" type="button" data-copy="${line}">${icon('copy')}${words.copy('')}
+        </button></div>`
     },
   )}<p class="hint"><a href="/docs">${words.documentationOf}</a></p></div></details>`
 }
@@ -82,7 +83,9 @@ export function ask(question: {
   readonly fields?: Value
 }): Html {
   const { id, button, title, text, action, fields } = question
-  return html`<button class="btn s" type="button" popovertarget="${id}">${button}</button><div class="menu ask" id="${id}" popover><form method="post" action="${action}"><b>${title}</b><p>${text}</p>${fields}<div class="row"><button class="btn stop s" type="submit">${button}</button></div></form></div>`
+  return html`<button class="btn s" type="button" popovertarget="${id}">${button}</button><div class="menu ask" id="${id}" popover>
+    <form method="post" action="${action}"><b>${title}</b><p>${text}</p>${fields}<div class="row"><button class="btn stop s" type="submit">${button}
+    </button></div></form></div>`
 }
 
 /** A button that does something at once: a form of its own. */

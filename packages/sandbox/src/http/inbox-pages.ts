@@ -204,7 +204,8 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
     return send(
       reply,
       words.notFoundTitle,
-      html`<div class="page"><section class="box void"><h1 class="h2">${words.notFound}</h1><p>${words.notFoundText}</p><div class="row">${link}</div></section></div>`,
+      html`<div class="page"><section class="box void"><h1 class="h2">${words.notFound}</h1><p>${words.notFoundText}</p><div class="row">${link}</div>
+        </section></div>`,
     )
   }
 }

@@ -43,7 +43,12 @@ export function listPart(part: ListPart): Html {
   const { assets, language, messages, q, isReading } = part
   const words = pageWords(language)
   const icon = createIcons(assets)
-  return html`<section id="page" aria-label="${words.messages}" tabindex="0"><div class="pad row tight finder"><form class="find" role="search" action="/">${icon('search')}<label class="sr" for="q">${words.search}</label><input class="in" id="q" type="search" placeholder="${words.search}" name="q" value="${q}" maxlength="200"></form><button class="btn icon" type="button" popovertarget="clear" aria-label="${words.deleteAllMessages}">${icon('trash')}</button><div class="menu ask" id="clear" popover><form method="post" action="/delete-all"><b>${words.deleteAllTitle}</b><p>${words.deleteAllText}</p><div class="row"><button class="btn stop s" type="submit">${words.deleteAll}</button></div></form></div></div>
+  return html`<section id="page" aria-label="${words.messages}" tabindex="0"><div class="pad row tight finder">
+    <form class="find" role="search" action="/">${icon('search')}<label class="sr" for="q">${words.search}</label>
+    <input class="in" id="q" type="search" placeholder="${words.search}" name="q" value="${q}" maxlength="200"></form>
+    <button class="btn icon" type="button" popovertarget="clear" aria-label="${words.deleteAllMessages}">${icon('trash')}</button>
+    <div class="menu ask" id="clear" popover><form method="post" action="/delete-all"><b>${words.deleteAllTitle}</b><p>${words.deleteAllText}</p>
+    <div class="row"><button class="btn stop s" type="submit">${words.deleteAll}</button></div></form></div></div>
 ${isReading && html`<p class="pad hint" role="status">${words.reading}</p>`}
 ${messages.length > 0 ? html`<ul class="mails">${messages.map((one) => row(one, part))}</ul>` : nothing(language, q)}
 ${foot(part)}</section>`
@@ -56,17 +61,21 @@ function row({ entry, digest }: ListedMessage, { assets, language, now, query, s
   const words = pageWords(language)
   const at = new Date(receivedAt)
   const name = (text: string) => foreign(text.slice(0, MAX_TITLE))
-  return html`<li><a class="go" id="m-${id}" href="/view/${id}${query}"${id === selected && html` aria-current="true"`}><b class="cut">${subject ? name(subject) : words.noSubject}</b><small>${Number.isNaN(at.getTime()) ? null : format.ago(at)}</small><span class="sub row tight"><span class="cut">${name(digest?.name || from || '<>')} → ${name(to)}</span>${
-    digest &&
-    digest.attachments > 0 &&
-    html`<span class="push" title="${words.hasAttachments}">${icon('clip')}<span class="sr">${words.hasAttachments}</span></span>`
-  }</span>${digest && digest.preview !== '' && html`<span class="sub cut faint">${name(digest.preview)}</span>`}</a></li>`
+  return html`<li><a class="go" id="m-${id}" href="/view/${id}${query}"${id === selected && html` aria-current="true"`}><b class="cut">
+    ${subject ? name(subject) : words.noSubject}</b><small>${Number.isNaN(at.getTime()) ? null : format.ago(at)}</small><span class="sub row tight">
+    <span class="cut">${name(digest?.name || from || '<>')} → ${name(to)}</span>${
+      digest &&
+      digest.attachments > 0 &&
+      html`<span class="push" title="${words.hasAttachments}">${icon('clip')}<span class="sr">${words.hasAttachments}</span></span>`
+    }</span>${digest && digest.preview !== '' && html`<span class="sub cut faint">${name(digest.preview)}</span>`}</a></li>`
 }
 
 function nothing(language: Language, q: string): Html {
   const words = pageWords(language)
   if (q !== '')
-    return html`<div class="void"><h2>${words.nothingFound}</h2><p>${words.nothingFoundText} <code>from:</code>, <code>to:</code>, <code>subject:</code>, <code>has:attachment</code>.</p><div class="row"><a class="btn" href="/">${words.showAll}</a></div></div>`
+    return html`<div class="void"><h2>${words.nothingFound}</h2><p>
+      ${words.nothingFoundText} <code>from:</code>, <code>to:</code>, <code>subject:</code>, <code>has:attachment</code>.</p><div class="row">
+      <a class="btn" href="/">${words.showAll}</a></div></div>`
   return html`<div class="void"><h2>${words.none}</h2><p>${words.noneText} <code>bounce@example.com</code>, <code>defer-2@example.com</code>.</p></div>`
 }
 
@@ -76,14 +85,16 @@ function foot({ assets, language, messages, total, before, older, q }: ListPart)
   const format = createFormat(language, 'UTC', new Date(0))
   const words = pageWords(language)
   const first = q === '' ? '/' : `/?${new URLSearchParams({ q }).toString()}`
-  return html`<footer class="more pad"><span>${format.number(before + 1)}–${format.number(before + messages.length)} / ${format.number(total)}</span><span class="acts">${
-    before > 0 && html`<a class="btn s" href="${first}">${icon('left')}${words.newest}</a>`
-  }${older !== undefined && html`<a class="btn s" href="/${older}">${words.older}${icon('right')}</a>`}</span></footer>`
+  return html`<footer class="more pad"><span>${format.number(before + 1)}–${format.number(before + messages.length)} / ${format.number(total)}</span>
+    <span class="acts">${
+      before > 0 && html`<a class="btn s" href="${first}">${icon('left')}${words.newest}</a>`
+    }${older !== undefined && html`<a class="btn s" href="/${older}">${words.older}${icon('right')}</a>`}</span></footer>`
 }
 
 /** The right half of the page while no message is chosen. */
 export function noMessagePart(language: Language): Html {
   const words = pageWords(language)
   const [before, between, after] = words.chooseText.split('{}')
-  return html`<section class="void" aria-label="${words.noneChosen}"><h1 class="h2">${words.choose}</h1><p>${before}<kbd>j</kbd>${between}<kbd>k</kbd>${after}</p></section>`
+  return html`<section class="void" aria-label="${words.noneChosen}"><h1 class="h2">${words.choose}</h1><p>${before}<kbd>j</kbd>${between}<kbd>k</kbd>
+    ${after}</p></section>`
 }

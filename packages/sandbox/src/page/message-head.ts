@@ -23,10 +23,18 @@ export function messageHead({ entry, language, icons, query, history, sender, re
   const format = createFormat(language, 'UTC', new Date(0))
   const words = pageWords(language)
   const name = (text: string) => foreign(text.slice(0, MAX_NAME_LENGTH))
-  return html`<a class="narrow small" href="/${query}">${words.allMessages}</a><div class="head"><h1 class="h2 any">${subject ? foreign(subject) : words.noSubject}</h1><div class="row">${
-    history && html`<a class="btn s" href="${history}">${icon('clock')}${words.history}</a>`
-  }<a class="btn s" href="/messages/${id}/raw" download="${id}.eml">${icon('download')}.eml</a><form method="post" action="/view/${id}/delete${query}"><button class="btn s icon" type="submit" aria-label="${words.deleteThis}">${icon('trash')}</button></form></div></div>
-<dl class="dl">${sender !== undefined && html`<dt>${words.from}</dt><dd class="any">${name(sender)}</dd>`}${recipients !== undefined && html`<dt>${words.to}</dt><dd class="any">${name(recipients)}</dd>`}${recipients !== to && html`<dt>${words.recipient}</dt><dd class="any">${name(to)}</dd>`}<dt>${words.returnPath}</dt><dd class="cut">${name(from || '<>')}</dd>${
+  return html`<a class="narrow small" href="/${query}">${words.allMessages}</a><div class="head"><h1 class="h2 any">
+    ${subject ? foreign(subject) : words.noSubject}</h1><div class="row">${
+      history && html`<a class="btn s" href="${history}">${icon('clock')}${words.history}</a>`
+    }<a class="btn s" href="/messages/${id}/raw" download="${id}.eml">${icon('download')}.eml</a>
+  <form method="post" action="/view/${id}/delete${query}"><button class="btn s icon" type="submit" aria-label="${words.deleteThis}">${icon('trash')}
+  </button></form></div></div>
+<dl class="dl">${sender !== undefined && html`<dt>${words.from}</dt><dd class="any">${name(sender)}</dd>`}${
+    recipients !== undefined &&
+    html`<dt>
+  ${words.to}</dt><dd class="any">${name(recipients)}</dd>`
+  }${recipients !== to && html`<dt>${words.recipient}</dt><dd class="any">${name(to)}</dd>`}
+  <dt>${words.returnPath}</dt><dd class="cut">${name(from || '<>')}</dd>${
     size !== undefined && html`<dt>${words.size}</dt><dd>${format.size(size)}</dd>`
   }</dl>`
 }

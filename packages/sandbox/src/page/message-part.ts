@@ -37,7 +37,8 @@ function tabs({ message }: Shown, { entry, language, query }: PartOrder, current
   })
   return html`<nav class="tabs" aria-label="${words.parts}" tabindex="0">${seen.map(
     (tab) =>
-      html`<a href="${url(entry.id, query, { part: tab })}"${tab === current && html` aria-current="page"`}>${words.tabs[tab]}${counts[tab] !== undefined && html` <small>${counts[tab]}</small>`}</a>`,
+      html`<a href="${url(entry.id, query, { part: tab })}"${tab === current && html` aria-current="page"`}>${words.tabs[tab]}
+        ${counts[tab] !== undefined && html` <small>${counts[tab]}</small>`}</a>`,
   )}</nav>`
 }
 
@@ -73,11 +74,12 @@ function frame({ message }: Shown, { entry, hasImages, icons, isPhone, language,
   const link = (text: string, fields: Readonly<Record<string, string>>, isCurrent: boolean) =>
     html`<a href="${url(entry.id, query, fields)}"${isCurrent && html` aria-current="true"`}>${text}</a>`
   const content = message.html ?? ''
-  return html`<div class="pad row"><span class="seg">${link(words.desktop, images, !isPhone)}${link(words.phone, { ...images, width: 'phone' }, isPhone)}</span><span class="row tight push">${
-    !hasImages &&
-    partsOf(content).remoteImages > 0 &&
-    html`<a class="btn s" href="${url(entry.id, query, { ...phone, images: '1' })}">${words.showImages}</a>`
-  }<a class="btn s" href="/messages/${entry.id}/html" target="_blank" rel="noopener" title="${words.viewTitle}">${words.view}${icon('out')}</a></span></div>
+  return html`<div class="pad row"><span class="seg">${link(words.desktop, images, !isPhone)}
+    ${link(words.phone, { ...images, width: 'phone' }, isPhone)}</span><span class="row tight push">${
+      !hasImages &&
+      partsOf(content).remoteImages > 0 &&
+      html`<a class="btn s" href="${url(entry.id, query, { ...phone, images: '1' })}">${words.showImages}</a>`
+    }<a class="btn s" href="/messages/${entry.id}/html" target="_blank" rel="noopener" title="${words.viewTitle}">${words.view}${icon('out')}</a></span></div>
 ${isClipped(content) && html`<div class="pad"><div class="note wait">${icon('warn')}<div><p>${words.clipped}</p></div></div></div>`}
 <iframe class="${isPhone ? 'frame phone' : 'frame'}" sandbox="" src="/view/${entry.id}/html${hasImages && '?images=1'}" title="${words.frame}"></iframe>`
 }
@@ -87,12 +89,16 @@ function attachmentList({ message }: Shown, { icons, language }: PartOrder): Htm
   const icon = createIcons({ url: () => icons })
   const format = createFormat(language, 'UTC', new Date(0))
   const { attachments, id } = message
-  return html`<ul class="list box">${attachments
-    .slice(0, MAX_ATTACHMENTS)
-    .map(
-      ({ fileName, contentType, size }, number) =>
-        html`<li>${icon('clip')}<div><a class="any" href="/view/${id}/attachments/${number}">${foreign((fileName ?? words.unnamed).slice(0, MAX_NAME_LENGTH))}</a><p class="any">${foreign(contentType.slice(0, MAX_NAME_LENGTH))}, ${format.size(size)}</p></div></li>`,
-    )}</ul>${attachments.length > MAX_ATTACHMENTS && html`<p class="hint">${words.firstAttachments(format.number(MAX_ATTACHMENTS), format.number(attachments.length))}</p>`}`
+  return html`<ul class="list box">${attachments.slice(0, MAX_ATTACHMENTS).map(
+    ({ fileName, contentType, size }, number) =>
+      html`<li>${icon('clip')}<div><a class="any" href="/view/${id}/attachments/${number}">
+          ${foreign((fileName ?? words.unnamed).slice(0, MAX_NAME_LENGTH))}</a><p class="any">
+          ${foreign(contentType.slice(0, MAX_NAME_LENGTH))}, ${format.size(size)}</p></div></li>`,
+  )}</ul>${
+    attachments.length > MAX_ATTACHMENTS &&
+    html`<p class="hint">
+      ${words.firstAttachments(format.number(MAX_ATTACHMENTS), format.number(attachments.length))}</p>`
+  }`
 }
 
 function linkList({ message }: Shown, { language }: PartOrder): Html {
@@ -102,7 +108,8 @@ function linkList({ message }: Shown, { language }: PartOrder): Html {
   return html`<ul class="list box">${links.map((link) => {
     const isWeb = /^https?:/i.test(link)
     const text = html`<code class="any">${foreign(link)}</code>`
-    return html`<li><div>${isWeb ? html`<a href="${link}" target="_blank" rel="noopener noreferrer nofollow">${text}</a>` : text}</div>${/^http:/i.test(link) && html`<span class="badge wait">http</span>`}</li>`
+    return html`<li><div>${isWeb ? html`<a href="${link}" target="_blank" rel="noopener noreferrer nofollow">${text}</a>` : text}</div>
+      ${/^http:/i.test(link) && html`<span class="badge wait">http</span>`}</li>`
   })}</ul>${hasMoreLinks && html`<p class="hint">${words.firstLinks(String(MAX_LINKS))}</p>`}`
 }
 

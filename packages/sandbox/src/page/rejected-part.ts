@@ -29,11 +29,18 @@ export function rejectedPart({ assets, language, now, publicUrl, rejections }: R
       const { id, at, from, to } = one
       const history = historyUrl(publicUrl, from)
       const reply = one.reply ? html`<code lang="en">${one.reply.code} ${one.reply.text}</code>` : words.noReply
-      return html`<li id="r-${id}">${sign(one, icon)}<div><b class="any">${name(to)}</b><p>${reply}</p><p class="hint">${words.results[resultOf(one)]} ${format.ago(at)}</p></div>${history && html`<a class="btn s" href="${history}">${icon('clock')}${words.history}</a>`}</li>`
+      return html`<li id="r-${id}">${sign(one, icon)}<div><b class="any">${name(to)}</b><p>${reply}</p><p class="hint">
+        ${words.results[resultOf(one)]} ${format.ago(at)}</p></div>${
+          history &&
+          html`<a class="btn s" href="${history}">${icon('clock')}
+        ${words.history}</a>`
+        }</li>`
     })
   const list = html`<ul class="list box">${rows}</ul>`
-  const none = html`<section class="box void">${icon('ban')}<h2>${words.nothingRejected}</h2><p>${words.nothingRejectedText} <code>bounce@</code>, <code>full@</code>, <code>defer-2@</code>, <code>disconnect@</code>.</p></section>`
-  return html`<div class="page slim" id="page"><header class="head"><div><h1>${words.rejectedTitle}</h1><p class="lead">${words.rejectedLead(String(LIST_LENGTH))}</p></div></header>${rejections.length > 0 ? list : none}</div>`
+  const none = html`<section class="box void">${icon('ban')}<h2>${words.nothingRejected}</h2><p>
+    ${words.nothingRejectedText} <code>bounce@</code>, <code>full@</code>, <code>defer-2@</code>, <code>disconnect@</code>.</p></section>`
+  return html`<div class="page slim" id="page"><header class="head"><div><h1>${words.rejectedTitle}</h1><p class="lead">
+    ${words.rejectedLead(String(LIST_LENGTH))}</p></div></header>${rejections.length > 0 ? list : none}</div>`
 }
 
 function sign({ reply }: Rejection, icon: ReturnType<typeof createIcons>): Html {

@@ -1,6 +1,8 @@
 import type { ReportKind } from './reports.ts'
 
-/** The providers that the sandbox simulates: the recipient's local part, otherwise its domain, selects a behaviour. A test compares the README with this table. */
+/**
+ * The providers that the sandbox simulates: the recipient's local part, otherwise its domain, selects a behaviour. A test compares the README with this table.
+ */
 export interface Reply {
   readonly code: number
   readonly text: string
@@ -117,7 +119,9 @@ export const BEHAVIOURS: readonly Rule[] = [
   {
     part: 'local',
     pattern: /^throttle$/,
-    does: 'ends the session at the recipient as a provider that asks for less mail: 421 4.7.0 [TSS04]. No back-off rule applies at other domains than throttling.test: the message is retried as usual',
+    does:
+      'ends the session at the recipient as a provider that asks for less mail: 421 4.7.0 [TSS04]. No back-off rule applies at ' +
+      'other domains than throttling.test: the message is retried as usual',
     play: () => ({ at: 'rcpt', reply: THROTTLED }),
   },
   {

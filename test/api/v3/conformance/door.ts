@@ -35,7 +35,9 @@ export const DOOR_ROWS: readonly Row[] = [
     id: 'link',
     parameter: 'Link: first, prev, next, last',
     treatment: 'honour',
-    note: 'On lists with `limit` and `offset`, whose entries are counted up to 100,000; on statistics if `limit` is given. Omitted if the query has hundreds of characters.',
+    note:
+      'On lists with `limit` and `offset`, whose entries are counted up to 100,000; on statistics if `limit` is given. Omitted ' +
+      'if the query has hundreds of characters.',
   },
   {
     id: 'cors',

@@ -58,7 +58,9 @@ export const MAIL_SEND_ROWS: readonly Row[] = [
     id: 'content-others',
     parameter: 'content: text/calendar and others',
     treatment: 'honour',
-    note: 'Added as further alternatives, in the order of the call. The METHOD of a calendar is added to its type unless `type` has one. `multipart/*`, `message/*` and invalid types: 400.',
+    note:
+      'Added as further alternatives, in the order of the call. The METHOD of a calendar is added to its type unless `type` ' +
+      'has one. `multipart/*`, `message/*` and invalid types: 400.',
   },
   {
     id: 'attachments',
@@ -76,7 +78,9 @@ export const MAIL_SEND_ROWS: readonly Row[] = [
     id: 'type-parameters',
     parameter: 'content and attachments: parameters of type',
     treatment: 'honour',
-    note: 'Kept, as in `text/calendar; method=REQUEST`. At most 500 characters. `charset`: 400, because all text is UTF-8. Parameters of text, HTML and AMP have no effect.',
+    note:
+      'Kept, as in `text/calendar; method=REQUEST`. At most 500 characters. `charset`: 400, because all text is UTF-8. ' +
+      'Parameters of text, HTML and AMP have no effect.',
   },
   { id: 'base64', parameter: 'base64 with line breaks', treatment: 'reject', note: 'Padding is required, too.' },
   { id: 'disposition', parameter: 'attachment disposition default', treatment: 'honour', note: '`attachment`' },

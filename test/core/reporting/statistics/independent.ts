@@ -78,7 +78,8 @@ export async function independentCounts({ sql }: TestService): Promise<Counted[]
           from named group by 1, 2, 3, 4
       )
       select c.account_id as "accountId", c.subject, c.name, c.day, processed, sent, deferred, hard, soft, expired, dropped, invalid,
-             late, "bounceDrops", "complaintDrops", "unsubscribeDrops", opened, "uniqueOpened", "machineOpened", clicked, "uniqueClicked", "machineClicked", unsubscribed,
+             late, "bounceDrops", "complaintDrops", "unsubscribeDrops", opened, "uniqueOpened", "machineOpened", clicked, "uniqueClicked",
+             "machineClicked", unsubscribed,
              complained, t.times
         from counts c left join times t using (account_id, subject, name, day)
        order by c.account_id, c.subject, c.name, c.day`

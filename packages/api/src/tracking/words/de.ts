@@ -30,7 +30,8 @@ export const de: ReaderWords = {
   leaveEverythingButton: 'Von allen E-Mails abmelden',
   brokenTitle: 'Dieser Link ist unvollständig',
   brokenText:
-    'Bitte kopieren Sie den ganzen Link aus der E-Mail und öffnen Sie ihn noch einmal. Wenn das nicht hilft, wenden Sie sich bitte an den Absender, um sich abzumelden.',
+    'Bitte kopieren Sie den ganzen Link aus der E-Mail und öffnen Sie ihn noch einmal. Wenn das nicht hilft, wenden Sie sich bitte ' +
+    'an den Absender, um sich abzumelden.',
   expiredTitle: 'Dieser Link ist abgelaufen',
   expiredText:
     'Die Nachricht, zu der dieser Link gehört, ist bei uns nicht mehr gespeichert. Um sich abzumelden, wenden Sie sich bitte an den Absender.',

@@ -64,7 +64,8 @@ export const Waiting = {
   ),
   ahead: Type.Union([Type.Integer(), Type.Null()], {
     description:
-      'number of deliveries ahead of it, counted up to 10,000, or 1,000 if the message waits at more than ten destinations; null if it does not wait for its turn',
+      'number of deliveries ahead of it, counted up to 10,000, or 1,000 if the message waits at more than ten destinations; null ' +
+      'if it does not wait for its turn',
   }),
   deadline: Time('ISO 8601, UTC: until when it is tried; null if it is finished'),
   place: Type.Union([Type.String(), Type.Null()], { description: 'the provider or site whose capacity it waits for' }),

@@ -57,7 +57,8 @@ export const FEED: readonly Operation[] = [
           minimum: 1,
           maximum: 1_000_000_000,
           description:
-            '`epoch` of the previous response: if the database was restored to an earlier moment since then, the response begins with the first event that has changed',
+            '`epoch` of the previous response: if the database was restored to an earlier moment since then, the response begins ' +
+            'with the first event that has changed',
         }),
       ),
       limit: Count(`at most ${MAX_EVENTS}; default 100`),

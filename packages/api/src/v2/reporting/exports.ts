@@ -11,7 +11,8 @@ const Events = Type.Union(
   [Type.String({ maxLength: 1000 }), Type.Array(Type.String(), { maxItems: 50 }), Type.Null()],
   {
     description:
-      'sent, open, click, unsubscribe, bounce, softbounce, hardbounce, spam, invalid, dropped, processed, deferred; a list or comma-separated; default all except deferred',
+      'sent, open, click, unsubscribe, bounce, softbounce, hardbounce, spam, invalid, dropped, processed, deferred; a list or ' +
+      'comma-separated; default all except deferred',
   },
 )
 
@@ -59,7 +60,8 @@ const example: Static<typeof JobWhole> = {
   problem: null,
 }
 const line =
-  '{"TRANSID":15536250111702804,"EMAIL":"ann@x.test","FROMADDRESS":"news@acme.test","EVENT":"sent","TIMESTAMP":1767607874,"RESPONSE":"250 2.0.0 OK","X-APIHEADER":"inv-1","TAGS":"t1,t2","MSIZE":2155,"NUMBER":7}\n'
+  '{"TRANSID":15536250111702804,"EMAIL":"ann@x.test","FROMADDRESS":"news@acme.test","EVENT":"sent",' +
+  '"TIMESTAMP":1767607874,"RESPONSE":"250 2.0.0 OK","X-APIHEADER":"inv-1","TAGS":"t1,t2","MSIZE":2155,"NUMBER":7}\n'
 
 /** Exports of events (contract section 14). */
 export const EXPORTS: readonly Operation[] = [

@@ -84,7 +84,9 @@ const OWN: Readonly<Record<string, readonly [rule: RuleName, field: string]>> = 
 function withV3Text(error: unknown, { templateKey }: Submission, errors: ValidationErrors, publicUrl: string): unknown {
   if (!(error instanceof ServiceError)) return error
   if (error.errorName === 'senderInvalid') {
-    const message = `The from address does not match a verified Sender Identity. Mail cannot be sent until this error is resolved. ${error.values.domain === undefined ? '' : `${error.values.problem}. `}See ${publicUrl}/docs`
+    const message =
+      `The from address does not match a verified Sender Identity. Mail cannot be sent until this error is resolved. ` +
+      `${error.values.domain === undefined ? '' : `${error.values.problem}. `}See ${publicUrl}/docs`
     return new V3Refusal(403, [{ message, field: 'from', help: null }])
   }
   const own = OWN[error.errorName]

@@ -15,7 +15,8 @@ export const RULES = {
   ),
   personalizationsTooMany: rule(
     2,
-    'The personalizations block is limited to 1000 personalizations per API request. You have provided {count} personalizations. Please consider splitting this into multiple requests and resending your request.',
+    'The personalizations block is limited to 1000 personalizations per API request. You have provided {count} personalizations. ' +
+      'Please consider splitting this into multiple requests and resending your request.',
   ),
   recipientsTooMany: rule(
     3,
@@ -30,7 +31,8 @@ export const RULES = {
   emailTooLong: rule(8, 'The {list} email exceeds the maximum total length of 320 characters'),
   recipientTwice: rule(
     9,
-    'Each email address in the personalization block should be unique between to, cc, and bcc. We found the first duplicate instance of [{address}] in the {field} field.',
+    'Each email address in the personalization block should be unique between to, cc, and bcc. We found the first duplicate ' +
+      'instance of [{address}] in the {field} field.',
     'message.recipient-errors',
   ),
   fromDomainDiffers: rule(
@@ -40,7 +42,8 @@ export const RULES = {
   subjectInvalid: rule(12, 'The subject of your email must be a string at least one character in length.'),
   subjectMissing: rule(
     13,
-    'The subject is required. You can get around this requirement if you use a template with a subject defined or if every personalization has a subject defined.',
+    'The subject is required. You can get around this requirement if you use a template with a subject defined or if every ' +
+      'personalization has a subject defined.',
   ),
   headerValueInvalid: rule(14, 'All values of the headers object must be strings.'),
   headerTwice: rule(15, 'The headers object cannot contain duplicate keys.'),
@@ -68,7 +71,8 @@ export const RULES = {
   templateUnknown: rule(31, 'The Template ID must be a valid template id for your account. You provided {given}.'),
   contentMissing: rule(
     32,
-    'Unless a valid template_id is provided, the content parameter is required. There must be at least one defined content block. We typically suggest both text/plain and text/html blocks are included, but only one block is required.',
+    'Unless a valid template_id is provided, the content parameter is required. There must be at least one defined content block. ' +
+      'We typically suggest both text/plain and text/html blocks are included, but only one block is required.',
   ),
   contentTypeMissing: rule(33, 'The content type must be a string at least one character in length.'),
   contentTypeInvalid: rule(34, "Cannot contain ';', or CRLF characters."),
@@ -79,12 +83,14 @@ export const RULES = {
   contentValueMissing: rule(35, 'The content value must be a string at least one character in length.'),
   contentOrder: rule(
     36,
-    'Following RFC 1341, section 7.2, if either text/html or text/plain are to be provided in your email: text/plain needs to be first, followed by text/html, followed by any other content. If present, text/plain and text/html may only be provided once.',
+    'Following RFC 1341, section 7.2, if either text/html or text/plain are to be provided in your email: text/plain needs to be ' +
+      'first, followed by text/html, followed by any other content. If present, text/plain and text/html may only be provided once.',
     null,
   ),
   fromMissing: rule(
     37,
-    'The from object must be provided for every email send. It is an object that requires the email parameter, but may also contain a name parameter.  e.g. {"email" : "example@example.com"}  or {"email" : "example@example.com", "name" : "Example Recipient"}.',
+    'The from object must be provided for every email send. It is an object that requires the email parameter, but may also ' +
+      'contain a name parameter.  e.g. {"email" : "example@example.com"}  or {"email" : "example@example.com", "name" : "Example Recipient"}.',
   ),
   fromInvalid: rule(
     38,

@@ -100,7 +100,8 @@ function standingText(standing: AccountStanding): string {
   const share = outcomes === 0 ? '' : ` (${((day.hard / outcomes) * 100).toFixed(1)} %)`
   const lines = [
     `account ${accountId}, rules ${rulesText(standing)}${since ? `, released ${since.toISOString()}` : ''}`,
-    `last 24 hours: ${day.accepted} accepted, ${day.delivered} delivered, ${day.hard} hard bounces${share}, ${day.soft} soft bounces, ${day.complained} complaints`,
+    `last 24 hours: ${day.accepted} accepted, ${day.delivered} delivered, ${day.hard} hard bounces${share}, ${day.soft} soft bounces, ` +
+      `${day.complained} complaints`,
   ]
   return [...lines, holds.length > 0 ? table(HEADINGS, holds.map(cells)) : 'no holds or warnings'].join('\n')
 }

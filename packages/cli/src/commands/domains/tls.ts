@@ -12,7 +12,8 @@ export const tlsCommands: readonly Command[] = [
     usage: 'DOMAIN|all required|verified|dane|none [--account ID]',
     summary: "Demand TLS of a recipient's domain, or of all, before it gets mail",
     detail:
-      'required: TLS; verified: with a valid certificate; dane: with TLSA records; none removes the rule. Mail waits until the demand can be met. Takes effect within 2 seconds',
+      'required: TLS; verified: with a valid certificate; dane: with TLSA records; none removes the rule. Mail waits until the ' +
+      'demand can be met. Takes effect within 2 seconds',
     parameters: { account: 'Only for mail of the account with this number' },
     examples: ['tls set bank.example verified'],
     run: (call) => {

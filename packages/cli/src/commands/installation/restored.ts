@@ -8,7 +8,8 @@ export const restoredCommands: readonly Command[] = [
     usage: '[--to TIME]',
     summary: 'Hold the mail in the queue of a database that was restored without "postrider restore"',
     detail:
-      'For pgBackRest, WAL-G, dumps and snapshots of disks; to be run before delivery processes work. Mail that is in the queue is held until "postrider queue release", since it may have been delivered after the moment. A new epoch of event numbers begins',
+      'For pgBackRest, WAL-G, dumps and snapshots of disks; to be run before delivery processes work. Mail that is in the queue is ' +
+      'held until "postrider queue release", since it may have been delivered after the moment. A new epoch of event numbers begins',
     parameters: {
       to: 'ISO 8601 time of the state that was restored (default: what Postgres says, once after each restore to a moment)',
     },
@@ -18,7 +19,8 @@ export const restoredCommands: readonly Command[] = [
 ]
 
 const NO_RESTORE =
-  'no restore is left to be marked: the recovery targets of Postgres are not set, or are those of the last restore. After a restore without one, or of a dump or snapshot, name the moment of its state with --to'
+  'no restore is left to be marked: the recovery targets of Postgres are not set, or are those of the last restore. After a ' +
+  'restore without one, or of a dump or snapshot, name the moment of its state with --to'
 const NO_TIME = 'Postgres does not say to which time it was restored; name it with --to'
 
 function runRestored(call: Call): Promise<Answer> {

@@ -17,7 +17,8 @@ export const secretCommands: readonly Command[] = [
     usage: '',
     summary: 'Make SECRET_KEY the key in use, and seal everything stored with it',
     detail:
-      'Every process must have been started with the new value in SECRET_KEY and the former one in SECRET_KEY_PREVIOUS; otherwise nothing changes, and the exit status is 1. An interrupted rotation continues with the same command',
+      'Every process must have been started with the new value in SECRET_KEY and the former one in SECRET_KEY_PREVIOUS; otherwise ' +
+      'nothing changes, and the exit status is 1. An interrupted rotation continues with the same command',
     examples: ['secret rotate'],
     run: runRotate,
   },
@@ -28,7 +29,8 @@ const NO_PREVIOUS =
 const KEEP =
   'Links and return paths of mail that was sent before need SECRET_KEY_PREVIOUS for as long as they are to work; nothing else does.'
 const EXCHANGED =
-  'After a complete rotation, that is as it should be. Otherwise SECRET_KEY has the former value: set it to the new one and SECRET_KEY_PREVIOUS to the former one, restart all processes, and repeat this command.'
+  'After a complete rotation, that is as it should be. Otherwise SECRET_KEY has the former value: set it to the new one and ' +
+  'SECRET_KEY_PREVIOUS to the former one, restart all processes, and repeat this command.'
 
 async function showStatus({ keys }: Core): Promise<Answer> {
   const [{ inUse, resealed, previous }, sealed] = [await keys.state(), await keys.count()]
@@ -58,7 +60,9 @@ async function runRotate(call: Call): Promise<Answer> {
     const unreadable = sealed.some((one) => one.unreadable > 0)
     const rotated = !(inUse && resealed)
     const text = [
-      `SECRET_KEY ${rotated ? 'is in use' : 'was in use before, so nothing was rotated'}, and everything stored ${unreadable ? 'that can be read ' : ''}is sealed with it.`,
+      `SECRET_KEY ${
+        rotated ? 'is in use' : 'was in use before, so nothing was ' + 'rotated'
+      }, and everything stored ${unreadable ? 'that can be read ' : ''}is sealed with it.`,
       countTable(sealed, 'resealed now'),
       ...(unreadable ? ['Unreadable values are sealed with a key that is not known, or damaged.'] : []),
       rotated ? KEEP : EXCHANGED,
@@ -80,5 +84,7 @@ function unawareText(programs: readonly UnawareProgram[]): string {
     const from = ports.length > 0 ? `, from ${ports.length === 1 ? 'port' : 'ports'} ${firstOf(ports.map(String))}` : ''
     return `${program} on ${address ?? 'the database host'} (${counted(connections, 'connection')}${from})`
   })
-  return `these were not started with this SECRET_KEY and with SECRET_KEY_PREVIOUS: ${listed.join(', ')}; restart them with both, then repeat this command ("ss -tnp" on a host shows which process has a port)`
+  return `these were not started with this SECRET_KEY and with SECRET_KEY_PREVIOUS: ${listed.join(
+    ', ' + '',
+  )}; restart them with both, then repeat this command ("ss -tnp" on a host shows which process has a port)`
 }

@@ -62,7 +62,8 @@ function outcomesText({ outcomes, days }: Evidence): string {
   const row = (name: string, of: Outcomes) => [name, ...OUTCOMES.map((outcome) => of[outcome])]
   const rows = [...days.map((day) => row(day.day, day)), row('all', outcomes)]
   const legend =
-    'hard: the mailbox or domain does not exist; soft: all other bounces; blocked: those of both that a filter or policy caused. A bounce reported after the message was accepted counts as a delivery, too.'
+    'hard: the mailbox or domain does not exist; soft: all other bounces; blocked: those of both that a filter or policy caused. A ' +
+    'bounce reported after the message was accepted counts as a delivery, too.'
   return `${markdownTable(['day', ...OUTCOMES], rows)}\n\n${legend}`
 }
 

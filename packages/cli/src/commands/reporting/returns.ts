@@ -40,7 +40,8 @@ export const returnCommands: readonly Command[] = [
     usage: '[--recipient ADDRESS] [FILE]',
     summary: 'Take a message that came back, and record what it reports',
     detail:
-      'It is a bounce report or a complaint, read from FILE or stdin. For the pipe transport of a mail server: the exit status is 75 if it must be tried again, 0 otherwise, also without an effect',
+      'It is a bounce report or a complaint, read from FILE or stdin. For the pipe transport of a mail server: the exit status is ' +
+      '75 if it must be tried again, 0 otherwise, also without an effect',
     parameters: { recipient: 'Address that it was sent to (default: from Delivered-To, X-Original-To and To)' },
     examples: ['returns take report.eml'],
     async run(call) {

@@ -24,7 +24,9 @@ export const smartHostCommands: readonly Command[] = [
     detail: 'Allow the addresses of the relay host in the SPF record of RETURN_PATH_HOST',
     parameters: {
       url: 'smtp://user:password@host:port; "-" reads it from stdin',
-      for: 'One or several of blocked (a back-off rule pauses the provider until after the lifetime of a message), deadline (half of the lifetime has passed without a session) and spill (the allowances of new sources are used up), separated by commas',
+      for:
+        'One or several of blocked (a back-off rule pauses the provider until after the lifetime of a message), deadline (half ' +
+        'of the lifetime has passed without a session) and spill (the allowances of new sources are used up), separated by commas',
       class: 'Classes of mail, separated by commas (default: all)',
       'daily-cap': 'Maximum number of messages per day',
     },

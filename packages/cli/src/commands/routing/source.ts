@@ -91,7 +91,8 @@ export const sourceCommands: readonly Command[] = [
     usage: 'NAME --plan standard|gentle|none',
     summary: 'Warm up a new address at each provider',
     detail:
-      'standard: 200 messages on the first day, 1.4 times as many on each following day, for 30 days; gentle: 100, 1.25 times, 45 days. A day with refusals or too little mail is repeated. The rest is sent from the others of the pool',
+      'standard: 200 messages on the first day, 1.4 times as many on each following day, for 30 days; gentle: 100, 1.25 times, 45 ' +
+      'days. A day with refusals or too little mail is repeated. The rest is sent from the others of the pool',
     parameters: { plan: 'Plan, from its first day' },
     examples: ['source warm out1 --plan gentle'],
     run: (call) => {

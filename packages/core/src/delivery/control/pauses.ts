@@ -73,7 +73,8 @@ export async function pauseDestination(sql: Sql, pause: NewPause, by: Actor): Pr
 
 /**
  * Ends what the operator has set for a destination; with `rules`, also what back-off rules and the adaptive limit have set. Without an account these are
- * the limits for the mail of all accounts; those of single accounts stay. A provider or site is resumed for all its sources. Returns the rules whose overrides were deleted.
+ * the limits for the mail of all accounts; those of single accounts stay. A provider or site is resumed for all its sources. Returns the rules whose
+ * overrides were deleted.
  */
 export async function resumeDestination(
   sql: Sql,

@@ -58,7 +58,8 @@ export async function addSource(
     const { address, address6, bind } = addresses
     await transaction`
       insert into sources (name, pool_id, address, address6, bind, helo, weight, warm_up_plan)
-      select ${name}, id, ${address}::inet, ${address6}::inet, ${bind}::inet, ${helo}, ${weight}::int, ${source.warmUpPlan ?? null} from pools where name = ${poolName}`
+      select ${name}, id, ${address}::inet, ${address6}::inet, ${bind}::inet, ${helo}, ${weight}::int,
+      ${source.warmUpPlan ?? null} from pools where name = ${poolName}`
     const result = sourceNamed(await readEgress(transaction), name)
     const after = { ...addresses, helo, pool: poolName, weight, warmUpPlan: source.warmUpPlan }
     return { result, action: 'source.add', object: `source ${name}`, after }

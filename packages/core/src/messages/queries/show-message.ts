@@ -136,7 +136,8 @@ async function readDetails(
     select replace(m.id::text, '-', '') as id, account_id as "accountId", door, accepted_at as "acceptedAt",
            scheduled_at as "scheduledAt", from_address as "from", subject, tags, settings, size, recipients,
            api_key_id as "keyId", host(client_address) as "clientAddress", ${hasAttachment(sql)} as "hasAttachment",
-           (select count(*) from bodies b where b.message_id = m.id) = parts as "isBodyStored", settings->>'resentFrom' as "resentFrom", transaction_base as "transactionBase"
+           (select count(*) from bodies b where b.message_id = m.id) = parts as "isBodyStored",
+           settings->>'resentFrom' as "resentFrom", transaction_base as "transactionBase"
       from messages m
      where m.id = ${messageId}::uuid ${accountId === undefined ? sql`` : sql`and account_id = ${accountId}::int`}`
   if (!message) return undefined

@@ -157,7 +157,10 @@ export function noSource(source: string): string {
 }
 
 export function warmUp(source: string, destination: string): string {
-  return `The source address ${source} is new. It has sent what it may send to ${destinationText(destination)} within this hour or day, and no other one of its pool can send.`
+  return (
+    `The source address ${source} is new. It has sent what it may send to ${destinationText(destination)} within this hour or day, and no other ` +
+    `one of its pool can send.`
+  )
 }
 
 export function onHold(expiresAt: Date | null, now: Date): string {
@@ -166,7 +169,10 @@ export function onHold(expiresAt: Date | null, now: Date): string {
 
 export function indeterminate({ host }: WhyAttempt, nextAt: Date, now: Date): string {
   const server = host ?? 'the server'
-  return `The connection was lost after the message was sent, so ${server} may have accepted it. It is tried again at the same host at ${at(nextAt, now)}, to avoid a duplicate.`
+  return (
+    `The connection was lost after the message was sent, so ${server} may have accepted it. It is tried again at the same host at ` +
+    `${at(nextAt, now)}, to avoid a duplicate.`
+  )
 }
 
 export function dns(recipient: string, last: WhyAttempt, nextAt: Date, now: Date): string {

@@ -58,7 +58,9 @@ export function createPasswordReset(dependencies: PasswordResetDependencies): Pa
       minutes: MINUTES,
       data: { mailed: true },
     })
-    const text = `Set a new password for ${user.email} here:\n\n${mail.url('reset', token)}\n\nThe link works once, for an hour. If you did not ask for it, ignore this message: your password is unchanged.\n`
+    const text =
+      `Set a new password for ${user.email} here:\n\n${mail.url('reset', token)}\n\nThe link works once, for an hour. If you did not ask ` +
+      `for it, ignore this message: your password is unchanged.\n`
     await mail.send({ to: user.email, subject: 'Set a new password', text, key: token })
   }
 

@@ -4,7 +4,8 @@ export const PEOPLE_SETTINGS: readonly { name: string; default: string; meaning:
     name: 'SIGN_UP',
     default: 'invite',
     meaning:
-      'Who can become a user of the dashboard: open (anyone with an email address), invite (those whom members invite) or closed (those whom the operator adds with "postrider user add"). Mail with links needs SERVICE_DOMAIN.',
+      'Who can become a user of the dashboard: open (anyone with an email address), invite (those whom members invite) or closed ' +
+      '(those whom the operator adds with "postrider user add"). Mail with links needs SERVICE_DOMAIN.',
   },
   {
     name: 'REQUIRE_2FA',
@@ -24,7 +25,8 @@ export const PEOPLE_SETTINGS: readonly { name: string; default: string; meaning:
     name: 'OIDC_ROLE_CLAIM',
     default: '',
     meaning:
-      'Claim of the ID token with the roles of a user, which replace those set here at each log-in: operator, owner, developer, support or viewer (of the oldest account), or with an account, owner:12. If empty, users are invited as usual.',
+      'Claim of the ID token with the roles of a user, which replace those set here at each log-in: operator, owner, developer, ' +
+      'support or viewer (of the oldest account), or with an account, owner:12. If empty, users are invited as usual.',
   },
   {
     name: 'OIDC_ONLY',

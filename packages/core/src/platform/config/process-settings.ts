@@ -4,13 +4,16 @@ export const PROCESS_SETTINGS: readonly { name: string; default: string; meaning
     name: 'DRAIN_DELAY',
     default: '0',
     meaning:
-      'Seconds (0 to 300) for which an API, relay or returns process answers 503 to GET /health/ready after SIGTERM, and works as before, until it accepts no new connections. Behind a load balancer, set it to the time in which that takes a process out of service: the interval of its health checks, times the failures it waits for, plus a second.',
+      'Seconds (0 to 300) for which an API, relay or returns process answers 503 to GET /health/ready after SIGTERM, and works as ' +
+      'before, until it accepts no new connections. Behind a load balancer, set it to the time in which that takes a process out ' +
+      'of service: the interval of its health checks, times the failures it waits for, plus a second.',
   },
   {
     name: 'MIGRATE',
     default: 'auto',
     meaning:
-      'Who applies the migrations of a new version: auto (the first process of it that starts), or manual (npm run postrider -- migrate; processes wait until that has been run).',
+      'Who applies the migrations of a new version: auto (the first process of it that starts), or manual (npm run postrider -- ' +
+      'migrate; processes wait until that has been run).',
   },
   {
     name: 'API_PROCESSES',
@@ -31,7 +34,9 @@ export const PROCESS_SETTINGS: readonly { name: string; default: string; meaning
     name: 'BACKUP_DIR',
     default: '',
     meaning:
-      'Folder of backups of the embedded database, on another disk or a network file system, or s3://BUCKET/PREFIX with the settings S3_… and SECRET_KEY. Every change is copied there within 60 seconds, and npm start takes a base backup every BACKUP_EVERY hours. Set it for every command of the installation. If empty, no backups are made.',
+      'Folder of backups of the embedded database, on another disk or a network file system, or s3://BUCKET/PREFIX with the ' +
+      'settings S3_… and SECRET_KEY. Every change is copied there within 60 seconds, and npm start takes a base backup every ' +
+      'BACKUP_EVERY hours. Set it for every command of the installation. If empty, no backups are made.',
   },
   {
     name: 'BACKUP_EVERY',

@@ -41,7 +41,8 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     name: 'RELAY_TRUSTED_NETWORKS',
     default: '',
     meaning:
-      'IP addresses or networks whose SMTP clients may send without AUTH, comma-separated; for programs that cannot authenticate. If empty, all clients must authenticate.',
+      'IP addresses or networks whose SMTP clients may send without AUTH, comma-separated; for programs that cannot authenticate. ' +
+      'If empty, all clients must authenticate.',
   },
   {
     name: 'RELAY_TRUSTED_KEY',
@@ -71,7 +72,8 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     name: 'DELIVERY',
     default: 'sandbox',
     meaning:
-      "sandbox: deliver to the sandbox inbox, so that no mail leaves the machine; mx: deliver to the recipients' servers; smtp://user:pass@host:port (or smtps://): deliver through a relay host.",
+      "sandbox: deliver to the sandbox inbox, so that no mail leaves the machine; mx: deliver to the recipients' servers; " +
+      'smtp://user:pass@host:port (or smtps://): deliver through a relay host.',
   },
   {
     name: 'DNS_SERVERS',
@@ -82,13 +84,16 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     name: 'DNSSEC_RESOLVER',
     default: '',
     meaning:
-      'Resolver that validates DNSSEC, on this host or a private network, as address or address:port. With it and DELIVERY=mx, DANE (RFC 7672) is used. If empty, there is no DANE.',
+      'Resolver that validates DNSSEC, on this host or a private network, as address or address:port. With it and DELIVERY=mx, ' +
+      'DANE (RFC 7672) is used. If empty, there is no DANE.',
   },
   {
     name: 'BLOCK_LISTS',
     default: '(built-in lists)',
     meaning:
-      'DNS block lists in which source addresses are looked up every 30 minutes, comma-separated; none: no lookups. The built-in lists are zen.spamhaus.org, b.barracudacentral.org, bl.spamcop.net, bl.mailspike.net and psbl.surriel.com. Nothing is looked up with DELIVERY=sandbox, nor for private addresses.',
+      'DNS block lists in which source addresses are looked up every 30 minutes, comma-separated; none: no lookups. The built-in ' +
+      'lists are zen.spamhaus.org, b.barracudacentral.org, bl.spamcop.net, bl.mailspike.net and psbl.surriel.com. Nothing is ' +
+      'looked up with DELIVERY=sandbox, nor for private addresses.',
   },
   {
     name: 'SPAMHAUS_KEY',
@@ -116,19 +121,24 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     name: 'OPERATOR_MAIL',
     default: '',
     meaning:
-      'Email address of the operator, to which letters to abuse@ and postmaster@ are passed on. Requires SERVICE_DOMAIN. If empty, they are only kept ("postrider returns list --kind letter").',
+      'Email address of the operator, to which letters to abuse@ and postmaster@ are passed on. Requires SERVICE_DOMAIN. If empty, ' +
+      'they are only kept ("postrider returns list --kind letter").',
   },
   {
     name: 'SERVICE_DOMAIN',
     default: '',
     meaning:
-      'Active sending domain of an account, from which the service sends its own mail as noreply@: letters and notices to the operator, notices to the owners of accounts, TLS reports to domains that ask for them, and the links of the dashboard. If empty, it sends none; with "postrider up" and DELIVERY=sandbox, demo.example.',
+      'Active sending domain of an account, from which the service sends its own mail as noreply@: letters and notices to the ' +
+      'operator, notices to the owners of accounts, TLS reports to domains that ask for them, and the links of the dashboard. If ' +
+      'empty, it sends none; with "postrider up" and DELIVERY=sandbox, demo.example.',
   },
   {
     name: 'OPERATOR_DKIM_DOMAIN',
     default: '',
     meaning:
-      "Domain of the operator that signs all mail with DKIM in addition to the sending domain, so that one enrolment in a feedback loop covers all accounts. Without OPERATOR_DKIM_KEY it must be an active sending domain of an account, whose key signs. If empty, there is only the sending domain's signature.",
+      'Domain of the operator that signs all mail with DKIM in addition to the sending domain, so that one enrolment in a feedback ' +
+      'loop covers all accounts. Without OPERATOR_DKIM_KEY it must be an active sending domain of an account, whose key signs. ' +
+      "If empty, there is only the sending domain's signature.",
   },
   {
     name: 'OPERATOR_DKIM_SELECTOR',
@@ -160,7 +170,8 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     name: 'TRUST_PROXY',
     default: '',
     meaning:
-      'IP addresses or networks of reverse proxies whose X-Forwarded-For is trusted, and of load balancers whose connections the relay does not count as those of one client, comma-separated.',
+      'IP addresses or networks of reverse proxies whose X-Forwarded-For is trusted, and of load balancers whose connections the ' +
+      'relay does not count as those of one client, comma-separated.',
   },
   {
     name: 'OPERATOR_NETWORKS',
@@ -188,7 +199,8 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     name: 'BODY_BUDGET_MB',
     default: '128',
     meaning:
-      'Megabytes of message bodies that one process holds in memory. Templates and uploaded files that messages use may take the same amount again. Beyond that, mail is temporarily rejected (503, 452).',
+      'Megabytes of message bodies that one process holds in memory. Templates and uploaded files that messages use may take the ' +
+      'same amount again. Beyond that, mail is temporarily rejected (503, 452).',
   },
   {
     name: 'ATTACHMENT_STORAGE_MB',
@@ -217,7 +229,8 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     name: 'PROVIDERS_FILE',
     default: '',
     meaning:
-      'File with limits and back-off rules of mailbox providers (YAML), which replace built-in entries of the same name and add others. The format is explained in packages/core/src/delivery/providers/providers.yaml. If empty, only the built-in entries are used.',
+      'File with limits and back-off rules of mailbox providers (YAML), which replace built-in entries of the same name and add ' +
+      'others. The format is explained in packages/core/src/delivery/providers/providers.yaml. If empty, only the built-in entries are used.',
   },
   {
     name: 'SUPPRESSION_HARDBOUNCE_DAYS',
@@ -229,19 +242,23 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     name: 'REPUTATION_RULES',
     default: '',
     meaning:
-      'What follows when much mail of an account bounces or is complained about: standard (it is slowed or held), strict (at half of the shares) or none (warnings only). `postrider account rules` sets it for one account. Default: standard, and none with DELIVERY=sandbox. See docs/reputation.md.',
+      'What follows when much mail of an account bounces or is complained about: standard (it is slowed or held), strict (at half ' +
+      'of the shares) or none (warnings only). `postrider account rules` sets it for one account. Default: standard, and none ' +
+      'with DELIVERY=sandbox. See docs/reputation.md.',
   },
   {
     name: 'EVENT_DAYS',
     default: '90',
     meaning:
-      'Maximum retention of events, and of messages with their outcomes, in days; at least 7, in whole weeks. An account may set a shorter retention for its events. Statistics are kept.',
+      'Maximum retention of events, and of messages with their outcomes, in days; at least 7, in whole weeks. An account may set a ' +
+      'shorter retention for its events. Statistics are kept.',
   },
   {
     name: 'BODY_DAYS',
     default: '30',
     meaning:
-      'Maximum retention of message bodies in days; at least 7, in whole weeks. An account may set a shorter retention. Bodies of messages that are still queued are kept.',
+      'Maximum retention of message bodies in days; at least 7, in whole weeks. An account may set a shorter retention. Bodies of ' +
+      'messages that are still queued are kept.',
   },
   {
     name: 'EXPORT_STORAGE_MB',
@@ -258,13 +275,15 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     name: 'MX_PRIVATE_NETWORKS',
     default: 'refuse',
     meaning:
-      "With DELIVERY=mx: allow or refuse delivery to recipients' servers on loopback, private and link-local addresses. Allow it for tests, or if all recipients are internal: the MX records are chosen by the owner of the recipient's domain.",
+      "With DELIVERY=mx: allow or refuse delivery to recipients' servers on loopback, private and link-local addresses. Allow it " +
+      "for tests, or if all recipients are internal: the MX records are chosen by the owner of the recipient's domain.",
   },
   {
     name: 'WEBHOOK_PRIVATE_NETWORKS',
     default: 'refuse; allow with "postrider up" and DELIVERY=sandbox',
     meaning:
-      'Whether webhook and callback URLs may point to hosts on loopback, private and link-local addresses: allow, refuse, or a comma-separated list of allowed networks.',
+      'Whether webhook and callback URLs may point to hosts on loopback, private and link-local addresses: allow, refuse, or a ' +
+      'comma-separated list of allowed networks.',
   },
   {
     name: 'WEBHOOK_PORTS',

@@ -4,13 +4,15 @@ export const STORAGE_SETTINGS: readonly { name: string; default: string; meaning
     name: 'DATABASE_URL',
     default: '',
     meaning:
-      'URL of the Postgres database (version 15 or newer). Several hosts, separated by commas, need target_session_attrs=primary. If empty, an embedded database in DATA_DIR is used.',
+      'URL of the Postgres database (version 15 or newer). Several hosts, separated by commas, need target_session_attrs=primary. ' +
+      'If empty, an embedded database in DATA_DIR is used.',
   },
   {
     name: 'DATABASE_READ_URL',
     default: '',
     meaning:
-      'URL of a streaming standby of DATABASE_URL, which answers statistics, the event log, exports and lists of the dashboard (docs/scaling.md). Several hosts need target_session_attrs=prefer-standby. If empty, the primary answers them, too.',
+      'URL of a streaming standby of DATABASE_URL, which answers statistics, the event log, exports and lists of the dashboard ' +
+      '(docs/scaling.md). Several hosts need target_session_attrs=prefer-standby. If empty, the primary answers them, too.',
   },
   {
     name: 'DATABASE_READ_MAX_LAG',
@@ -27,7 +29,8 @@ export const STORAGE_SETTINGS: readonly { name: string; default: string; meaning
     name: 'SECRET_KEY',
     default: '',
     meaning:
-      'Secret that encrypts DKIM keys and signs return paths; at least 32 characters. All hosts of one database need the same. If empty, it is created once in DATA_DIR/secret-key.',
+      'Secret that encrypts DKIM keys and signs return paths; at least 32 characters. All hosts of one database need the same. If ' +
+      'empty, it is created once in DATA_DIR/secret-key.',
   },
   {
     name: 'SECRET_KEY_PREVIOUS',
@@ -45,7 +48,8 @@ export const STORAGE_SETTINGS: readonly { name: string; default: string; meaning
     name: 'BODY_STORE',
     default: 'postgres',
     meaning:
-      'Where the bodies of large messages are stored: postgres, or s3://BUCKET/PREFIX for S3-compatible object storage (docs/object-storage.md). All processes need the same.',
+      'Where the bodies of large messages are stored: postgres, or s3://BUCKET/PREFIX for S3-compatible object storage ' +
+      '(docs/object-storage.md). All processes need the same.',
   },
   {
     name: 'BODY_STORE_ABOVE_KB',

@@ -9,7 +9,8 @@ export const WATCH_SETTINGS: readonly { name: string; default: string; meaning: 
     name: 'HEALTH_PORT',
     default: '',
     meaning:
-      'Port of GET /health/live and /health/ready of a relay, returns or delivery process, one for each process of a host. If empty, there are none. The Web API has them on API_PORT, and npm start sets none.',
+      'Port of GET /health/live and /health/ready of a relay, returns or delivery process, one for each process of a host. If ' +
+      'empty, there are none. The Web API has them on API_PORT, and npm start sets none.',
   },
   {
     name: 'METRICS_HOST',
@@ -20,7 +21,9 @@ export const WATCH_SETTINGS: readonly { name: string; default: string; meaning: 
     name: 'METRICS_PORT',
     default: '',
     meaning:
-      'Port of GET /metrics, in the format of Prometheus, one for each process of a host. If empty, there are none. With npm start, the API has this port; relay, delivery and returns have the next three, and further processes of API_PROCESSES, RELAY_PROCESSES and WORKERS those after them.',
+      'Port of GET /metrics, in the format of Prometheus, one for each process of a host. If empty, there are none. With npm ' +
+      'start, the API has this port; relay, delivery and returns have the next three, and further processes of API_PROCESSES, ' +
+      'RELAY_PROCESSES and WORKERS those after them.',
   },
   {
     name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
@@ -32,7 +35,8 @@ export const WATCH_SETTINGS: readonly { name: string; default: string; meaning: 
     name: 'OTEL_TRACES_SAMPLER',
     default: 'parentbased_traceidratio',
     meaning:
-      "Which traces are exported: parentbased_traceidratio, traceidratio, parentbased_always_on, always_on, parentbased_always_off or always_off. With parentbased, the caller's traceparent decides for its messages.",
+      'Which traces are exported: parentbased_traceidratio, traceidratio, parentbased_always_on, always_on, parentbased_always_off ' +
+      "or always_off. With parentbased, the caller's traceparent decides for its messages.",
   },
   {
     name: 'OTEL_TRACES_SAMPLER_ARG',

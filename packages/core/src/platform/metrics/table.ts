@@ -53,7 +53,8 @@ export const METRIC_TABLE = {
     }),
     http_connections: gauge('Open HTTP connections of the API process.', {}),
     logins_total: counter(
-      'Log-ins to the dashboard; limited: refused unread, after too many that failed. A right password with a second factor to come counts when that was given.',
+      'Log-ins to the dashboard; limited: refused unread, after too many that failed. A right password with a second factor to ' +
+        'come counts when that was given.',
       {
         method: ['password', 'second-factor', 'passkey', 'openid'],
         result: ['accepted', 'refused', 'limited'],
@@ -110,7 +111,8 @@ export const METRIC_TABLE = {
 
   ...of(['api', 'relay', 'delivery'], {
     object_store_requests_total: counter(
-      'Requests to object storage (BODY_STORE) with their retries, by result: unavailable if it did not answer or could not do it, refused if the operator has to change something.',
+      'Requests to object storage (BODY_STORE) with their retries, by result: unavailable if it did not answer or could not do it, ' +
+        'refused if the operator has to change something.',
       {
         operation: ['put', 'get', 'remove', 'list'],
         result: ['ok', 'missing', 'unavailable', 'refused', 'answer'],
@@ -154,7 +156,8 @@ export const METRIC_TABLE = {
     ),
     mx_lookup_seconds: histogram('Seconds of a lookup of the mail hosts of a domain.', CALL, {}),
     outgoing_tls_total: counter(
-      "SMTP sessions with recipients' servers, by TLS version, the level that was demanded (docs/tls.md), and what became of it: refused if TLS was not as demanded, none without TLS.",
+      "SMTP sessions with recipients' servers, by TLS version, the level that was demanded (docs/tls.md), and what became of it: " +
+        'refused if TLS was not as demanded, none without TLS.',
       {
         version: ['TLSv1.2', 'TLSv1.3', 'none'],
         level: ['opportunistic', 'required', 'verified', 'sts', 'dane'],

@@ -44,7 +44,9 @@ export function inheritedSockets(
   for (let at = 0; at < count; at++) {
     const name = SOCKET_NAMES.find((one) => one === names[at])
     if (!name) {
-      const problem = `must have one of these names for each socket: ${SOCKET_NAMES.join(', ')} (got "${names[at] ?? ''}"); set FileDescriptorName in the socket unit`
+      const problem = `must have one of these names for each socket: ${SOCKET_NAMES.join(
+        ', ' + '',
+      )} (got "${names[at] ?? ''}"); set FileDescriptorName in the socket unit`
       throw new ConfigError('LISTEN_FDNAMES', problem)
     }
     if (fds.has(name)) throw new ConfigError('LISTEN_FDNAMES', `must have each name once (got "${name}" twice)`)

@@ -174,12 +174,18 @@ function unsafe(name: string): string {
 }
 
 function tooOld({ version, minimum }: { version: number; minimum: number }): string {
-  return `a newer version of Postrider has changed the schema, and this one is too old for it (its last migration is ${version}, the schema requires ${minimum}): run the newer version, or restore a backup from before the upgrade`
+  return (
+    `a newer version of Postrider has changed the schema, and this one is too old for it (its last migration is ${version}, the schema requires ` +
+    `${minimum}): run the newer version, or restore a backup from before the upgrade`
+  )
 }
 
 /** Mail that was delivered after the moment would be delivered again, and numbers of events given to others unnoticed. */
 function restoredBefore(target: string): string {
-  return `the database was restored to an earlier moment (${target}), and the mail of its queue may have been delivered since: run "postrider restored", which holds it`
+  return (
+    `the database was restored to an earlier moment (${target}), and the mail of its queue may have been delivered since: run "postrider ` +
+    `restored", which holds it`
+  )
 }
 
 /**
@@ -196,7 +202,8 @@ export function standbyProblems(standby: SyncStandby): string[] {
   if (isHidden) return [HIDDEN_STANDBY]
   return [
     connected === 0
-      ? `${missingStandbys(standby)}, so accepted mail would be on one server only (REQUIRE_SYNC_STANDBY): connect one, and name it in synchronous_standby_names`
+      ? `${missingStandbys(standby)}, so accepted mail would be on one server only (REQUIRE_SYNC_STANDBY): connect one, and name it in ` +
+        `synchronous_standby_names`
       : `${missingStandbys(standby)}, so mail cannot be stored (REQUIRE_SYNC_STANDBY): connect another one, or lower the number in synchronous_standby_names`,
   ]
 }
@@ -219,6 +226,7 @@ async function schemaProblems(sql: Sql, secrets: Secrets, target: string): Promi
   return (await agreeOnSecret(sql, secrets))
     ? []
     : [
-        'SECRET_KEY differs from the one this database was set up with: use the value of the first host (its DATA_DIR/secret-key, if its environment does not set it); to rotate it, set the former value in SECRET_KEY_PREVIOUS',
+        'SECRET_KEY differs from the one this database was set up with: use the value of the first host (its DATA_DIR/secret-key, ' +
+          'if its environment does not set it); to rotate it, set the former value in SECRET_KEY_PREVIOUS',
       ]
 }

@@ -155,7 +155,10 @@ export function createKeyRotation(options: {
   }
 }
 
-/** The part of a session's name by which {@link KeyRotation.unaware} sees that its process knows this SECRET_KEY and the key in use; undefined if it knows one key only. */
+/**
+ * The part of a session's name by which {@link KeyRotation.unaware} sees that its process knows this SECRET_KEY and the key in use; undefined if it
+ * knows one key only.
+ */
 export function keyMark(secrets: Secrets): string | undefined {
   return secrets.known.length > 1 ? `k${secrets.known[0]?.slice(0, 8)}` : undefined
 }

@@ -230,7 +230,8 @@ export function secretKeyFile(dataDir: string): string {
 }
 
 const LOST_KEY =
-  'restore it from a backup, or set SECRET_KEY to its former content. Delete it, together with the database, only if the installation never stored mail or domains'
+  'restore it from a backup, or set SECRET_KEY to its former content. Delete it, together with the database, only if the ' +
+  'installation never stored mail or domains'
 
 interface KeySettings {
   readonly secretKey: string | undefined

@@ -64,7 +64,8 @@ function selectDeliveries(sql: AnySql, accountId: number, places: readonly Place
            ${local(sql`m.accepted_at`)} as "acceptedAt",
            coalesce(case when d.state = 'delivered' then ${local(sql`d.finished_at`)} end, '') as "deliveredAt",
            ${local(changed)} as "changedAt", ${changed} as changed, d.finished_at as "finishedAt",
-           m.size, coalesce(d.personal->>'subject', m.subject) as subject, d.reference, m.tags, d.state, d.reason, m.format = 'content' as merged, m.door = 'v2' as whole,
+           m.size, coalesce(d.personal->>'subject', m.subject) as subject, d.reference, m.tags, d.state, d.reason,
+           m.format = 'content' as merged, m.door = 'v2' as whole,
            d.personal->'attributes' as attributes, a.code, a.enhanced, a.reply
       from unnest(${places.map(({ messageId }) => messageId)}::uuid[], ${places.map(({ recipientNo }) => recipientNo)}::int[])
            with ordinality as w(id, no, at)

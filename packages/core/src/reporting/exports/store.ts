@@ -29,7 +29,8 @@ export interface StoredExport extends Omit<ExportJob, 'id' | 'url'> {
 }
 
 const columns = (sql: AnySql) => sql`
-  id::float8 as id, 'exp_' || replace(public_id::text, '-', '') as "publicId", account_id as "accountId", state, format, kinds, first_day::text as "firstDay", last_day::text as "lastDay",
+  id::float8 as id, 'exp_' || replace(public_id::text, '-', '') as "publicId", account_id as "accountId", state, format, kinds,
+  first_day::text as "firstDay", last_day::text as "lastDay",
   begins_at as "beginsAt", ends_at as "endsAt", callback_url as "callbackUrl", email, api_key_id as "apiKeyId",
   host(client_address) as "clientAddress", created_at as "createdAt", finished_at as "finishedAt", expires_at as "expiresAt",
   position::float8 as position, last_number::float8 as "lastNumber", rows::float8 as rows, parts, octets::float8 as octets,

@@ -7,8 +7,8 @@ import type { FailedAddress, FailureFilter, FailureKind } from './failure.ts'
 type Fragment = ReturnType<AnySql>
 
 /**
- * Failures of an account that a call reads, from all its sources, the newest messages first. A list has the addresses of these, so its pages do not end with the largest
- * account's events; those of before are found with an end time, and by their address.
+ * Failures of an account that a call reads, from all its sources, the newest messages first. A list has the addresses of these, so its pages do not
+ * end with the largest account's events; those of before are found with an end time, and by their address.
  */
 const MAX_READ = 10_000
 /** Deliveries of one address that are read. */

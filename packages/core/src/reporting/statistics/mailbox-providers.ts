@@ -9,7 +9,8 @@ const DOMAINS = {
   GMX: 'gmx.de gmx.net gmx.com gmx.at gmx.ch web.de',
   Gmail: 'gmail.com googlemail.com',
   Hotmail:
-    'hotmail.com hotmail.co.uk hotmail.de hotmail.es hotmail.fr hotmail.it live.com live.co.uk live.fr live.nl msn.com outlook.com outlook.de outlook.es outlook.fr',
+    'hotmail.com hotmail.co.uk hotmail.de hotmail.es hotmail.fr hotmail.it live.com live.co.uk live.fr live.nl msn.com outlook.com ' +
+    'outlook.de outlook.es outlook.fr',
   Yahoo:
     'yahoo.com yahoo.ca yahoo.co.in yahoo.co.jp yahoo.co.uk yahoo.com.br yahoo.de yahoo.es yahoo.fr yahoo.in yahoo.it rocketmail.com ymail.com',
 } as const

@@ -65,7 +65,8 @@ export async function addEvents(sql: SqlTransaction, condition: ReturnType<SqlTr
                  case when cardinality(tags) > 1 then array(select distinct tag from unnest(tags) tag) else tags end as tags
             from messages where id = d.message_id limit 1) m on true
         left join lateral (
-          select recipient_domain, (personal->>'scheduledAt')::timestamptz as due_at from finished_deliveries where message_id = d.message_id and recipient_no = d.recipient_no
+          select recipient_domain, (personal->>'scheduledAt')::timestamptz as due_at from finished_deliveries
+          where message_id = d.message_id and recipient_no = d.recipient_no
           union all
           select recipient_domain, (personal->>'scheduledAt')::timestamptz from delivery_queue where message_id = d.message_id and recipient_no = d.recipient_no
           limit 1) f on true

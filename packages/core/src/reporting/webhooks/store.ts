@@ -35,7 +35,8 @@ export async function insertWebhook(sql: AnySql, row: NewRow): Promise<Row> {
   const [made] = await sql<Row[]>`
     insert into webhooks (account_id, url, events, names, label, signed, format, as_text, abuse, event_ids, headers, secret, signing_key, public_key,
            enabled, due_at, position)
-    select ${row.accountId}, ${row.url}, ${[...row.events]}::text[], ${namesIn(row)}::text[], ${row.label}, ${row.signed}, ${row.format}, ${row.asText}, ${row.abuse}, ${row.eventIds},
+    select ${row.accountId}, ${row.url}, ${[...row.events]}::text[], ${namesIn(row)}::text[], ${row.label}, ${row.signed}, ${row.format},
+    ${row.asText}, ${row.abuse}, ${row.eventIds},
            ${row.headers}, ${row.secret}, ${row.signingKey}, ${row.publicKey}, ${row.enabled}, service_now(),
            coalesce((select first_number + count - 1 from event_pages where account_id = ${row.accountId}
                       order by first_number desc limit 1), 0)

@@ -34,7 +34,8 @@ export function passkeyForm(
 ): Html {
   const { failed } = passkeyWords(language)
   const json = options === undefined ? '' : JSON.stringify(options)
-  return html`<form class="stack s" method="post" action="${action}" data-passkey="${kind}" data-options="${json}" data-from="${from}" data-origin="${new URL(config.publicUrl).origin}" data-failed="${failed}" hidden>
+  return html`<form class="stack s" method="post" action="${action}" data-passkey="${kind}" data-options="${json}" data-from="${from}"
+    data-origin="${new URL(config.publicUrl).origin}" data-failed="${failed}" hidden>
 <input type="hidden" name="${field}" value="" data-answer>${fields}<p class="oops" role="alert" hidden></p>
 <div class="row"><button class="btn${kind === 'get' && ' wide'}${main && ' main'}" type="submit">${icon('passkey')}${button}</button></div></form>`
 }

@@ -47,9 +47,11 @@ async function askForPassword(call: UserCall, problem?: string, status = 200): P
     title: words.title,
     status,
     scripts: PASSKEY_SCRIPT,
-    body: html`<div class="card"><div><h1>${words.title}</h1><p class="lead">${words.lead}</p></div><form class="stack s" method="post" action="${at}">${carried(form)}
+    body: html`<div class="card"><div><h1>${words.title}</h1><p class="lead">${words.lead}</p></div><form class="stack s" method="post" action="${at}">
+      ${carried(form)}
 <input type="text" name="username" value="${visitor.user.email ?? visitor.user.name}" autocomplete="username" hidden>
-${inputField({ name: PROOF, label: words.password, type: 'password', autocomplete: 'current-password', required: true, autofocus: true, problem })}${newPassword(call, SECRET)}
+${inputField({ name: PROOF, label: words.password, type: 'password', autocomplete: 'current-password', required: true, autofocus: true, problem })}
+  ${newPassword(call, SECRET)}
 <button class="btn main wide" type="submit">${words.confirm}</button></form>${
       options &&
       passkeyForm(call, {

@@ -82,7 +82,8 @@ export const frameWords = catalogue({
       `This session or this network requests more pages than it may. Try again in ${seconds} seconds.`,
     down: 'The database does not respond',
     downText:
-      'This page could not be built. Accepted mail is safe and is delivered as soon as the database is back. Until then, new mail is rejected with 503, so that clients retry.',
+      'This page could not be built. Accepted mail is safe and is delivered as soon as the database is back. Until then, new mail ' +
+      'is rejected with 503, so that clients retry.',
     failed: 'This page could not be built',
     failedText: 'An internal error was logged. Accepted mail is not affected.',
     tryAgain: 'Try again',
@@ -179,7 +180,8 @@ export const frameWords = catalogue({
       `Diese Sitzung oder dieses Netz fragt mehr Seiten ab, als es darf. Versuchen Sie es in ${seconds} Sekunden erneut.`,
     down: 'Die Datenbank antwortet nicht',
     downText:
-      'Diese Seite konnte nicht erstellt werden. Angenommene Nachrichten sind sicher und werden zugestellt, sobald die Datenbank wieder da ist. Bis dahin werden neue Nachrichten mit 503 abgelehnt, damit Programme es erneut versuchen.',
+      'Diese Seite konnte nicht erstellt werden. Angenommene Nachrichten sind sicher und werden zugestellt, sobald die Datenbank ' +
+      'wieder da ist. Bis dahin werden neue Nachrichten mit 503 abgelehnt, damit Programme es erneut versuchen.',
     failed: 'Diese Seite konnte nicht erstellt werden',
     failedText: 'Ein interner Fehler wurde protokolliert. Angenommene Nachrichten sind nicht betroffen.',
     tryAgain: 'Erneut versuchen',

@@ -78,9 +78,14 @@ async function accountPage(call: UserCall, { problem, link }: Shown = {}): Promi
       link && html`<div class="note"><div><p>${words.handOver}</p>${copyable(call, link, words.invite)}</div></div>`
     }
 ${tiles(call, account, standing)}
-<div class="cols"><div class="stack w7"><section class="box">${holdsPart(call, standing)}</section><section class="box">${membersPart(call, members)}</section></div>
+<div class="cols"><div class="stack w7"><section class="box">${holdsPart(call, standing)}</section><section class="box">${membersPart(call, members)}
+  </section></div>
 <section class="box w5">${holdForm(call, standing)}</section></div>
-${byApi(call, { method: 'GET', path: `/operator/v1/accounts/${account.id}/standing` }, { method: 'POST', path: `/operator/v1/accounts/${account.id}/hold`, body: { reason: '…' } })}`,
+${byApi(
+  call,
+  { method: 'GET', path: `/operator/v1/accounts/${account.id}/standing` },
+  { method: 'POST', path: `/operator/v1/accounts/${account.id}/hold`, body: { reason: '…' } },
+)}`,
   })
 }
 
@@ -100,7 +105,8 @@ function buttons(call: UserCall, { id, state }: AccountFigures): Value {
   const isMember = visitor.accounts.some((one) => one.id === id && one.role !== 'observer')
   const look = isMember
     ? html`<a class="btn main" href="/app/${id}">${words.open}</a>`
-    : html`<form method="post" action="${pathOf(call, '/look')}"><button class="btn main" type="submit" title="${words.lookHint}">${icon('eye')}${words.look}</button></form>`
+    : html`<form method="post" action="${pathOf(call, '/look')}"><button class="btn main" type="submit" title="${words.lookHint}">${icon('eye')}
+      ${words.look}</button></form>`
   const change =
     state === 'suspended'
       ? actButton(words.resume, pathOf(call, '/resume'))
@@ -148,7 +154,8 @@ function holdsPart(call: UserCall, { holds, since }: AccountStanding): Html {
   if (holds.length === 0) return html`${head}<div class="void"><p>${words.noHolds}</p></div>${foot}`
   return html`${head}<ul class="list">${holds.map(
     (hold) =>
-      html`<li><div>${levelMark(call, hold.level)}<p>${ruleText(call, hold)}</p><small class="faint">${[figuresText(call, hold)].filter((text) => text !== '')} · ${format.ago(hold.since)}</small></div></li>`,
+      html`<li><div>${levelMark(call, hold.level)}<p>${ruleText(call, hold)}</p><small class="faint">
+        ${[figuresText(call, hold)].filter((text) => text !== '')} · ${format.ago(hold.since)}</small></div></li>`,
   )}</ul>${foot}`
 }
 
@@ -159,14 +166,22 @@ function membersPart(call: UserCall, members: readonly Member[]): Html {
   const list =
     members.length === 0
       ? html`<div class="void"><p>${words.noMembers}</p></div>`
-      : html`<ul class="list">${members
-          .slice(0, 50)
-          .map(
-            ({ name, email, role, lastSeenAt }) =>
-              html`<li><div><b>${foreign(name)}</b> <span class="badge">${roles[role]}</span><p class="any">${email === null ? '' : foreign(email)} · ${lastSeenAt ? html`${words.seen} ${format.ago(lastSeenAt)}` : words.never}</p></div></li>`,
-          )}</ul>`
+      : html`<ul class="list">${members.slice(0, 50).map(
+          ({ name, email, role, lastSeenAt }) =>
+            html`<li><div><b>${foreign(name)}</b> <span class="badge">${roles[role]}</span><p class="any">
+                ${email === null ? '' : foreign(email)} · ${lastSeenAt ? html`${words.seen} ${format.ago(lastSeenAt)}` : words.never}</p></div></li>`,
+        )}</ul>`
   return html`<header><h2>${words.members}</h2></header>${list}<form class="pad stack s" method="post" action="${pathOf(call, '/invite')}">
-${inputField({ name: 'email', label: words.invite, type: 'email', value: field(form, 'email'), hint: words.inviteHint, placeholder: words.email, required: true, maxlength: 320 })}
+${inputField({
+  name: 'email',
+  label: words.invite,
+  type: 'email',
+  value: field(form, 'email'),
+  hint: words.inviteHint,
+  placeholder: words.email,
+  required: true,
+  maxlength: 320,
+})}
 <div class="row"><button class="btn" type="submit">${words.invite}</button></div></form>`
 }
 
@@ -174,7 +189,8 @@ function holdForm(call: UserCall, { rules, hasOwnRules }: AccountStanding): Html
   const { config, form, language } = call
   const words = accountsWords(language)
   const byDefault = words.byDefault(words.ruleNames[config.reputationRules])
-  return html`<header><h2>${words.hold}</h2></header><form class="pad stack s" method="post" action="${pathOf(call, '/hold')}"><p class="hint">${words.holdText}</p>
+  return html`<header><h2>${words.hold}</h2></header><form class="pad stack s" method="post" action="${pathOf(call, '/hold')}"><p class="hint">
+    ${words.holdText}</p>
 ${inputField({ name: 'reason', label: words.reason, value: field(form, 'reason'), hint: words.reasonHint, required: true })}
 ${selectField({
   name: 'class',

@@ -51,20 +51,31 @@ function searchForm({ icon, language }: UserCall, search: string, filter: Accoun
   const words = accountsWords(language)
   const { levels } = standingWords(language)
   const chip = (value: AccountFilter | undefined, label: string) =>
-    html`<a class="chip" href="${operatorPath('accounts', { q: search === '' ? undefined : search, filter: value })}"${filter === value && html` aria-current="true"`}>${label}</a>`
-  return html`<div class="stack s"><form class="row" role="search" action="${operatorPath('accounts')}"><div class="find">${icon('search')}<label class="sr" for="q">${words.search}</label><input class="in" id="q" name="q" type="search" value="${search}" placeholder="${words.search}" autocomplete="off" spellcheck="false" maxlength="${MAX_SEARCH}"><kbd class="wide-only">/</kbd></div><button class="btn" type="submit">${words.find}</button></form>
-<nav class="pick" aria-label="${words.filter}">${chip(undefined, words.all)}${ACCOUNT_FILTERS.map((one) => chip(one, one === 'suspended' ? words.suspended : levels[one]))}</nav></div>`
+    html`<a class="chip" href="${operatorPath('accounts', {
+      q: search === '' ? undefined : search,
+      filter: value,
+    })}"${filter === value && html` aria-current="true"`}>${label}</a>`
+  return html`<div class="stack s"><form class="row" role="search" action="${operatorPath('accounts')}"><div class="find">${icon('search')}
+    <label class="sr" for="q">${words.search}</label>
+    <input class="in" id="q" name="q" type="search" value="${search}" placeholder="${words.search}" autocomplete="off" spellcheck="false"
+      maxlength="${MAX_SEARCH}">
+    <kbd class="wide-only">/</kbd></div><button class="btn" type="submit">${words.find}</button></form>
+<nav class="pick" aria-label="${words.filter}">${chip(undefined, words.all)}
+  ${ACCOUNT_FILTERS.map((one) => chip(one, one === 'suspended' ? words.suspended : levels[one]))}</nav></div>`
 }
 
 function table(call: UserCall, accounts: readonly AccountFigures[]): Html {
   const { format, language } = call
   const words = accountsWords(language)
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table class="hov"><thead><tr><th>${words.account}</th><th class="n">${words.sent}</th><th class="n wide-only">${words.bounces}</th><th class="n wide-only">${words.complaints}</th><th>${words.standing}</th></tr></thead><tbody>${accounts.map(
-    (account) => {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table class="hov"><thead><tr><th>${words.account}</th>
+    <th class="n">${words.sent}</th><th class="n wide-only">${words.bounces}</th><th class="n wide-only">${words.complaints}</th><th>${words.standing}
+    </th></tr></thead><tbody>${accounts.map((account) => {
       const { id, day, level } = account
-      return html`<tr><td><a class="go any" href="${operatorPath(`accounts/${id}`)}">${foreign(account.name)}</a><small>${noteOf(call, account)}</small></td><td class="n">${format.number(day.accepted)}</td><td class="n wide-only">${format.share(day.hard, day.delivered + day.hard)}</td><td class="n wide-only">${format.share(day.complained, day.delivered)}</td><td>${account.state === 'suspended' ? suspendedMark(call) : levelMark(call, level ?? 'good')}</td></tr>`
-    },
-  )}</tbody></table></div>`
+      return html`<tr><td><a class="go any" href="${operatorPath(`accounts/${id}`)}">${foreign(account.name)}</a><small>${noteOf(call, account)}
+        </small></td><td class="n">${format.number(day.accepted)}</td><td class="n wide-only">${format.share(day.hard, day.delivered + day.hard)}</td>
+        <td class="n wide-only">${format.share(day.complained, day.delivered)}</td><td>
+        ${account.state === 'suspended' ? suspendedMark(call) : levelMark(call, level ?? 'good')}</td></tr>`
+    })}</tbody></table></div>`
 }
 
 function suspendedMark({ icon, language }: UserCall): Html {
@@ -87,10 +98,12 @@ function accountForm(call: UserCall, problem?: string): Answer {
     title: words.create,
     status: problem === undefined ? 200 : 400,
     crumbs: [[words.title, operatorPath('accounts')]],
-    body: html`${pageHead(words.create, words.createLead)}${problemNote(call, problem)}<section class="box"><form class="pad stack" method="post" action="${operatorPath('accounts')}">
+    body: html`${pageHead(words.create, words.createLead)}${problemNote(call, problem)}<section class="box">
+      <form class="pad stack" method="post" action="${operatorPath('accounts')}">
 ${inputField({ name: 'name', label: words.name, value: field(form, 'name'), hint: words.nameHint, required: true, autofocus: true, maxlength: 100 })}
 ${checkField({ name: 'owner', label: words.makeOwner, hint: words.makeOwnerHint, checked: field(form, 'owner') === 'on' })}
-<div class="row"><button class="btn main" type="submit">${words.create}</button><a class="btn" href="${operatorPath('accounts')}">${frameWords(language).cancel}</a></div></form></section>`,
+<div class="row"><button class="btn main" type="submit">${words.create}</button><a class="btn" href="${operatorPath('accounts')}">
+  ${frameWords(language).cancel}</a></div></form></section>`,
   })
 }
 

@@ -67,10 +67,13 @@ function kindChips({ language, path }: AccountCall, kind: Kind | undefined): Htm
 function table(call: AccountCall, entries: readonly AuditEntry[]): Html {
   const { format, language } = call
   const words = auditWords(language)
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table><thead><tr><th class="n wide-only">${words.number}</th><th>${words.what}</th><th class="wide-only">${words.values}</th><th>${words.who}</th><th class="n">${words.when}</th></tr></thead><tbody>${entries.map(
-    (entry) =>
-      html`<tr><td class="n wide-only faint">${format.number(entry.number)}</td><td><b>${breakable(entry.action)}</b><small class="any">${foreign(entry.object)}</small></td><td class="wide-only">${values(entry)}</td><td>${author(call, entry)}<small class="mono any">${entry.address}</small></td><td class="n faint">${format.time(entry.at)}</td></tr>`,
-  )}</tbody></table></div>`
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table><thead><tr><th class="n wide-only">${words.number}
+    </th><th>${words.what}</th><th class="wide-only">${words.values}</th><th>${words.who}</th><th class="n">${words.when}</th></tr></thead><tbody>${entries.map(
+      (entry) =>
+        html`<tr><td class="n wide-only faint">${format.number(entry.number)}</td><td><b>${breakable(entry.action)}</b><small class="any">
+        ${foreign(entry.object)}</small></td><td class="wide-only">${values(entry)}</td><td>${author(call, entry)}<small class="mono any">
+        ${entry.address}</small></td><td class="n faint">${format.time(entry.at)}</td></tr>`,
+    )}</tbody></table></div>`
 }
 
 /** The name of a change, which is too long for a phone: a line of it ends after a dot, and never within a word. */
@@ -114,5 +117,6 @@ function foot(
   const filter = kind ? { kind } : {}
   const newest = new URLSearchParams(filter).toString()
   const older = before !== undefined && new URLSearchParams({ ...filter, before: String(before) }).toString()
-  return html`<footer class="more"><span>${isLater && html`<a class="btn s" href="${path('audit')}?${newest}">${icon('left')}${words.newest}</a>`}</span><span class="acts">${older && html`<a class="btn s" href="${path('audit')}?${older}">${words.older}${icon('right')}</a>`}</span></footer>`
+  return html`<footer class="more"><span>${isLater && html`<a class="btn s" href="${path('audit')}?${newest}">${icon('left')}${words.newest}</a>`}
+    </span><span class="acts">${older && html`<a class="btn s" href="${path('audit')}?${older}">${words.older}${icon('right')}</a>`}</span></footer>`
 }

@@ -53,7 +53,17 @@ ${tile(words.left, leftText(call, credit), limited ? '' : words.unlimitedText)}
 ${tile(words.used, format.number(used), '')}
 ${tile(words.perDay, format.number(Math.round(perDay)), words.perDayText)}
 ${tile(words.lasts, lasts, limited ? words.atThisPace : '')}
-${recurring && tile(words.recurring, html`${format.number(recurring.amount)} <small>${words.every[recurring.every]}</small>`, recurring.active ? `${words.recurringLeft(format.number(recurring.left))}, ${words.until(format.dayOfKey(recurring.until))}` : words.inactive)}
+${
+  recurring &&
+  tile(
+    words.recurring,
+    html`${format.number(recurring.amount)} <small>${words.every[recurring.every]}
+  </small>`,
+    recurring.active
+      ? `${words.recurringLeft(format.number(recurring.left))}, ${words.until(format.dayOfKey(recurring.until))}`
+      : words.inactive,
+  )
+}
 </section>`
 }
 
@@ -79,10 +89,14 @@ export function historyBox(call: AccountCall, entries: readonly AuditEntry[], fo
   const head = html`<header><h2>${words.history}</h2><p>${words.historyText}</p></header>`
   if (entries.length === 0)
     return html`<section class="box">${head}<div class="void"><p>${words.noHistory}</p></div>${foot}</section>`
-  return html`<section class="box">${head}<div class="scroll" tabindex="0" role="region" aria-label="${words.history}"><table><thead><tr><th>${words.what}</th><th class="n">${words.before}</th><th class="n">${words.after}</th><th class="wide-only">${words.who}</th><th class="n">${words.when}</th></tr></thead><tbody>${entries.map(
-    (entry) =>
-      html`<tr><td>${nameOf(entry.action)}<small class="any">${foreign(entry.object)}</small></td><td class="n dim">${amount(call, entry.before?.credit)}</td><td class="n">${amount(call, entry.after?.credit)}</td><td class="wide-only dim">${author(call, entry)}</td><td class="n faint">${format.time(entry.at)}</td></tr>`,
-  )}</tbody></table></div>${foot}</section>`
+  return html`<section class="box">${head}<div class="scroll" tabindex="0" role="region" aria-label="${words.history}"><table><thead><tr><th>
+    ${words.what}</th><th class="n">${words.before}</th><th class="n">${words.after}</th><th class="wide-only">${words.who}</th><th class="n">
+    ${words.when}</th></tr></thead><tbody>${entries.map(
+      (entry) =>
+        html`<tr><td>${nameOf(entry.action)}<small class="any">${foreign(entry.object)}</small></td><td class="n dim">
+        ${amount(call, entry.before?.credit)}</td><td class="n">${amount(call, entry.after?.credit)}</td><td class="wide-only dim">
+        ${author(call, entry)}</td><td class="n faint">${format.time(entry.at)}</td></tr>`,
+    )}</tbody></table></div>${foot}</section>`
 }
 
 function amount({ format, language }: AccountCall, value: unknown): string {

@@ -53,5 +53,7 @@ function lowNote(call: AccountCall, { credit, granted, isLow, runsOutAt }: Credi
 function foot({ icon, language, path }: AccountCall, before: number | undefined, isLater: boolean): Value {
   if (before === undefined && !isLater) return null
   const words = frameWords(language)
-  return html`<footer class="more"><span>${isLater && html`<a class="btn s" href="${path('credits')}">${icon('left')}${words.newest}</a>`}</span><span class="acts">${before !== undefined && html`<a class="btn s" href="${path('credits')}?before=${before}">${words.older}${icon('right')}</a>`}</span></footer>`
+  return html`<footer class="more"><span>${isLater && html`<a class="btn s" href="${path('credits')}">${icon('left')}${words.newest}</a>`}</span>
+    <span class="acts">${before !== undefined && html`<a class="btn s" href="${path('credits')}?before=${before}">${words.older}${icon('right')}</a>`}
+    </span></footer>`
 }

@@ -18,7 +18,12 @@ export function domainPage(call: AccountCall, domain: DomainWithRecords): Answer
     text: words.removeText,
     action: path(`domains/${name}/remove`),
   })
-  const buttons = html`<a class="btn" href="${path(`domains/${name}/zone`)}">${icon('download')}${words.zone}</a>${may('domains') && html`<form method="post" action="${path(`domains/${name}/check`)}"><button class="btn main" type="submit">${icon('retry')}${words.check}</button></form>`}`
+  const buttons = html`<a class="btn" href="${path(`domains/${name}/zone`)}">${icon('download')}${words.zone}</a>
+    ${
+      may('domains') &&
+      html`<form method="post" action="${path(`domains/${name}/check`)}"><button class="btn main" type="submit">${icon('retry')}
+    ${words.check}</button></form>`
+    }`
   return page({
     title: name,
     live: 'clock',
@@ -51,10 +56,15 @@ function recordItem(call: AccountCall, record: DnsRecord): Html {
   const words = domainsWords(language)
   const { type, host, value, purpose, state, required, found = [], problem, key } = record
   const [sign, tone] = SIGNS[state]
-  return html`<li class="rec"><details${state !== 'right' && required && html` open`}><summary>${icon('right')}<h2>${words.purposes[purpose]}</h2><span class="state ${tone}">${icon(sign, tone)}<span>${words.found[state]}</span></span><code class="cut dim">${type} ${host}</code><span class="hint">${required ? words.required : words.advised}</span></summary>
-<dl class="dl"><dt>${words.type}</dt><dd>${type}</dd><dt>${words.host}</dt><dd>${copyable(call, host, words.host)}</dd><dt>${words.value}</dt><dd>${copyable(call, value, words.value)}</dd>${
-    key && html`<dt>${words.key}</dt><dd>${words.keys[key]}</dd>`
-  }${found.length > 0 && html`<dt>${words.foundInstead}</dt><dd>${found.slice(0, 10).map((text) => html`<code class="any bad">${text.slice(0, 500)}</code> `)}</dd>`}${
-    problem !== undefined && html`<dt>${words.problem}</dt><dd>${problem}</dd>`
-  }</dl></details></li>`
+  return html`<li class="rec"><details${state !== 'right' && required && html` open`}><summary>${icon('right')}<h2>${words.purposes[purpose]}</h2>
+    <span class="state ${tone}">${icon(sign, tone)}<span>${words.found[state]}</span></span><code class="cut dim">${type} ${host}</code>
+    <span class="hint">${required ? words.required : words.advised}</span></summary>
+<dl class="dl"><dt>${words.type}</dt><dd>${type}</dd><dt>${words.host}</dt><dd>${copyable(call, host, words.host)}</dd><dt>${words.value}</dt><dd>
+  ${copyable(call, value, words.value)}</dd>${key && html`<dt>${words.key}</dt><dd>${words.keys[key]}</dd>`}${
+    found.length > 0 &&
+    html`<dt>${words.foundInstead}</dt><dd>${found.slice(0, 10).map(
+      (text) => html`<code class="any bad">${text.slice(0, 500)}
+    </code> `,
+    )}</dd>`
+  }${problem !== undefined && html`<dt>${words.problem}</dt><dd>${problem}</dd>`}</dl></details></li>`
 }

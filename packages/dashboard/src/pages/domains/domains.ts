@@ -56,11 +56,14 @@ async function domainList(call: AccountCall): Promise<Answer> {
     body: html`${pageHead(words.title, words.lead, total > 0 && add)}${
       total === 0
         ? emptyBox(call, 'globe', words.none, words.noneText, add)
-        : html`<section class="box"><div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table class="hov"><thead><tr><th>${words.domain}</th><th>${words.state}</th><th class="wide-only">${words.records}</th><th class="n wide-only">${words.looked}</th></tr></thead><tbody>${domains.map(
+        : html`<section class="box"><div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table class="hov"><thead><tr><th>
+          ${words.domain}</th><th>${words.state}</th><th class="wide-only">${words.records}</th><th class="n wide-only">${words.looked}</th></tr>
+          </thead><tbody>${domains.map(
             (domain) =>
-              html`<tr><td><a class="go" href="${path(`domains/${domain.name}`)}">${domain.name}</a></td><td>${domainState(call, domain)}</td><td class="wide-only dim">${foundRecords(language, domain)}</td><td class="n wide-only faint">${
-                domain.checkedAt ? format.ago(domain.checkedAt) : words.never
-              }</td></tr>`,
+              html`<tr><td><a class="go" href="${path(`domains/${domain.name}`)}">${domain.name}</a></td><td>${domainState(call, domain)}</td>
+                <td class="wide-only dim">${foundRecords(language, domain)}</td><td class="n wide-only faint">${
+                  domain.checkedAt ? format.ago(domain.checkedAt) : words.never
+                }</td></tr>`,
           )}</tbody></table></div>${pager(call, { at: 'domains', offset, limit: PAGE, total })}</section>`
     }
 ${byApi(call, { method: 'GET', path: '/v2/domains' }, { method: 'POST', path: '/v2/domain', body: { domain: 'ship.example' } })}`,
@@ -83,7 +86,8 @@ function domainForm(call: AccountCall, problem?: string): Answer {
     body: html`${pageHead(words.add, null)}${problemNote(call, problem)}<section class="box"><form class="pad stack" method="post" action="${path('domains')}">
 ${inputField({ name: 'domain', label: words.domain, value: field(form, 'domain'), hint: words.domainHint, required: true, autofocus: true, maxlength: 253 })}
 ${inputField({ name: 'envelope', label: words.envelope, value: field(form, 'envelope'), hint: words.envelopeHint, maxlength: 100 })}
-<div class="row"><button class="btn main" type="submit">${words.add}</button><a class="btn" href="${path('domains')}">${frameWords(language).cancel}</a></div></form></section>`,
+<div class="row"><button class="btn main" type="submit">${words.add}</button><a class="btn" href="${path('domains')}">${frameWords(language).cancel}
+  </a></div></form></section>`,
   })
 }
 

@@ -49,10 +49,15 @@ ${byApi(call, { method: 'GET', path: '/v2/stats/exports' })}`,
 function table(call: AccountCall, jobs: readonly ExportJob[]): Html {
   const { format, language } = call
   const words = exportsWords(language)
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table><thead><tr><th>${words.span}</th><th class="wide-only">${words.events}</th><th>${words.state}</th><th class="n wide-only">${words.rows}</th><th class="n wide-only">${words.asked}</th><th class="n wide-only">${words.expires}</th><th><span class="sr">${words.actions}</span></th></tr></thead><tbody>${jobs.map(
-    (job) =>
-      html`<tr><td>${format.period(job.firstDay, job.lastDay).join(' – ')}<small>${job.format.toUpperCase()}</small></td><td class="wide-only dim">${job.kinds.length === 0 ? words.allButDeferred : job.kinds.map((kind) => kindName(call, kind)).join(', ')}</td><td>${state(call, job)}</td><td class="n wide-only">${job.state === 'done' && format.number(job.rows)}</td><td class="n wide-only faint">${format.ago(job.createdAt)}</td><td class="n wide-only faint">${job.state === 'done' && job.expiresAt && format.time(job.expiresAt)}</td><td class="n">${action(call, job)}</td></tr>`,
-  )}</tbody></table></div>`
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table><thead><tr><th>${words.span}</th><th class="wide-only">
+    ${words.events}</th><th>${words.state}</th><th class="n wide-only">${words.rows}</th><th class="n wide-only">${words.asked}</th>
+    <th class="n wide-only">${words.expires}</th><th><span class="sr">${words.actions}</span></th></tr></thead><tbody>${jobs.map(
+      (job) =>
+        html`<tr><td>${format.period(job.firstDay, job.lastDay).join(' – ')}<small>${job.format.toUpperCase()}</small></td><td class="wide-only dim">
+        ${job.kinds.length === 0 ? words.allButDeferred : job.kinds.map((kind) => kindName(call, kind)).join(', ')}</td><td>${state(call, job)}</td>
+        <td class="n wide-only">${job.state === 'done' && format.number(job.rows)}</td><td class="n wide-only faint">${format.ago(job.createdAt)}</td>
+        <td class="n wide-only faint">${job.state === 'done' && job.expiresAt && format.time(job.expiresAt)}</td><td class="n">${action(call, job)}</td></tr>`,
+    )}</tbody></table></div>`
 }
 
 function kindName({ language }: AccountCall, kind: string): string {
@@ -83,7 +88,9 @@ function action({ icon, language, may, path }: AccountCall, { id, state }: Expor
 function foot({ icon, language, path }: AccountCall, before: string | undefined, isLater: boolean): Value {
   if (before === undefined && !isLater) return null
   const words = frameWords(language)
-  return html`<footer class="more"><span>${isLater && html`<a class="btn s" href="${path('exports')}">${icon('left')}${words.newest}</a>`}</span><span class="acts">${before !== undefined && html`<a class="btn s" href="${path('exports')}?before=${before}">${words.older}${icon('right')}</a>`}</span></footer>`
+  return html`<footer class="more"><span>${isLater && html`<a class="btn s" href="${path('exports')}">${icon('left')}${words.newest}</a>`}</span>
+    <span class="acts">${before !== undefined && html`<a class="btn s" href="${path('exports')}?before=${before}">${words.older}${icon('right')}</a>`}
+    </span></footer>`
 }
 
 /** The form, filled in by what was submitted, or by the link that led to it. */
@@ -97,14 +104,22 @@ function exportForm(call: AccountCall, problem?: string): Answer {
     title: words.ask,
     status: problem === undefined ? 200 : 400,
     crumbs: [[words.title, path('exports')]],
-    body: html`${pageHead(words.ask, words.askLead)}${problemNote(call, problem)}<section class="box"><form class="pad stack" method="post" action="${path('exports')}">
-<div class="cols even"><div class="w7">${inputField({ name: 'from', label: words.first, type: 'date', value: first, required: true })}</div><div class="w5">${inputField({ name: 'to', label: words.last, type: 'date', value: field(given, 'to') || format.dayKey(now), required: true })}</div></div>
+    body: html`${pageHead(words.ask, words.askLead)}${problemNote(call, problem)}<section class="box">
+      <form class="pad stack" method="post" action="${path('exports')}">
+<div class="cols even"><div class="w7">${inputField({ name: 'from', label: words.first, type: 'date', value: first, required: true })}</div>
+  <div class="w5">${inputField({ name: 'to', label: words.last, type: 'date', value: field(given, 'to') || format.dayKey(now), required: true })}</div></div>
 <fieldset class="opts"><legend class="label">${words.events}</legend><p class="hint">${words.eventsHint}</p>${EXPORT_KINDS.map(
       (kind) =>
         checkField({ name: 'events', value: kind, label: kindName(call, kind), checked: chosen.includes(kind) }),
     )}</fieldset>
-${selectField({ name: 'format', label: words.format, value: field(given, 'format'), choices: (['csv', 'json'] as const).map((one) => [one, words.formats[one]] as const) })}
-<div class="row"><button class="btn main" type="submit">${words.ask}</button><a class="btn" href="${path('exports')}">${frameWords(language).cancel}</a></div></form></section>
+${selectField({
+  name: 'format',
+  label: words.format,
+  value: field(given, 'format'),
+  choices: (['csv', 'json'] as const).map((one) => [one, words.formats[one]] as const),
+})}
+<div class="row"><button class="btn main" type="submit">${words.ask}</button><a class="btn" href="${path('exports')}">${frameWords(language).cancel}
+  </a></div></form></section>
 ${byApi(call, { method: 'POST', path: '/v2/stats/export', body: { startdate: first, callbackUrl: 'https://ship.example/done' } })}`,
   })
 }

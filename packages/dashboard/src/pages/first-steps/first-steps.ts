@@ -32,7 +32,8 @@ async function firstSteps(call: AccountCall, problem?: string): Promise<Answer> 
     live: 'both',
     body: html`${pageHead(words.title, words.lead)}${problemNote(call, problem)}${trialNote(call, progress.trial)}
 <div class="cols"><div class="w8 box">${steps.map((step) => stepItem(call, step))}</div>
-<aside class="w4 stack"><section class="box"><header><h2>${words.done(done)}</h2></header><div class="pad"><progress value="${done}" max="6" aria-label="${words.done(done)}"></progress></div></section>${inboxUrl(call.config) && behaviours(call)}</aside></div>
+<aside class="w4 stack"><section class="box"><header><h2>${words.done(done)}</h2></header><div class="pad">
+  <progress value="${done}" max="6" aria-label="${words.done(done)}"></progress></div></section>${inboxUrl(call.config) && behaviours(call)}</aside></div>
 ${examples(call, progress)}`,
   })
 }
@@ -80,7 +81,8 @@ function stepsOf(
       isDone: delivered !== undefined,
       title: words.delivered,
       text: delivered?.finishedAt
-        ? html`${words.deliveredText(format.duration(delivered.finishedAt.getTime() - delivered.acceptedAt.getTime()))}${inbox && html` <a href="${inbox}">${words.inInbox}</a>`}`
+        ? html`${words.deliveredText(format.duration(delivered.finishedAt.getTime() - delivered.acceptedAt.getTime()))}
+          ${inbox && html` <a href="${inbox}">${words.inInbox}</a>`}`
         : words.notDeliveredText,
     },
     {
@@ -107,14 +109,17 @@ function domainText({ language, may, path }: AccountCall, domain: DomainWithReco
 }
 
 function stepItem({ icon }: AccountCall, { isDone, title, text, action, more }: Step): Html {
-  return html`<section class="step">${isDone ? icon('s-delivered', 'good') : icon('s-scheduled', 'idle')}<h2>${title}</h2><p>${text}</p>${action && html`<div class="row">${action}</div>`}${more}</section>`
+  return html`<section class="step">${isDone ? icon('s-delivered', 'good') : icon('s-scheduled', 'idle')}<h2>${title}</h2><p>${text}</p>
+    ${action && html`<div class="row">${action}</div>`}${more}</section>`
 }
 
 function behaviours({ language }: AccountCall): Html {
   const words = firstStepsWords(language)
   const row = (address: string, what: string) => html`<dt><code>${address}</code></dt><dd>${what}</dd>`
   const { bounce, defer, slow, full, complain } = words.behaviours
-  return html`<section class="box"><header><h2>${words.difficult}</h2></header><div class="pad stack s"><p class="dim small">${words.difficultText}</p><dl class="dl">${row('bounce@…', bounce)}${row('defer-2@…', defer)}${row('slow-20@…', slow)}${row('mailbox-full@…', full)}${row('complain@…', complain)}</dl></div></section>`
+  return html`<section class="box"><header><h2>${words.difficult}</h2></header><div class="pad stack s"><p class="dim small">${words.difficultText}
+    </p><dl class="dl">${row('bounce@…', bounce)}${row('defer-2@…', defer)}${row('slow-20@…', slow)}${row('mailbox-full@…', full)}
+    ${row('complain@…', complain)}</dl></div></section>`
 }
 
 function examples(call: AccountCall, { keyPrefix, sender, trial }: Progress): Html {
@@ -132,7 +137,8 @@ function examples(call: AccountCall, { keyPrefix, sender, trial }: Progress): Ht
     (name) =>
       html`<a class="chip" href="${path('first-steps')}?with=${name}"${name === chosen && html` aria-current="true"`}>${name}</a>`,
   )}</nav>
-<div class="code"><pre tabindex="0" id="example">${text}</pre><button class="btn s icon copy" type="button" data-copy-from="example" aria-label="${frameWords(language).copy(chosen)}">${icon('copy')}</button></div>
+<div class="code"><pre tabindex="0" id="example">${text}</pre>
+  <button class="btn s icon copy" type="button" data-copy-from="example" aria-label="${frameWords(language).copy(chosen)}">${icon('copy')}</button></div>
 <p class="hint">${words.keyHint(keyPrefix ?? 'pr_')}</p></section>`
 }
 

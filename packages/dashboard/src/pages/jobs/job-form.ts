@@ -47,7 +47,8 @@ export async function jobForm(call: UserCall, action: QueueAction, problem?: str
 ${action === 'reroute' && (await poolField(call, given))}${action === 'requeue' && period(call, given)}
 <p class="hint">${words.selectHint}</p>${selectorFields(call, given)}
 ${action === 'requeue' ? outcomes(call, given) : waiting(call, given)}
-<div class="row"><button class="btn main" type="submit">${words.show}</button><a class="btn" href="${operatorPath('queue/jobs')}">${frameWords(language).cancel}</a><span class="faint">${words.nothingYet}</span></div></form></section>`,
+<div class="row"><button class="btn main" type="submit">${words.show}</button><a class="btn" href="${operatorPath('queue/jobs')}">
+  ${frameWords(language).cancel}</a><span class="faint">${words.nothingYet}</span></div></form></section>`,
   })
 }
 
@@ -65,8 +66,10 @@ function selectorFields({ language }: UserCall, given: Form): Html {
   const { selectors: names, any, accountHint } = jobsWords(language)
   const value = (name: string) => ({ name, value: field(given, name), maxlength: MAX })
   const classes = [['', any] as const, ...DELIVERY_CLASSES.map((one) => [one, one] as const)]
-  return html`<div class="cols even"><div class="stack w7">${inputField({ ...value('place'), label: names.place, placeholder: 'google' })}${inputField({ ...value('domain'), label: names.domain, placeholder: 'harbor.example' })}</div>
-<div class="stack w5">${inputField({ ...value('account'), label: names.accountId, type: 'number', hint: accountHint })}${selectField({ name: 'class', value: field(given, 'class'), label: names.class, choices: classes })}</div></div>
+  return html`<div class="cols even"><div class="stack w7">${inputField({ ...value('place'), label: names.place, placeholder: 'google' })}
+    ${inputField({ ...value('domain'), label: names.domain, placeholder: 'harbor.example' })}</div>
+<div class="stack w5">${inputField({ ...value('account'), label: names.accountId, type: 'number', hint: accountHint })}
+  ${selectField({ name: 'class', value: field(given, 'class'), label: names.class, choices: classes })}</div></div>
 ${inputField({ ...value('tag'), label: names.tag })}`
 }
 
@@ -78,7 +81,9 @@ ${checkField({ name: 'all', label: words.whole, hint: words.wholeHint, checked: 
 
 function period({ language }: UserCall, given: Form): Html {
   const words = jobsWords(language)
-  return html`<div class="cols even"><div class="w7">${inputField({ name: 'since', label: words.since, value: field(given, 'since') || '2h', hint: words.sinceHint, required: true, maxlength: MAX })}</div><div class="w5">${inputField({ name: 'until', label: words.until, value: field(given, 'until'), hint: words.untilHint, maxlength: MAX })}</div></div>`
+  return html`<div class="cols even"><div class="w7">
+    ${inputField({ name: 'since', label: words.since, value: field(given, 'since') || '2h', hint: words.sinceHint, required: true, maxlength: MAX })}
+    </div><div class="w5">${inputField({ name: 'until', label: words.until, value: field(given, 'until'), hint: words.untilHint, maxlength: MAX })}</div></div>`
 }
 
 function outcomes({ language }: UserCall, given: Form): Html {
@@ -89,7 +94,9 @@ function outcomes({ language }: UserCall, given: Form): Html {
     ['expired', words.expired],
   ] as const
   const classes = [['', words.any] as const, ...BOUNCE_CLASSES.map((one) => [one, one] as const)]
-  return html`<div class="cols even"><div class="w7">${selectField({ name: 'state', value: field(given, 'state'), label: words.selectors.state, choices: states })}</div><div class="w5">${selectField({ name: 'bounceClass', value: field(given, 'bounceClass'), label: words.selectors.bounceClass, choices: classes })}</div></div>`
+  return html`<div class="cols even"><div class="w7">
+    ${selectField({ name: 'state', value: field(given, 'state'), label: words.selectors.state, choices: states })}</div><div class="w5">
+    ${selectField({ name: 'bounceClass', value: field(given, 'bounceClass'), label: words.selectors.bounceClass, choices: classes })}</div></div>`
 }
 
 async function poolField({ core, language }: UserCall, given: Form): Promise<Value> {

@@ -94,7 +94,8 @@ export const jobsWords = catalogue({
     plan: 'Auftrag planen',
     none: 'Keine Aufträge in den letzten 30 Tagen',
     noneText:
-      'Planen Sie einen, um Post sofort fällig zu machen, zurückzuhalten, von anderen Adressen zu senden, zu verwerfen, oder um Unzustellbares erneut zu versuchen.',
+      'Planen Sie einen, um Post sofort fällig zu machen, zurückzuhalten, von anderen Adressen zu senden, zu verwerfen, oder um ' +
+      'Unzustellbares erneut zu versuchen.',
     job: 'Auftrag',
     action: 'Aktion',
     actions: {
@@ -107,13 +108,15 @@ export const jobsWords = catalogue({
     },
     about: {
       flush:
-        'Macht Wiederholungen und geparkte Post sofort fällig. Ausgenommen sind angehaltene Ziele, geplante und zurückgehaltene Post und Post nach einem ungewissen Versuch.',
+        'Macht Wiederholungen und geparkte Post sofort fällig. Ausgenommen sind angehaltene Ziele, geplante und zurückgehaltene ' +
+        'Post und Post nach einem ungewissen Versuch.',
       fail: 'Verwirft wartende Post, auch geplante und zurückgehaltene. Das lässt sich nicht rückgängig machen.',
       hold: 'Hält wartende und geplante Post zurück, bis sie freigegeben wird. Sie läuft weiterhin ab.',
       release: 'Gibt zurückgehaltene Post frei. Sie ist fällig, wann sie es vorher war.',
       reroute: 'Sendet wartende Post von einem anderen Pool von Quelladressen.',
       requeue:
-        'Versucht erneut, was in einem Zeitraum unzustellbar war oder ablief, sofern der Inhalt noch gespeichert ist. Nie, was zugestellt wurde, vielleicht zugestellt wurde oder gesperrt ist.',
+        'Versucht erneut, was in einem Zeitraum unzustellbar war oder ablief, sofern der Inhalt noch gespeichert ist. Nie, was ' +
+        'zugestellt wurde, vielleicht zugestellt wurde oder gesperrt ist.',
     },
     filter: 'Zustellungen',
     everything: 'die ganze Warteschlange',

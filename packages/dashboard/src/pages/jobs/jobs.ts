@@ -47,10 +47,14 @@ ${byApi(call, { method: 'GET', path: '/operator/v1/jobs' }, { method: 'POST', pa
 function table(call: UserCall, jobs: readonly QueueJob[], pools: ReadonlyMap<number, string>): Html {
   const { format, language } = call
   const words = jobsWords(language)
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table><thead><tr><th class="wide-only">${words.job}</th><th>${words.action}</th><th>${words.state}</th><th>${words.progress}</th><th class="n wide-only">${words.began}</th><th><span class="sr">${words.stop}</span></th></tr></thead><tbody>${jobs.map(
-    (job) =>
-      html`<tr><td class="wide-only faint">${job.id}</td><td><b>${words.actions[job.action]}</b><small class="any">${filterText(call, job, pools)}</small></td><td>${stateMark(call, job)}</td><td>${progress(call, job)}</td><td class="n wide-only faint">${format.time(job.createdAt)}</td><td class="n">${job.state === 'running' && stopButton(call, job)}</td></tr>`,
-  )}</tbody></table></div>`
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table><thead><tr><th class="wide-only">${words.job}</th><th>
+    ${words.action}</th><th>${words.state}</th><th>${words.progress}</th><th class="n wide-only">${words.began}</th><th><span class="sr">${words.stop}
+    </span></th></tr></thead><tbody>${jobs.map(
+      (job) =>
+        html`<tr><td class="wide-only faint">${job.id}</td><td><b>${words.actions[job.action]}</b><small class="any">${filterText(call, job, pools)}
+        </small></td><td>${stateMark(call, job)}</td><td>${progress(call, job)}</td><td class="n wide-only faint">${format.time(job.createdAt)}</td>
+        <td class="n">${job.state === 'running' && stopButton(call, job)}</td></tr>`,
+    )}</tbody></table></div>`
 }
 
 function filterText({ language }: UserCall, { filter }: QueueJob, pools: ReadonlyMap<number, string>): Html | string {
@@ -81,7 +85,8 @@ function stateMark({ icon, language }: UserCall, { state }: QueueJob): Html {
 function progress({ format, language }: UserCall, { id, done, planned }: QueueJob): Html {
   const words = jobsWords(language)
   const text = words.of(format.number(done), format.number(planned))
-  return html`<div class="stack xs"><progress max="${Math.max(1, planned)}" value="${Math.min(done, planned)}" aria-label="${words.job} ${id}"></progress><small>${text}</small></div>`
+  return html`<div class="stack xs"><progress max="${Math.max(1, planned)}" value="${Math.min(done, planned)}" aria-label="${words.job} ${id}">
+    </progress><small>${text}</small></div>`
 }
 
 function stopButton({ language }: UserCall, { id }: QueueJob): Html {

@@ -30,8 +30,10 @@ export async function planPage(call: UserCall, plan: JobPlan): Promise<Answer> {
     title: words.actions[action],
     crumbs,
     body: html`${pageHead(words.actions[action], html`${words.about[action]} ${words.nothingYet}`)}
-<section class="note wait">${call.icon('warn', 'wait')}<div class="stack s"><div><b>${title}</b><p>${words.valid(format.plainTime(plan.expiresAt))} ${leftOut(call, plan)}</p></div>
-<div class="row"><form method="post" action="${operatorPath(`queue/plans/${plan.id}/confirm`)}"><input type="hidden" name="action" value="${action}"><button class="btn${action === 'fail' ? ' stop' : ' main'}" type="submit">${words.begin}</button></form>${again}</div></div></section>
+<section class="note wait">${call.icon('warn', 'wait')}<div class="stack s"><div><b>${title}</b><p>
+  ${words.valid(format.plainTime(plan.expiresAt))} ${leftOut(call, plan)}</p></div>
+<div class="row"><form method="post" action="${operatorPath(`queue/plans/${plan.id}/confirm`)}"><input type="hidden" name="action" value="${action}">
+  <button class="btn${action === 'fail' ? ' stop' : ' main'}" type="submit">${words.begin}</button></form>${again}</div></div></section>
 <div class="cols even">${counts(
       call,
       words.byPlace,
@@ -59,18 +61,21 @@ function counts(
   rows: readonly (readonly [name: string, count: number])[],
 ): Html {
   const words = jobsWords(language)
-  return html`<section class="box w6"><header><h2>${title}</h2></header><div class="scroll" tabindex="0" role="region" aria-label="${title}"><table><tbody>${rows.map(
-    ([name, count]) =>
-      html`<tr><td class="any">${foreign(name)}</td><td class="n" title="${words.count}">${format.number(count)}</td></tr>`,
-  )}</tbody></table></div></section>`
+  return html`<section class="box w6"><header><h2>${title}</h2></header><div class="scroll" tabindex="0" role="region" aria-label="${title}"><table>
+    <tbody>${rows.map(
+      ([name, count]) =>
+        html`<tr><td class="any">${foreign(name)}</td><td class="n" title="${words.count}">${format.number(count)}</td></tr>`,
+    )}</tbody></table></div></section>`
 }
 
 function sample({ language }: UserCall, plan: JobPlan): Html {
   const words = jobsWords(language)
-  return html`<section class="box"><header><h2>${words.sample}</h2></header><div class="scroll" tabindex="0" role="region" aria-label="${words.sample}"><table><thead><tr><th>${words.recipient}</th><th class="wide-only">${words.state}</th><th class="wide-only">ID</th></tr></thead><tbody>${plan.sample.map(
-    ({ messageId, recipient, state }) =>
-      html`<tr><td class="any">${foreign(recipient)}</td><td class="wide-only dim">${state}</td><td class="wide-only mono faint">${messageId}</td></tr>`,
-  )}</tbody></table></div></section>`
+  return html`<section class="box"><header><h2>${words.sample}</h2></header>
+    <div class="scroll" tabindex="0" role="region" aria-label="${words.sample}"><table><thead><tr><th>${words.recipient}</th><th class="wide-only">
+    ${words.state}</th><th class="wide-only">ID</th></tr></thead><tbody>${plan.sample.map(
+      ({ messageId, recipient, state }) =>
+        html`<tr><td class="any">${foreign(recipient)}</td><td class="wide-only dim">${state}</td><td class="wide-only mono faint">${messageId}</td></tr>`,
+    )}</tbody></table></div></section>`
 }
 
 function leftOut({ format, language }: UserCall, { leftOut = {} }: JobPlan): Value {

@@ -21,7 +21,8 @@ export function sentGate({ config, language }: Call, text: string): Answer {
   const inbox = inboxUrl(config)
   return gate({
     title: words.sentTitle,
-    body: html`<div class="card"><h1>${words.sentTitle}</h1><p>${text}</p>${inbox && html`<p><a href="${inbox}">${words.sandbox}</a></p>`}<a class="btn wide" href="/app/login">${words.back}</a></div>`,
+    body: html`<div class="card"><h1>${words.sentTitle}</h1><p>${text}</p>${inbox && html`<p><a href="${inbox}">${words.sandbox}</a></p>`}
+      <a class="btn wide" href="/app/login">${words.back}</a></div>`,
   })
 }
 

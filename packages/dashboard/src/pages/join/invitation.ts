@@ -26,7 +26,8 @@ function forNewcomer(call: Call, token: string, open: OpenInvitation, problem?: 
     const title = words.joinTitle(accountName)
     return gate({
       title,
-      body: html`<div class="card"><div><h1>${title}</h1><p class="lead">${invitedAs(call, open)}</p></div><p>${words.byProvider(email)}</p><a class="btn main wide" href="/app/oidc/begin"><span class="cut">${oidcWords(language).continueWith(oidc.host)}</span></a></div>`,
+      body: html`<div class="card"><div><h1>${title}</h1><p class="lead">${invitedAs(call, open)}</p></div><p>${words.byProvider(email)}</p>
+        <a class="btn main wide" href="/app/oidc/begin"><span class="cut">${oidcWords(language).continueWith(oidc.host)}</span></a></div>`,
     })
   }
   return formGate({
@@ -34,7 +35,8 @@ function forNewcomer(call: Call, token: string, open: OpenInvitation, problem?: 
     lead: invitedAs(call, open),
     action: '/app/invitation',
     problem,
-    fields: html`${tokenField(token)}${inputField({ name: 'name', label: words.name, value: field(form, 'name'), autocomplete: 'name', required: true, autofocus: true, maxlength: 100 })}
+    fields: html`${tokenField(token)}
+      ${inputField({ name: 'name', label: words.name, value: field(form, 'name'), autocomplete: 'name', required: true, autofocus: true, maxlength: 100 })}
 ${inputField({ name: 'email', label: words.email, type: 'email', value: email, autocomplete: 'username', readonly: true, hint: words.invitedHere })}
 ${newPassword(call, words.password)}`,
     button: words.join,
@@ -50,14 +52,16 @@ function forUser(call: Call, token: string, open: OpenInvitation, problem?: stri
     const back = `/app/login?to=${encodeURIComponent(`/app/invitation?token=${token}`)}`
     return gate({
       title,
-      body: html`<div class="card"><div><h1>${title}</h1><p class="lead">${invitedAs(call, open)}</p></div><p>${words.hasUser(email)}</p><a class="btn main wide" href="${back}">${words.logIn}</a></div>`,
+      body: html`<div class="card"><div><h1>${title}</h1><p class="lead">${invitedAs(call, open)}</p></div><p>${words.hasUser(email)}</p>
+        <a class="btn main wide" href="${back}">${words.logIn}</a></div>`,
     })
   }
   if (visitor.user.email?.toLowerCase() !== email.toLowerCase() || problem !== undefined) {
     return gate({
       title: words.otherUser,
       status: problem === undefined ? 200 : 400,
-      body: html`<div class="card"><h1>${words.otherUser}</h1><p>${foreign(words.otherUserText(email))}</p><form method="post" action="/app/logout"><button class="btn wide" type="submit">${words.logOut}</button></form></div>`,
+      body: html`<div class="card"><h1>${words.otherUser}</h1><p>${foreign(words.otherUserText(email))}</p><form method="post" action="/app/logout">
+        <button class="btn wide" type="submit">${words.logOut}</button></form></div>`,
     })
   }
   return formGate({

@@ -22,7 +22,15 @@ export async function signUpForm(call: Call, problem?: string, status?: number):
     action: '/app/sign-up',
     problem,
     status,
-    fields: html`${inputField({ name: 'name', label: words.name, value: field(form, 'name'), autocomplete: 'name', required: true, autofocus: true, maxlength: 100 })}
+    fields: html`${inputField({
+      name: 'name',
+      label: words.name,
+      value: field(form, 'name'),
+      autocomplete: 'name',
+      required: true,
+      autofocus: true,
+      maxlength: 100,
+    })}
 ${inputField({ name: 'email', label: words.email, type: 'email', value: field(form, 'email'), autocomplete: 'username', required: true, maxlength: 320 })}
 ${newPassword(call, words.password)}`,
     button: words.signUp,

@@ -8,12 +8,16 @@ import { keysWords } from './keys-words.ts'
 export function keysTable(call: AccountCall, keys: readonly ApiKey[], fresh: number | undefined): Html {
   const { format, language } = call
   const words = keysWords(language)
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table><thead><tr><th>${words.name}</th><th class="wide-only">${words.may}</th><th class="wide-only">${words.only}</th><th>${words.state}</th><th class="n wide-only">${words.lastUsed}</th><th><span class="sr">${words.actions}</span></th></tr></thead><tbody>${keys.map(
-    (key) =>
-      html`<tr><td><b>${foreign(key.name)}</b>${key.id === fresh && html` <span class="badge good">✓</span>`}<small class="mono">${key.prefix}…</small><small class="narrow">${permissions(call, key)}</small></td><td class="wide-only">${permissions(call, key)}</td><td class="wide-only dim">${restrictions(call, key)}</td><td>${state(call, key)}</td><td class="n wide-only faint">${
-        key.lastUsedAt ? format.ago(key.lastUsedAt) : words.never
-      }</td><td class="n">${key.revokedAt === null && call.may('keys') && actions(call, key)}</td></tr>`,
-  )}</tbody></table></div>`
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table><thead><tr><th>${words.name}</th><th class="wide-only">
+    ${words.may}</th><th class="wide-only">${words.only}</th><th>${words.state}</th><th class="n wide-only">${words.lastUsed}</th><th><span class="sr">
+    ${words.actions}</span></th></tr></thead><tbody>${keys.map(
+      (key) =>
+        html`<tr><td><b>${foreign(key.name)}</b>${key.id === fresh && html` <span class="badge good">✓</span>`}<small class="mono">
+        ${key.prefix}…</small><small class="narrow">${permissions(call, key)}</small></td><td class="wide-only">${permissions(call, key)}</td>
+        <td class="wide-only dim">${restrictions(call, key)}</td><td>${state(call, key)}</td><td class="n wide-only faint">${
+          key.lastUsedAt ? format.ago(key.lastUsedAt) : words.never
+        }</td><td class="n">${key.revokedAt === null && call.may('keys') && actions(call, key)}</td></tr>`,
+    )}</tbody></table></div>`
 }
 
 function permissions({ icon, language }: AccountCall, { scopes, v3Rights }: ApiKey): Html {

@@ -47,7 +47,12 @@ ${
     ? emptyBox(call, 'key', words.none, words.noneText, make)
     : html`<section class="box">${keysTable(call, shown, made?.key.id)}<footer>${words.footer}</footer></section>`
 }
-${all.length > shown.length || all.length === PAGE || withRevoked ? html`<p><a href="${path('keys')}${withRevoked ? '' : '?revoked=1'}">${withRevoked ? words.hideRevoked : words.showRevoked}</a></p>` : null}
+${
+  all.length > shown.length || all.length === PAGE || withRevoked
+    ? html`<p><a href="${path('keys')}${withRevoked ? '' : '?revoked=1'}">
+  ${withRevoked ? words.hideRevoked : words.showRevoked}</a></p>`
+    : null
+}
 ${byApi(call, { method: 'GET', path: '/v2/keys' }, { method: 'POST', path: '/v2/keys', body: { name: 'shop-backend', scopes: ['send'] } })}`,
   })
 }
@@ -88,7 +93,8 @@ ${inputField({ name: 'name', label: words.name, value: field(form, 'name'), hint
       }),
     )}</fieldset>
 ${inputField({ name: 'networks', label: words.networks, value: field(form, 'networks'), hint: words.networksHint, placeholder: '192.0.2.0/24' })}
-<div class="row"><button class="btn main" type="submit">${words.make}</button><a class="btn" href="${path('keys')}">${frameWords(language).cancel}</a></div></form></section>`,
+<div class="row"><button class="btn main" type="submit">${words.make}</button><a class="btn" href="${path('keys')}">${frameWords(language).cancel}</a>
+  </div></form></section>`,
   })
 }
 

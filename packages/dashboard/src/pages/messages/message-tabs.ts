@@ -55,7 +55,8 @@ function withoutBody({ icon, language }: AccountCall, why: NoBody, source: strin
   if (why === 'messageBodyUnreadable')
     return html`<div class="void">${icon('warn')}<h2>${words.unreadable}</h2><p>${words.damagedText}</p></div>`
   if (why === 'messageMalformed')
-    return html`<div class="void">${icon('warn')}<h2>${words.unreadable}</h2><p>${words.unparsedText}</p><a class="btn" href="${source}">${words.download}</a></div>`
+    return html`<div class="void">${icon('warn')}<h2>${words.unreadable}</h2><p>${words.unparsedText}</p><a class="btn" href="${source}">
+      ${words.download}</a></div>`
   return html`<div class="void">${icon('clock')}<h2>${words.gone}</h2><p>${words.goneText}</p></div>`
 }
 
@@ -77,7 +78,8 @@ function part(call: AccountCall, shown: Part): Html {
     case 'text':
       return body.text ? textPart(call, body.text) : html`<div class="void"><p>${words.noText}</p></div>`
     case 'source':
-      return html`<header><h2>${words.tabs.source}</h2><a class="btn s push" href="${copy}">${words.download}, ${format.size(body.source.size)}</a></header>${textPart(call, body.source)}`
+      return html`<header><h2>${words.tabs.source}</h2><a class="btn s push" href="${copy}">${words.download}, ${format.size(body.source.size)}</a>
+        </header>${textPart(call, body.source)}`
     case 'header':
       return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.tabs.header}"><table class="smtp"><tbody>${body.headers.map(
         ({ name, value }) => html`<tr><th scope="row">${foreign(name)}</th><td class="any">${foreign(value)}</td></tr>`,
@@ -99,17 +101,23 @@ function htmlPart({ language, path, query }: AccountCall, { body, details, link 
   const images = field(query, 'images') === '1'
   const phone = field(query, 'width') === 'phone'
   const at = `${path(`messages/${details.id}/html`)}?to=${body.recipientNo}${images ? '&images=1' : ''}`
-  const widths = html`<nav class="seg" aria-label="${words.width}"><a href="${link('html', images ? { images: '1' } : {})}"${!phone && html` aria-current="true"`}>${words.wide}</a><a href="${link('html', { width: 'phone', ...(images ? { images: '1' } : {}) })}"${phone && html` aria-current="true"`}>${words.phone}</a></nav>`
+  const widths = html`<nav class="seg" aria-label="${words.width}">
+    <a href="${link('html', images ? { images: '1' } : {})}"${!phone && html` aria-current="true"`}>${words.wide}</a>
+    <a href="${link('html', { width: 'phone', ...(images ? { images: '1' } : {}) })}"${phone && html` aria-current="true"`}>${words.phone}</a></nav>`
   const toggle = link('html', { ...(images ? {} : { images: '1' }), ...(phone ? { width: 'phone' } : {}) })
-  return html`<header><h2 class="sr">${words.tabs.html}</h2>${widths}<p class="wide-only">${!images && words.imagesOff}</p><a class="btn s push" href="${toggle}">${images ? words.hideImages : words.showImages}</a></header><iframe class="frame${phone ? ' phone' : ''}" sandbox src="${at}" title="${words.tabs.html}"></iframe>`
+  return html`<header><h2 class="sr">${words.tabs.html}</h2>${widths}<p class="wide-only">${!images && words.imagesOff}</p>
+    <a class="btn s push" href="${toggle}">${images ? words.hideImages : words.showImages}</a></header>
+    <iframe class="frame${phone ? ' phone' : ''}" sandbox src="${at}" title="${words.tabs.html}"></iframe>`
 }
 
 function files({ format, language, path }: AccountCall, { body, details }: Part): Html {
   const words = messagesWords(language)
   if (body.attachments.length === 0) return html`<div class="void"><p>${words.noFiles}</p></div>`
   const at = (index: number): Value => path(`messages/${details.id}/files/${index}?to=${body.recipientNo}`)
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.tabs.files}"><table class="hov"><thead><tr><th>${words.name}</th><th>${words.type}</th><th class="n">${words.size}</th></tr></thead><tbody>${body.attachments.map(
-    ({ index, fileName, type, size }) =>
-      html`<tr><td><a class="go any" href="${at(index)}">${fileName ? foreign(fileName) : words.unnamed}</a></td><td class="dim">${type}</td><td class="n">${format.size(size)}</td></tr>`,
-  )}</tbody></table></div>`
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.tabs.files}"><table class="hov"><thead><tr><th>${words.name}</th><th>
+    ${words.type}</th><th class="n">${words.size}</th></tr></thead><tbody>${body.attachments.map(
+      ({ index, fileName, type, size }) =>
+        html`<tr><td><a class="go any" href="${at(index)}">${fileName ? foreign(fileName) : words.unnamed}</a></td><td class="dim">${type}</td>
+        <td class="n">${format.size(size)}</td></tr>`,
+    )}</tbody></table></div>`
 }

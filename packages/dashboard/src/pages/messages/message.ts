@@ -26,7 +26,8 @@ export async function messagePage(call: AccountCall, problem?: string): Promise<
     crumb: details.id.slice(0, 8),
     live: 'events',
     crumbs: [[words.title, path('messages')]],
-    body: html`<header class="stack s">${pageHead(subject(call, details.subject), null, buttons(call, details))}${summary(call, details)}</header>${problemNote(call, problem)}
+    body: html`<header class="stack s">${pageHead(subject(call, details.subject), null, buttons(call, details))}${summary(call, details)}</header>
+      ${problemNote(call, problem)}
 <div class="cols"><div class="w8 stack">${recipientList(call, details, fromRecipient)}${await messageTabs(call, details, chosen)}</div>
 <aside class="w4 stack">${stages(call, chosen)}${timeline(call, details)}${ids(call, details, chosen)}</aside></div>
 ${byApi(call, { method: 'GET', path: `/v2/messages/${details.id}` })}`,
@@ -40,7 +41,8 @@ function summary(
   const words = messagesWords(language)
   const doors: Readonly<Record<string, string>> = words.doors
   const dot = html`<span class="faint wide-only">·</span>`
-  return html`<p class="row dim"><span class="any">${from}</span>${dot}<span>${words.recipientCount(format.number(recipients), recipients === 1)}</span>${dot}<span>${doors[door] ?? door}</span>${dot}<span>${format.size(size)}</span>${dot}${format.time(acceptedAt)}</p>`
+  return html`<p class="row dim"><span class="any">${from}</span>${dot}<span>${words.recipientCount(format.number(recipients), recipients === 1)}
+    </span>${dot}<span>${doors[door] ?? door}</span>${dot}<span>${format.size(size)}</span>${dot}${format.time(acceptedAt)}</p>`
 }
 
 const WAITING: ReadonlySet<string> = new Set(['scheduled', 'queued', 'deferred'])

@@ -46,7 +46,13 @@ ${searchForm(call, text, state)}
 ${
   listed &&
   (listed.deliveries.length > 0
-    ? html`${after === undefined && html`<div class="newer-at" role="status"><button class="chip newer" type="button" data-newer="${words.newer}" hidden></button></div>`}<section class="box"${after === undefined && html` data-newest`}>${table(call, listed.deliveries)}${foot(call, { text, state, ...listed, isFirst: after === undefined })}</section>`
+    ? html`${
+        after === undefined &&
+        html`<div class="newer-at" role="status">
+      <button class="chip newer" type="button" data-newer="${words.newer}" hidden></button></div>`
+      }
+      <section class="box"${after === undefined && html` data-newest`}>${table(call, listed.deliveries)}
+      ${foot(call, { text, state, ...listed, isFirst: after === undefined })}</section>`
     : html`${empty}${listed.next && foot(call, { text, state, ...listed, isFirst: after === undefined })}`)
 }
 ${byApi(call, { method: 'GET', path: `/v2/messages${queryOf(text, state)}` })}`,
@@ -104,20 +110,33 @@ function searchForm({ icon, language, path }: AccountCall, text: string, state: 
     return html`<a class="chip" href="${path('messages')}?${fields.toString()}"${one === state && html` aria-current="true"`}>${label}</a>`
   }
   const example = (term: string, what: string) => html`<dt><code>${term}</code></dt><dd>${what}</dd>`
-  return html`<div class="stack s"><form class="row" role="search" action="${path('messages')}"><div class="find">${icon('search')}<label class="sr" for="q">${words.search}</label><input class="in" id="q" name="q" type="search" value="${text}" placeholder="${words.placeholder}" autocomplete="off" spellcheck="false" maxlength="2000"><kbd class="wide-only">/</kbd></div>${
-    state && html`<input type="hidden" name="state" value="${state}">`
-  }<button class="btn" type="submit">${words.find}</button><button class="btn icon" type="button" popovertarget="how" aria-label="${words.how}">${icon('info')}</button></form>
+  return html`<div class="stack s"><form class="row" role="search" action="${path('messages')}"><div class="find">${icon('search')}
+    <label class="sr" for="q">${words.search}</label>
+    <input class="in" id="q" name="q" type="search" value="${text}" placeholder="${words.placeholder}" autocomplete="off" spellcheck="false"
+      maxlength="2000"><kbd class="wide-only">/</kbd></div>${
+        state && html`<input type="hidden" name="state" value="${state}">`
+      }<button class="btn" type="submit">${words.find}</button><button class="btn icon" type="button" popovertarget="how" aria-label="${words.how}">
+  ${icon('info')}</button></form>
 <nav class="pick" aria-label="${words.state}">${chip(undefined, words.all)}${CHIPS.map((one) => chip(one, words.states[one]))}</nav></div>
-<div class="menu pad" id="how" popover><dl class="dl">${example('to:@harbor.example', words.help.to)}${example('from:desk@ship.example', words.help.from)}${example('state:deferred', words.help.state)}${example('subject:"Your order"*', words.help.subject)}${example('tag:orders', words.help.tag)}${example('after:2026-11-20', words.help.time)}${example('has:attachment', words.help.has)}${example('id:019b8d6a…', words.help.id)}</dl></div>`
+<div class="menu pad" id="how" popover><dl class="dl">${example('to:@harbor.example', words.help.to)}
+  ${example('from:desk@ship.example', words.help.from)}${example('state:deferred', words.help.state)}
+  ${example('subject:"Your order"*', words.help.subject)}${example('tag:orders', words.help.tag)}${example('after:2026-11-20', words.help.time)}
+  ${example('has:attachment', words.help.has)}${example('id:019b8d6a…', words.help.id)}</dl></div>`
 }
 
 function table(call: AccountCall, deliveries: readonly ListedDelivery[]): Html {
   const { format, language, path } = call
   const words = messagesWords(language)
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.newestFirst}"><table class="hov fix msgs"><thead><tr><th class="cs"><span>${words.state}</span></th><th>${words.message}</th><th class="ct wide-only">${words.tag}</th><th class="cw wide-only">${words.outcome}</th><th class="cd n">${words.accepted}</th></tr></thead><tbody>${deliveries.map(
-    (one) =>
-      html`<tr id="d-${one.messageId}-${one.recipientNo}"><td>${deliveryState(call, one.state)}</td><td><div class="cut"><a class="go" href="${path(`messages/${one.messageId}`)}">${subject(call, one.subject)}</a></div><small class="cut"><span class="narrow">${words.states[one.state]} · </span>${foreign(one.recipient)}</small></td><td class="wide-only">${one.tags[0] !== undefined && html`<span class="badge cut">${foreign(one.tags[0])}</span>`}</td><td class="wide-only dim"><div class="cut">${outcome(call, one)}</div></td><td class="n faint">${format.time(one.acceptedAt)}</td></tr>`,
-  )}</tbody></table></div>`
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.newestFirst}"><table class="hov fix msgs"><thead><tr><th class="cs">
+    <span>${words.state}</span></th><th>${words.message}</th><th class="ct wide-only">${words.tag}</th><th class="cw wide-only">${words.outcome}</th>
+    <th class="cd n">${words.accepted}</th></tr></thead><tbody>${deliveries.map(
+      (one) =>
+        html`<tr id="d-${one.messageId}-${one.recipientNo}"><td>${deliveryState(call, one.state)}</td><td><div class="cut">
+        <a class="go" href="${path(`messages/${one.messageId}`)}">${subject(call, one.subject)}</a></div><small class="cut"><span class="narrow">
+        ${words.states[one.state]} · </span>${foreign(one.recipient)}</small></td><td class="wide-only">
+        ${one.tags[0] !== undefined && html`<span class="badge cut">${foreign(one.tags[0])}</span>`}</td><td class="wide-only dim"><div class="cut">
+        ${outcome(call, one)}</div></td><td class="n faint">${format.time(one.acceptedAt)}</td></tr>`,
+    )}</tbody></table></div>`
 }
 
 export function subject({ language }: Pick<AccountCall, 'language'>, text: string): Html {

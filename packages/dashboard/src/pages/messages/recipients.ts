@@ -12,12 +12,13 @@ export function recipientList(call: AccountCall, details: MessageDetails, fromRe
   const last = deliveries.at(-1)
   const hasMore = last !== undefined && deliveries.length === MAX_EXPLAINED && last.recipientNo + 1 < recipients
   const page = path(`messages/${id}`)
-  return html`<section class="box"><header><h2>${words.recipients}</h2><p>${states(call, deliveries)}</p></header><ul class="list">${deliveries.map((one) => recipient(call, details, one))}</ul>${
-    (hasMore || fromRecipient > 0) &&
-    html`<footer class="more"><span class="acts">${fromRecipient > 0 && html`<a class="btn s" href="${page}">${words.firstRecipients}</a>`}${
-      hasMore && html`<a class="btn s" href="${page}?from=${last.recipientNo + 1}">${words.moreRecipients}</a>`
-    }</span></footer>`
-  }</section>`
+  return html`<section class="box"><header><h2>${words.recipients}</h2><p>${states(call, deliveries)}</p></header><ul class="list">
+    ${deliveries.map((one) => recipient(call, details, one))}</ul>${
+      (hasMore || fromRecipient > 0) &&
+      html`<footer class="more"><span class="acts">${fromRecipient > 0 && html`<a class="btn s" href="${page}">${words.firstRecipients}</a>`}${
+        hasMore && html`<a class="btn s" href="${page}?from=${last.recipientNo + 1}">${words.moreRecipients}</a>`
+      }</span></footer>`
+    }</section>`
 }
 
 function states({ format, language }: AccountCall, deliveries: readonly DeliveryDetails[]): string {
@@ -38,9 +39,15 @@ function recipient(call: AccountCall, { suppressions }: MessageDetails, one: Del
     may('suppressions') &&
     html` <a href="${path('suppressions')}?q=${encodeURIComponent(one.recipient)}">${words.toSuppressions}</a>`
   const cause = dropped(call, one)
-  return html`<li>${icon(sign, tone)}<div><b class="any">${foreign(one.recipient)}</b>${one.kind !== 'to' && html` <span class="badge">${one.kind}</span>`}<p class="sentence">${!(cause ?? one.why?.text)?.startsWith(words.states[state]) && html`<b class="${tone}">${words.states[state]}.</b> `}${cause ?? why(call, one)}${
-    suppressed && html` ${words.suppressed}${link}`
-  }</p></div></li>`
+  return html`<li>${icon(sign, tone)}<div><b class="any">${foreign(one.recipient)}</b>${
+    one.kind !== 'to' &&
+    html` <span class="badge">${one.kind}
+    </span>`
+  }<p class="sentence">${
+    !(cause ?? one.why?.text)?.startsWith(words.states[state]) &&
+    html`<b class="${tone}">
+    ${words.states[state]}.</b> `
+  }${cause ?? why(call, one)}${suppressed && html` ${words.suppressed}${link}`}</p></div></li>`
 }
 
 /** Why a delivery was dropped; undefined for all others, and for a reason that has no words. */

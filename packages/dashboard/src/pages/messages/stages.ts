@@ -37,12 +37,15 @@ export function stages({ format, language }: AccountCall, delivery: DeliveryDeta
   const rows = steps.map(({ step, ms }): Html => {
     const from = at
     at += ms
-    return html`<tr><th scope="row">${step}</th><td class="hb"><svg class="hbar" viewBox="0 0 ${total} 16" preserveAspectRatio="none" aria-hidden="true"><path class="c grid" d="M0 8h${total}"/><rect class="f1" x="${from}" y="4" width="${Math.max(ms, total / 200)}" height="8" rx="1"/></svg></td><td class="n">${format.duration(ms)}</td></tr>`
+    return html`<tr><th scope="row">${step}</th><td class="hb">
+      <svg class="hbar" viewBox="0 0 ${total} 16" preserveAspectRatio="none" aria-hidden="true"><path class="c grid" d="M0 8h${total}"/>
+      <rect class="f1" x="${from}" y="4" width="${Math.max(ms, total / 200)}" height="8" rx="1"/></svg></td><td class="n">${format.duration(ms)}</td></tr>`
   })
   const tls = attempt.tls
     ? words.tls(attempt.tls, attempt.tlsVerified ? words.verified : words.notVerified)
     : words.plain
-  return html`<section class="box"><header><h2>${words.stages}</h2><p class="push">${format.duration(attempt.milliseconds)}</p></header><div class="pad stack s"><p class="dim any">${foreign(delivery.recipient)}: ${words.attempt(attempt.attempt)}, ${attempt.host ?? ''}${
-    attempt.address !== null && html` <span class="faint">[${attempt.address}]</span>`
-  }, ${tls}</p>${rows.length > 0 && html`<table class="fall"><tbody>${rows}</tbody></table>`}</div></section>`
+  return html`<section class="box"><header><h2>${words.stages}</h2><p class="push">${format.duration(attempt.milliseconds)}</p></header>
+    <div class="pad stack s"><p class="dim any">${foreign(delivery.recipient)}: ${words.attempt(attempt.attempt)}, ${attempt.host ?? ''}${
+      attempt.address !== null && html` <span class="faint">[${attempt.address}]</span>`
+    }, ${tls}</p>${rows.length > 0 && html`<table class="fall"><tbody>${rows}</tbody></table>`}</div></section>`
 }

@@ -26,9 +26,10 @@ export function timeline(call: AccountCall, { events, deliveries, hasMoreEvents 
   const words = messagesWords(call.language)
   const recipients = new Map(deliveries.map(({ recipientNo, recipient }) => [recipientNo, recipient]))
   const shown = events.slice(0, MAX_SHOWN)
-  return html`<section class="box"><header><h2>${words.timeline}</h2></header><div class="pad"><ol class="line">${shown.map((event, at) => item(call, event, { recipients, before: shown[at - 1]?.occurredAt }))}</ol>${
-    (hasMoreEvents || events.length > MAX_SHOWN) && html`<p class="hint">${words.moreEvents}</p>`
-  }</div></section>`
+  return html`<section class="box"><header><h2>${words.timeline}</h2></header><div class="pad"><ol class="line">
+    ${shown.map((event, at) => item(call, event, { recipients, before: shown[at - 1]?.occurredAt }))}</ol>${
+      (hasMoreEvents || events.length > MAX_SHOWN) && html`<p class="hint">${words.moreEvents}</p>`
+    }</div></section>`
 }
 
 interface Surrounding {
@@ -52,5 +53,6 @@ function item(
   }
   const said = type === 'clicked' ? (facts.url ?? '') : replyText(facts)
   const name = messagesWords(language).eventNames[type as 'processed'] ?? type
-  return html`<li>${icon(sign, tone)}<div>${name}${recipient !== undefined && html` <span class="dim any">${foreign(recipient)}</span>`}${said !== '' && html`<p class="hint any">${foreign(said.slice(0, 500))}</p>`}</div>${format.moment(occurredAt, before)}</li>`
+  return html`<li>${icon(sign, tone)}<div>${name}${recipient !== undefined && html` <span class="dim any">${foreign(recipient)}</span>`}
+    ${said !== '' && html`<p class="hint any">${foreign(said.slice(0, 500))}</p>`}</div>${format.moment(occurredAt, before)}</li>`
 }

@@ -22,7 +22,8 @@ export function needsAttention(call: AccountCall, { domains, holds, credit }: Un
   return html`<header><h2>${words.needs}</h2><span class="badge wait push">${count}</span></header><ul class="list">
 ${holds.map(
   (hold) =>
-    html`<li>${icon('warn', hold.level === 'held' ? 'bad' : 'wait')}<div><b>${words.holdTitle(hold.level)}</b><p>${ruleText(call, hold)}. <a href="/docs/guides/reputation">${words.holdGuide}</a></p></div></li>`,
+    html`<li>${icon('warn', hold.level === 'held' ? 'bad' : 'wait')}<div><b>${words.holdTitle(hold.level)}</b><p>
+      ${ruleText(call, hold)}. <a href="/docs/guides/reputation">${words.holdGuide}</a></p></div></li>`,
 )}${credit?.isLow && creditItem(call, credit)}${domains.map(({ name, brokenSince }) => {
   const [title, text] = brokenSince ? [words.broken(name), words.brokenText] : [words.pending(name), words.pendingText]
   return html`<li>${icon('globe', brokenSince ? 'bad' : 'wait')}<div><a class="go" href="${path(`domains/${name}`)}">${title}</a><p>${text}</p></div></li>`

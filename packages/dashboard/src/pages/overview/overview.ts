@@ -46,14 +46,17 @@ async function overview(call: AccountCall): Promise<Answer> {
   const lead =
     total.accepted === 0
       ? words.none
-      : `${words.calm(call.format.share(total.delivered, total.accepted))}${standing.holds.length + domains.length > 0 || credit?.isLow ? ` ${words.attention}` : ''}`
+      : `${words.calm(
+          call.format.share(total.delivered, total.accepted),
+        )}${standing.holds.length + domains.length > 0 || credit?.isLow ? ` ${words.attention}` : ''}`
   return page({
     title: words.title,
     live: 'events',
     body: html`<header class="head"><div><h1>${words.title}</h1><p class="lead">${lead}</p></div><div class="row">${seg}</div></header>${trialNote(call, trial)}
 ${tiles(call, counts, total)}
 ${throughput(call, counts, span)}
-<div class="cols even"><section class="box w7">${deliveryTimes(call, times.stats)}</section><section class="box w5">${needsAttention(call, { domains, holds: standing.holds, credit })}</section></div>
+<div class="cols even"><section class="box w7">${deliveryTimes(call, times.stats)}</section><section class="box w5">
+  ${needsAttention(call, { domains, holds: standing.holds, credit })}</section></div>
 ${reputationMeters(call, sumOf(month ?? counts))}`,
   })
 }
@@ -88,7 +91,8 @@ function tiles(
     to: string | false,
     colour: Series['colour'] = 1,
   ) => {
-    const shown = html`<span class="k">${icon(...sign)}${name}</span><span class="v">${format.number(value)}</span><small>${small}</small>${sparkline(line, colour)}`
+    const shown = html`<span class="k">${icon(...sign)}${name}</span><span class="v">${format.number(value)}</span><small>${small}</small>
+      ${sparkline(line, colour)}`
     return to === false ? html`<div class="tile">${shown}</div>` : html`<a class="tile" href="${to}">${shown}</a>`
   }
   const of = (part: number, all: number, what: string) => `${format.share(part, all)} ${what}`
@@ -157,7 +161,8 @@ function throughput({ language, format }: AccountCall, counts: readonly CountsOf
     number: format.number,
     table: { summary: words.asTable, first: byDay ? words.dayHead : words.hour },
   })
-  return html`<section class="box"><header><h2>${words.throughput}</h2><p>${byDay ? words.perDay : words.perHour}</p>${chartKey(series)}</header><div class="pad">${chart}</div></section>`
+  return html`<section class="box"><header><h2>${words.throughput}</h2><p>${byDay ? words.perDay : words.perHour}</p>${chartKey(series)}</header>
+    <div class="pad">${chart}</div></section>`
 }
 
 function label(at: Date, byDay: boolean, withDay: boolean): string {

@@ -25,5 +25,8 @@ function meter(name: string, shown: string, value: number, { look, tooMuch }: ty
   const end = tooMuch * 1.2
   const x = (at: number) => Math.min(100, (100 * at) / end).toFixed(1)
   const fill = value >= tooMuch ? 'fbad' : value >= look ? 'fwait' : 'fgood'
-  return html`<div class="stack xs"><div class="row"><span class="dim">${name}</span><b class="push">${shown}</b></div><svg class="meter" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect class="fline" width="100" height="8"/><rect class="${fill}" width="${x(value)}" height="8"/><rect class="fwait" x="${x(look)}" width=".7" height="8"/><rect class="fbad" x="${x(tooMuch)}" width=".7" height="8"/></svg><small class="faint">${hint}</small></div>`
+  return html`<div class="stack xs"><div class="row"><span class="dim">${name}</span><b class="push">${shown}</b></div>
+    <svg class="meter" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect class="fline" width="100" height="8"/>
+    <rect class="${fill}" width="${x(value)}" height="8"/><rect class="fwait" x="${x(look)}" width=".7" height="8"/>
+    <rect class="fbad" x="${x(tooMuch)}" width=".7" height="8"/></svg><small class="faint">${hint}</small></div>`
 }

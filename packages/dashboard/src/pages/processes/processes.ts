@@ -20,7 +20,12 @@ async function processes(call: UserCall): Promise<Answer> {
     title: words.title,
     live: 'clock',
     body: html`${pageHead(words.title, words.lead)}${readiness(call)}
-<section class="box"><header><h2>${words.workers}</h2><p>${words.workersText}</p></header>${workers.length === 0 ? html`<div class="void"><p>${words.noWorkers}</p></div>` : workerTable(call, workers)}</section>
+<section class="box"><header><h2>${words.workers}</h2><p>${words.workersText}</p></header>${
+      workers.length === 0
+        ? html`<div class="void"><p>
+  ${words.noWorkers}</p></div>`
+        : workerTable(call, workers)
+    }</section>
 <section class="box"><header><h2>${words.database}</h2></header>${databasePart(call, database)}</section>
 <p class="hint"><b>${words.tools}</b>: ${words.toolsText}</p>`,
   })
@@ -39,10 +44,15 @@ function workerTable({ format, icon, language }: UserCall, workers: readonly Wor
     alive
       ? html`<span class="state good">${icon('check', 'good')}<span>${words.alive}</span></span>`
       : html`<span class="state bad">${icon('x', 'bad')}<span>${words.gone}</span></span><small>${words.goneText}</small>`
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.workers}"><table><thead><tr><th>${words.worker}</th><th>${words.state}</th><th class="n">${words.inFlight}</th><th class="n wide-only">${words.connections}</th><th class="wide-only">${words.sources}</th><th class="n wide-only">${words.since}</th></tr></thead><tbody>${workers.map(
-    (one) =>
-      html`<tr><td class="any"><b>${foreign(one.host)}</b><small>${words.worker} ${one.id}, ${words.process(String(one.pid))}</small></td><td>${state(one.alive)}</td><td class="n">${format.number(one.inFlight)}</td><td class="n wide-only">${format.number(one.connections)}</td><td class="wide-only dim">${one.sources.length === 0 ? words.noSources : one.sources.join(', ')}</td><td class="n wide-only faint">${format.time(one.startedAt)}</td></tr>`,
-  )}</tbody></table></div>`
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.workers}"><table><thead><tr><th>${words.worker}</th><th>
+    ${words.state}</th><th class="n">${words.inFlight}</th><th class="n wide-only">${words.connections}</th><th class="wide-only">${words.sources}
+    </th><th class="n wide-only">${words.since}</th></tr></thead><tbody>${workers.map(
+      (one) =>
+        html`<tr><td class="any"><b>${foreign(one.host)}</b><small>${words.worker} ${one.id}, ${words.process(String(one.pid))}</small></td><td>
+        ${state(one.alive)}</td><td class="n">${format.number(one.inFlight)}</td><td class="n wide-only">${format.number(one.connections)}</td>
+        <td class="wide-only dim">${one.sources.length === 0 ? words.noSources : one.sources.join(', ')}</td><td class="n wide-only faint">
+        ${format.time(one.startedAt)}</td></tr>`,
+    )}</tbody></table></div>`
 }
 
 function databasePart({ format, icon, language }: UserCall, database: DatabaseHealth): Html {
@@ -50,7 +60,12 @@ function databasePart({ format, icon, language }: UserCall, database: DatabaseHe
   const { connections, maxConnections, oldestTransaction, replicaBehind, size, vacuumedAt, version, weeksAhead } =
     database
   const row = (name: string, value: Value, { hint, isWrong = false }: { hint?: string; isWrong?: boolean } = {}) =>
-    html`<tr><td>${name}${hint !== undefined && html`<small>${hint}</small>`}</td><td class="n">${isWrong ? html`<span class="state wait">${icon('warn', 'wait')}<span>${value}</span></span>` : value}</td></tr>`
+    html`<tr><td>${name}${hint !== undefined && html`<small>${hint}</small>`}</td><td class="n">${
+      isWrong
+        ? html`<span class="state wait">
+      ${icon('warn', 'wait')}<span>${value}</span></span>`
+        : value
+    }</td></tr>`
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.database}"><table><tbody>${[
     row(words.version, `PostgreSQL ${version}`),
     row(words.size, format.size(size)),

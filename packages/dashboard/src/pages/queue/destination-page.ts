@@ -42,11 +42,25 @@ async function destinationPage(call: UserCall, name: string, problem?: string): 
     title,
     crumbs,
     status: problem === undefined ? 200 : 400,
-    body: html`${pageHead(foreign(title), found.isProvider ? words.provider : words.site, html`<a class="btn" href="${operatorPath('queue/jobs/new', { place: name })}">${jobsWords(language).plan}</a>`)}${problemNote(call, problem)}
+    body: html`${pageHead(
+      foreign(title),
+      found.isProvider ? words.provider : words.site,
+      html`<a class="btn" href="${operatorPath('queue/jobs/new', { place: name })}">${jobsWords(language).plan}</a>`,
+    )}${problemNote(call, problem)}
 ${found.ofSources.length > 0 && html`<p class="hint">${words.alsoOf} ${found.ofSources.map((one) => html`<a href="${pathOf(one)}">${one}</a> `)}</p>`}
-<div class="cols"><div class="stack w7"><section class="box">${overridesPart(call, found, names)}</section><section class="box">${limitsPart(call, found)}</section><section class="box">${connectionsPart(call, found)}</section></div><section class="box w5" id="pause">${pausePart(call, found)}</section></div>
+<div class="cols"><div class="stack w7"><section class="box">${overridesPart(call, found, names)}</section><section class="box">
+  ${limitsPart(call, found)}</section><section class="box">${connectionsPart(call, found)}</section></div><section class="box w5" id="pause">
+  ${pausePart(call, found)}</section></div>
 ${parkedPart(call, found, names)}
-${byApi(call, { method: 'GET', path: `/operator/v1/queues/${encodeURIComponent(name)}` }, { method: 'POST', path: `/operator/v1/queues/${encodeURIComponent(name)}/pause`, body: { reason: words.reasonExample, for: '6h' } })}`,
+${byApi(
+  call,
+  { method: 'GET', path: `/operator/v1/queues/${encodeURIComponent(name)}` },
+  {
+    method: 'POST',
+    path: `/operator/v1/queues/${encodeURIComponent(name)}/pause`,
+    body: { reason: words.reasonExample, for: '6h' },
+  },
+)}`,
   })
 }
 
@@ -71,7 +85,8 @@ function overridesPart(call: UserCall, { overrides, place }: PlaceDetails, names
         operatorPath('queue/resume'),
         html`<input type="hidden" name="place" value="${place}"><input type="hidden" name="account" value="${one.accountId}">`,
       )
-    return html`<li>${sign}<div><b>${limitText(call, one)}${whose}</b><p class="any">“${foreign(one.reason)}”</p><small class="faint">${overrideTimes(call, one)}</small></div>${end}</li>`
+    return html`<li>${sign}<div><b>${limitText(call, one)}${whose}</b><p class="any">“${foreign(one.reason)}”</p><small class="faint">
+      ${overrideTimes(call, one)}</small></div>${end}</li>`
   })}</ul>`
 }
 
@@ -83,7 +98,8 @@ function pausePart(call: UserCall, { place, overrides }: PlaceDetails): Html {
   const ofRules = overrides.some(({ accountId, rule }) => accountId === null && rule !== OPERATOR_RULE)
   const hidden = html`<input type="hidden" name="place" value="${place}">`
   const resume = (text: string, button: string, fields: Value) =>
-    html`<form class="pad stack s ruled" method="post" action="${operatorPath('queue/resume')}">${hidden}<p>${text}</p>${fields}<div class="row"><button class="btn" type="submit">${button}</button></div></form>`
+    html`<form class="pad stack s ruled" method="post" action="${operatorPath('queue/resume')}">${hidden}<p>${text}</p>${fields}<div class="row">
+      <button class="btn" type="submit">${button}</button></div></form>`
   return html`<header><h2>${words.pauseTitle}</h2></header>${
     ofOperator
       ? resume(words.resumeText, queue.resume, ofRules && checkField({ name: 'rules', label: words.resumeRules }))
@@ -101,11 +117,12 @@ function limitsPart(call: UserCall, { limits }: PlaceDetails): Html {
   const value = ({ value }: LimitInEffect) =>
     value === null ? '–' : typeof value === 'number' ? format.number(value) : rateText(call, value)
   const from = (text: string) => (text === 'file' || text === 'default' ? words.sources[text] : text)
-  return html`<header><h2>${words.limits}</h2></header><div class="scroll" tabindex="0" role="region" aria-label="${words.limits}"><table><thead><tr><th>${words.limit}</th><th class="n"><span class="sr">${words.limits}</span></th><th>${words.from}</th><th class="n wide-only">${words.until}</th></tr></thead><tbody>${limits
-    .slice(0, MAX_ROWS)
-    .map(
+  return html`<header><h2>${words.limits}</h2></header><div class="scroll" tabindex="0" role="region" aria-label="${words.limits}"><table><thead><tr>
+    <th>${words.limit}</th><th class="n"><span class="sr">${words.limits}</span></th><th>${words.from}</th><th class="n wide-only">${words.until}</th>
+    </tr></thead><tbody>${limits.slice(0, MAX_ROWS).map(
       (one) =>
-        html`<tr><td>${words.names[one.setting]}${one.accountId !== null && html`<small>${words.forAccount} ${one.accountId}</small>`}</td><td class="n">${value(one)}</td><td>${from(one.from)}</td><td class="n wide-only faint">${one.until ? format.time(one.until) : '–'}</td></tr>`,
+        html`<tr><td>${words.names[one.setting]}${one.accountId !== null && html`<small>${words.forAccount} ${one.accountId}</small>`}</td>
+          <td class="n">${value(one)}</td><td>${from(one.from)}</td><td class="n wide-only faint">${one.until ? format.time(one.until) : '–'}</td></tr>`,
     )}</tbody></table></div>`
 }
 
@@ -113,9 +130,10 @@ function connectionsPart(call: UserCall, { slots, ruleHits }: PlaceDetails): Htm
   const { format, language } = call
   const words = destinationWords(language)
   const rows = (label: string, head: readonly [string, string], cells: readonly (readonly [Value, number])[]) =>
-    html`<header><h2>${label}</h2></header><div class="scroll" tabindex="0" role="region" aria-label="${label}"><table><thead><tr><th>${head[0]}</th><th class="n">${head[1]}</th></tr></thead><tbody>${cells.map(
-      ([name, count]) => html`<tr><td class="any">${name}</td><td class="n">${format.number(count)}</td></tr>`,
-    )}</tbody></table></div>`
+    html`<header><h2>${label}</h2></header><div class="scroll" tabindex="0" role="region" aria-label="${label}"><table><thead><tr><th>${head[0]}</th>
+      <th class="n">${head[1]}</th></tr></thead><tbody>${cells.map(
+        ([name, count]) => html`<tr><td class="any">${name}</td><td class="n">${format.number(count)}</td></tr>`,
+      )}</tbody></table></div>`
   const queue = queueWords(language)
   return html`${
     slots.length === 0
@@ -149,15 +167,19 @@ function parkedPart(call: UserCall, { parked, sample }: PlaceDetails, names: Nam
   const queue = queueWords(language)
   if (parked.length === 0)
     return html`<section class="box"><header><h2>${words.parked}</h2></header><div class="void"><p>${words.noneParked}</p></div></section>`
-  return html`<section class="box"><header><h2>${words.parked}</h2></header><div class="scroll" tabindex="0" role="region" aria-label="${words.parked}"><table><thead><tr><th>${queue.account}</th><th class="n">${queue.waiting}</th></tr></thead><tbody>${parked
-    .slice(0, MAX_ROWS)
-    .map(
+  return html`<section class="box"><header><h2>${words.parked}</h2></header>
+    <div class="scroll" tabindex="0" role="region" aria-label="${words.parked}"><table><thead><tr><th>${queue.account}</th><th class="n">
+    ${queue.waiting}</th></tr></thead><tbody>${parked.slice(0, MAX_ROWS).map(
       (one) =>
-        html`<tr><td>${foreign(names.get(one.accountId) ?? '')}<small>${queue.account} ${one.accountId}</small></td><td class="n">${bounded(call, one)}</td></tr>`,
+        html`<tr><td>${foreign(names.get(one.accountId) ?? '')}<small>${queue.account} ${one.accountId}</small></td><td class="n">
+          ${bounded(call, one)}</td></tr>`,
     )}</tbody></table></div></section>
-<section class="box"><header><h2>${words.sample}</h2></header><div class="scroll" tabindex="0" role="region" aria-label="${words.sample}"><table><thead><tr><th>${words.recipient}</th><th class="wide-only">${words.message}</th><th class="n">${words.attempts}</th><th class="n">${words.expires}</th></tr></thead><tbody>${sample.map(
+<section class="box"><header><h2>${words.sample}</h2></header><div class="scroll" tabindex="0" role="region" aria-label="${words.sample}"><table>
+  <thead><tr><th>${words.recipient}</th><th class="wide-only">${words.message}</th><th class="n">${words.attempts}</th><th class="n">${words.expires}
+  </th></tr></thead><tbody>${sample.map(
     (one) =>
-      html`<tr><td class="any">${foreign(one.recipient)}<small>${queue.account} ${one.accountId}</small></td><td class="wide-only mono">${one.messageId}</td><td class="n">${format.number(one.attempts)}</td><td class="n faint">${format.time(one.expiresAt)}</td></tr>`,
+      html`<tr><td class="any">${foreign(one.recipient)}<small>${queue.account} ${one.accountId}</small></td><td class="wide-only mono">
+        ${one.messageId}</td><td class="n">${format.number(one.attempts)}</td><td class="n faint">${format.time(one.expiresAt)}</td></tr>`,
   )}</tbody></table></div></section>`
 }
 

@@ -18,20 +18,23 @@ import { queueWords } from './queue-words.ts'
 /** Providers and sites: how much waits there, how fast it is tried, and why it waits. */
 export function destinationTable(call: UserCall, groups: readonly QueueGroup[]): Html {
   const words = queueWords(call.language)
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.groups.provider}"><table><thead><tr><th>${words.groupings.provider}</th><th class="wide-only">${words.state}</th><th class="n">${words.waiting}</th><th class="n wide-only">${words.oldest}</th><th class="wide-only">${words.tried}</th><th class="n wide-only">${words.connections}</th><th class="wide-only">${words.why}</th><th><span class="sr">${words.actions}</span></th></tr></thead><tbody>${groups.map(
-    (group) => destinationRow(call, group),
-  )}</tbody></table></div>`
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.groups.provider}"><table><thead><tr><th>${words.groupings.provider}
+    </th><th class="wide-only">${words.state}</th><th class="n">${words.waiting}</th><th class="n wide-only">${words.oldest}</th><th class="wide-only">
+    ${words.tried}</th><th class="n wide-only">${words.connections}</th><th class="wide-only">${words.why}</th><th><span class="sr">${words.actions}
+    </span></th></tr></thead><tbody>${groups.map((group) => destinationRow(call, group))}</tbody></table></div>`
 }
 
 function destinationRow(call: UserCall, group: QueueGroup): Html {
   const { format } = call
   const why = whyText(call, group)
   const mark = stateMark(call, stateOf(group))
-  return html`<tr><td>${nameCell(call, group.name)}<div class="narrow">${mark}<div>${why}</div></div></td><td class="wide-only">${mark}</td><td class="n">${bounded(call, waitingOf(group))}</td><td class="n wide-only">${ageText(call, group)}</td><td class="rate wide-only">${rateCell(call, group)}</td><td class="n wide-only">${
-    group.limits
-      ? `${format.number(group.limits.connections.used)} / ${format.number(group.limits.connections.limit)}`
-      : '–'
-  }</td><td class="whyc wide-only">${why}</td><td class="n">${actions(call, group)}</td></tr>`
+  return html`<tr><td>${nameCell(call, group.name)}<div class="narrow">${mark}<div>${why}</div></div></td><td class="wide-only">${mark}</td>
+    <td class="n">${bounded(call, waitingOf(group))}</td><td class="n wide-only">${ageText(call, group)}</td><td class="rate wide-only">
+    ${rateCell(call, group)}</td><td class="n wide-only">${
+      group.limits
+        ? `${format.number(group.limits.connections.used)} / ${format.number(group.limits.connections.limit)}`
+        : '–'
+    }</td><td class="whyc wide-only">${why}</td><td class="n">${actions(call, group)}</td></tr>`
 }
 
 function nameCell(call: UserCall, name: string | null): Html {
@@ -63,7 +66,9 @@ function rateCell({ format, language }: UserCall, group: QueueGroup): Html {
   if (!limit) return html`<span>${rate === 0 ? '–' : format.number(rate)}</span>`
   const filled = Math.min(100, Math.round((100 * rate) / limit))
   const colour = generalOverrides(group).length > 0 ? 'f3' : 'f1'
-  return html`<div class="row tight"><span>${format.number(rate)}</span><span class="faint push">${queueWords(language).of(format.number(limit))}</span></div><svg class="meter thin" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect class="fline" width="100" height="8"/><rect class="${colour}" width="${filled}" height="8"/></svg>`
+  return html`<div class="row tight"><span>${format.number(rate)}</span><span class="faint push">${queueWords(language).of(format.number(limit))}
+    </span></div><svg class="meter thin" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+    <rect class="fline" width="100" height="8"/><rect class="${colour}" width="${filled}" height="8"/></svg>`
 }
 
 function actions({ icon, language }: UserCall, group: QueueGroup): Value {
@@ -74,7 +79,8 @@ function actions({ icon, language }: UserCall, group: QueueGroup): Value {
     return html`<a class="btn plain icon s" href="${operatorPath('queue/place', { name })}#pause" aria-label="${words.pauseOf(name)}">${icon('pause')}</a>`
   }
   const { base } = partsOfPlace(name)
-  return html`<form method="post" action="${operatorPath('queue/resume')}"><input type="hidden" name="place" value="${base}"><button class="btn plain icon s" type="submit" aria-label="${words.resumeOf(name)}">${icon('play')}</button></form>`
+  return html`<form method="post" action="${operatorPath('queue/resume')}"><input type="hidden" name="place" value="${base}">
+    <button class="btn plain icon s" type="submit" aria-label="${words.resumeOf(name)}">${icon('play')}</button></form>`
 }
 
 /** Accounts, classes, domains or sources: how much waits, and for what. */
@@ -85,13 +91,15 @@ export function groupTable(
 ): Html {
   const { format, language } = call
   const words = queueWords(language)
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.groups[by]}"><table><thead><tr><th>${words.groupings[by]}</th><th class="n">${words.waiting}</th><th class="n wide-only">${words.oldest}</th><th class="n wide-only">${words.tried}</th><th class="wide-only">${words.why}</th></tr></thead><tbody>${groups.map(
-    (group) => {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.groups[by]}"><table><thead><tr><th>${words.groupings[by]}</th>
+    <th class="n">${words.waiting}</th><th class="n wide-only">${words.oldest}</th><th class="n wide-only">${words.tried}</th><th class="wide-only">
+    ${words.why}</th></tr></thead><tbody>${groups.map((group) => {
       const rate = perMinute(group)
       const why = groupWhy(call, group)
-      return html`<tr><td>${groupName(call, by, group, names)}<div class="narrow">${why}</div></td><td class="n">${bounded(call, waitingOf(group))}</td><td class="n wide-only">${ageText(call, group)}</td><td class="n wide-only">${rate === null ? '–' : format.number(rate)}</td><td class="whyc wide-only">${why}</td></tr>`
-    },
-  )}</tbody></table></div>`
+      return html`<tr><td>${groupName(call, by, group, names)}<div class="narrow">${why}</div></td><td class="n">${bounded(call, waitingOf(group))}
+        </td><td class="n wide-only">${ageText(call, group)}</td><td class="n wide-only">${rate === null ? '–' : format.number(rate)}</td>
+        <td class="whyc wide-only">${why}</td></tr>`
+    })}</tbody></table></div>`
 }
 
 function groupName(
@@ -104,7 +112,8 @@ function groupName(
   if (name === null) return html`<b>${by === 'source' ? words.noSource : words.noDestination}</b>`
   if (by !== 'account') return html`<b class="any">${foreign(name)}</b>`
   const known = names.get(Number(name))
-  return html`<a class="go" href="${operatorPath(`accounts/${name}`)}">${known === undefined ? name : foreign(known)}</a>${known !== undefined && html`<small>${words.account} ${name}</small>`}`
+  return html`<a class="go" href="${operatorPath(`accounts/${name}`)}">${known === undefined ? name : foreign(known)}</a>
+    ${known !== undefined && html`<small>${words.account} ${name}</small>`}`
 }
 
 function groupWhy(call: UserCall, group: QueueGroup): Html {

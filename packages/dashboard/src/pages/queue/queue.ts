@@ -93,7 +93,8 @@ function groupBox(call: UserCall, overview: RecentOverview, names: ReadonlyMap<n
       : by === 'provider'
         ? destinationTable(call, shown)
         : groupTable(call, by, { groups: shown, names })
-  }<footer>${words.readAt} ${format.time(readAt)}.${partial && html` ${words.partial}`}${others > 0 && html` ${words.more(format.number(others))}`}</footer></section>`
+  }<footer>${words.readAt} ${format.time(readAt)}.${partial && html` ${words.partial}`}${others > 0 && html` ${words.more(format.number(others))}`}
+    </footer></section>`
 }
 
 function filter({ language }: UserCall, isSlowed: boolean): Html {
@@ -109,8 +110,12 @@ type Holds = Awaited<ReturnType<UserCall['core']['reputation']['list']>>
 function holdsBox(call: UserCall, holds: Holds, names: ReadonlyMap<number, string>): Html {
   const { format, language } = call
   const words = queueWords(language)
-  return html`<section class="box"><header><h2>${words.holds}</h2><p>${words.holdsText}</p></header><div class="scroll" tabindex="0" role="region" aria-label="${words.holds}"><table><thead><tr><th>${words.account}</th><th>${words.state}</th><th>${words.rule}</th><th class="wide-only">${words.figures}</th><th class="n wide-only">${words.sinceHead}</th></tr></thead><tbody>${holds.map(
-    (hold) =>
-      html`<tr><td><a class="go" href="${operatorPath(`accounts/${hold.accountId}`)}">${foreign(names.get(hold.accountId) ?? String(hold.accountId))}</a><small>${words.account} ${hold.accountId}</small></td><td>${levelMark(call, hold.level)}</td><td>${ruleText(call, hold)}</td><td class="wide-only dim">${figuresText(call, hold)}</td><td class="n wide-only faint">${format.ago(hold.since)}</td></tr>`,
-  )}</tbody></table></div></section>`
+  return html`<section class="box"><header><h2>${words.holds}</h2><p>${words.holdsText}</p></header>
+    <div class="scroll" tabindex="0" role="region" aria-label="${words.holds}"><table><thead><tr><th>${words.account}</th><th>${words.state}</th><th>
+    ${words.rule}</th><th class="wide-only">${words.figures}</th><th class="n wide-only">${words.sinceHead}</th></tr></thead><tbody>${holds.map(
+      (hold) =>
+        html`<tr><td><a class="go" href="${operatorPath(`accounts/${hold.accountId}`)}">${foreign(names.get(hold.accountId) ?? String(hold.accountId))}
+        </a><small>${words.account} ${hold.accountId}</small></td><td>${levelMark(call, hold.level)}</td><td>${ruleText(call, hold)}</td>
+        <td class="wide-only dim">${figuresText(call, hold)}</td><td class="n wide-only faint">${format.ago(hold.since)}</td></tr>`,
+    )}</tbody></table></div></section>`
 }

@@ -29,11 +29,20 @@ async function returnList(call: UserCall): Promise<Answer> {
     html`<a class="chip" href="${operatorPath('returns', { kind: value })}"${kind === value && html` aria-current="true"`}>${label}</a>`
   const older =
     found.length > PAGE &&
-    html`<footer class="more"><span></span><a class="btn s" href="${operatorPath('returns', { kind, before: shown.at(-1)?.id })}">${frameWords(language).older}${icon('right')}</a></footer>`
-  const list = html`<section class="box"><div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table class="hov"><thead><tr><th>${words.kind}</th><th>${words.from}</th><th class="wide-only">${words.effect}</th><th class="n wide-only">${words.account}</th><th class="n">${words.received}</th></tr></thead><tbody>${shown.map(
-    (one) =>
-      html`<tr><td><a class="go" href="${operatorPath(`returns/${one.id}`)}">${words.kinds[one.kind]}</a>${one.class !== null && html`<small>${one.class}</small>`}</td><td class="any">${one.reporter === '' ? html`<span class="faint">${words.unknown}</span>` : foreign(one.reporter)}</td><td class="wide-only dim">${effectText(call, one)}</td><td class="n wide-only">${one.accountId ?? '–'}</td><td class="n faint">${format.time(one.receivedAt)}</td></tr>`,
-  )}</tbody></table></div>${older}</section>`
+    html`<footer class="more"><span></span><a class="btn s" href="${operatorPath('returns', { kind, before: shown.at(-1)?.id })}">
+      ${frameWords(language).older}${icon('right')}</a></footer>`
+  const list = html`<section class="box"><div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table class="hov"><thead><tr><th>
+    ${words.kind}</th><th>${words.from}</th><th class="wide-only">${words.effect}</th><th class="n wide-only">${words.account}</th><th class="n">
+    ${words.received}</th></tr></thead><tbody>${shown.map(
+      (one) =>
+        html`<tr><td><a class="go" href="${operatorPath(`returns/${one.id}`)}">${words.kinds[one.kind]}</a>${
+          one.class !== null &&
+          html`<small>
+        ${one.class}</small>`
+        }</td><td class="any">${one.reporter === '' ? html`<span class="faint">${words.unknown}</span>` : foreign(one.reporter)}
+        </td><td class="wide-only dim">${effectText(call, one)}</td><td class="n wide-only">${one.accountId ?? '–'}</td><td class="n faint">
+        ${format.time(one.receivedAt)}</td></tr>`,
+    )}</tbody></table></div>${older}</section>`
   return page({
     title: words.title,
     body: html`${pageHead(words.title, words.lead)}
@@ -84,7 +93,6 @@ function contentPart({ format, language }: UserCall, content: Buffer | null): Ht
   if (!content) return html`<p class="hint">${words.notKept}</p>`
   const text = content.subarray(0, MAX_SHOWN).toString().replaceAll('\r\n', '\n')
   const lines = text.split('\n', MAX_LINES).map((line) => html`${foreign(line)}\n`)
-  return html`<section class="box"><header><h2>${words.content}</h2><p>${words.contentText}</p></header><div class="code"><pre tabindex="0">${lines}</pre></div>${
-    content.length > MAX_SHOWN && html`<footer>${words.cut(format.size(MAX_SHOWN))}</footer>`
-  }</section>`
+  return html`<section class="box"><header><h2>${words.content}</h2><p>${words.contentText}</p></header><div class="code"><pre tabindex="0">${lines}
+    </pre></div>${content.length > MAX_SHOWN && html`<footer>${words.cut(format.size(MAX_SHOWN))}</footer>`}</section>`
 }

@@ -6,7 +6,9 @@ export const passkeysWords = catalogue({
     title: 'Passkeys',
     on: 'on',
     none: 'none',
-    text: 'A passkey logs you in with your fingerprint, face or screen lock instead of password and code. It works on this site only, so no other site can steal it.',
+    text:
+      'A passkey logs you in with your fingerprint, face or screen lock instead of password and code. It works on this site ' +
+      'only, so no other site can steal it.',
     add: 'Add a passkey',
     impossible: (url: string) =>
       `Passkeys need https and the name of a host, or localhost. This service has the URL ${url}; the operator sets it with PUBLIC_URL.`,
@@ -32,7 +34,9 @@ export const passkeysWords = catalogue({
     title: 'Passkeys',
     on: 'ein',
     none: 'keine',
-    text: 'Mit einem Passkey melden Sie sich durch Fingerabdruck, Gesicht oder Bildschirmsperre an statt mit Passwort und Code. Er gilt nur auf dieser Seite; keine andere kann ihn stehlen.',
+    text:
+      'Mit einem Passkey melden Sie sich durch Fingerabdruck, Gesicht oder Bildschirmsperre an statt mit Passwort und Code. Er ' +
+      'gilt nur auf dieser Seite; keine andere kann ihn stehlen.',
     add: 'Passkey hinzufügen',
     impossible: (url) =>
       `Passkeys brauchen https und den Namen eines Hosts, oder localhost. Dieser Dienst hat die URL ${url}; der Betreiber setzt sie mit PUBLIC_URL.`,
@@ -50,7 +54,8 @@ export const passkeysWords = catalogue({
     nameHint: 'Daran erkennen Sie ihn später: das Gerät oder der Passwortmanager.',
     create: 'Passkey erstellen',
     unsupported: (url) =>
-      `Dieser Browser kann hier keinen Passkey erstellen. Er muss JavaScript ausführen und von 2025 oder später sein, und die Seite muss unter ${url} offen sein.`,
+      `Dieser Browser kann hier keinen Passkey erstellen. Er muss JavaScript ausführen und von 2025 oder später sein, und die Seite muss unter ` +
+      `${url} offen sein.`,
     noAnswer: 'Der Browser hat keinen Passkey geliefert. Versuchen Sie es noch einmal.',
   },
 })

@@ -24,7 +24,8 @@ export async function passkeysBox(call: UserCall): Promise<Html> {
   const add = core.people.passkeys.isOn
     ? html`<div class="row">${actButton(words.add, `${AT}/new`)}</div>`
     : html`<p class="hint">${words.impossible(config.publicUrl)}</p>`
-  return html`<section class="box" id="passkeys"><header><h2>${words.title}</h2>${state}</header>${passkeyList(call, passkeys)}<div class="pad stack s"><p class="dim">${words.text}</p>${add}</div></section>`
+  return html`<section class="box" id="passkeys"><header><h2>${words.title}</h2>${state}</header>${passkeyList(call, passkeys)}
+    <div class="pad stack s"><p class="dim">${words.text}</p>${add}</div></section>`
 }
 
 function passkeyList(call: UserCall, passkeys: readonly Passkey[]): Value {
@@ -34,16 +35,17 @@ function passkeyList(call: UserCall, passkeys: readonly Passkey[]): Value {
     passkeys.length > 0 &&
     html`<ul class="list">${passkeys.map(
       ({ id, name, createdAt, usedAt }, at) =>
-        html`<li><div><b class="any">${foreign(name)}</b><p>${words.since(format.plainTime(createdAt))}, ${usedAt ? words.used(format.plainTime(usedAt)) : words.unused}</p></div>${ask(
-          {
-            id: `passkey-${at}`,
-            button: words.remove,
-            title: words.removeTitle,
-            text: words.removeText,
-            action: `${AT}/remove`,
-            fields: html`<input type="hidden" name="id" value="${id}">`,
-          },
-        )}</li>`,
+        html`<li><div><b class="any">${foreign(name)}</b><p>
+          ${words.since(format.plainTime(createdAt))}, ${usedAt ? words.used(format.plainTime(usedAt)) : words.unused}</p></div>${ask(
+            {
+              id: `passkey-${at}`,
+              button: words.remove,
+              title: words.removeTitle,
+              text: words.removeText,
+              action: `${AT}/remove`,
+              fields: html`<input type="hidden" name="id" value="${id}">`,
+            },
+          )}</li>`,
     )}</ul>`
   )
 }

@@ -8,5 +8,6 @@ const QUIET = 3
 export function qrCode(text: string, label: string): Html {
   const { data, size } = encode(text, { border: QUIET, ecc: 'M' })
   const path = data.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : []))).join('')
-  return html`<svg role="img" aria-label="${label}" width="200" height="200" viewBox="0 0 ${size} ${size}" shape-rendering="crispEdges"><rect width="${size}" height="${size}" fill="#fff"/><path fill="#000" d="${path}"/></svg>`
+  return html`<svg role="img" aria-label="${label}" width="200" height="200" viewBox="0 0 ${size} ${size}" shape-rendering="crispEdges">
+    <rect width="${size}" height="${size}" fill="#fff"/><path fill="#000" d="${path}"/></svg>`
 }

@@ -11,7 +11,8 @@ export function recoveryCodes({ icon, language }: UserCall, codes: readonly stri
   return page({
     title: words.recoveryTitle,
     crumbs: [[words.title, '/app/security']],
-    body: html`${pageHead(words.recoveryTitle, words.recoveryLead)}<div class="code"><pre>${text}</pre><button class="btn s copy" type="button" data-copy="${text}">${icon('copy')}${words.copyCodes}</button></div>
+    body: html`${pageHead(words.recoveryTitle, words.recoveryLead)}<div class="code"><pre>${text}</pre>
+      <button class="btn s copy" type="button" data-copy="${text}">${icon('copy')}${words.copyCodes}</button></div>
 <div class="row"><a class="btn main" href="/app/security">${words.stored}</a></div>`,
   })
 }

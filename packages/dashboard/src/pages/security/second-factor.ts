@@ -33,7 +33,9 @@ export async function secondFactorBox({ core, format, icon, language, visitor }:
     text: words.removeFactorText,
     action: `${AT}/remove`,
   })
-  return html`<section class="box" id="codes"><header><h2>${words.factor}</h2>${state}</header><div class="pad stack s"><p class="dim">${text}${secondFactor && ` ${words.codesLeft(format.number(left))}`}</p><div class="row">${!isOn && actButton(words.setUp, AT)}${secondFactor && renew}${isOn && remove}</div></div></section>`
+  return html`<section class="box" id="codes"><header><h2>${words.factor}</h2>${state}</header><div class="pad stack s"><p class="dim">${text}
+    ${secondFactor && ` ${words.codesLeft(format.number(left))}`}</p><div class="row">${!isOn && actButton(words.setUp, AT)}${secondFactor && renew}
+    ${isOn && remove}</div></div></section>`
 }
 
 /** Shows a new secret, which counts once a code of it was entered. */
@@ -43,7 +45,8 @@ export const beginCodes = (call: UserCall): Promise<Answer> =>
     if (!begun.ok) return redirect('/app/security')
     const words = securityWords(call.language)
     const { secret, url } = begun.value
-    const shown = html`<div class="row gap">${qrCode(url, words.qr)}<div class="stack s"><p class="dim">${words.typeIt}</p>${copyable(call, secret, words.secret)}</div></div>`
+    const shown = html`<div class="row gap">${qrCode(url, words.qr)}<div class="stack s"><p class="dim">${words.typeIt}</p>
+      ${copyable(call, secret, words.secret)}</div></div>`
     return codeForm(call, shown)
   })
 
@@ -54,7 +57,17 @@ function codeForm({ language }: UserCall, shown: Html, problem?: string): Answer
     status: problem === undefined ? 200 : 400,
     crumbs: [[words.title, '/app/security']],
     body: html`${pageHead(words.scanTitle, words.scanLead)}<section class="box pad stack">${shown}
-<form class="stack s" method="post" action="${AT}/confirm">${inputField({ name: 'code', label: words.code, autocomplete: 'one-time-code', required: true, autofocus: true, hint: words.codeHint, maxlength: 10, problem })}
+<form class="stack s" method="post" action="${AT}/confirm">
+  ${inputField({
+    name: 'code',
+    label: words.code,
+    autocomplete: 'one-time-code',
+    required: true,
+    autofocus: true,
+    hint: words.codeHint,
+    maxlength: 10,
+    problem,
+  })}
 <div class="row"><button class="btn main" type="submit">${words.turnOn}</button></div></form></section>`,
   })
 }

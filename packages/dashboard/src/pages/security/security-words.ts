@@ -94,7 +94,8 @@ export const securityWords = catalogue({
     factorOn: 'ein',
     factorOff: 'aus',
     factorOffText:
-      'Das Passwort allein öffnet Ihre Konten. Mit einer Authenticator-App braucht die Anmeldung auch einen Code aus sechs Ziffern, der alle 30 Sekunden wechselt.',
+      'Das Passwort allein öffnet Ihre Konten. Mit einer Authenticator-App braucht die Anmeldung auch einen Code aus sechs ' +
+      'Ziffern, der alle 30 Sekunden wechselt.',
     factorOnText:
       'Die Anmeldung mit Passwort braucht auch einen Code Ihrer Authenticator-App oder einen Wiederherstellungscode.',
     setUp: 'Authenticator-App einrichten',

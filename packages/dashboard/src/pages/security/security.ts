@@ -72,7 +72,12 @@ function profileBox({ form, language, visitor }: UserCall): Html {
   const shown = email === null ? words.noEmail : foreign(email)
   return html`<section class="box"><header><h2>${words.profile}</h2></header><form class="pad stack s" method="post" action="/app/security/name">
 ${inputField({ name: 'name', label: words.name, value: field(form, 'name') || name, autocomplete: 'name', required: true, maxlength: 100 })}
-<dl class="dl"><dt>${words.email}</dt><dd class="any">${shown}${email !== null && !verified && html` <span class="badge wait">${words.unverified}</span>`}</dd></dl>
+<dl class="dl"><dt>${words.email}</dt><dd class="any">${shown}${
+    email !== null &&
+    !verified &&
+    html` <span class="badge wait">${words.unverified}
+  </span>`
+  }</dd></dl>
 <div class="row"><button class="btn" type="submit">${words.save}</button></div></form></section>`
 }
 
@@ -93,7 +98,8 @@ const LANGUAGE_NAMES = { en: 'English', de: 'Deutsch' } as const
 function looksBox({ language, request }: UserCall): Html {
   const words = securityWords(language)
   const frame = frameWords(language)
-  return html`<section class="box"><header><h2>${words.looks}</h2></header><form class="pad stack s" method="post" action="/app/preferences"><input type="hidden" name="to" value="/app/security">
+  return html`<section class="box"><header><h2>${words.looks}</h2></header><form class="pad stack s" method="post" action="/app/preferences">
+    <input type="hidden" name="to" value="/app/security">
 ${selectField({ name: 'language', label: frame.language, value: language, choices: LANGUAGES.map((one) => [one, LANGUAGE_NAMES[one]]) })}
 ${selectField({
   name: 'theme',

@@ -9,10 +9,18 @@ export function sessionList(call: UserCall, sessions: readonly SessionSummary[])
   const { format, language, visitor } = call
   const words = securityWords(language)
   const others = sessions.some(({ id }) => id !== visitor.sessionId)
-  return html`<section class="box"><header><h2>${words.sessions}</h2>${others && html`<span class="push">${actButton(words.endOthers, '/app/security/sessions/end-others')}</span>`}</header>
-<div class="scroll" tabindex="0" role="region" aria-label="${words.sessions}"><table><thead><tr><th>${words.device}</th><th class="wide-only">${words.method}</th><th class="n wide-only">${words.since}</th><th class="n wide-only">${words.seen}</th><th><span class="sr">${words.actions}</span></th></tr></thead><tbody>${sessions.map(
+  return html`<section class="box"><header><h2>${words.sessions}</h2>${
+    others &&
+    html`<span class="push">
+    ${actButton(words.endOthers, '/app/security/sessions/end-others')}</span>`
+  }</header>
+<div class="scroll" tabindex="0" role="region" aria-label="${words.sessions}"><table><thead><tr><th>${words.device}</th><th class="wide-only">
+  ${words.method}</th><th class="n wide-only">${words.since}</th><th class="n wide-only">${words.seen}</th><th><span class="sr">${words.actions}
+  </span></th></tr></thead><tbody>${sessions.map(
     (session) =>
-      html`<tr><td>${device(call, session.agent)}<small class="mono">${session.address}</small></td><td class="wide-only dim">${words.methods[session.method]}</td><td class="n wide-only faint">${format.time(session.createdAt)}</td><td class="n wide-only faint">${format.ago(session.seenAt)}</td><td class="n">${end(call, session)}</td></tr>`,
+      html`<tr><td>${device(call, session.agent)}<small class="mono">${session.address}</small></td><td class="wide-only dim">
+        ${words.methods[session.method]}</td><td class="n wide-only faint">${format.time(session.createdAt)}</td><td class="n wide-only faint">
+        ${format.ago(session.seenAt)}</td><td class="n">${end(call, session)}</td></tr>`,
   )}</tbody></table></div><footer>${words.sessionsText}</footer></section>`
 }
 

@@ -30,7 +30,9 @@ export const settingsWords = catalogue({
   },
   de: {
     title: 'Einstellungen',
-    lead: 'Vorgaben für die Nachrichten dieses Kontos. Eine Nachricht kann davon abweichen, wo die API es zulässt. Änderungen gelten für danach angenommene Nachrichten.',
+    lead:
+      'Vorgaben für die Nachrichten dieses Kontos. Eine Nachricht kann davon abweichen, wo die API es zulässt. Änderungen ' +
+      'gelten für danach angenommene Nachrichten.',
     save: 'Speichern',
     mail: 'Nachrichten',
     mailClass: 'Klasse der Nachrichten',

@@ -37,10 +37,12 @@ function settingsPage(call: AccountCall, settings: AccountSettings, problem?: st
     choices: DELIVERY_CLASSES.map((one) => [one, words.classes[one]]),
     hint: words.mailClassHint,
   })}${check('openTracking')}${check('clickTracking')}${check('unsubscribeLink')}${check('privacyMode')}</div></section>
-<section class="box"><header><h2>${words.times}</h2></header><div class="pad stack s">${inputField({ name: 'timeZone', label: words.timeZone, value: settings.timeZone, hint: words.timeZoneHint, required: true, maxlength: 100 })}
+<section class="box"><header><h2>${words.times}</h2></header><div class="pad stack s">
+  ${inputField({ name: 'timeZone', label: words.timeZone, value: settings.timeZone, hint: words.timeZoneHint, required: true, maxlength: 100 })}
 ${inputField({ name: 'eventDays', label: words.eventDays, type: 'number', value: days(settings.eventDays), hint: words.daysHint })}
 ${inputField({ name: 'bodyDays', label: words.bodyDays, type: 'number', value: days(settings.bodyDays), hint: words.daysHint })}</div></section>
-<section class="box"><header><h2>${words.footer}</h2></header><div class="pad stack s">${textField({ name: 'footerHtml', label: words.footerHtml, value: settings.footerHtml ?? '', rows: 3 })}
+<section class="box"><header><h2>${words.footer}</h2></header><div class="pad stack s">
+  ${textField({ name: 'footerHtml', label: words.footerHtml, value: settings.footerHtml ?? '', rows: 3 })}
 ${textField({ name: 'footerText', label: words.footerText, value: settings.footerText ?? '', rows: 3, hint: words.footerHint })}</div></section>
 <section class="box"><header><h2>${words.notices}</h2></header><div class="pad stack s">${check('accountNotices')}</div></section></div>`
   const form = html`<form class="stack" method="post" action="${path('settings')}">${fields}
@@ -48,7 +50,12 @@ ${textField({ name: 'footerText', label: words.footerText, value: settings.foote
   return page({
     title: words.title,
     status: problem === undefined ? 200 : 400,
-    body: html`${pageHead(words.title, words.lead)}${problemNote(call, problem)}${call.may('account') ? form : html`<fieldset class="opts" disabled>${fields}</fieldset>`}
+    body: html`${pageHead(words.title, words.lead)}${problemNote(call, problem)}${
+      call.may('account')
+        ? form
+        : html`<fieldset class="opts" disabled>
+      ${fields}</fieldset>`
+    }
 ${byApi(call, { method: 'GET', path: '/v2/account' })}`,
   })
 }

@@ -64,14 +64,20 @@ ${byApi(call, { method: 'GET', path: '/operator/v1/providers' }, { method: 'GET'
 function sourceBox(call: UserCall, { pools, sources }: Egress, statuses: ReadonlyMap<number, SourceStatus>): Html {
   const { format, language } = call
   const words = sourcesWords(language)
-  return html`<section class="box"><header><h2>${words.sources}</h2></header><div class="scroll" tabindex="0" role="region" aria-label="${words.sources}"><table><thead><tr><th>${words.source}</th><th>${words.state}</th><th class="wide-only">${words.pool}</th><th class="wide-only">${words.warmUp}</th><th class="wide-only">${words.records}</th><th class="wide-only">${words.lists}</th><th><span class="sr">${words.actions}</span></th></tr></thead><tbody>${sources
-    .slice(0, MAX_SOURCES)
-    .map((source) => {
-      const status = statuses.get(source.id)
-      const pool = pools.find(({ id }) => id === source.poolId)?.name ?? ''
-      const addresses = [source.address, source.address6].filter((one) => one !== null).join(', ')
-      return html`<tr><td class="any"><b>${source.name}</b><small>${addresses}; ${source.helo}</small></td><td>${stateCell(call, source)}</td><td class="wide-only">${pool}<small>${words.weight} ${format.number(source.weight)}</small></td><td class="wide-only">${warmUpCell(call, source)}</td><td class="wide-only">${recordsCell(call, status)}</td><td class="wide-only">${listsCell(call, status)}</td><td class="n">${actions(call, source)}</td></tr>`
-    })}</tbody></table></div></section>`
+  return html`<section class="box"><header><h2>${words.sources}</h2></header>
+    <div class="scroll" tabindex="0" role="region" aria-label="${words.sources}"><table><thead><tr><th>${words.source}</th><th>${words.state}</th>
+    <th class="wide-only">${words.pool}</th><th class="wide-only">${words.warmUp}</th><th class="wide-only">${words.records}</th><th class="wide-only">
+    ${words.lists}</th><th><span class="sr">${words.actions}</span></th></tr></thead><tbody>${sources
+      .slice(0, MAX_SOURCES)
+      .map((source) => {
+        const status = statuses.get(source.id)
+        const pool = pools.find(({ id }) => id === source.poolId)?.name ?? ''
+        const addresses = [source.address, source.address6].filter((one) => one !== null).join(', ')
+        return html`<tr><td class="any"><b>${source.name}</b><small>${addresses}; ${source.helo}</small></td><td>${stateCell(call, source)}</td>
+        <td class="wide-only">${pool}<small>${words.weight} ${format.number(source.weight)}</small></td><td class="wide-only">
+        ${warmUpCell(call, source)}</td><td class="wide-only">${recordsCell(call, status)}</td><td class="wide-only">${listsCell(call, status)}</td>
+        <td class="n">${actions(call, source)}</td></tr>`
+      })}</tbody></table></div></section>`
 }
 
 function stateCell({ format, icon, language }: UserCall, { isPaused, reason, workers }: Source): Html {
@@ -100,7 +106,10 @@ function recordsCell({ format, language }: UserCall, status: SourceStatus | unde
   const at = status?.checkedAt ? html`<small>${words.checkedAt} ${format.ago(status.checkedAt)}</small>` : null
   if (wrong.length > 0) {
     const names = [...new Set(wrong.map(({ type }) => type))].join(', ')
-    return html`<span class="bad">${words.wrong(names)}</span>${wrong.slice(0, 2).map(({ host, problem }) => html`<small class="any">${host}: ${foreign(problem ?? '')}</small>`)}${at}`
+    return html`<span class="bad">${words.wrong(names)}</span>${wrong.slice(0, 2).map(
+      ({ host, problem }) => html`<small class="any">
+      ${host}: ${foreign(problem ?? '')}</small>`,
+    )}${at}`
   }
   if (records.length === 0 || records.every(({ state }) => state === 'skipped'))
     return html`<span class="faint">${words.notChecked}</span>${at}`
@@ -126,9 +135,11 @@ function actions({ language }: UserCall, { id, isPaused, name }: Source): Html {
     title: words.pauseTitle(name),
     text: words.pauseText,
     action: operatorPath('sources/pause'),
-    fields: html`${hidden}<div class="fld"><label for="reason-${id}">${words.reason}</label><input class="in" id="reason-${id}" name="reason" required maxlength="1000" autocomplete="off"></div>`,
+    fields: html`${hidden}<div class="fld"><label for="reason-${id}">${words.reason}</label>
+      <input class="in" id="reason-${id}" name="reason" required maxlength="1000" autocomplete="off"></div>`,
   })
-  return html`<span class="acts">${actButton(words.check, operatorPath('sources/check'), hidden)}${isPaused ? actButton(words.resume, operatorPath('sources/resume'), hidden) : pause}</span>`
+  return html`<span class="acts">${actButton(words.check, operatorPath('sources/check'), hidden)}
+    ${isPaused ? actButton(words.resume, operatorPath('sources/resume'), hidden) : pause}</span>`
 }
 
 function providerBox(call: UserCall, providers: readonly Provider[], overrides: readonly Override[]): Html {
@@ -138,8 +149,10 @@ function providerBox(call: UserCall, providers: readonly Provider[], overrides: 
     overrides.filter(({ accountId }) => accountId === null),
     ({ place }) => partsOfPlace(place).base,
   )
-  return html`<section class="box"><header><h2>${words.providers}</h2><p>${words.providersText}</p></header><div class="scroll" tabindex="0" role="region" aria-label="${words.providers}"><table class="hov"><thead><tr><th>${words.provider}</th><th class="n">${words.connections}</th><th class="n wide-only">${words.perConnection}</th><th class="n wide-only">${words.rate}</th><th class="n wide-only">${words.rules}</th><th>${words.now}</th></tr></thead><tbody>${providers.map(
-    (one) => {
+  return html`<section class="box"><header><h2>${words.providers}</h2><p>${words.providersText}</p></header>
+    <div class="scroll" tabindex="0" role="region" aria-label="${words.providers}"><table class="hov"><thead><tr><th>${words.provider}</th>
+    <th class="n">${words.connections}</th><th class="n wide-only">${words.perConnection}</th><th class="n wide-only">${words.rate}</th>
+    <th class="n wide-only">${words.rules}</th><th>${words.now}</th></tr></thead><tbody>${providers.map((one) => {
       const set = ofProvider.get(one.name) ?? []
       const now =
         set.length === 0
@@ -150,7 +163,10 @@ function providerBox(call: UserCall, providers: readonly Provider[], overrides: 
                 (override) =>
                   html`<span class="wait">${limitText(call, override)}</span><small>${override.rule}</small>`,
               )
-      return html`<tr><td><a class="go" href="${operatorPath('queue/place', { name: one.name })}">${one.name}</a><small class="any">${one.mx.slice(0, 2).join(', ')}${one.mx.length > 2 && ' …'}${one.tlsRequired && `; ${words.tlsRequired}`}</small></td><td class="n">${one.connections === undefined ? words.asSite : format.number(one.connections)}</td><td class="n wide-only">${one.messagesPerConnection === undefined ? words.asSite : format.number(one.messagesPerConnection)}</td><td class="n wide-only">${one.rate ? rateText(call, one.rate) : words.noRate}</td><td class="n wide-only">${format.number(one.rules.length)}</td><td>${now}</td></tr>`
-    },
-  )}</tbody></table></div></section>`
+      return html`<tr><td><a class="go" href="${operatorPath('queue/place', { name: one.name })}">${one.name}</a><small class="any">
+        ${one.mx.slice(0, 2).join(', ')}${one.mx.length > 2 && ' …'}${one.tlsRequired && `; ${words.tlsRequired}`}</small></td><td class="n">
+        ${one.connections === undefined ? words.asSite : format.number(one.connections)}</td><td class="n wide-only">
+        ${one.messagesPerConnection === undefined ? words.asSite : format.number(one.messagesPerConnection)}</td><td class="n wide-only">
+        ${one.rate ? rateText(call, one.rate) : words.noRate}</td><td class="n wide-only">${format.number(one.rules.length)}</td><td>${now}</td></tr>`
+    })}</tbody></table></div></section>`
 }

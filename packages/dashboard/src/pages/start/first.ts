@@ -36,7 +36,8 @@ function form({ language }: Call, token: string, { name = '', email = '', proble
   return gate({
     title: words.firstTitle,
     status: problem === undefined ? 200 : 400,
-    body: html`<div class="card"><div><h1>${words.firstTitle}</h1><p class="lead">${words.firstLead}</p></div><form class="stack s" method="post" action="/app/first">
+    body: html`<div class="card"><div><h1>${words.firstTitle}</h1><p class="lead">${words.firstLead}</p></div>
+      <form class="stack s" method="post" action="/app/first">
 <input type="hidden" name="token" value="${token}">
 ${problem !== undefined && html`<p class="oops" role="alert">${problem}</p>`}
 ${inputField({ name: 'name', label: words.name, autocomplete: 'name', value: name, required: true, autofocus: true })}

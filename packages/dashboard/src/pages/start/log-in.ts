@@ -41,7 +41,15 @@ function passwordForm({ language }: Call, to: string, { email = '', problem }: L
   const words = startWords(language)
   return html`<form class="stack s" method="post" action="/app/login"><input type="hidden" name="to" value="${to}">
 ${inputField({ name: 'email', label: words.email, autocomplete: 'username', value: email, required: true, autofocus: email === '' })}
-${inputField({ name: 'password', label: words.password, type: 'password', autocomplete: 'current-password', required: true, problem, aside: html`<a class="push small" href="/app/forgotten">${words.forgotten}</a>` })}
+${inputField({
+  name: 'password',
+  label: words.password,
+  type: 'password',
+  autocomplete: 'current-password',
+  required: true,
+  problem,
+  aside: html`<a class="push small" href="/app/forgotten">${words.forgotten}</a>`,
+})}
 <button class="btn main wide" type="submit">${words.logIn}</button></form>`
 }
 

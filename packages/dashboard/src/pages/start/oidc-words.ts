@@ -17,7 +17,8 @@ export const oidcWords = catalogue({
       unknown: () =>
         'No user here has your e-mail address, and it was not invited. Ask an owner of the account to invite you.',
       unlinked: (host: string) =>
-        `A user here has your e-mail address, but cannot log in through ${host}: the user is disabled, has not confirmed the address, or belongs to another person there. Ask the operator of this service.`,
+        `A user here has your e-mail address, but cannot log in through ${host}: the user is disabled, has not confirmed the address, or belongs to ` +
+        `another person there. Ask the operator of this service.`,
     },
   },
   de: {
@@ -29,13 +30,15 @@ export const oidcWords = catalogue({
         'Diese Anmeldung wurde in einem anderen Browser begonnen, wurde schon benutzt oder dauerte länger als 10 Minuten. Beginnen Sie von vorn.',
       cancelled: (host) => `${host} hat Sie nicht angemeldet. Beginnen Sie von vorn, oder fragen Sie dort nach.`,
       invalid: (host) =>
-        `Die Antwort von ${host} konnte nicht geprüft werden; Sie sind nicht angemeldet. Beginnen Sie von vorn; wenn das nicht hilft, fragen Sie den Betreiber dieses Dienstes.`,
+        `Die Antwort von ${host} konnte nicht geprüft werden; Sie sind nicht angemeldet. Beginnen Sie von vorn; wenn das nicht hilft, fragen Sie den ` +
+        `Betreiber dieses Dienstes.`,
       unverified: (host) =>
         `${host} hat Ihre E-Mail-Adresse nicht bestätigt. Bestätigen Sie die Adresse dort und beginnen Sie von vorn.`,
       unknown: () =>
         'Hier hat niemand Ihre E-Mail-Adresse, und sie wurde nicht eingeladen. Bitten Sie einen Inhaber des Kontos um eine Einladung.',
       unlinked: (host) =>
-        `Jemand hier hat Ihre E-Mail-Adresse, kann sich aber nicht über ${host} anmelden: gesperrt, Adresse nicht bestätigt, oder dort eine andere Person. Fragen Sie den Betreiber dieses Dienstes.`,
+        `Jemand hier hat Ihre E-Mail-Adresse, kann sich aber nicht über ${host} anmelden: gesperrt, Adresse nicht bestätigt, oder dort eine andere ` +
+        `Person. Fragen Sie den Betreiber dieses Dienstes.`,
     },
   },
 })

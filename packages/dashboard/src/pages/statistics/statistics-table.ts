@@ -59,7 +59,9 @@ export async function namesTable(call: AccountCall, span: ShownSpan): Promise<Ht
   const { first, last, period } = span
   const seg = html`<nav class="seg" aria-label="${words.groupBy}">${NAMES.map(
     (name) =>
-      html`<a href="${path('statistics')}?from=${first}&amp;to=${last}&amp;period=${period}&amp;by=${name}"${name === by && html` aria-current="true"`}>${words.groups[name]}</a>`,
+      html`<a href="${path('statistics')}?from=${first}&amp;to=${last}&amp;period=${period}&amp;by=${name}"${
+        name === by && html` aria-current="true"`
+      }>${words.groups[name]}</a>`,
   )}</nav>`
   if (!found.ok) return html`<section class="box"><header>${seg}</header></section>${problemNote(call, found.problem)}`
   const { stats, total } = found.value
@@ -72,9 +74,10 @@ export async function namesTable(call: AccountCall, span: ShownSpan): Promise<Ht
 function rows(call: AccountCall, by: SubjectName, stats: readonly NamedCounts[]): Html {
   const words = statisticsWords(call.language)
   const head = words.heads[by]
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${head}"><table><thead><tr><th>${head}</th><th class="n">${words.accepted}</th><th class="n">${words.delivered}</th><th class="n">${words.bounced}</th><th class="n wide-only">${words.opened}</th><th class="n wide-only">${words.clicked}</th><th class="n wide-only">${words.complained}</th><th class="n wide-only">p50</th><th class="n wide-only">p90</th><th class="n wide-only">p99</th></tr></thead><tbody>${stats.map(
-    (one) => row(call, one),
-  )}</tbody></table></div>`
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${head}"><table><thead><tr><th>${head}</th><th class="n">${words.accepted}
+    </th><th class="n">${words.delivered}</th><th class="n">${words.bounced}</th><th class="n wide-only">${words.opened}</th><th class="n wide-only">
+    ${words.clicked}</th><th class="n wide-only">${words.complained}</th><th class="n wide-only">p50</th><th class="n wide-only">p90</th>
+    <th class="n wide-only">p99</th></tr></thead><tbody>${stats.map((one) => row(call, one))}</tbody></table></div>`
 }
 
 function row({ format, language }: AccountCall, { name, counts, deliveryTime: time }: NamedCounts): Html {
@@ -83,5 +86,9 @@ function row({ format, language }: AccountCall, { name, counts, deliveryTime: ti
   const seconds = (value: number | undefined): Value => (value === undefined ? '–' : duration(value * 1000))
   return html`<tr><th scope="row" class="any hb">${
     name === null ? html`<span class="faint">${statisticsWords(language).others}</span>` : foreign(name)
-  }</th><td class="n">${number(processed)}</td><td class="n">${number(sent)}</td><td class="n">${share(hard_bounced + soft_bounced + expired, processed)}</td><td class="n wide-only">${share(counts.unique_opened, sent)}</td><td class="n wide-only">${share(counts.unique_clicked, sent)}</td><td class="n wide-only">${share(counts.complained, sent)}</td><td class="n dim wide-only">${seconds(time?.p50)}</td><td class="n dim wide-only">${seconds(time?.p90)}</td><td class="n dim wide-only">${seconds(time?.p99)}</td></tr>`
+  }</th><td class="n">${number(processed)}</td><td class="n">${number(sent)}</td><td class="n">
+  ${share(hard_bounced + soft_bounced + expired, processed)}</td><td class="n wide-only">${share(counts.unique_opened, sent)}</td>
+  <td class="n wide-only">${share(counts.unique_clicked, sent)}</td><td class="n wide-only">${share(counts.complained, sent)}</td>
+  <td class="n dim wide-only">${seconds(time?.p50)}</td><td class="n dim wide-only">${seconds(time?.p90)}</td><td class="n dim wide-only">
+  ${seconds(time?.p99)}</td></tr>`
 }

@@ -38,7 +38,8 @@ async function statistics(call: AccountCall): Promise<Answer> {
       isEmpty
         ? emptyBox(call, 'chart', words.none, words.noneText)
         : html`${tiles(call, total)}
-<div class="cols even"><section class="box w7">${outcomesChart(call, shown.value, span)}</section><section class="box w5">${engagementChart(call, shown.value, span)}</section></div>
+<div class="cols even"><section class="box w7">${outcomesChart(call, shown.value, span)}</section><section class="box w5">
+  ${engagementChart(call, shown.value, span)}</section></div>
 ${await namesTable(call, span)}`
     }
 ${api}`,
@@ -64,11 +65,16 @@ function controls(call: AccountCall, span: ShownSpan): Html {
   const by = subjectOf(call)
   const seg = html`<nav class="seg" aria-label="${words.grain}">${PERIODS.filter((one) => periods.includes(one)).map(
     (one) =>
-      html`<a href="${path('statistics')}?from=${first}&amp;to=${last}&amp;period=${one}&amp;by=${by}"${one === period && html` aria-current="true"`}>${words.periods[one]}</a>`,
+      html`<a href="${path('statistics')}?from=${first}&amp;to=${last}&amp;period=${one}&amp;by=${by}"${one === period && html` aria-current="true"`}>
+        ${words.periods[one]}</a>`,
   )}</nav>`
-  return html`${seg}<button class="btn" type="button" popovertarget="days">${icon('calendar')}${format.period(first, last).join(' – ')}</button><div class="menu pad" id="days" popover><form class="stack s" method="get" action="${path('statistics')}">
-<input type="hidden" name="by" value="${by}">${inputField({ name: 'from', label: words.from, type: 'date', value: first, required: true })}${inputField({ name: 'to', label: words.to, type: 'date', value: last, required: true })}<button class="btn main" type="submit">${words.show}</button></form></div>
-<a class="btn" href="${path('statistics.csv')}?from=${first}&amp;to=${last}&amp;by=${by}">${icon('download')}${words.csv}</a>${exportLink(call, { from: first, to: last })}`
+  return html`${seg}<button class="btn" type="button" popovertarget="days">${icon('calendar')}${format.period(first, last).join(' – ')}</button>
+    <div class="menu pad" id="days" popover><form class="stack s" method="get" action="${path('statistics')}">
+<input type="hidden" name="by" value="${by}">${inputField({ name: 'from', label: words.from, type: 'date', value: first, required: true })}
+  ${inputField({ name: 'to', label: words.to, type: 'date', value: last, required: true })}<button class="btn main" type="submit">${words.show}
+  </button></form></div>
+<a class="btn" href="${path('statistics.csv')}?from=${first}&amp;to=${last}&amp;by=${by}">${icon('download')}${words.csv}</a>
+  ${exportLink(call, { from: first, to: last })}`
 }
 
 /** Links to the last week, month, quarter and year. */
@@ -79,8 +85,14 @@ function presets(call: AccountCall, { first, last }: ShownSpan): Html {
   return html`<nav class="pick" aria-label="${words.span}">${PRESETS.map((days) => {
     const from = daysBefore(today, days - 1)
     const isShown = last === today && first === from
-    return html`<a class="chip" href="${path('statistics')}?from=${from}&amp;to=${today}&amp;by=${subjectOf(call)}"${isShown && html` aria-current="true"`}>${words.lastDays(days)}</a>`
-  })}${daysOf(first, last) > 0 && !PRESETS.some((days) => last === today && first === daysBefore(today, days - 1)) && html`<span class="chip" aria-current="true">${words.ownDays(format.number(daysOf(first, last)))}</span>`}</nav>`
+    return html`<a class="chip" href="${path('statistics')}?from=${from}&amp;to=${today}&amp;by=${subjectOf(call)}"${
+      isShown && html` aria-current="true"`
+    }>${words.lastDays(days)}</a>`
+  })}${
+    daysOf(first, last) > 0 &&
+    !PRESETS.some((days) => last === today && first === daysBefore(today, days - 1)) &&
+    html`<span class="chip" aria-current="true">${words.ownDays(format.number(daysOf(first, last)))}</span>`
+  }</nav>`
 }
 
 type Total = { -readonly [Name in keyof Counts]: Counts[Name] }

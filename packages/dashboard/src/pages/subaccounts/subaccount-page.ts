@@ -41,12 +41,24 @@ async function subaccountPage(call: AccountCall, problem?: string): Promise<Answ
     title: one.username,
     status: problem === undefined ? 200 : 400,
     crumbs: [[words.title, path('subaccounts')]],
-    body: html`${pageHead(foreign(one.username), html`${subaccountState(call, one)} ${words.logsInAs(`${own.name}/${one.username}`)}`, buttons(call, one))}${problemNote(call, problem)}
+    body: html`${pageHead(
+      foreign(one.username),
+      html`${subaccountState(call, one)} ${words.logsInAs(`${own.name}/${one.username}`)}`,
+      buttons(call, one),
+    )}${problemNote(call, problem)}
 ${creditTiles(call, one)}
 ${useChart(call, usage)}
 <div class="cols even"><section class="box w7">${creditForm(call, one)}</section><section class="box w5">${changeForm(call, one)}</section></div>
 ${historyBox(call, history)}
-${byApi(call, { method: 'GET', path: `/v2/subaccounts/getcreditdetails?username=${encodeURIComponent(one.username)}` }, { method: 'POST', path: '/v2/subaccounts/setsubaccountcredit', body: { username: one.username, action: 'increase', amount: 500 } })}`,
+${byApi(
+  call,
+  { method: 'GET', path: `/v2/subaccounts/getcreditdetails?username=${encodeURIComponent(one.username)}` },
+  {
+    method: 'POST',
+    path: '/v2/subaccounts/setsubaccountcredit',
+    body: { username: one.username, action: 'increase', amount: 500 },
+  },
+)}`,
   })
 }
 
@@ -75,9 +87,11 @@ function buttons(call: AccountCall, { disabled, username }: SubaccountFigures): 
 function creditForm(call: AccountCall, { credit }: SubaccountFigures): Html {
   const { form, language } = call
   const words = subaccountsWords(language)
-  return html`<header><h2>${words.move}</h2></header><form class="pad stack s" method="post" action="${pathOf(call, '/credit')}"><p class="hint">${words.moveText}</p>
+  return html`<header><h2>${words.move}</h2></header><form class="pad stack s" method="post" action="${pathOf(call, '/credit')}"><p class="hint">
+    ${words.moveText}</p>
 ${inputField({ name: 'amount', label: words.amount, type: 'number', value: field(form, 'amount'), required: true, maxlength: 13 })}
-<div class="row"><button class="btn" type="submit" name="action" value="increase">${words.add}</button>${credit.limited && html`<button class="btn" type="submit" name="action" value="decrease">${words.take}</button>`}</div></form>`
+<div class="row"><button class="btn" type="submit" name="action" value="increase">${words.add}</button>
+  ${credit.limited && html`<button class="btn" type="submit" name="action" value="decrease">${words.take}</button>`}</div></form>`
 }
 
 function changeForm(call: AccountCall, { creditType, email }: SubaccountFigures): Html {
@@ -86,7 +100,12 @@ function changeForm(call: AccountCall, { creditType, email }: SubaccountFigures)
   return html`<header><h2>${words.change}</h2></header><form class="pad stack s" method="post" action="${pathOf(call)}">
 ${inputField({ name: 'email', label: words.email, type: 'email', value: field(form, 'email') || email, required: true, maxlength: 320 })}
 ${inputField({ name: 'password', label: words.password, type: 'password', autocomplete: 'new-password', hint: words.newPasswordHint })}
-${selectField({ name: 'credit', label: words.credit, value: field(form, 'credit') || creditType, choices: (['unlimited', 'one_time_credit'] as const).map((one) => [one, words.kinds[one]] as const) })}
+${selectField({
+  name: 'credit',
+  label: words.credit,
+  value: field(form, 'credit') || creditType,
+  choices: (['unlimited', 'one_time_credit'] as const).map((one) => [one, words.kinds[one]] as const),
+})}
 <div class="row"><button class="btn" type="submit">${words.save}</button></div></form>`
 }
 

@@ -51,8 +51,21 @@ async function subaccountList(call: AccountCall, made?: Made): Promise<Answer> {
     title: words.title,
     body: html`${pageHead(words.title, words.lead, made || (total === 0 && search === '') ? null : add)}${made && madeNote(call, made)}
 ${(total > 0 || search !== '') && searchForm(call, search)}
-${subaccounts.length === 0 ? empty : html`<section class="box">${table(call, subaccounts)}${pager(call, { at: 'subaccounts', offset, limit: PAGE, total, query: search === '' ? {} : { q: search } })}</section>`}
-${byApi(call, { method: 'GET', path: '/v2/subaccounts/getSubAccounts' }, { method: 'POST', path: '/v2/subaccounts/createSubaccount', body: { username: 'dock2', email: 'd2@ship.example', setpassword: '0' } })}`,
+${
+  subaccounts.length === 0
+    ? empty
+    : html`<section class="box">${table(call, subaccounts)}
+  ${pager(call, { at: 'subaccounts', offset, limit: PAGE, total, query: search === '' ? {} : { q: search } })}</section>`
+}
+${byApi(
+  call,
+  { method: 'GET', path: '/v2/subaccounts/getSubAccounts' },
+  {
+    method: 'POST',
+    path: '/v2/subaccounts/createSubaccount',
+    body: { username: 'dock2', email: 'd2@ship.example', setpassword: '0' },
+  },
+)}`,
   })
 }
 
@@ -65,16 +78,24 @@ function madeNote({ icon, language, path }: AccountCall, { username, secret }: M
 
 function searchForm({ icon, language, path }: AccountCall, search: string): Html {
   const words = subaccountsWords(language)
-  return html`<form class="row" role="search" action="${path('subaccounts')}"><div class="find">${icon('search')}<label class="sr" for="q">${words.search}</label><input class="in" id="q" name="q" type="search" value="${search}" placeholder="${words.search}" autocomplete="off" spellcheck="false" maxlength="64"><kbd class="wide-only">/</kbd></div><button class="btn" type="submit">${words.find}</button></form>`
+  return html`<form class="row" role="search" action="${path('subaccounts')}"><div class="find">${icon('search')}<label class="sr" for="q">
+    ${words.search}</label>
+    <input class="in" id="q" name="q" type="search" value="${search}" placeholder="${words.search}" autocomplete="off" spellcheck="false" maxlength="64">
+    <kbd class="wide-only">/</kbd></div><button class="btn" type="submit">${words.find}</button></form>`
 }
 
 function table(call: AccountCall, subaccounts: readonly SubaccountFigures[]): Html {
   const { format, language, path } = call
   const words = subaccountsWords(language)
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table class="hov"><thead><tr><th>${words.name}</th><th>${words.state}</th><th class="n wide-only">${words.used}</th><th class="n">${words.left}</th><th class="wide-only">${words.forecast}</th><th class="n wide-only">${words.since}</th></tr></thead><tbody>${subaccounts.map(
-    (one) =>
-      html`<tr><td class="any"><a class="go" href="${path(`subaccounts/${one.username}`)}">${foreign(one.username)}</a><small>${foreign(one.email)}</small></td><td>${subaccountState(call, one)}</td><td class="n wide-only">${format.number(one.used)}</td><td class="n">${one.credit.available === null ? html`<span class="faint">${words.shared}</span>` : format.number(one.credit.available)}</td><td class="wide-only dim">${forecastText(call, one.runsOutAt)}</td><td class="n wide-only faint">${format.time(one.createdAt)}</td></tr>`,
-  )}</tbody></table></div>`
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table class="hov"><thead><tr><th>${words.name}</th><th>
+    ${words.state}</th><th class="n wide-only">${words.used}</th><th class="n">${words.left}</th><th class="wide-only">${words.forecast}</th>
+    <th class="n wide-only">${words.since}</th></tr></thead><tbody>${subaccounts.map(
+      (one) =>
+        html`<tr><td class="any"><a class="go" href="${path(`subaccounts/${one.username}`)}">${foreign(one.username)}</a><small>${foreign(one.email)}
+        </small></td><td>${subaccountState(call, one)}</td><td class="n wide-only">${format.number(one.used)}</td><td class="n">
+        ${one.credit.available === null ? html`<span class="faint">${words.shared}</span>` : format.number(one.credit.available)}</td>
+        <td class="wide-only dim">${forecastText(call, one.runsOutAt)}</td><td class="n wide-only faint">${format.time(one.createdAt)}</td></tr>`,
+    )}</tbody></table></div>`
 }
 
 function subaccountForm(call: AccountCall, problem?: string): Answer {
@@ -84,12 +105,14 @@ function subaccountForm(call: AccountCall, problem?: string): Answer {
     title: words.make,
     status: problem === undefined ? 200 : 400,
     crumbs: [[words.title, path('subaccounts')]],
-    body: html`${pageHead(words.make, words.makeLead)}${problemNote(call, problem)}<section class="box"><form class="pad stack" method="post" action="${path('subaccounts')}">
+    body: html`${pageHead(words.make, words.makeLead)}${problemNote(call, problem)}<section class="box">
+      <form class="pad stack" method="post" action="${path('subaccounts')}">
 ${inputField({ name: 'username', label: words.name, value: field(form, 'username'), hint: words.nameHint, required: true, autofocus: true, maxlength: 64 })}
 ${inputField({ name: 'email', label: words.email, type: 'email', value: field(form, 'email'), required: true, maxlength: 320 })}
 ${inputField({ name: 'password', label: words.password, type: 'password', autocomplete: 'new-password', hint: words.passwordHint(own.name) })}
 ${selectField({ name: 'credit', label: words.credit, value: field(form, 'credit'), choices: CREDIT_TYPES.map((one) => [one, words.kinds[one]] as const) })}
-<div class="row"><button class="btn main" type="submit">${words.make}</button><a class="btn" href="${path('subaccounts')}">${frameWords(language).cancel}</a></div></form></section>`,
+<div class="row"><button class="btn main" type="submit">${words.make}</button><a class="btn" href="${path('subaccounts')}">
+  ${frameWords(language).cancel}</a></div></form></section>`,
   })
 }
 

@@ -45,12 +45,18 @@ async function suppressionList(call: AccountCall, problem?: string): Promise<Ans
     title: words.title,
     live: 'events',
     status: problem === undefined ? 200 : 400,
-    body: html`${pageHead(words.title, words.lead, html`<a class="btn" href="${path('suppressions.csv')}">${icon('download')}${words.export}</a>${exportLink(call, { events: ['hardbounce', 'spam', 'unsubscribed'] })}${add}`)}
+    body: html`${pageHead(
+      words.title,
+      words.lead,
+      html`<a class="btn" href="${path('suppressions.csv')}">${icon('download')}${words.export}</a>
+      ${exportLink(call, { events: ['hardbounce', 'spam', 'unsubscribed'] })}${add}`,
+    )}
 ${problemNote(call, problem ?? (listed.ok ? undefined : listed.problem))}
 ${searchForm(call, search, reason)}
 ${
   suppressions.length > 0
-    ? html`<section class="box">${table(call, suppressions)}${pager(call, { at: 'suppressions', offset, limit: PAGE, total, query: { q: search, reason: reason ?? '' } })}</section>`
+    ? html`<section class="box">${table(call, suppressions)}
+      ${pager(call, { at: 'suppressions', offset, limit: PAGE, total, query: { q: search, reason: reason ?? '' } })}</section>`
     : isFiltered
       ? emptyBox(call, 'search', words.nothing, words.nothingText)
       : emptyBox(call, 'ban', words.none, words.noneText, add)
@@ -78,17 +84,26 @@ function searchForm(
     })
     return html`<a class="chip" href="${path('suppressions')}?${fields.toString()}"${(reason ?? '') === value && html` aria-current="true"`}>${label}</a>`
   }
-  return html`<div class="stack s"><form class="row" role="search" action="${path('suppressions')}"><div class="find">${icon('search')}<label class="sr" for="q">${words.search}</label><input class="in" id="q" name="q" type="search" value="${search}" placeholder="${words.search}" autocomplete="off" spellcheck="false" maxlength="320"><kbd class="wide-only">/</kbd></div><button class="btn" type="submit">${words.find}</button></form>
-<nav class="pick" aria-label="${words.reason}">${chip('', words.all)}${SUPPRESSION_REASONS.filter((one) => one !== 'global').map((one) => chip(one, words.reasons[one]))}</nav></div>`
+  return html`<div class="stack s"><form class="row" role="search" action="${path('suppressions')}"><div class="find">${icon('search')}
+    <label class="sr" for="q">${words.search}</label>
+    <input class="in" id="q" name="q" type="search" value="${search}" placeholder="${words.search}" autocomplete="off" spellcheck="false" maxlength="320">
+    <kbd class="wide-only">/</kbd></div><button class="btn" type="submit">${words.find}</button></form>
+<nav class="pick" aria-label="${words.reason}">${chip('', words.all)}
+  ${SUPPRESSION_REASONS.filter((one) => one !== 'global').map((one) => chip(one, words.reasons[one]))}</nav></div>`
 }
 
 function table(call: AccountCall, suppressions: readonly Suppression[]): Html {
   const { format, language } = call
   const words = suppressionsWords(language)
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table><thead><tr><th>${words.value}</th><th class="wide-only">${words.reason}</th><th class="wide-only">${words.cause}</th><th class="n wide-only">${words.since}</th><th><span class="sr">${words.remove}</span></th></tr></thead><tbody>${suppressions.map(
-    (one, at) =>
-      html`<tr><td><span class="any">${foreign(one.value)}</span>${one.scope === 'domain' && html` <span class="badge">${words.wholeDomain}</span>`}${one.scope === 'group' && html` <span class="badge">${words.group(one.group)}</span>`}<small class="narrow">${words.reasons[one.reason]}</small></td><td class="wide-only">${words.reasons[one.reason]}</td><td class="wide-only dim">${cause(call, one)}</td><td class="n wide-only faint">${format.time(one.since)}</td><td class="n">${call.may('suppressions') && removal(call, one, at)}</td></tr>`,
-  )}</tbody></table></div>`
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table><thead><tr><th>${words.value}</th>
+    <th class="wide-only">${words.reason}</th><th class="wide-only">${words.cause}</th><th class="n wide-only">${words.since}</th><th><span class="sr">
+    ${words.remove}</span></th></tr></thead><tbody>${suppressions.map(
+      (one, at) =>
+        html`<tr><td><span class="any">${foreign(one.value)}</span>${one.scope === 'domain' && html` <span class="badge">${words.wholeDomain}</span>`}
+        ${one.scope === 'group' && html` <span class="badge">${words.group(one.group)}</span>`}<small class="narrow">${words.reasons[one.reason]}
+        </small></td><td class="wide-only">${words.reasons[one.reason]}</td><td class="wide-only dim">${cause(call, one)}</td>
+        <td class="n wide-only faint">${format.time(one.since)}</td><td class="n">${call.may('suppressions') && removal(call, one, at)}</td></tr>`,
+    )}</tbody></table></div>`
 }
 
 function cause({ language, may, path }: AccountCall, { cause: made }: Suppression): Value {
@@ -106,7 +121,8 @@ function removal({ language, path }: AccountCall, { scope, value, group }: Suppr
     title: words.removeTitle(value),
     text: words.removeText,
     action: path('suppressions/remove'),
-    fields: html`<input type="hidden" name="scope" value="${scope}"><input type="hidden" name="value" value="${value}"><input type="hidden" name="group" value="${group}">`,
+    fields: html`<input type="hidden" name="scope" value="${scope}"><input type="hidden" name="value" value="${value}">
+      <input type="hidden" name="group" value="${group}">`,
   })
 }
 
@@ -117,9 +133,20 @@ function suppressionForm(call: AccountCall, problem?: string): Answer {
     title: words.addTitle,
     status: problem === undefined ? 200 : 400,
     crumbs: [[words.title, path('suppressions')]],
-    body: html`${pageHead(words.addTitle, null)}${problemNote(call, problem)}<section class="box"><form class="pad stack" method="post" action="${path('suppressions')}">
-${textField({ name: 'entries', label: words.entries, value: field(form, 'entries') || field(query, 'value'), hint: words.entriesHint, required: true, autofocus: true, rows: 6, placeholder: 'x@harbor.example' })}
-<div class="row"><button class="btn main" type="submit">${words.addButton}</button><a class="btn" href="${path('suppressions')}">${frameWords(language).cancel}</a></div></form></section>`,
+    body: html`${pageHead(words.addTitle, null)}${problemNote(call, problem)}<section class="box">
+      <form class="pad stack" method="post" action="${path('suppressions')}">
+${textField({
+  name: 'entries',
+  label: words.entries,
+  value: field(form, 'entries') || field(query, 'value'),
+  hint: words.entriesHint,
+  required: true,
+  autofocus: true,
+  rows: 6,
+  placeholder: 'x@harbor.example',
+})}
+<div class="row"><button class="btn main" type="submit">${words.addButton}</button><a class="btn" href="${path('suppressions')}">
+  ${frameWords(language).cancel}</a></div></form></section>`,
   })
 }
 

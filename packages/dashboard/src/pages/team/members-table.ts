@@ -9,12 +9,20 @@ export function membersTable(call: AccountCall, members: readonly Member[]): Htm
   const { format, language, visitor } = call
   const words = teamWords(language)
   const { roles } = frameWords(language)
-  return html`<section class="box"><div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table><thead><tr><th>${words.member}</th><th class="wide-only">${words.role}</th><th class="wide-only">${words.factor}</th><th class="n wide-only">${words.since}</th><th class="n wide-only">${words.seen}</th><th><span class="sr">${words.actions}</span></th></tr></thead><tbody>${members.map(
-    (member) =>
-      html`<tr><td><b class="any">${foreign(member.name)}</b>${member.userId === visitor.user.id && html` <span class="badge">${words.you}</span>`}${member.disabled && html` <span class="badge bad">${words.disabled}</span>`}${member.email !== null && html`<small class="any">${foreign(member.email)}</small>`}<small class="narrow">${roles[member.role]}</small></td><td class="wide-only">${roles[member.role]}</td><td class="wide-only">${factor(call, member)}</td><td class="n wide-only faint">${format.day(member.since)}</td><td class="n wide-only faint">${
-        member.lastSeenAt ? format.ago(member.lastSeenAt) : words.never
-      }</td><td class="n"><span class="acts">${changeRole(call, member)}${remove(call, member)}</span></td></tr>`,
-  )}</tbody></table></div></section>`
+  return html`<section class="box"><div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table><thead><tr><th>${words.member}
+    </th><th class="wide-only">${words.role}</th><th class="wide-only">${words.factor}</th><th class="n wide-only">${words.since}</th>
+    <th class="n wide-only">${words.seen}</th><th><span class="sr">${words.actions}</span></th></tr></thead><tbody>${members.map(
+      (member) =>
+        html`<tr><td><b class="any">${foreign(member.name)}</b>${member.userId === visitor.user.id && html` <span class="badge">${words.you}</span>`}
+        ${member.disabled && html` <span class="badge bad">${words.disabled}</span>`}${
+          member.email !== null &&
+          html`<small class="any">
+        ${foreign(member.email)}</small>`
+        }<small class="narrow">${roles[member.role]}</small></td><td class="wide-only">${roles[member.role]}</td>
+        <td class="wide-only">${factor(call, member)}</td><td class="n wide-only faint">${format.day(member.since)}</td><td class="n wide-only faint">${
+          member.lastSeenAt ? format.ago(member.lastSeenAt) : words.never
+        }</td><td class="n"><span class="acts">${changeRole(call, member)}${remove(call, member)}</span></td></tr>`,
+    )}</tbody></table></div></section>`
 }
 
 function factor({ icon, language }: AccountCall, { secondFactor }: Member): Html {
@@ -70,17 +78,22 @@ export function invitationsTable(call: AccountCall, invitations: readonly Invita
   const { roles } = frameWords(language)
   return (
     invitations.length > 0 &&
-    html`<section class="box"><header><h2>${words.invitations}</h2></header><div class="scroll" tabindex="0" role="region" aria-label="${words.invitations}"><table><thead><tr><th>${words.email}</th><th class="wide-only">${words.role}</th><th class="wide-only">${words.by}</th><th class="n wide-only">${words.until}</th><th><span class="sr">${words.actions}</span></th></tr></thead><tbody>${invitations.map(
-      ({ id, email, role, invitedBy, expiresAt, mailed }) =>
-        html`<tr><td><span class="any">${foreign(email)}</span>${!mailed && html` <span class="badge wait">${words.notMailed}</span>`}<small class="narrow">${roles[role]}</small></td><td class="wide-only">${roles[role]}</td><td class="wide-only dim">${invitedBy === null ? words.byOperator : foreign(invitedBy)}</td><td class="n wide-only faint">${format.time(expiresAt)}</td><td class="n">${ask(
-          {
-            id: `revoke-${id}`,
-            button: words.revoke,
-            title: words.revokeTitle(email),
-            text: words.revokeText,
-            action: path(`team/invitations/${id}/revoke`),
-          },
-        )}</td></tr>`,
-    )}</tbody></table></div></section>`
+    html`<section class="box"><header><h2>${words.invitations}</h2></header>
+      <div class="scroll" tabindex="0" role="region" aria-label="${words.invitations}"><table><thead><tr><th>${words.email}</th><th class="wide-only">
+      ${words.role}</th><th class="wide-only">${words.by}</th><th class="n wide-only">${words.until}</th><th><span class="sr">${words.actions}</span>
+      </th></tr></thead><tbody>${invitations.map(
+        ({ id, email, role, invitedBy, expiresAt, mailed }) =>
+          html`<tr><td><span class="any">${foreign(email)}</span>${!mailed && html` <span class="badge wait">${words.notMailed}</span>`}
+          <small class="narrow">${roles[role]}</small></td><td class="wide-only">${roles[role]}</td><td class="wide-only dim">
+          ${invitedBy === null ? words.byOperator : foreign(invitedBy)}</td><td class="n wide-only faint">${format.time(expiresAt)}</td><td class="n">${ask(
+            {
+              id: `revoke-${id}`,
+              button: words.revoke,
+              title: words.revokeTitle(email),
+              text: words.revokeText,
+              action: path(`team/invitations/${id}/revoke`),
+            },
+          )}</td></tr>`,
+      )}</tbody></table></div></section>`
   )
 }

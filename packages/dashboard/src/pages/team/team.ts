@@ -53,7 +53,10 @@ ${invitationsTable(call, invitations)}${rolesTable(call)}`,
 function rolesTable({ language }: AccountCall): Value {
   const words = teamWords(language)
   const { roles } = frameWords(language)
-  return html`<details><summary class="q">${words.roles}</summary><dl class="dl later">${ROLES.map((role) => html`<dt>${roles[role]}</dt><dd>${words.about[role]}</dd>`)}</dl></details>`
+  return html`<details><summary class="q">${words.roles}</summary><dl class="dl later">${ROLES.map(
+    (role) => html`<dt>${roles[role]}</dt><dd>
+    ${words.about[role]}</dd>`,
+  )}</dl></details>`
 }
 
 function inviteForm(call: AccountCall, problem?: string): Answer {
@@ -67,7 +70,8 @@ function inviteForm(call: AccountCall, problem?: string): Answer {
 <section class="box"><form class="pad stack" method="post" action="${path('team')}">
 ${inputField({ name: 'email', label: words.email, type: 'email', value: field(form, 'email'), required: true, autofocus: true, maxlength: 320 })}
 ${roleField(call, { id: 'role', value: field(form, 'role') || 'developer' })}
-<div class="row"><button class="btn main" type="submit">${words.send}</button><a class="btn" href="${path('team')}">${frameWords(language).cancel}</a></div></form></section>
+<div class="row"><button class="btn main" type="submit">${words.send}</button><a class="btn" href="${path('team')}">${frameWords(language).cancel}</a>
+  </div></form></section>
 ${rolesTable(call)}`,
   })
 }
@@ -80,7 +84,8 @@ async function invite(call: AccountCall): Promise<Answer> {
   const { invitation, url } = made.value
   if (url === undefined) return redirect(path('team'), 'invited')
   const words = teamWords(language)
-  const note = html`<section class="note wait">${icon('info', 'wait')}<div class="stack s"><div><b>${words.noMail}</b><p>${words.noMailText(invitation.email)}</p></div>
+  const note = html`<section class="note wait">${icon('info', 'wait')}<div class="stack s"><div><b>${words.noMail}</b><p>
+    ${words.noMailText(invitation.email)}</p></div>
 <div class="secret"><code id="secret">${url}</code><button class="btn main" type="button" data-copy-from="secret">${icon('copy')}${words.copy}</button></div>
 <div class="row"><a href="${path('team')}">${words.handed}</a></div></div></section>`
   return team(call, { note })

@@ -53,9 +53,10 @@ function difference(
   const near = nearChanges(lines)
   const shown = cut(near)
   const isAll = isComplete && shown.length === near.length
-  return html`<section class="box"><header><h2>${words[part]}</h2><p>+${count('added')} −${count('removed')}</p></header><div class="code" tabindex="0" role="region" aria-label="${words[part]}"><pre>${shown.map(
-    (line) => (line === null ? html`<b>⋯</b>\n` : lineOf(line)),
-  )}</pre></div>${!isAll && html`<footer>${words.compareCut}</footer>`}</section>`
+  return html`<section class="box"><header><h2>${words[part]}</h2><p>+${count('added')} −${count('removed')}</p></header>
+    <div class="code" tabindex="0" role="region" aria-label="${words[part]}"><pre>${shown.map((line) =>
+      line === null ? html`<b>⋯</b>\n` : lineOf(line),
+    )}</pre></div>${!isAll && html`<footer>${words.compareCut}</footer>`}</section>`
 }
 
 function lineOf({ kind, text }: DiffLine): Value {

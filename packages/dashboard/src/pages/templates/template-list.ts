@@ -25,13 +25,15 @@ export async function templateList(call: AccountCall): Promise<Answer> {
   const { rows, total } = await (isMerge ? mergeRows(call, offset) : editableRows(call, offset))
   const add =
     may('templates') && html`<a class="btn main" href="${path('templates/new')}">${icon('plus')}${words.add}</a>`
-  const seg = html`<nav class="seg" aria-label="${words.kind}"><a href="${path('templates')}"${!isMerge && html` aria-current="true"`}>${words.dynamicTab}</a><a href="${path('templates')}?kind=merge"${isMerge && html` aria-current="true"`}>${words.mergeTab}</a></nav>`
+  const seg = html`<nav class="seg" aria-label="${words.kind}"><a href="${path('templates')}"${!isMerge && html` aria-current="true"`}>
+    ${words.dynamicTab}</a><a href="${path('templates')}?kind=merge"${isMerge && html` aria-current="true"`}>${words.mergeTab}</a></nav>`
   return page({
     title: words.title,
     body: html`${pageHead(words.title, words.lead, html`${seg}${total > 0 && add}`)}${
       rows.length === 0
         ? emptyBox(call, 'template', words.none, isMerge ? words.noneMerge : words.noneText, add)
-        : html`<section class="box">${table(call, rows)}${pager(call, { at: 'templates', offset, limit: PAGE, total, query: isMerge ? { kind: 'merge' } : {} })}</section>`
+        : html`<section class="box">${table(call, rows)}
+          ${pager(call, { at: 'templates', offset, limit: PAGE, total, query: isMerge ? { kind: 'merge' } : {} })}</section>`
     }
 ${byApi(call, isMerge ? { method: 'GET', path: '/v2/template' } : { method: 'GET', path: '/v3/templates?generations=dynamic' })}`,
   })
@@ -40,10 +42,17 @@ ${byApi(call, isMerge ? { method: 'GET', path: '/v2/template' } : { method: 'GET
 function table(call: AccountCall, rows: readonly Row[]): Html {
   const { format, language, path } = call
   const words = templatesWords(language)
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table class="hov"><thead><tr><th>${words.name}</th><th class="wide-only">${words.subject}</th><th class="wide-only">${words.id}</th><th class="wide-only">${words.versions}</th><th class="n">${words.changed}</th></tr></thead><tbody>${rows.map(
-    ({ id, name, subject, versions, updatedAt, legacy }) =>
-      html`<tr><td class="any"><a class="go" href="${path(`templates/${id}`)}">${foreign(name)}</a>${legacy && html` <span class="badge">${words.kinds.legacy}</span>`}</td><td class="any dim wide-only">${foreign(subject)}</td><td class="wide-only mono faint">${id}</td><td class="wide-only dim">${versions}</td><td class="n faint">${format.ago(updatedAt)}</td></tr>`,
-  )}</tbody></table></div>`
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table class="hov"><thead><tr><th>${words.name}</th>
+    <th class="wide-only">${words.subject}</th><th class="wide-only">${words.id}</th><th class="wide-only">${words.versions}</th><th class="n">
+    ${words.changed}</th></tr></thead><tbody>${rows.map(
+      ({ id, name, subject, versions, updatedAt, legacy }) =>
+        html`<tr><td class="any"><a class="go" href="${path(`templates/${id}`)}">${foreign(name)}</a>${
+          legacy &&
+          html` <span class="badge">
+        ${words.kinds.legacy}</span>`
+        }</td><td class="any dim wide-only">${foreign(subject)}</td><td class="wide-only mono faint">${id}</td>
+        <td class="wide-only dim">${versions}</td><td class="n faint">${format.ago(updatedAt)}</td></tr>`,
+    )}</tbody></table></div>`
 }
 
 async function editableRows({ core, account: own, language }: AccountCall, offset: number) {

@@ -68,7 +68,8 @@ function templateForm(call: AccountCall, problem?: string): Answer {
     title: words.add,
     status: problem === undefined ? 200 : 400,
     crumbs: [[words.title, path('templates')]],
-    body: html`${pageHead(words.add, null)}${problemNote(call, problem)}<section class="box"><form class="pad stack" method="post" action="${path('templates')}">
+    body: html`${pageHead(words.add, null)}${problemNote(call, problem)}<section class="box">
+      <form class="pad stack" method="post" action="${path('templates')}">
 ${inputField({ name: 'name', label: words.name, value: field(form, 'name'), hint: words.nameHint, required: true, autofocus: true, maxlength: 100 })}
 ${selectField({
   name: 'kind',
@@ -80,7 +81,8 @@ ${selectField({
     ['merge', words.kinds.merge],
   ],
 })}
-<div class="row"><button class="btn main" type="submit">${words.add}</button><a class="btn" href="${path('templates')}">${frameWords(language).cancel}</a></div></form></section>`,
+<div class="row"><button class="btn main" type="submit">${words.add}</button><a class="btn" href="${path('templates')}">${frameWords(language).cancel}
+  </a></div></form></section>`,
   })
 }
 

@@ -44,7 +44,11 @@ export async function versionPage(
     title: template.name,
     status: problem === undefined ? 200 : 400,
     crumbs: [[words.title, path(`templates${template.kind === 'merge' ? '?kind=merge' : ''}`)]],
-    body: html`${pageHead(html`${foreign(template.name)}`, html`${version && words.versionName(version.name)} ${state}`, version && buttons(call, template, version))}
+    body: html`${pageHead(
+      html`${foreign(template.name)}`,
+      html`${version && words.versionName(version.name)} ${state}`,
+      version && buttons(call, template, version),
+    )}
 ${problemNote(call, problem)}
 ${fitsForm(texts) ? (version || may('templates')) && editor(call, template, version, texts, shown) : version && tooLarge(call, template, version, texts, shown)}
 ${versionList(call, template, version)}
@@ -87,7 +91,8 @@ function tooLarge(
   const { format, language, path } = call
   const words = templatesWords(language)
   const at = path(`templates/${template.id}/versions/${version.id}`)
-  return html`<section class="box"><header><h2>${words.preview}</h2><p>${words.tooLarge(format.size(octetsOf(texts)))}</p></header><iframe class="frame" sandbox="" src="${at}/preview" title="${words.preview}"></iframe>${hints(call, shown)}</section>`
+  return html`<section class="box"><header><h2>${words.preview}</h2><p>${words.tooLarge(format.size(octetsOf(texts)))}</p></header>
+    <iframe class="frame" sandbox="" src="${at}/preview" title="${words.preview}"></iframe>${hints(call, shown)}</section>`
 }
 
 /** The form of a version; without one, of the first. */
@@ -104,7 +109,13 @@ function editor(
   const at = path(`templates/${template.id}/versions${version ? `/${version.id}` : ''}`)
   const canPreview = version !== undefined && kind !== 'merge' && call.may('templates')
   const previews = html`<button class="btn s push" type="submit" formaction="${at}/preview" formtarget="preview" data-previews>${words.preview}</button>`
-  const fields = html`${inputField({ name: 'subject', label: words.subject, value: texts.subject, maxlength: 1000, ...(shown && shown.subject !== texts.subject ? { hint: words.subjectShown(shown.subject) } : {}) })}
+  const fields = html`${inputField({
+    name: 'subject',
+    label: words.subject,
+    value: texts.subject,
+    maxlength: 1000,
+    ...(shown && shown.subject !== texts.subject ? { hint: words.subjectShown(shown.subject) } : {}),
+  })}
 <section class="box"><header><h2>${words.html}</h2>${canPreview ? previews : version && html`<p class="push wide-only">${words.previewOf}</p>`}</header>${
     version
       ? html`<div class="edit"><div><label class="sr" for="f-html">${words.html}</label><textarea class="in" id="f-html" name="html" spellcheck="false">
@@ -113,7 +124,18 @@ ${texts.html}</textarea></div><iframe class="frame" name="preview" sandbox="" sr
   }${hints(call, shown)}</section>
 ${
   kind !== 'merge' &&
-  html`<div class="cols even"><section class="box w7"><div class="pad stack s">${textField({ name: 'plain', label: words.plain, value: texts.plain, rows: 8 })}${checkField({ name: 'generatePlain', label: words.generatePlain, hint: words.generateHint, checked: texts.generatePlain })}</div></section><section class="box w5"><div class="pad">${textField({ name: 'testData', label: words.testData, value: texts.testData, hint: words.testDataHint, rows: 8, placeholder: '{"name": "Ada"}' })}</div></section></div>`
+  html`<div class="cols even"><section class="box w7"><div class="pad stack s">
+    ${textField({ name: 'plain', label: words.plain, value: texts.plain, rows: 8 })}
+    ${checkField({ name: 'generatePlain', label: words.generatePlain, hint: words.generateHint, checked: texts.generatePlain })}</div></section>
+    <section class="box w5"><div class="pad">
+    ${textField({
+      name: 'testData',
+      label: words.testData,
+      value: texts.testData,
+      hint: words.testDataHint,
+      rows: 8,
+      placeholder: '{"name": "Ada"}',
+    })}</div></section></div>`
 }`
   if (!call.may('templates')) return html`<fieldset class="opts" disabled>${fields}</fieldset>`
   return html`<form class="stack" method="post" action="${at}" data-unsaved>
@@ -127,10 +149,12 @@ function hints({ icon, language }: AccountCall, shown: Preview | undefined): Val
   if (!shown) return null
   const { missing, problems } = shown
   if (problems.length > 0)
-    return html`<footer class="row gap"><span class="state bad">${icon('warn', 'bad')}<span>${words.fails}</span></span><span class="any">${problems.join(' ')}</span></footer>`
+    return html`<footer class="row gap"><span class="state bad">${icon('warn', 'bad')}<span>${words.fails}</span></span><span class="any">
+      ${problems.join(' ')}</span></footer>`
   if (missing.length === 0)
     return html`<footer class="row gap"><span class="state good">${icon('check', 'good')}<span>${words.noHints}</span></span></footer>`
-  return html`<footer class="row gap"><span class="state wait">${icon('warn', 'wait')}<span>${words.missing(missing.length)}</span></span><span class="any">${missing.map((name) => html`<code>${name}</code> `)}${words.missingText}</span></footer>`
+  return html`<footer class="row gap"><span class="state wait">${icon('warn', 'wait')}<span>${words.missing(missing.length)}</span></span>
+    <span class="any">${missing.map((name) => html`<code>${name}</code> `)}${words.missingText}</span></footer>`
 }
 
 /** The active version is what messages use: the safe button makes a new version. */
@@ -147,16 +171,19 @@ function saveButtons({ language }: AccountCall, isMerge: boolean, version: Shown
 function versionList(call: AccountCall, { id, versions }: ShownTemplate, shown: ShownVersion | undefined): Html {
   const { format, icon, language, path } = call
   const words = templatesWords(language)
-  return html`<section class="box"><header><h2>${words.versions}</h2></header><div class="scroll" tabindex="0" role="region" aria-label="${words.versions}"><table class="hov"><tbody>${versions
-    .slice(0, 100)
-    .map(
-      (version) =>
-        html`<tr${version.id === shown?.id && html` aria-selected="true"`}><td><a class="go" href="${path(`templates/${id}/versions/${version.id}`)}">${foreign(words.versionName(version.name))}</a></td><td>${
-          version.active && html`<span class="state good">${icon('check', 'good')}<span>${words.active}</span></span>`
-        }</td><td class="n faint">${format.time(version.at)}</td><td class="n">${
-          shown !== undefined &&
-          version.id !== shown.id &&
-          html`<a class="btn s" href="${path(`templates/${id}/compare`)}?from=${version.id}&amp;to=${shown.id}" aria-label="${words.compareWith}: ${words.versionName(version.name)}">${words.compareWith}</a>`
-        }</td></tr>`,
-    )}</tbody></table></div></section>`
+  return html`<section class="box"><header><h2>${words.versions}</h2></header>
+    <div class="scroll" tabindex="0" role="region" aria-label="${words.versions}"><table class="hov"><tbody>${versions
+      .slice(0, 100)
+      .map(
+        (version) =>
+          html`<tr${version.id === shown?.id && html` aria-selected="true"`}><td><a class="go" href="${path(`templates/${id}/versions/${version.id}`)}">
+          ${foreign(words.versionName(version.name))}</a></td><td>${
+            version.active && html`<span class="state good">${icon('check', 'good')}<span>${words.active}</span></span>`
+          }</td><td class="n faint">${format.time(version.at)}</td><td class="n">${
+            shown !== undefined &&
+            version.id !== shown.id &&
+            html`<a class="btn s" href="${path(`templates/${id}/compare`)}?from=${version.id}&amp;to=${shown.id}"
+            aria-label="${words.compareWith}: ${words.versionName(version.name)}">${words.compareWith}</a>`
+          }</td></tr>`,
+      )}</tbody></table></div></section>`
 }

@@ -28,13 +28,16 @@ export function deliveriesBox(call: AccountCall, { id }: Webhook, deliveries: re
   const shown = deliveries.filter(({ problem }) => !isFailed || problem !== null).slice(0, MAX_SHOWN)
   const link = (label: string, of: string, current: boolean) =>
     html`<a href="${path(`webhooks/${id}`)}${of}"${current && html` aria-current="true"`}>${label}</a>`
-  return html`<section class="box"><header><h2>${words.deliveries}</h2><nav class="seg push" aria-label="${words.which}">${link(words.all, '', !isFailed)}${link(words.failed, '?show=failed', isFailed)}</nav></header>${
-    shown.length === 0
-      ? html`<div class="void"><p>${isFailed ? words.noFailed : words.noDeliveries}</p></div>`
-      : html`<div class="scroll" tabindex="0" role="region" aria-label="${words.deliveries}"><table><thead><tr><th>${words.answer}</th><th>${words.range}</th><th class="wide-only">${words.batch}</th><th class="n wide-only">${words.attempt}</th><th class="n wide-only">${words.took}</th><th class="n">${words.when}</th></tr></thead><tbody>${shown.map(
-          (one) => row(call, one),
+  return html`<section class="box"><header><h2>${words.deliveries}</h2><nav class="seg push" aria-label="${words.which}">
+    ${link(words.all, '', !isFailed)}${link(words.failed, '?show=failed', isFailed)}</nav></header>${
+      shown.length === 0
+        ? html`<div class="void"><p>${isFailed ? words.noFailed : words.noDeliveries}</p></div>`
+        : html`<div class="scroll" tabindex="0" role="region" aria-label="${words.deliveries}"><table><thead><tr><th>${words.answer}</th><th>
+        ${words.range}</th><th class="wide-only">${words.batch}</th><th class="n wide-only">${words.attempt}</th><th class="n wide-only">${words.took}
+        </th><th class="n">${words.when}</th></tr></thead><tbody>${shown.map((one) =>
+          row(call, one),
         )}</tbody></table></div>`
-  }</section>`
+    }</section>`
 }
 
 function row({ format, icon, language }: AccountCall, delivery: WebhookDelivery): Html {
@@ -44,7 +47,9 @@ function row({ format, icon, language }: AccountCall, delivery: WebhookDelivery)
   const result = status === null ? words.noAnswer : String(status)
   return html`<tr><td><span class="state ${tone}">${icon(problem === null ? 's-delivered' : 's-bounced', tone)}<span>${result}</span></span>${
     problem !== null && status === null && html`<small class="any">${foreign(problem)}</small>`
-  }</td><td class="dim">${range(format.number, after, to)}</td><td class="wide-only mono dim">msg_${batchId.slice(0, 8)}…</td><td class="n wide-only dim">${format.number(attempt)}</td><td class="n wide-only dim">${format.duration(milliseconds)}</td><td class="n faint">${format.time(at)}</td></tr>`
+  }</td><td class="dim">${range(format.number, after, to)}</td><td class="wide-only mono dim">msg_${batchId.slice(0, 8)}…</td>
+  <td class="n wide-only dim">${format.number(attempt)}</td><td class="n wide-only dim">${format.duration(milliseconds)}</td><td class="n faint">
+  ${format.time(at)}</td></tr>`
 }
 
 function range(number: (value: number) => string, after: number, to: number): string {
@@ -65,11 +70,14 @@ export function deadBox(call: AccountCall, { id }: Webhook, { batches, total, of
   const again = path(`webhooks/${id}/redeliver`)
   return html`<section class="box"><header>${icon('warn', 'wait')}<h2>${words.dead(format.number(total), total)}</h2><p>${words.deadText}</p>${
     may('webhooks') && html`<div class="push">${actButton(words.sendAll, again)}</div>`
-  }</header><div class="scroll" tabindex="0" role="region" aria-label="${words.deadTable}"><table><thead><tr><th>${words.range}</th><th>${words.problem}</th><th class="n wide-only">${words.attempt}</th><th class="n wide-only">${words.lastTry}</th><th><span class="sr">${words.sendAgain}</span></th></tr></thead><tbody>${batches.map(
+  }</header><div class="scroll" tabindex="0" role="region" aria-label="${words.deadTable}"><table><thead><tr><th>${words.range}</th><th>
+  ${words.problem}</th><th class="n wide-only">${words.attempt}</th><th class="n wide-only">${words.lastTry}</th><th><span class="sr">
+  ${words.sendAgain}</span></th></tr></thead><tbody>${batches.map(
     (batch) =>
-      html`<tr><td>${range(format.number, batch.after, batch.to)}</td><td class="any dim">${foreign(batch.problem ?? '')}</td><td class="n wide-only dim">${format.number(batch.attempts)}</td><td class="n wide-only faint">${format.time(batch.failedAt)}</td><td class="n">${
-        may('webhooks') &&
-        actButton(words.sendAgain, again, html`<input type="hidden" name="batch" value="${batch.id}">`)
-      }</td></tr>`,
+      html`<tr><td>${range(format.number, batch.after, batch.to)}</td><td class="any dim">${foreign(batch.problem ?? '')}</td>
+        <td class="n wide-only dim">${format.number(batch.attempts)}</td><td class="n wide-only faint">${format.time(batch.failedAt)}</td><td class="n">${
+          may('webhooks') &&
+          actButton(words.sendAgain, again, html`<input type="hidden" name="batch" value="${batch.id}">`)
+        }</td></tr>`,
   )}</tbody></table></div>${pager(call, { at: `webhooks/${id}`, offset, limit: 10, total })}</section>`
 }

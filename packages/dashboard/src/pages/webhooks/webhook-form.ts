@@ -91,6 +91,7 @@ ${checkField({ name: 'eventIds', label: words.eventIds, hint: words.eventIdsHint
 ${checkField({ name: 'asText', label: words.asText, hint: words.asTextHint, checked: shown.asText })}
 ${checkField({ name: 'abuse', label: words.abuse, hint: words.abuseHint, checked: shown.abuse })}
 ${!webhook && checkField({ name: 'enabled', label: words.enabled, hint: words.enabledHint, checked: shown.enabled })}</fieldset>
-<div class="row"><button class="btn main" type="submit">${webhook ? words.save : words.add}</button><a class="btn" href="${webhook ? action : path('webhooks')}">${frameWords(language).cancel}</a></div></form></section>`,
+<div class="row"><button class="btn main" type="submit">${webhook ? words.save : words.add}</button>
+  <a class="btn" href="${webhook ? action : path('webhooks')}">${frameWords(language).cancel}</a></div></form></section>`,
   })
 }

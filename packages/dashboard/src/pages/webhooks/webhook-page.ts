@@ -69,9 +69,12 @@ function tiles(
         ? html`${words.lastSuccess}: ${format.ago(webhook.succeededAt)}`
         : words.noSuccess
   }</small></div>
-<div class="tile"><span class="k">${words.behind}</span><span class="v">${format.number(behind)}</span><small>${words.upTo(format.number(webhook.position))}</small></div>
-<div class="tile"><span class="k">${words.went}</span><span class="v">${format.share(good, deliveries.length)}</span><small>${words.ofRequests(format.number(good), format.number(deliveries.length))}</small></div>
-<div class="tile"><span class="k">${words.answersIn}</span><span class="v">${median === undefined ? '–' : format.duration(median)}</span><small>${slowest === undefined ? words.noRequests : words.slowest(format.duration(slowest))}</small></div>
+<div class="tile"><span class="k">${words.behind}</span><span class="v">${format.number(behind)}</span><small>
+  ${words.upTo(format.number(webhook.position))}</small></div>
+<div class="tile"><span class="k">${words.went}</span><span class="v">${format.share(good, deliveries.length)}</span><small>
+  ${words.ofRequests(format.number(good), format.number(deliveries.length))}</small></div>
+<div class="tile"><span class="k">${words.answersIn}</span><span class="v">${median === undefined ? '–' : format.duration(median)}</span><small>
+  ${slowest === undefined ? words.noRequests : words.slowest(format.duration(slowest))}</small></div>
 </section>`
 }
 
@@ -80,7 +83,8 @@ function troubleNote({ icon, language }: AccountCall, webhook: Webhook): Value {
   const state = stateOf(webhook)
   if (state !== 'failing' && state !== 'disabled') return null
   const tone = state === 'failing' ? 'wait' : 'bad'
-  return html`<div class="note ${tone}">${icon('warn', tone)}<div><b>${words.trouble[state]}</b>${webhook.problem && html`<p>“${foreign(webhook.problem)}”</p>`}<p>${words.troubleText[state]}</p></div></div>`
+  return html`<div class="note ${tone}">${icon('warn', tone)}<div><b>${words.trouble[state]}</b>
+    ${webhook.problem && html`<p>“${foreign(webhook.problem)}”</p>`}<p>${words.troubleText[state]}</p></div></div>`
 }
 
 /** The secret, which this page shows and no other. */
@@ -90,7 +94,8 @@ function secretNote(
   { text, isNew }: NonNullable<Outcome['secret']>,
 ): Html {
   const words = webhooksWords(language)
-  return html`<section class="note good">${icon('check', 'good')}<div class="stack s"><div><b>${isNew ? words.made : words.rotated}</b><p>${words.secretText}</p></div>
+  return html`<section class="note good">${icon('check', 'good')}<div class="stack s"><div><b>${isNew ? words.made : words.rotated}</b><p>
+    ${words.secretText}</p></div>
 <div class="secret"><code id="secret">${text}</code><button class="btn main" type="button" data-copy-from="secret">${icon('copy')}${words.copy}</button></div>
 <div class="row"><a href="${path(`webhooks/${id}`)}">${words.stored}</a></div></div></section>`
 }
@@ -104,18 +109,22 @@ function testBox({ format, icon, language }: AccountCall, test: NonNullable<Outc
     status === null
       ? words.testNone(format.duration(milliseconds))
       : words.testAnswer(String(status), format.duration(milliseconds))
-  return html`<section class="box"><header>${icon(problem === undefined ? 's-delivered' : 's-bounced', tone)}<h2>${words.testTitle(format.number(events))}</h2></header><div class="pad stack s"><p class="sentence">${sentence}${problem !== undefined && html` “${foreign(problem)}”`}</p>${
-    text !== '' && html`<div class="code"><pre class="any">${foreign(text)}</pre></div>`
-  }</div></section>`
+  return html`<section class="box"><header>${icon(problem === undefined ? 's-delivered' : 's-bounced', tone)}<h2>
+    ${words.testTitle(format.number(events))}</h2></header><div class="pad stack s"><p class="sentence">${sentence}
+    ${problem !== undefined && html` “${foreign(problem)}”`}</p>${
+      text !== '' && html`<div class="code"><pre class="any">${foreign(text)}</pre></div>`
+    }</div></section>`
 }
 
 function settings(call: AccountCall, { url, events, format, headers, publicKey }: Webhook): Html {
   const words = webhooksWords(call.language)
   const shown = Object.entries(shownHeaders(headers))
-  return html`<section class="box w7"><header><h2>${words.settings}</h2></header><dl class="dl pad"><dt>${words.url}</dt><dd>${copyable(call, url, words.url)}</dd><dt>${words.format}</dt><dd>${words.formats[format]}</dd><dt>${words.events}</dt><dd>${events.map((type) => words.types[type]).join(', ')}</dd>${
-    shown.length > 0 &&
-    html`<dt>${words.headers}</dt><dd class="any">${shown.map(([name, value]) => html`<code>${name}: ${value}</code> `)}</dd>`
-  }${format === 'v3' && html`<dt>${words.publicKey}</dt><dd>${copyable(call, publicKey, words.publicKey)}</dd>`}</dl></section>`
+  return html`<section class="box w7"><header><h2>${words.settings}</h2></header><dl class="dl pad"><dt>${words.url}</dt><dd>
+    ${copyable(call, url, words.url)}</dd><dt>${words.format}</dt><dd>${words.formats[format]}</dd><dt>${words.events}</dt><dd>
+    ${events.map((type) => words.types[type]).join(', ')}</dd>${
+      shown.length > 0 &&
+      html`<dt>${words.headers}</dt><dd class="any">${shown.map(([name, value]) => html`<code>${name}: ${value}</code> `)}</dd>`
+    }${format === 'v3' && html`<dt>${words.publicKey}</dt><dd>${copyable(call, publicKey, words.publicKey)}</dd>`}</dl></section>`
 }
 
 function replayBox({ language, path }: AccountCall, { id, position }: Webhook, last: number): Html {
@@ -128,7 +137,9 @@ function replayBox({ language, path }: AccountCall, { id, position }: Webhook, l
     hint: words.replayHint,
     required: true,
   })
-  return html`<section class="box w5"><header><h2>${words.replayTitle}</h2></header><form class="pad stack s" method="post" action="${path(`webhooks/${id}/replay`)}">${field}<div class="row"><button class="btn" type="submit">${words.replay}</button></div></form></section>`
+  return html`<section class="box w5"><header><h2>${words.replayTitle}</h2></header>
+    <form class="pad stack s" method="post" action="${path(`webhooks/${id}/replay`)}">${field}<div class="row"><button class="btn" type="submit">
+    ${words.replay}</button></div></form></section>`
 }
 
 /** A new secret, and removal. */

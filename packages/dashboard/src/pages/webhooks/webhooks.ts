@@ -64,11 +64,15 @@ async function webhookList(call: AccountCall): Promise<Answer> {
     body: html`${pageHead(words.title, words.lead, webhooks.length > 0 && add)}${
       webhooks.length === 0
         ? emptyBox(call, 'webhook', words.none, words.noneText, add)
-        : html`<section class="box"><div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table class="hov"><thead><tr><th>${words.url}</th><th>${words.state}</th><th class="n wide-only">${words.behind}</th><th class="n wide-only">${words.lastSuccess}</th></tr></thead><tbody>${webhooks.map(
+        : html`<section class="box"><div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table class="hov"><thead><tr><th>
+          ${words.url}</th><th>${words.state}</th><th class="n wide-only">${words.behind}</th><th class="n wide-only">${words.lastSuccess}</th></tr>
+          </thead><tbody>${webhooks.map(
             (webhook) =>
-              html`<tr><td><a class="go any" href="${path(`webhooks/${webhook.id}`)}">${webhook.label || webhook.url}</a><small>${words.eventsOf(webhook.events.length, webhook.format)}</small></td><td>${webhookState(call, webhook)}</td><td class="n wide-only dim">${format.number(Math.max(0, last - webhook.position))}</td><td class="n wide-only faint">${
-                webhook.succeededAt ? format.ago(webhook.succeededAt) : words.never
-              }</td></tr>`,
+              html`<tr><td><a class="go any" href="${path(`webhooks/${webhook.id}`)}">${webhook.label || webhook.url}</a><small>
+                ${words.eventsOf(webhook.events.length, webhook.format)}</small></td><td>${webhookState(call, webhook)}</td>
+                <td class="n wide-only dim">${format.number(Math.max(0, last - webhook.position))}</td><td class="n wide-only faint">${
+                  webhook.succeededAt ? format.ago(webhook.succeededAt) : words.never
+                }</td></tr>`,
           )}</tbody></table></div></section>`
     }
 ${byApi(call, { method: 'GET', path: '/v2/webhooks' }, { method: 'POST', path: '/v2/webhooks', body: { url: 'https://ship.example/hook', events: 'sent,bounced' } })}`,

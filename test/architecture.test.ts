@@ -28,7 +28,7 @@ const ROOMS = [
 ]
 /**
  * The rooms of the other packages, from the bottom up, with the files that rooms import. A file imports its own room and those below it;
- * files of the root that are not listed are above all rooms. The rooms of delivery are declared here once they have an order.
+ * files of the root that are not listed are above all rooms.
  */
 const ORDER: Readonly<Record<string, readonly string[]>> = {
   api: ['http', 'large-calls', 'doors.ts', 'v2', 'openapi.ts', 'v3', 'tracking', 'operator', 'docs', 'open-doors.ts'],
@@ -65,6 +65,7 @@ const ORDER: Readonly<Record<string, readonly string[]>> = {
     ],
   ],
   dashboard: ['frame', 'live', 'pages'],
+  delivery: ['common', 'tls', 'smtp', 'message', 'routing', 'attempt', 'destinations', 'queue', 'loops'],
   relay: ['smtp', 'message', 'smtpapi', 'session', 'returns'],
   sandbox: ['inbox-entry.ts', 'reading', 'inbox.ts', 'smtp', 'page', 'http'],
 }

@@ -1,6 +1,6 @@
 import { type ClaimedDelivery, type Core, createLog, type Rate } from '@postrider/core'
 import t from 'tap'
-import { AccountHolds } from '../../packages/delivery/src/queue/account-holds.ts'
+import { AccountHolds } from '../../packages/delivery/src/destinations/account-holds.ts'
 import { answered, postrider } from '../cli/postrider.ts'
 import { tablesWith } from '../helpers/dump.ts'
 import { isInTime } from '../helpers/pace.ts'

@@ -1,6 +1,6 @@
 import { BULK, type DeliveryClass, type Flow, NORMAL, URGENT } from '@postrider/core'
 import t from 'tap'
-import { FairQueue } from '../../packages/delivery/src/queue/fair-queue.ts'
+import { FairQueue } from '../../packages/delivery/src/common/fair-queue.ts'
 
 const anyFlow = () => true
 

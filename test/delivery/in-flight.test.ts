@@ -1,6 +1,6 @@
 import { type ClaimedDelivery, type LoadedMessage, NORMAL } from '@postrider/core'
 import t from 'tap'
-import { InFlightDeliveries, MAX_IN_FLIGHT } from '../../packages/delivery/src/queue/in-flight.ts'
+import { InFlightDeliveries, MAX_IN_FLIGHT } from '../../packages/delivery/src/destinations/in-flight.ts'
 
 const deliveryOf = (accountId: number, recipientNo: number) =>
   ({ messageId: 'm', recipientNo, attempt: 1, accountId, class: NORMAL }) as ClaimedDelivery

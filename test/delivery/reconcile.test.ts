@@ -1,7 +1,7 @@
 import { type ClaimedDelivery, createLog } from '@postrider/core'
 import t from 'tap'
+import { InFlightDeliveries } from '../../packages/delivery/src/destinations/in-flight.ts'
 import { GiveBack } from '../../packages/delivery/src/queue/give-back.ts'
-import { InFlightDeliveries } from '../../packages/delivery/src/queue/in-flight.ts'
 import { acceptMessage, envelopeTo } from '../core/submission.ts'
 import { claimDue } from '../helpers/claim.ts'
 import { registerWorker } from '../helpers/lease.ts'

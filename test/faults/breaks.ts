@@ -39,14 +39,14 @@ export const BREAKS: readonly Break[] = [
   },
   {
     name: 'claims only with capacity, whoever uses it up',
-    file: 'packages/delivery/src/queue/in-flight.ts',
+    file: 'packages/delivery/src/destinations/in-flight.ts',
     find: 'Math.min(FEW - own,',
     replace: 'Math.min(0,',
     journey: 'test/delivery/in-flight.test.ts',
   },
   {
     name: 'serves a site in the order of arrival',
-    file: 'packages/delivery/src/queue/fair-queue.ts',
+    file: 'packages/delivery/src/common/fair-queue.ts',
     find: '        own.delete(key)',
     replace: '        if (waiting.items.length === 1) own.delete(key)',
     journey: 'test/delivery/fairness.test.ts',
@@ -103,14 +103,14 @@ export const BREAKS: readonly Break[] = [
   },
   {
     name: 'passes mail to a smart host after an indeterminate attempt',
-    file: 'packages/delivery/src/routing/routes.ts',
+    file: 'packages/delivery/src/queue/routes.ts',
     find: 'if (smartHosts.isEmpty || onlyHost !== null ||',
     replace: 'if (smartHosts.isEmpty ||',
     journey: 'test/delivery/smart-hosts.test.ts',
   },
   {
     name: 'goes to the next MX after a lost final dot',
-    file: 'packages/delivery/src/smtp/conversation.ts',
+    file: 'packages/delivery/src/attempt/conversation.ts',
     find: "if (end.kind === 'lost' && end.stage === 'mail')",
     replace: "if ((end.kind === 'lost' && end.stage === 'mail') || end.kind === 'indeterminate')",
     journey: 'test/delivery/indeterminate.test.ts',

@@ -1,6 +1,6 @@
 import { type ClaimedDelivery, createCore, createLog } from '@postrider/core'
 import t, { type Test } from 'tap'
-import { Suspects } from '../../../packages/delivery/src/queue/suspects.ts'
+import { Suspects } from '../../../packages/delivery/src/common/suspects.ts'
 import { answered, postrider } from '../../cli/postrider.ts'
 import { moveClock } from '../../helpers/database.ts'
 import { registerWorker } from '../../helpers/lease.ts'

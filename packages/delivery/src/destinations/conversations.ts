@@ -1,6 +1,6 @@
 import { type EventLoopUtilization, performance } from 'node:perf_hooks'
 import type { Flow } from '@postrider/core'
-import { flowKey } from '../queue/fair-queue.ts'
+import { flowKey } from '../common/fair-queue.ts'
 
 /** Conversations at once in the beginning, and within which the limit moves. */
 const LIMIT = { first: 32, least: 32, most: 10_000 } as const

@@ -1,17 +1,8 @@
 import type { PlaceLimits } from '@postrider/core'
+import type { Connections } from '../attempt/connections.ts'
 import type { SmtpConnection } from '../smtp/connection.ts'
 import { IdleSessions, type Session } from './idle-sessions.ts'
 import { Permits, type PermitsOptions } from './permits.ts'
-
-/** The connections of one conversation: one at a time. */
-export interface Connections {
-  /** An open session of the site, if there was one. The server may have ended it meanwhile. */
-  readonly kept: SmtpConnection | undefined
-  /** A connection was opened; the one before is closed. */
-  opened(connection: SmtpConnection): void
-  /** Keeps the session for further messages. */
-  keep(connection: SmtpConnection): void
-}
 
 export interface DestinationConnectionsOptions extends PermitsOptions {
   readonly limits: () => PlaceLimits

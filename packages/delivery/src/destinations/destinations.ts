@@ -10,14 +10,14 @@ import {
   type Providers,
   partsOfPlace,
 } from '@postrider/core'
-import type { AccountHolds } from '../queue/account-holds.ts'
-import { Backlog, type Backlogged } from '../queue/backlog.ts'
-import { FlowTries } from '../queue/flow-tries.ts'
-import { MAX_IN_FLIGHT } from '../queue/in-flight.ts'
 import type { SmartHosts } from '../routing/smart-hosts.ts'
 import type { WorkerSources } from '../routing/worker-sources.ts'
+import type { AccountHolds } from './account-holds.ts'
 import { BackOff } from './back-off.ts'
+import { Backlog, type Backlogged } from './backlog.ts'
 import { Destination, type DestinationOptions } from './destination.ts'
+import { FlowTries } from './flow-tries.ts'
+import { MAX_IN_FLIGHT } from './in-flight.ts'
 import { Limits } from './limits.ts'
 import { Slots } from './slots.ts'
 

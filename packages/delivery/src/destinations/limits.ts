@@ -11,7 +11,7 @@ import {
   partsOfPlace,
   type Rate,
 } from '@postrider/core'
-import { createRefresher } from '../queue/refresher.ts'
+import { createRefresher } from '../common/refresher.ts'
 import type { SmartHosts } from '../routing/smart-hosts.ts'
 import type { WorkerSources } from '../routing/worker-sources.ts'
 

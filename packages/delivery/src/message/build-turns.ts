@@ -1,5 +1,5 @@
 import type { Flow } from '@postrider/core'
-import { FairQueue } from '../queue/fair-queue.ts'
+import { FairQueue } from '../common/fair-queue.ts'
 
 /**
  * Messages whose building begins per iteration of the event loop. Conversations become ready together, because their records of end of data are

@@ -1,6 +1,6 @@
 import type { Core } from '@postrider/core'
+import { flowKey } from '../common/fair-queue.ts'
 import type { Dispatcher } from './dispatcher.ts'
-import { flowKey } from './fair-queue.ts'
 
 interface ParkedClaimOptions {
   readonly core: Core

@@ -10,25 +10,25 @@ import {
   type Providers,
   type WaitingFor,
 } from '@postrider/core'
+import { type Building, createBuilding } from '../attempt/building.ts'
+import type { Connections } from '../attempt/connections.ts'
+import { deliver, type InFlightDelivery } from '../attempt/deliver.ts'
+import { hasEnded, isTooLate } from '../attempt/lifetime.ts'
+import { AccountHolds } from '../destinations/account-holds.ts'
+import type { Backlogged } from '../destinations/backlog.ts'
 import { Conversations } from '../destinations/conversations.ts'
 import type { Destination, RoutedDelivery } from '../destinations/destination.ts'
-import type { Connections } from '../destinations/destination-connections.ts'
 import { Destinations } from '../destinations/destinations.ts'
-import { type Building, createBuilding } from '../message/building.ts'
+import { InFlightDeliveries } from '../destinations/in-flight.ts'
 import type { NextHops } from '../routing/next-hops.ts'
-import { Routes } from '../routing/routes.ts'
 import { SmartHosts } from '../routing/smart-hosts.ts'
 import { WorkerSources } from '../routing/worker-sources.ts'
-import { deliver, type InFlightDelivery } from '../smtp/deliver.ts'
 import { HostMemory } from '../smtp/session.ts'
-import { AccountHolds } from './account-holds.ts'
-import type { Backlogged } from './backlog.ts'
 import { GiveBack } from './give-back.ts'
-import { InFlightDeliveries } from './in-flight.ts'
-import { hasEnded, isTooLate } from './lifetime.ts'
 import { Outcomes } from './outcomes.ts'
 import { beginningOf, endedWaiting, isWithoutAddress, siteDown, TOO_LATE } from './own-outcomes.ts'
 import type { Recorder } from './recorder.ts'
+import { Routes } from './routes.ts'
 
 export interface DispatcherOptions {
   readonly core: Core

@@ -1,6 +1,6 @@
 import { type ClaimedDelivery, type Core, count, type Flow, type FlowShare, observe, URGENT } from '@postrider/core'
+import { flowKey, WEIGHTS } from '../common/fair-queue.ts'
 import type { Dispatcher } from './dispatcher.ts'
-import { flowKey, WEIGHTS } from './fair-queue.ts'
 
 /** Maximum number of deliveries per claim. */
 export const BATCH = 200

@@ -8,7 +8,7 @@ import {
   type ParkedDelivery,
   type WaitingFor,
 } from '@postrider/core'
-import type { InFlightDeliveries } from './in-flight.ts'
+import type { InFlightDeliveries } from '../destinations/in-flight.ts'
 
 /** Deliveries parked by one statement, and milliseconds between two of them. */
 const BATCH = 500

@@ -9,9 +9,9 @@ import {
   type Providers,
   type SendPermission,
 } from '@postrider/core'
-import { countAttempt } from '../smtp/attempt-metrics.ts'
-import { traceAttempt } from '../smtp/attempt-trace.ts'
-import type { InFlightDeliveries } from './in-flight.ts'
+import { countAttempt } from '../attempt/attempt-metrics.ts'
+import { traceAttempt } from '../attempt/attempt-trace.ts'
+import type { InFlightDeliveries } from '../destinations/in-flight.ts'
 import { damaged, INTERNAL_ERROR, summary, unrecordable } from './own-outcomes.ts'
 import type { Recorder } from './recorder.ts'
 

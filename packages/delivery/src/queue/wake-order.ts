@@ -1,5 +1,5 @@
 import type { Flow } from '@postrider/core'
-import { flowKey } from './fair-queue.ts'
+import { flowKey } from '../common/fair-queue.ts'
 
 /**
  * After how many milliseconds the first workers look for new mail, in their order; the others find it when they look for all due mail, every

@@ -15,8 +15,8 @@ import {
   type Reply,
   type StsPolicies,
 } from '@postrider/core'
-import { destinationName } from '../destinations/destination-name.ts'
 import { createMxLookup, daneDigest, type MxLookup, type MxRecords, withDane } from '../tls/secure-mx.ts'
+import { destinationName } from './destination-name.ts'
 
 /** A host that accepts mail for a domain. */
 export interface MailHost {

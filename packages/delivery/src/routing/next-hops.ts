@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { Config, Providers, RelayHost, Source, Tls } from '@postrider/core'
-import type { Endpoint } from '../smtp/endpoint.ts'
+import type { Endpoint } from '../common/endpoint.ts'
 import { createMx, type Mx, type NextHop, shuffled } from './mx.ts'
 import { addressesOf } from './worker-sources.ts'
 

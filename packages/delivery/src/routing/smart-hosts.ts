@@ -9,7 +9,7 @@ import {
   smartHostOf,
   smartHostPlace,
 } from '@postrider/core'
-import { createRefresher } from '../queue/refresher.ts'
+import { createRefresher } from '../common/refresher.ts'
 import { type NextHops, relayNextHops } from './next-hops.ts'
 
 /** Milliseconds between two reads; a notification causes one at once. */

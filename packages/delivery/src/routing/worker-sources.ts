@@ -21,7 +21,7 @@ import {
   type WarmUpPlan,
   warmUpRates,
 } from '@postrider/core'
-import { createRefresher } from '../queue/refresher.ts'
+import { createRefresher } from '../common/refresher.ts'
 import { WarmUps } from './warm-ups.ts'
 
 /** Milliseconds between two reads of the sources; a notification causes one at once. */

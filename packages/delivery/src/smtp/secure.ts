@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { isAtLeast, type TlsLevel, type TlsResult } from '@postrider/core'
+import type { Endpoint } from '../common/endpoint.ts'
+import { CertificateRefused, ConnectionLost } from '../common/smtp-errors.ts'
 import { judgeCertificate, type Verdict } from '../tls/verify.ts'
 import { judgeByDane } from '../tls/verify-dane.ts'
-import type { Endpoint } from './endpoint.ts'
-import { CertificateRefused, ConnectionLost } from './errors.ts'
 import { TIMEOUTS } from './timeouts.ts'
 
 /** A TLS session to resume, with the verdict on the certificate when it began. */

@@ -1,9 +1,15 @@
 import type { Step, TlsLevel } from '@postrider/core'
+import { type Endpoint, hostKey, hostLabel } from '../common/endpoint.ts'
+import {
+  AuthorityFound,
+  CertificateRefused,
+  ConnectionLost,
+  SessionRefused,
+  TlsRefused,
+} from '../common/smtp-errors.ts'
 import { levelAt } from '../tls/host-level.ts'
 import { daneText } from '../tls/secure-mx.ts'
 import { elapsed, openSocket, type SmtpConnection } from './connection.ts'
-import { type Endpoint, hostKey, hostLabel } from './endpoint.ts'
-import { AuthorityFound, CertificateRefused, ConnectionLost, SessionRefused, TlsRefused } from './errors.ts'
 import { cutText, MAX_KEPT_BYTES, type SmtpReply } from './reply-reader.ts'
 import type { Ticket } from './secure.ts'
 import { TIMEOUTS } from './timeouts.ts'

@@ -1,6 +1,6 @@
 import { isAtLeast, type TlsLevel, type TlsResult } from '@postrider/core'
-import { type Endpoint, hostLabel } from '../smtp/endpoint.ts'
-import { TlsRefused } from '../smtp/errors.ts'
+import { type Endpoint, hostLabel } from '../common/endpoint.ts'
+import { TlsRefused } from '../common/smtp-errors.ts'
 import { daneText } from './secure-mx.ts'
 
 /**

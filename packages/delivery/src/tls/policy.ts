@@ -12,7 +12,7 @@ import {
   type TlsOrigin,
   UNDEMANDING,
 } from '@postrider/core'
-import { createRefresher } from '../queue/refresher.ts'
+import { createRefresher } from '../common/refresher.ts'
 
 /** Milliseconds between two reads of the rules; a notification causes one at once. */
 const READ_EVERY_MS = 60_000

@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto'
 import type { TLSSocket } from 'node:tls'
 import { type HostDane, matches, type TlsaRecord } from '@postrider/core'
-import { AuthorityFound } from '../smtp/errors.ts'
+import { AuthorityFound } from '../common/smtp-errors.ts'
 import { isNamed, resumed, untrusted, type Verdict, WRONG_NAME } from './verify.ts'
 
 export type UsableDane = Extract<HostDane, { kind: 'usable' }>

@@ -9,13 +9,13 @@ import {
   type TlsNeed,
   UNDEMANDING,
 } from '@postrider/core'
+import type { InFlightDelivery } from '../attempt/deliver.ts'
 import type { Destinations } from '../destinations/destinations.ts'
-import type { InFlightDelivery } from '../smtp/deliver.ts'
+import type { NextHop } from '../routing/mx.ts'
+import type { NextHops } from '../routing/next-hops.ts'
+import type { SmartHosts } from '../routing/smart-hosts.ts'
+import type { SourceRoute, WorkerSources } from '../routing/worker-sources.ts'
 import { sessionsOf, TlsPolicy } from '../tls/policy.ts'
-import type { NextHop } from './mx.ts'
-import type { NextHops } from './next-hops.ts'
-import type { SmartHosts } from './smart-hosts.ts'
-import type { SourceRoute, WorkerSources } from './worker-sources.ts'
 
 /** How a delivery is sent: to which hosts, from which source, and whether this worker can do that. */
 export interface Route extends SourceRoute {

@@ -9,7 +9,7 @@ import {
   partsOfPlace,
   type TlsLevel,
 } from '@postrider/core'
-import type { SmtpConnection } from './connection.ts'
+import type { SmtpConnection } from '../smtp/connection.ts'
 
 export interface FinishedAttempt {
   readonly delivery: ClaimedDelivery

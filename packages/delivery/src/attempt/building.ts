@@ -1,8 +1,8 @@
 import type { Core, Log } from '@postrider/core'
-import { Suspects } from '../queue/suspects.ts'
+import { Suspects } from '../common/suspects.ts'
+import { BuildTurns } from '../message/build-turns.ts'
+import { LargeBodies } from '../message/large-bodies.ts'
 import type { NextHops } from '../routing/next-hops.ts'
-import { BuildTurns } from './build-turns.ts'
-import { LargeBodies } from './large-bodies.ts'
 
 /** When the messages of this worker's deliveries are loaded and built. */
 export interface Building {

@@ -1,8 +1,8 @@
 import { isListed, type TlsSession } from '@postrider/core'
+import type { Endpoint } from '../common/endpoint.ts'
+import { TlsRefused } from '../common/smtp-errors.ts'
 import type { NextHop } from '../routing/mx.ts'
 import type { SmtpConnection } from '../smtp/connection.ts'
-import type { Endpoint } from '../smtp/endpoint.ts'
-import { TlsRefused } from '../smtp/errors.ts'
 
 type Policy = Extract<NextHop, { kind: 'hosts' }>['policy']
 

@@ -14,19 +14,19 @@ import {
   type TlsSession,
   Unrenderable,
 } from '@postrider/core'
-import type { Connections } from '../destinations/destination-connections.ts'
+import type { Endpoint } from '../common/endpoint.ts'
+import { ConnectionLost, SessionRefused, TlsRefused } from '../common/smtp-errors.ts'
 import type { NextHop } from '../routing/mx.ts'
 import type { NextHops } from '../routing/next-hops.ts'
+import { elapsed, type SmtpConnection } from '../smtp/connection.ts'
+import type { MessageOctets } from '../smtp/message-octets.ts'
+import { cutText, MAX_KEPT_BYTES } from '../smtp/reply-reader.ts'
+import { type HostMemory, openSession } from '../smtp/session.ts'
+import { runTransaction, type TransactionEnd } from '../smtp/transaction.ts'
 import { isSamePolicy } from '../tls/host-level.ts'
-import { refusedResult, sessionResult } from '../tls/session-result.ts'
 import { countRefusedSession, countSession } from './attempt-metrics.ts'
-import { elapsed, type SmtpConnection } from './connection.ts'
-import type { Endpoint } from './endpoint.ts'
-import { ConnectionLost, SessionRefused, TlsRefused } from './errors.ts'
-import type { MessageOctets } from './message-octets.ts'
-import { cutText, MAX_KEPT_BYTES } from './reply-reader.ts'
-import { type HostMemory, openSession } from './session.ts'
-import { runTransaction, type TransactionEnd } from './transaction.ts'
+import type { Connections } from './connections.ts'
+import { refusedResult, sessionResult } from './session-result.ts'
 
 /** One message to one recipient, as sent to a server. */
 export interface OutgoingMessage {

@@ -9,11 +9,11 @@ import {
   UNDEMANDING,
 } from '@postrider/core'
 import { addedFields } from '../message/added-fields.ts'
-import type { Building } from '../message/building.ts'
 import { signMessage } from '../message/sign-message.ts'
 import { addressSeenAt } from '../routing/worker-sources.ts'
+import { MessageOctets } from '../smtp/message-octets.ts'
+import type { Building } from './building.ts'
 import { type ConversationEnd, type ConversationOptions, converse, type OutgoingMessage } from './conversation.ts'
-import { MessageOctets } from './message-octets.ts'
 
 /** A claimed delivery with its message. */
 interface LoadedDelivery {

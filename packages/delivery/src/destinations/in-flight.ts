@@ -1,5 +1,5 @@
 import { type ClaimedDelivery, type DeliveryKey, type Flow, type LoadedMessage, measure } from '@postrider/core'
-import { flowKey } from './fair-queue.ts'
+import { flowKey } from '../common/fair-queue.ts'
 
 /** Maximum number of deliveries in flight per worker. */
 export const MAX_IN_FLIGHT = 2000

@@ -9,10 +9,10 @@ import {
   type Log,
   type Rate,
 } from '@postrider/core'
-import { windowOf } from '../destinations/rate-gate.ts'
-import { flowKey } from './fair-queue.ts'
+import { flowKey } from '../common/fair-queue.ts'
+import { createRefresher } from '../common/refresher.ts'
+import { windowOf } from './rate-gate.ts'
 import { RecipientRepeats } from './recipient-repeats.ts'
-import { createRefresher } from './refresher.ts'
 
 /** Milliseconds between two reads of the holds; a notification causes one at once. */
 const READ_EVERY_MS = 1000

@@ -1,5 +1,5 @@
 import { type Core, type Flow, type FlowProgress, isDatabaseTrouble, type Log } from '@postrider/core'
-import { flowKey } from './fair-queue.ts'
+import { flowKey } from '../common/fair-queue.ts'
 
 /** Milliseconds between two statements. */
 const FLUSH_EVERY_MS = 2000

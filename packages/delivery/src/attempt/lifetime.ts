@@ -1,4 +1,4 @@
-import type { InFlightDelivery } from '../smtp/deliver.ts'
+import type { InFlightDelivery } from './deliver.ts'
 
 /** Milliseconds after its deadline in which the last attempt of a message begins: it is due when the deadline is reached. */
 const LAST_ATTEMPT_MS = 15_000

@@ -1,5 +1,5 @@
 import type { Flow } from '@postrider/core'
-import { flowKey } from './fair-queue.ts'
+import { flowKey } from '../common/fair-queue.ts'
 
 /** A flow that has mail parked at a destination. */
 export interface Backlogged {

@@ -1,3 +1,4 @@
+import { generateKeyPairSync, sign } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
 /** What something cost this thread, in milliseconds of processor time, which other processes have no part in. */
@@ -19,7 +20,8 @@ export async function costOf(act: () => unknown): Promise<Cost> {
  * The longest turn, in milliseconds, of an act that can be done again; `prepare` makes what it needs, which is not measured. One longer
  * than `limit` is measured again, three times at most, and the shortest counts: work that is too long is so each time, while a
  * collection of the heap that other work brought about, or page faults on a machine short of memory, are not (the same message took
- * 40 ms alone and once 271 ms beside five other files).
+ * 40 ms alone and once 271 ms beside five other files). If it is too long each time, it is divided by how much slower this machine's
+ * processor is than the one on which the limits were set: two turns within 150 ms there took 192 and 150 on a slower one.
  */
 export async function longestTurnOf<T = undefined>(
   limit: number,
@@ -31,7 +33,21 @@ export async function longestTurnOf<T = undefined>(
     const prepared = (await prepare?.()) as T
     shortest = Math.min(shortest, (await measured(() => act(prepared))).longest)
   }
-  return Math.round(shortest)
+  return Math.round(shortest < limit ? shortest : shortest / processorSlowness())
+}
+
+/** Microseconds of an RSA-2048 signature on the machine on which the limits were set. */
+const REFERENCE_SIGNATURE = 300
+const SIGNATURES = 100
+
+/** Returns how many times more processor time a signature takes now than on that machine; at least 1. */
+function processorSlowness(): number {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const text = Buffer.alloc(300, 'a')
+  sign('sha256', text, privateKey)
+  const began = ownCpu()
+  for (let done = 0; done < SIGNATURES; done++) sign('sha256', text, privateKey)
+  return Math.max(1, ((ownCpu() - began) * 1000) / SIGNATURES / REFERENCE_SIGNATURE)
 }
 
 async function measured(act: () => unknown): Promise<Cost> {

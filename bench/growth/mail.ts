@@ -58,8 +58,8 @@ export async function fillMail(
            'mx1.' || recipient_domain, '192.0.2.25', 'TLSv1.3',
             case when try < tries or state = 'deferred' then 451 when state = 'bounced' then 550 else 250 end, '2.0.0',
            'Ok: queued as 4F2A1B3C5D',
-           '[{"step":"mail","ms":1.2,"code":250,"enhanced":"2.1.0","text":"ok"},' ||
-            '{"step":"rcpt","ms":1.2,"code":250,"enhanced":"2.1.0","text":"ok"},{"step":"dot","ms":1.2,"code":250,"enhanced":"2.0.0","text":"ok"}]'
+           ('[{"step":"mail","ms":1.2,"code":250,"enhanced":"2.1.0","text":"ok"},' ||
+            '{"step":"rcpt","ms":1.2,"code":250,"enhanced":"2.1.0","text":"ok"},{"step":"dot","ms":1.2,"code":250,"enhanced":"2.0.0","text":"ok"}]')::json
       from planned cross join generate_series(1, tries) try where state in ('delivered', 'bounced', 'deferred') order by i`
   await fillEvents(sql, of.time)
   await sql`

@@ -20,8 +20,8 @@ export async function costOf(act: () => unknown): Promise<Cost> {
  * The longest turn, in milliseconds, of an act that can be done again; `prepare` makes what it needs, which is not measured. One longer
  * than `limit` is measured again, three times at most, and the shortest counts: work that is too long is so each time, while a
  * collection of the heap that other work brought about, or page faults on a machine short of memory, are not (the same message took
- * 40 ms alone and once 271 ms beside five other files). If it is too long each time, it is divided by how much slower this machine's
- * processor is than the one on which the limits were set: two turns within 150 ms there took 192 and 150 on a slower one.
+ * 40 ms alone and once 271 ms beside five other files). If it is too long each time, it is returned as what it would have
+ * been on the machine on which limits were set ({@link limitHere}).
  */
 export async function longestTurnOf<T = undefined>(
   limit: number,
@@ -33,21 +33,31 @@ export async function longestTurnOf<T = undefined>(
     const prepared = (await prepare?.()) as T
     shortest = Math.min(shortest, (await measured(() => act(prepared))).longest)
   }
-  return Math.round(shortest < limit ? shortest : shortest / processorSlowness())
+  return Math.round(shortest < limit ? shortest : (shortest * limit) / limitHere(limit))
 }
 
 /** Microseconds of an RSA-2048 signature on the machine on which the limits were set. */
 const REFERENCE_SIGNATURE = 300
 const SIGNATURES = 100
+/** Octets of new memory, more than malloc keeps for later use, and milliseconds of their first use there: some two copies of the largest body. */
+const NEW_MEMORY = 64 * 1024 * 1024
+const REFERENCE_MEMORY = 30
 
-/** Returns how many times more processor time a signature takes now than on that machine; at least 1. */
-function processorSlowness(): number {
+/**
+ * Returns the limit that is as strict on this machine as `limit` milliseconds of processor time are on the one on which limits were set:
+ * its processor may be slower, and new memory cost more (a host that takes idle memory back made a page fault cost 20 instead of 0.3 µs,
+ * so that a body of 28 MB alone cost 150 ms).
+ */
+export function limitHere(limit: number): number {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const text = Buffer.alloc(300, 'a')
   sign('sha256', text, privateKey)
   const began = ownCpu()
   for (let done = 0; done < SIGNATURES; done++) sign('sha256', text, privateKey)
-  return Math.max(1, ((ownCpu() - began) * 1000) / SIGNATURES / REFERENCE_SIGNATURE)
+  const signed = ownCpu()
+  Buffer.alloc(NEW_MEMORY, 'a')
+  const slowness = Math.max(1, ((signed - began) * 1000) / SIGNATURES / REFERENCE_SIGNATURE)
+  return limit * slowness + Math.max(0, ownCpu() - signed - REFERENCE_MEMORY)
 }
 
 async function measured(act: () => unknown): Promise<Cost> {

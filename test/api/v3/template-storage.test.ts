@@ -1,7 +1,7 @@
 import { get } from 'node:http'
 import t from 'tap'
 import { makeService } from '../../helpers/service.ts'
-import { costOf } from '../../helpers/turns.ts'
+import { costOf, limitHere } from '../../helpers/turns.ts'
 import { ask, refusedV3 } from './ask.ts'
 
 const service = await makeService(t)
@@ -60,7 +60,8 @@ t.test('a list of 10,000 versions leaves turns of the main loop to other calls',
   const turns: number[] = []
   for (let time = 0; time < 7; time++) turns.push(Math.round((await costOf(list)).longest))
   turns.sort((a, b) => a - b)
-  t.ok((turns[2] ?? 0) < 30, `${turns} ms`)
+  const third = turns[2] ?? 0
+  t.ok(third < 30 || third < limitHere(30), `${turns} ms`)
 })
 
 t.test('the templates of an account have at most 1 GB, copies included', async (t) => {

@@ -109,7 +109,7 @@ t.test(
       const error = await failure(acceptMessage(service, sender, LARGE))
       t.ok(error instanceof ServiceError && error.errorName === 'bodyStoreUnavailable')
       t.match(error, {
-        row: { status: 503, smtp: [451, '4.3.0'] },
+        row: { status: 503, smtp: { code: 451, enhanced: '4.3.0' } },
         message: 'Messages of this size cannot be stored or read at the moment, try again later',
         reason: /^object storage at http.* answered 503 ServiceUnavailable$/,
       })

@@ -1,5 +1,6 @@
 import { type Transferable, Worker } from 'node:worker_threads'
 import { bareThread } from './bare-thread.ts'
+import { timerDelay } from './timer-delay.ts'
 
 /** The work was stopped because it exceeded a limit; `why` names the limit. */
 export class ThreadStopped extends Error {
@@ -106,7 +107,7 @@ export function startWatchedThread<Order, Report extends Reported>(
       if (!busy) return void worker.unref()
       worker.ref()
       since = performance.now()
-      timer = setInterval(() => void check(), interval)
+      timer = setInterval(() => void check(), timerDelay(interval))
     },
     async stop() {
       await worker.terminate()

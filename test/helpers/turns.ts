@@ -39,9 +39,11 @@ export async function longestTurnOf<T = undefined>(
 /** Microseconds of an RSA-2048 signature on the machine on which the limits were set. */
 const REFERENCE_SIGNATURE = 300
 const SIGNATURES = 100
-/** Octets of new memory, more than malloc keeps for later use, and milliseconds of their first use there: some two copies of the largest body. */
+/** Octets of new memory, more than malloc keeps for later use, and milliseconds of their first use there. */
 const NEW_MEMORY = 64 * 1024 * 1024
 const REFERENCE_MEMORY = 30
+/** As often is it used at most, for the largest body: as received, as text, as decoded and as put together, 28 MB each. */
+const USES = 2
 
 /**
  * Returns the limit that is as strict on this machine as `limit` milliseconds of processor time are on the one on which limits were set:
@@ -57,7 +59,7 @@ export function limitHere(limit: number): number {
   const signed = ownCpu()
   Buffer.alloc(NEW_MEMORY, 'a')
   const slowness = Math.max(1, ((signed - began) * 1000) / SIGNATURES / REFERENCE_SIGNATURE)
-  return limit * slowness + Math.max(0, ownCpu() - signed - REFERENCE_MEMORY)
+  return limit * slowness + USES * Math.max(0, ownCpu() - signed - REFERENCE_MEMORY)
 }
 
 async function measured(act: () => unknown): Promise<Cost> {

@@ -22,6 +22,7 @@ export interface QuotaSources {
   readonly rateLimits: RateLimits
 }
 
+/** Returns the quotas of one submission, which has taken nothing yet. */
 export function createQuotas({ storedBudget: budget, share, rateLimits }: QuotaSources): Quotas {
   let held = 0
   const taken: { readonly count: number; readonly standing: Standing }[] = []

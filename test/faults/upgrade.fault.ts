@@ -76,7 +76,7 @@ function host(t: Test, env: Record<string, string>, ports: { readonly api: numbe
       for (const [at, [name, sockets]] of kinds.entries()) {
         const old = running[at]
         if (old) t.equal(await old.stop(), 0, `${name} stops`)
-        running[at] = await startProcess(t, name, env, sockets, root)
+        running[at] = await startProcess(t, name, env, sockets, { root })
       }
     },
   }

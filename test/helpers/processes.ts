@@ -30,6 +30,8 @@ export interface ServiceProcess {
   /** Resolves with the exit status, or the signal that ended it. */
   readonly exited: Promise<number | NodeJS.Signals>
   kill(signal?: NodeJS.Signals): void
+  /** Sends a message of its supervisor, if it was started with one. */
+  tell(message: string): void
   /** Asks it to stop and waits. */
   stop(): Promise<number | NodeJS.Signals>
 }
@@ -40,13 +42,13 @@ export type Sockets = Readonly<Record<string, BoundSocket>>
 /** A shell that becomes the process knows its id before. */
 const WITH_PID = ['-c', 'LISTEN_PID=$$ exec "$0" "$@"']
 
-/** Starts a process and waits until it says that it works. `root`: the folder of another version of the programs. */
+/** Starts a process and waits until it says that it works. `root`: the folder of another version of the programs; `supervised`: it has a channel for messages. */
 export async function startProcess(
   t: Test,
   name: ProcessName,
   env: Record<string, string>,
   sockets?: Sockets,
-  root = ROOT,
+  { root = ROOT, supervised = false }: { root?: string; supervised?: boolean } = {},
 ): Promise<ServiceProcess> {
   const command = [process.execPath, FILES[name]] as const
   const names = Object.keys(sockets ?? {})
@@ -59,7 +61,11 @@ export async function startProcess(
       ...(env.LOG_LEVEL === 'silent' ? { LOG_LEVEL: 'info' } : {}),
       ...(sockets ? { LISTEN_FDS: String(names.length), LISTEN_FDNAMES: names.join(':') } : {}),
     },
-    stdio: ['ignore', 'pipe', 'pipe', ...Object.values(sockets ?? {}).map((socket) => socket.fd())],
+    stdio: [
+      ...(['ignore', 'pipe', 'pipe'] as const),
+      ...Object.values(sockets ?? {}).map((socket) => socket.fd()),
+      ...(supervised ? (['ipc'] as const) : []),
+    ],
   })
   const log: Record<string, unknown>[] = []
   const exited = new Promise<number | NodeJS.Signals>((resolve) => {
@@ -75,7 +81,11 @@ export async function startProcess(
   })
   failOnWarnings(t, child.stderr as Readable)
   await started(child, log, name)
-  return { name, pid: child.pid as number, log, exited, kill: (signal = 'SIGKILL') => void child.kill(signal), stop }
+  return {
+    ...{ name, pid: child.pid as number, log, exited, stop },
+    kill: (signal = 'SIGKILL') => void child.kill(signal),
+    tell: (message) => void child.send(message),
+  }
 }
 
 function started(child: ChildProcess, log: Record<string, unknown>[], name: string): Promise<void> {

@@ -97,7 +97,8 @@ export async function buildApp({
   app.addHook('onClose', () => largeCalls.close())
   app.setErrorHandler(sendFailure)
   routeOtherMethods(app)
-  const isStopping = () => stopping
+  // A process that was replaced serves whatever it has accepted, however late a busy host lets it read that: no one is refused.
+  const isStopping = () => stopping && !stop.isReplaced()
   await app.register(health, {
     readiness: core.readiness.current,
     isStopping: () => (stopping || stop.isStopping()) && !stop.isReplaced(),

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { BoundSocket, connect } from 'node:net'
 import { inheritedSockets } from '@postrider/core'
 import t, { type Test } from 'tap'
+import { openRaw } from '../../api/raw.ts'
 import { startProcess } from '../../helpers/processes.ts'
 import { v2Body } from '../../helpers/send.ts'
 import { makeService } from '../../helpers/service.ts'
@@ -60,6 +61,29 @@ t.test(
     const [answer] = await once(open, 'data', SOON)
     t.match(String(answer), /^HTTP\/1.1 200 OK\r\n.*\r\nconnection: close\r\n/is, 'an open connection is still served')
     t.equal(await second.exited, 0)
+  },
+)
+
+t.test(
+  'an API that was replaced serves every call whose first octets it has, however late the rest comes',
+  async (t) => {
+    const service = await makeService(t)
+    const sender = await service.makeSender()
+    const { socket, port } = bound(t)
+    const base = `http://127.0.0.1:${port}`
+    const api = await startProcess(t, 'api', service.env, { api: socket }, { supervised: true })
+    const [late, unused] = await Promise.all([openRaw(t, base), openRaw(t, base)])
+    await until('both to be accepted', async () => (await fetch(`${base}/health/live`)).status === 200)
+    const json = JSON.stringify(v2Body(sender))
+    await late.send(`POST /v2/sendEmail HTTP/1.1\r\nHost: a\r\napi_key: ${sender.apiKey}\r\n`)
+    api.tell('replaced')
+    await until('stopping', () => api.log.some(({ msg }) => msg === 'stopping'))
+    await until('the end of the unused connection', () => unused.closed)
+    await late.send(`Content-Length: ${json.length}\r\n\r\n${json}`)
+    await until('the end of the connection', () => late.closed)
+    t.strictSame(late.statuses, [200])
+    t.match(late.text, /^connection: close\r$/im)
+    t.equal(await api.exited, 0)
   },
 )
 

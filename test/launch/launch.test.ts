@@ -10,13 +10,14 @@ const LAUNCH = fileURLToPath(new URL('../../packages/launch/', import.meta.url))
 /** Long before, so that no build has to wait for the sources to be older than itself. */
 const BEFORE = new Date('2026-01-01')
 
-/** A program that says what it sees: a module, a file beside it, a library, a lazily loaded one with named exports, and a thread. */
+/** A program that says what it sees: a module, a file beside it, a part of Node, a library, a lazily loaded one with named exports, and a thread. */
 const PROGRAM: Readonly<Record<string, string>> = {
   'packages/app/src/server.ts': `
     import { launch } from '@postrider/launch'
     await launch(new URL('./app-process.ts', import.meta.url))`,
   'packages/app/src/app-process.ts': `
     import { readFileSync } from 'node:fs'
+    import { type Server, STATUS_CODES } from 'node:http'
     import { Worker } from 'node:worker_threads'
     import { word } from './word.ts'
     const beside = readFileSync(new URL('../beside.txt', import.meta.url), 'utf8')
@@ -25,7 +26,9 @@ const PROGRAM: Readonly<Record<string, string>> = {
     const thread = new Worker(new URL('./thread.ts', import.meta.url))
     const [said]: any[] = await new Promise((resolve) => thread.once('message', (...all) => resolve(all)))
     const from = (stack: string | undefined) => (stack?.includes('/.cache/postrider/') ? 'bundle' : 'sources')
-    console.log(JSON.stringify({ word, beside, named, library, thread: said.word, from: from(new Error().stack), threadFrom: from(said.stack) }))`,
+    const teapot = STATUS_CODES[418]
+    const loadsWebSocket = (process as any).moduleLoadList.includes('NativeModule internal/deps/undici/undici')
+    console.log(JSON.stringify({ word, teapot, loadsWebSocket, beside, named, library, thread: said.word, from: from(new Error().stack), threadFrom: from(said.stack) }))`,
   'packages/app/src/word.ts': `export const word: string = 'one'`,
   'packages/app/src/thread.ts': `
     import { parentPort } from 'node:worker_threads'
@@ -63,9 +66,9 @@ function install(t: Test) {
   }
 }
 
-const SEEN = { word: 'one', beside: 'beside', named: 'lazily', library: true, thread: 'one' }
-const FROM_SOURCES = { ...SEEN, from: 'sources', threadFrom: 'sources' }
-const FROM_BUNDLE = { ...SEEN, from: 'bundle', threadFrom: 'bundle' }
+const SEEN = { word: 'one', teapot: "I'm a Teapot", beside: 'beside', named: 'lazily', library: true, thread: 'one' }
+const FROM_SOURCES = { ...SEEN, loadsWebSocket: true, from: 'sources', threadFrom: 'sources' }
+const FROM_BUNDLE = { ...SEEN, loadsWebSocket: false, from: 'bundle', threadFrom: 'bundle' }
 
 t.test('a program runs from its sources, and from the bundle once there is one, and sees the same', async (t) => {
   const { build, run } = install(t)

@@ -89,7 +89,7 @@ export class Server {
     const flags = [`port=${port}`, ...settings].flatMap((setting) => ['-c', setting])
     const [program = '', ...args] = [
       ...asOrdinaryUser(cluster),
-      ...(SETPRIV ? ENDED_WITH_PARENT : []),
+      ...(process.platform === 'linux' && works(['setpriv', '--version']) ? ENDED_WITH_PARENT : []),
       ...[binaries.postgres, '-D', cluster, ...flags],
     ]
     const log = openSync(logFile, 'a', 0o600)
@@ -144,7 +144,6 @@ const ENDED_WITH_PARENT = [
   ...['setpriv', '--pdeathsig', 'INT'],
   ...['sh', '-c', `[ "$PPID" = ${process.pid} ] && exec "$@"`, 'sh'],
 ]
-const SETPRIV = process.platform === 'linux' && works(['setpriv', '--version'])
 
 function isRunning(child: ChildProcess): boolean {
   return child.pid !== undefined && child.exitCode === null && child.signalCode === null

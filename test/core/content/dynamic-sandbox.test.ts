@@ -1,3 +1,4 @@
+import type { Worker } from 'node:worker_threads'
 import {
   checkDynamic,
   createDynamicRenderer,
@@ -234,6 +235,19 @@ t.test('when too many wait, the next is refused at once, as overload', async (t)
     ['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'rejected'],
   )
   t.ok(answers.every((answer) => answer.status === 'fulfilled' || answer.reason.errorName === 'overloaded'))
+})
+
+t.test('a thread that ended while it was idle is followed by another', async (t) => {
+  const own = createDynamicRenderer({ threads: 1 })
+  t.teardown(() => own.close())
+  const threads: Worker[] = []
+  const note = (worker: Worker) => void threads.push(worker)
+  process.on('worker', note)
+  t.teardown(() => process.off('worker', note))
+  t.match(await own.renderDynamic({ html: 'a' }, [{}]), [{ html: 'a' }])
+  await threads[0]?.terminate()
+  t.match(await own.renderDynamic({ html: 'b' }, [{}]), [{ html: 'b' }])
+  t.equal(threads.length, 2)
 })
 
 t.test('a closed renderer refuses, and closing twice does nothing', async (t) => {

@@ -28,7 +28,7 @@ t.test('an order is answered, and what it throws is thrown', async (t) => {
 t.test('many orders of one delay those of another by one', async (t) => {
   const pool = makePool({ waiting: 10 })
   const answered: string[] = []
-  const ask = (who: string) => pool.ask('hello', [], who).then(() => answered.push(who))
+  const ask = (who: string) => pool.ask('hello', { who }).then(() => answered.push(who))
   await Promise.all([...Array.from({ length: 6 }, () => ask('one')), ask('other')])
   t.ok(answered.indexOf('other') <= 2, answered.join())
 })
@@ -38,7 +38,7 @@ t.test('costly orders of one leave a thread for another that has just asked', as
   const answered: string[] = []
   const ask = (order: string, who: string) =>
     pool
-      .ask(order, [], who)
+      .ask(order, { who })
       .catch(() => {})
       .then(() => answered.push(who))
   await Promise.all([ask('hello', 'other'), ask('hello', 'costly')])

@@ -1,19 +1,9 @@
-import { Rotation } from '../platform/concurrency/rotation.ts'
-import { startWatchedThread, ThreadStopped, type WatchedThread } from '../platform/concurrency/watched-thread.ts'
+import { createThreadPool, ThreadStopped } from '../platform/concurrency/guarded-thread.ts'
 import { type FilledContent, Unrenderable } from './fill.ts'
 import { flowOf, type LoadedMessage } from './load.ts'
 import type { MessageCost } from './message-cost.ts'
-import type { MessageThreadData, MessageThreadReport, MessageThreadRequest } from './message-thread-body.ts'
+import type { MessageOrder, MessageThreadData, WrittenMessage } from './message-thread-body.ts'
 import type { Addressed } from './write-delivery.ts'
-
-/** Milliseconds of processor time that one message may take. The worst known message of 30 MB takes two seconds. */
-const MAX_CPU = 20_000
-/** Milliseconds between two checks of a busy thread. */
-const CHECK_INTERVAL = 500
-/** Milliseconds after which an idle thread exits and frees its memory. */
-const IDLE = 5000
-/** Megabytes of heap. The worst known message, 28 MB of line ends, takes 260. */
-const HEAP = 384
 
 export interface OutgoingMessage {
   readonly message: LoadedMessage
@@ -31,10 +21,6 @@ export interface MessageThread {
   close(): Promise<void>
 }
 
-interface Waiting extends OutgoingMessage {
-  readonly settle: PromiseWithResolvers<Buffer>
-}
-
 /** A thread for each cost, so that a message that takes seconds delays only others of its cost. */
 export interface MessageThreads extends Readonly<Record<Exclude<MessageCost, 'little'>, MessageThread>> {
   close(): Promise<void>
@@ -48,93 +34,38 @@ export function createMessageThreads(data: MessageThreadData): MessageThreads {
 
 /** The thread starts with the first message, so that an unused one takes no memory. */
 function createMessageThread(data: MessageThreadData): MessageThread {
-  const queue = new Rotation<Waiting>()
-  let running: Running | undefined
-  let serving = false
-  let idle: NodeJS.Timeout | undefined
-
-  async function serve(): Promise<void> {
-    serving = true
-    clearTimeout(idle)
-    for (let next = queue.shift(); next; next = queue.shift()) {
-      // The thread may have exited since the last message.
-      if (!running?.usable) running = startThread(data)
-      await running.write(next).then(next.settle.resolve, next.settle.reject)
-    }
-    serving = false
-    idle = setTimeout(() => void stop(), IDLE).unref()
-  }
-
-  async function stop(): Promise<void> {
-    const thread = running
-    running = undefined
-    await thread?.stop()
-  }
-
-  return {
-    write(outgoing) {
-      const settle = Promise.withResolvers<Buffer>()
-      queue.push(flowOf(outgoing.message), { ...outgoing, settle })
-      if (!serving) void serve()
-      return settle.promise
-    },
-    async close() {
-      clearTimeout(idle)
-      for (const { settle } of queue.drain()) settle.reject(new Error('the process is shutting down'))
-      await stop()
-    },
-  }
-}
-
-interface Running {
-  readonly usable: boolean
-  write(outgoing: OutgoingMessage): Promise<Buffer>
-  stop(): Promise<unknown>
-}
-
-function startThread(data: MessageThreadData): Running {
-  let current: PromiseWithResolvers<Buffer> | undefined
-  /** The message whose body the thread has. */
-  let sent: WeakRef<LoadedMessage> | undefined
-  const thread: WatchedThread<MessageThreadRequest> = startWatchedThread<MessageThreadRequest, MessageThreadReport>({
-    name: 'threads',
+  const pool = createThreadPool<MessageOrder, WrittenMessage>({
+    name: 'building messages',
     url: new URL('./message-thread-body.ts', import.meta.url),
     workerData: data,
-    heap: HEAP,
-    mostCpu: MAX_CPU,
-    interval: CHECK_INTERVAL,
-    onReport(report) {
-      if (report.kind === 'ready') return
-      thread.setBusy(false)
-      const settle = current
-      current = undefined
-      if (report.kind === 'failed') settle?.reject(errorOf(report))
-      else settle?.resolve(Buffer.from(report.octets.buffer, report.octets.byteOffset, report.octets.byteLength))
-    },
-    onEnd: (cause) =>
-      current?.reject(cause instanceof ThreadStopped ? tooCostly(cause.why === 'memory' ? 'memory' : 'time') : cause),
+    threads: 1,
+    waiting: Number.POSITIVE_INFINITY,
+    // The worst known message of 30 MB takes two seconds, and one of 28 MB of line ends 260 MB.
+    mostCpu: 20_000,
+    heap: 384,
+    idle: 5000,
   })
+  /** The message whose body the thread has. */
+  let sent: WeakRef<LoadedMessage> | undefined
 
   return {
-    get usable() {
-      return thread.alive
-    },
     async write({ message, delivery, rendered }) {
-      const settle = Promise.withResolvers<Buffer>()
-      current = settle
       const { recipient, recipientNo, personal } = delivery
-      const whole = sent?.deref() === message ? undefined : message
-      thread.setBusy(true)
-      thread.send({ message: whole, delivery: { recipient, recipientNo, personal }, rendered })
-      sent = new WeakRef(message)
-      return settle.promise
+      const make = (isFirst: boolean): MessageOrder => {
+        const whole = !isFirst && sent?.deref() === message ? undefined : message
+        sent = new WeakRef(message)
+        return { message: whole, delivery: { recipient, recipientNo, personal }, rendered }
+      }
+      try {
+        const written = await pool.askInTurn(make, { who: flowOf(message) })
+        if ('why' in written) throw new Unrenderable(written)
+        return Buffer.from(written.octets.buffer, written.octets.byteOffset, written.octets.byteLength)
+      } catch (error) {
+        throw error instanceof ThreadStopped ? tooCostly(error.why === 'memory' ? 'memory' : 'time') : error
+      }
     },
-    stop: thread.stop,
+    close: () => pool.close(),
   }
-}
-
-function errorOf({ sentence, why, stack }: Extract<MessageThreadReport, { kind: 'failed' }>): Error {
-  return why === undefined ? Object.assign(new Error(sentence), { cause: stack }) : new Unrenderable({ why, sentence })
 }
 
 function tooCostly(why: 'time' | 'memory'): Unrenderable {

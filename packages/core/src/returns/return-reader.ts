@@ -61,7 +61,7 @@ export function createReturnReader(): ReturnReader {
   async function read(raw: Buffer, order: Omit<ReadingOrder, 'octets'>): Promise<ThreadReading | ReadMessage> {
     const octets = new Uint8Array(raw)
     try {
-      return await pool.ask({ octets, ...order }, [octets.buffer as ArrayBuffer])
+      return await pool.ask({ octets, ...order }, { transfer: [octets.buffer as ArrayBuffer] })
     } catch (error) {
       if (!(error instanceof ThreadStopped)) throw error
       if (error.why === 'busy') throw new ServiceError('overloaded', { reason: error.message })

@@ -1,8 +1,16 @@
-import { Rotation } from '../../platform/concurrency/rotation.ts'
-import { ServiceError } from '../../platform/errors.ts'
-import { type Batch, failStopped, hasResult, newBatch, slotOf, type TemplateData, toText } from './batch.ts'
-import type { CheckedTemplate, DynamicTemplate, Rendered } from './template.ts'
-import { createThreadPool } from './thread-pool.ts'
+import { createThreadPool, ThreadStopped } from '../../platform/concurrency/guarded-thread.ts'
+import { NotJson, slotOf, type TemplateData, toText } from './batch.ts'
+import {
+  type CheckedTemplate,
+  type DynamicTemplate,
+  NOT_JSON,
+  type Rendered,
+  type RenderedOctets,
+  type RenderFailure,
+  TOO_LONG,
+  TOO_MUCH_MEMORY,
+} from './template.ts'
+import type { Answer, Order } from './thread.ts'
 
 export type { TemplateData } from './batch.ts'
 
@@ -29,89 +37,65 @@ export interface RendererOptions {
   readonly threads?: number
   /** Maximum number of waiting batches of one; default 1000. In all, four times as many. */
   readonly waiting?: number
-  /** Milliseconds after which an idle thread is stopped; default one minute. */
-  readonly idle?: number
 }
 
+/** Number of threads a batch may cost before the rest of it fails: then the cause is its template and not one recipient's data. */
+const MAX_STOPPED = 3
+
 /** Creates the pool of threads that render dynamic templates. No thread is started before the first batch. */
-export function createDynamicRenderer(options: RendererOptions = {}): DynamicRenderer {
-  const { threads = 2, waiting = 1000, idle = 60_000 } = options
-  const queue = new Rotation<Batch>()
-  const pool = createThreadPool(idle)
-  let running = 0
-  let closed = false
-
-  function enqueue(batch: Batch): Promise<void> {
-    if (closed || queue.size >= 4 * waiting || queue.countOf(batch.who) >= waiting) {
-      return Promise.reject(new ServiceError('overloaded', { reason: 'too many template renderings wait' }))
-    }
-    queue.push(batch.who, batch)
-    next()
-    return batch.settle.promise
-  }
-
-  function next(): void {
-    while (running < threads) {
-      const begun = queue.begin(threads)
-      if (!begun) return
-      running++
-      void serve(begun.item).finally(() => {
-        begun.end()
-        running--
-        next()
-      })
-    }
-  }
-
-  /** Runs one slot of a batch. The rest of the batch is queued again after the others. */
-  async function serve(batch: Batch): Promise<void> {
-    const order = batch.order(batch.rendered.length)
-    if (!('kind' in order)) {
-      batch.rendered.push({ kind: 'failed', failure: order })
-      return settleOrRequeue(batch)
-    }
-    const thread = pool.take()
-    try {
-      const { rendered, checked, plain, stopped } = await thread.serve(order)
-      Object.assign(batch, { checked, plain })
-      for (const one of rendered) batch.rendered.push(toText(one))
-      if (stopped) failStopped(batch, stopped)
-      else pool.release(thread)
-      settleOrRequeue(batch)
-    } catch (error) {
-      await thread.stop()
-      batch.settle.reject(error)
-    }
-  }
-
-  function settleOrRequeue(batch: Batch): void {
-    if (batch.rendered.length >= batch.wanted || hasResult(batch)) batch.settle.resolve()
-    else if (closed) batch.settle.reject(new ServiceError('overloaded', { reason: 'the process is ending' }))
-    else queue.push(batch.who, batch)
-  }
+export function createDynamicRenderer({ threads = 2, waiting = 1000 }: RendererOptions = {}): DynamicRenderer {
+  const pool = createThreadPool<Order, Answer, RenderedOctets>({
+    name: 'template rendering',
+    url: new URL('./thread.ts', import.meta.url),
+    threads,
+    waiting: 4 * waiting,
+    each: waiting,
+    // V26: of one rendering; 64 MB of heap with what is new.
+    mostCpu: 500,
+    longest: 10_000,
+    heap: 48,
+  })
 
   return {
     async renderDynamic(template, data, who) {
-      const batch = newBatch(who, data.length, (from) => slotOf(template, data, from))
-      if (data.length > 0) await enqueue(batch)
-      return batch.rendered
+      const results: Rendered[] = []
+      const onPart = (rendered: RenderedOctets): void => void results.push(toText(rendered))
+      for (let stopped = 0; results.length < data.length; ) {
+        const slot = () => slotOf(template, data, results.length)
+        try {
+          // The rest of the batch waits again, behind the others.
+          await pool.askInTurn(slot, { who, onPart, isRest: results.length > 0 })
+        } catch (error) {
+          const failure = failureOf(error)
+          const isHopeless = error instanceof ThreadStopped && ++stopped >= MAX_STOPPED
+          const last = isHopeless ? data.length : results.length + 1
+          while (results.length < last) results.push({ kind: 'failed', failure })
+        }
+      }
+      return results
     },
     async check(text, who) {
-      const batch = newBatch(who, 1, () => ({ kind: 'check', text }))
-      await enqueue(batch)
-      const [failed] = batch.rendered
-      if (failed?.kind === 'failed') return { ok: false, failure: failed.failure }
-      return batch.checked ?? { ok: true }
+      try {
+        return (await pool.ask({ kind: 'check', text }, { who })).checked ?? { ok: true }
+      } catch (error) {
+        return { ok: false, failure: failureOf(error) }
+      }
     },
     async plainText(html, who) {
-      const batch = newBatch(who, 1, () => ({ kind: 'plain', html }))
-      await enqueue(batch)
-      return batch.plain
+      try {
+        return (await pool.ask({ kind: 'plain', html }, { who })).plain
+      } catch (error) {
+        if (error instanceof ThreadStopped) return undefined
+        throw error
+      }
     },
-    async close() {
-      closed = true
-      for (const batch of queue.drain()) settleOrRequeue(batch)
-      await pool.close()
-    },
+    close: () => pool.close(),
   }
+}
+
+/** The error as a result for the account; throws one that has another cause than template and data. */
+function failureOf(error: unknown): RenderFailure {
+  if (error instanceof NotJson) return NOT_JSON
+  if (!(error instanceof ThreadStopped)) throw error
+  return error.why === 'memory' ? TOO_MUCH_MEMORY : TOO_LONG
 }

@@ -66,6 +66,7 @@ export function startWatchedThread<Order, Report extends Reported>(
   let since = 0
   let alive = true
   let timer: NodeJS.Timeout | undefined
+  let isChecking = false
 
   function end(cause: Error): void {
     if (!alive) return
@@ -87,7 +88,11 @@ export function startWatchedThread<Order, Report extends Reported>(
   async function check(): Promise<void> {
     const [before, began] = [cpu, since]
     onCheck?.()
+    // A thread does not answer while it is in native code.
+    if (isChecking) return
+    isChecking = true
     const { user, system } = await worker.cpuUsage().catch(() => ({ user: 0, system: 0 }))
+    isChecking = false
     if (cpu !== before || since !== began || timer === undefined) return
     const tooLong = (user + system) / 1000 - before > mostCpu
     if (!tooLong && performance.now() - began <= longest) return

@@ -47,7 +47,7 @@ export function createReportReader(): ReportReader {
   async function read(raw: Buffer, keys: SigningKeys): Promise<ReadReport> {
     const octets = new Uint8Array(raw)
     try {
-      return await pool.ask({ octets, keys }, [octets.buffer as ArrayBuffer])
+      return await pool.ask({ octets, keys }, { transfer: [octets.buffer as ArrayBuffer] })
     } catch (error) {
       if (!(error instanceof ThreadStopped)) throw error
       if (error.why === 'busy') throw new ServiceError('overloaded', { reason: error.message })

@@ -16,6 +16,6 @@ export async function finishConnections(server: Server): Promise<void> {
   })
   await Promise.race([stopListening(server), expired])
   clearTimeout(timer)
-  // What had arrived by then is read first: a busy host may have let this process read nothing for the two seconds.
+  // All that had arrived by then is read first: a busy host may have let this process read nothing for the two seconds.
   await setImmediate()
 }

@@ -236,10 +236,10 @@ t.test('a footer is merged, tracked and put before the pixel, unless the message
   const settings = { footer: 0, unsubscribe: 0, opentrack: 0, clicktrack: 0 }
   t.equal(await html(await send(account, { content, personalizations, settings })), content)
 
-  const parts = { kind: 'parts', html: '<p>x</p>', text: 'Berth 4: https://quay.example/4.', amp: undefined } as const
+  const parts = { kind: 'parts', html: '<p>x</p>', text: 'Berth 4: https://quay.example/4', amp: undefined } as const
   const { messageId } = await acceptMessage(service, account, { content: parts })
   const mail = await simpleParser((await copy(messageId)).data)
-  t.match(mail.text, /^Berth 4: http\S+\/t\/c\/\S+\.\n\nPier \n\nUnsubscribe: http\S+\/t\/u\/\S+$/)
+  t.match(mail.text, /^Berth 4: http\S+\/t\/c\/\S+\n\nPier \n\nUnsubscribe: http\S+\/t\/u\/\S+$/)
   t.strictSame(
     targetsIn(`${mail.text}${mail.html}`).map(({ kind, link }) => `${kind} ${link}`),
     [...['click 0', 'unsubscribe 0', 'click 1', 'unsubscribe 0', 'open 0']],

@@ -14,7 +14,7 @@ import { doLargeWork } from './large-calls/large-work.ts'
 import { openDoors } from './open-doors.ts'
 import { openapi } from './openapi.ts'
 import { operator } from './operator/index.ts'
-import { tracking } from './tracking/index.ts'
+import { tracking, withoutTrail } from './tracking/index.ts'
 import { sendFailure, V2_FORM } from './v2/envelope.ts'
 import { sendRefusal, V3_FORM } from './v3/refusal.ts'
 
@@ -56,6 +56,7 @@ export async function buildApp({
   const app = Fastify({
     ...FRAME,
     loggerInstance: log as FastifyBaseLogger,
+    rewriteUrl: ({ url = '/' }) => withoutTrail(url),
     logController: new LogController({ disableRequestLogging: true }),
     // Only the hop that a configured proxy vouches for is trusted (V42).
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,

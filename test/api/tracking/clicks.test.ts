@@ -42,6 +42,41 @@ t.test(
   },
 )
 
+t.test('whatever follows a link in the text of a mail leads where the link leads', async (t) => {
+  const message = await deliver()
+  for (const url of [SHOP, 'https://shop.example/', 'https://shop.example/1', 'https://shop.example/12']) {
+    const path = link(message, url)
+    t.match(path, /[A-Za-z0-9]$/, 'no mail program drops its last character')
+    for (const trail of [
+      ...[
+        '.',
+        ',',
+        ')',
+        ').',
+        '*',
+        '_',
+        '-',
+        '~',
+        'A',
+        '0abc',
+        '/',
+        '/x',
+        '.gif',
+        '%',
+        '%zz',
+        '%3E',
+        '%E2%80%9D',
+        '%00',
+        ';x=1',
+      ],
+      ...['](https://shop.example/', '?', '?utm_source=x', '.?a=%', `_${'x'.repeat(3000)}`],
+    ]) {
+      const answer = await ask(`${path}${trail}`)
+      t.strictSame([answer.status, answer.headers.location], [302, url], trail.slice(0, 20))
+    }
+  }
+})
+
 t.test('where nothing but http and https leads to, no link leads', async (t) => {
   const message = await deliver()
   for (const sealed of [

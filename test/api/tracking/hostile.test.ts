@@ -30,11 +30,11 @@ function altered(token: string, count: number): string[] {
       token.slice(0, at) + char + token.slice(at),
       token.slice(0, at),
       token.slice(at),
-      token + char,
       token.toLowerCase(),
       token.slice(0, at) + token.slice(at).toUpperCase(),
-    ][random(8)] as string
-    if (other !== token && other !== '') found.add(other)
+    ][random(7)] as string
+    // What follows a token does not alter it.
+    if (!other.startsWith(token) && other !== '') found.add(other)
   }
   return [...found]
 }

@@ -11,6 +11,14 @@ export interface TrackingOptions {
   readonly core: Core
 }
 
+/**
+ * Returns the URL of a request without what follows the token in the path, where mail programs and people leave anything: the router would refuse
+ * percent signs that encode nothing.
+ */
+export function withoutTrail(url: string): string {
+  return url.startsWith('/t/') ? url.replace(/^(\/t\/[a-z]\/[\w-]+)[^?\w-][^?]*/, '$1') : url
+}
+
 interface Route {
   readonly url: string
   readonly kind: TrackingTarget['kind']
@@ -82,7 +90,7 @@ export async function tracking(app: FastifyInstance, { core }: TrackingOptions):
       method: methods.filter((method) => method !== 'HEAD'),
       schema: { hide: true },
       async handler(request, reply) {
-        const target = core.tracking.read(kind, request.params['*'].replace(/\.gif$/, ''))
+        const target = core.tracking.read(kind, request.params['*'])
         return target ? act(target, request, reply) : refuse(request, reply)
       },
     })

@@ -84,7 +84,7 @@ export function planText(plain: string, options: PlanOptions): Plan | undefined 
   const footerAt = { start: options.footer ? lineEnded(plain).length : text.length, end: text.length }
   return planOf(
     text,
-    clickTracking ? findTextLinks(text, options.decode) : [],
+    clickTracking ? findTextLinks(text) : [],
     { end: text.length, footerAt, sentence: options.unsubscribeTexts?.text },
     { ...options, clickTracking, openTracking: false, linkParameters: undefined },
   )

@@ -5,41 +5,55 @@ import { trackableUrl } from './url.ts'
 const MAX_LENGTH = 1024 * 1024
 /** URLs in the characters of RFC 3986. Each character can match in only one way, so the time is linear in the length. */
 const URLS = /\bhttps?:\/\/[\w.~:/?#[\]@!$&'()*+,;=%-]+/gi
-const CLOSING: Readonly<Record<string, string>> = { ')': '(', ']': '[' }
+const CLOSING: Readonly<Record<string, string>> = { ')': '(', ']': '[', '>': '<', '"': '"', "'": "'" }
+/** Characters that mail programs keep at the end of a URL, all of them. Thunderbird drops a hyphen, others an underscore or a full stop. */
+const KEPT_AT_END = /[a-z0-9/=]$/i
+/** What some programs take for the beginning of markup, or for a part of the URL. */
+const NEAR = /[|{}^`\\*_~]/
+/** A URL in a list without blanks: programs take the whole list for one URL, or do not. */
+const JOINED = /[^=/?&%]https?:\/\//i
+/** How much of the line before a URL is searched for a mark that opens. */
+const LOOK_BACK = 200
 
 /**
- * Finds the URLs of a plain text as mail clients do: without a full stop or bracket that follows. A URL followed by a non-ASCII
- * letter is not tracked, because clients disagree on where it ends.
- *
- * `decode` is as for HTML.
+ * Finds the URLs of a plain text whose end no mail program can see elsewhere: the URL ends with a letter, a digit, `/` or `=`, and what follows is white
+ * space, the end of the text, or a closing mark that was opened before the URL on its line. All others are left alone: a link that ends one character
+ * early leads nowhere, and reset tokens end with any character.
  */
-export function findTextLinks(text: string, decode: (raw: string) => string = (raw) => raw): LinkPlace[] {
+export function findTextLinks(text: string): LinkPlace[] {
   if (text.length > MAX_LENGTH) return []
   const links: LinkPlace[] = []
-  for (const { 0: match, index } of text.matchAll(URLS)) {
-    const end = index + match.length
-    // Four bytes contain at least one letter in any charset, as do four characters.
-    if (/^[^\x00-\x7f\p{P}\p{Z}]/u.test(decode(text.slice(end, end + 4)))) continue
-    const written = withoutEnd(match)
-    const url = trackableUrl(written)
-    if (url !== undefined) links.push({ start: index, end: index + written.length, url })
+  for (const { 0: run, index } of text.matchAll(URLS)) {
+    const length = clearLength(text, run, index)
+    const written = run.slice(0, length)
+    const url = length === 0 ? undefined : trackableUrl(written)
+    if (url !== undefined) links.push({ start: index, end: index + length, url })
   }
   return links
 }
 
-/** Returns the URL without punctuation that ends the sentence, and without brackets that were opened before the URL. */
-function withoutEnd(match: string): string {
-  let end = match.length
-  // Brackets are counted only once; counting again for each bracket at the end would take quadratic time.
-  const counts = new Map<string, number>()
-  for (const char of match.replace(/[^()[\]]/g, '')) counts.set(char, (counts.get(char) ?? 0) + 1)
-  for (; end > 0; end--) {
-    const char = match[end - 1] as string
-    if (/[.,;:!?'*_~]/.test(char)) continue
-    const opening = CLOSING[char]
-    const count = counts.get(char) ?? 0
-    if (opening === undefined || count <= (counts.get(opening) ?? 0)) break
-    counts.set(char, count - 1)
-  }
-  return match.slice(0, end)
+/** Returns the length of the URL that begins at `index` with these characters; 0 if its end or its beginning is not clear. */
+function clearLength(text: string, run: string, index: number): number {
+  const end = index + run.length
+  const [before = ''] = /[^\n]*$/.exec(text.slice(Math.max(0, index - LOOK_BACK), index)) as RegExpExecArray
+  if (NEAR.test(before.slice(-1)) || before.endsWith('](') || JOINED.test(run.slice(1))) return 0
+  // Brackets, and quotation marks that opened directly before, are no part of a URL whose end is clear.
+  const mark = run.search(before.endsWith("'") ? /[()[\]']/ : /[()[\]]/)
+  const next = mark === -1 ? (text[end] ?? '') : (run[mark] as string)
+  const length = mark === -1 ? run.length : mark
+  if (!KEPT_AT_END.test(run.slice(0, length))) return 0
+  // RFC 3986 appendix C: a URL in angle brackets may go on in the next line.
+  if (isOpen(before, '<', '>') && next !== '>') return 0
+  if (/^[ \t\r\n\f]?$/.test(next)) return length
+  const opening = CLOSING[next]
+  if (opening === undefined) return 0
+  const isOpened = opening === next ? before.endsWith(opening) : isOpen(before, opening, next)
+  if (!isOpened) return 0
+  const after = text.slice(index + length + 1, index + length + 5)
+  return /^(?:[)\].,;:!?]{0,3}(?:[ \t\r\n]|$)|[)\].,;:!?]{4})/.test(after) ? length : 0
+}
+
+/** Whether the last of these two marks is the opening one. */
+function isOpen(before: string, opening: string, closing: string): boolean {
+  return before.lastIndexOf(opening) > before.lastIndexOf(closing)
 }

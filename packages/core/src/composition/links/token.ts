@@ -18,12 +18,20 @@ export interface TrackingTarget {
 const KINDS = ['open', 'click', 'unsubscribe', 'preferences'] as const
 const CONTEXT = 'tracking'
 const HEAD = 1 + 4 + 16 + 4 + 4 + 2
-/** Maximum length of a token in characters, enough for the longest URL. Longer ones are rejected unread. */
+/** Maximum length of the box in a token in characters, enough for the longest URL. Longer ones are rejected unread. */
 const MAX_LENGTH = 16_384
+/** The length of the box is written in three digits of base 64. */
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+const LENGTH_DIGITS = 3
+/** What sealing adds: version, nonce and authentication tag. */
+const SEAL_BYTES = 29
+/** No URL contains it. */
+const PADDING = Buffer.alloc(1)
 
 /**
  * Returns an opaque, unforgeable token for the path of a URL. It is encrypted, so that it reveals nothing, and deterministic, so
- * that a retry sends the same bytes.
+ * that a retry sends the same bytes. It begins with the length of what is encrypted, so that whatever a mail program takes for a part of the URL behind
+ * it does no harm, and ends with a letter or a digit, since some programs leave out a hyphen or an underscore at the end.
  */
 export function makeTrackingToken(secrets: Secrets, target: TrackingTarget): string {
   const head = Buffer.alloc(HEAD)
@@ -33,22 +41,28 @@ export function makeTrackingToken(secrets: Secrets, target: TrackingTarget): str
   head.writeUInt32BE(target.recipientNo, 21)
   head.writeUInt32BE(target.group, 25)
   head.writeUInt16BE(target.link, 29)
-  return secrets.sealFixed(Buffer.concat([head, Buffer.from(target.url)]), CONTEXT).toString('base64url')
+  const plain = Buffer.concat([head, Buffer.from(target.url)])
+  // Three bytes are four characters of base64url. Of one byte or two at the end, the last character is never "-" or "_".
+  const isWhole = (plain.length + SEAL_BYTES) % 3 === 0
+  const sealed = secrets.sealFixed(isWhole ? Buffer.concat([plain, PADDING]) : plain, CONTEXT)
+  const box = sealed.toString('base64url')
+  return writeLength(box.length) + box
 }
 
-/** Returns undefined if the token was not made by {@link makeTrackingToken} with this SECRET_KEY or was altered. */
-export function readTrackingToken(secrets: Secrets, token: string): TrackingTarget | undefined {
-  if (token.length > MAX_LENGTH || !/^[\w-]+$/.test(token)) return undefined
-  const box = Buffer.from(token, 'base64url')
-  // Because the last character has unused bits, several texts decode to the same token; only one is accepted.
-  if (box.toString('base64url') !== token) return undefined
-  let plain: Buffer
-  try {
-    plain = secrets.open(box, CONTEXT)
-  } catch {
-    return undefined
-  }
-  const kind = KINDS[plain[0] ?? -1]
+/**
+ * Reads the token that a text begins with, whatever follows it. Returns undefined if it was not made by {@link makeTrackingToken} with this SECRET_KEY or
+ * was altered.
+ */
+export function readTrackingToken(secrets: Secrets, text: string): TrackingTarget | undefined {
+  const [run = ''] = /^[\w-]*/.exec(text) as RegExpExecArray
+  const length = readLength(run)
+  const plain =
+    (length <= run.length - LENGTH_DIGITS
+      ? open(secrets, run.slice(LENGTH_DIGITS, LENGTH_DIGITS + length))
+      : undefined) ??
+    // A token of mail that was sent before tokens began with their length.
+    open(secrets, run)
+  const kind = plain && KINDS[plain[0] ?? -1]
   if (!kind || plain.length < HEAD) return undefined
   return {
     kind,
@@ -57,6 +71,26 @@ export function readTrackingToken(secrets: Secrets, token: string): TrackingTarg
     recipientNo: plain.readUInt32BE(21),
     group: plain.readUInt32BE(25),
     link: plain.readUInt16BE(29),
-    url: plain.toString('utf8', HEAD),
+    url: plain.toString('utf8', HEAD, plain.at(-1) === 0 && plain.length > HEAD ? plain.length - 1 : plain.length),
   }
+}
+
+function open(secrets: Secrets, text: string): Buffer | undefined {
+  if (text.length > MAX_LENGTH) return undefined
+  const box = Buffer.from(text, 'base64url')
+  // Because the last character has unused bits, several texts decode to the same token; only one is accepted.
+  if (box.toString('base64url') !== text) return undefined
+  try {
+    return secrets.open(box, CONTEXT)
+  } catch {
+    return undefined
+  }
+}
+
+function writeLength(length: number): string {
+  return [length >> 12, (length >> 6) & 63, length & 63].map((digit) => DIGITS[digit]).join('')
+}
+
+function readLength(text: string): number {
+  return [...text.slice(0, LENGTH_DIGITS)].reduce((sum, digit) => sum * 64 + DIGITS.indexOf(digit), 0)
 }

@@ -8,11 +8,11 @@ const URLS = /\bhttps?:\/\/[\w.~:/?#[\]@!$&'()*+,;=%-]+/gi
 const CLOSING: Readonly<Record<string, string>> = { ')': '(', ']': '[', '>': '<', '"': '"', "'": "'" }
 /** Characters that mail programs keep at the end of a URL, all of them. Thunderbird drops a hyphen, others an underscore or a full stop. */
 const KEPT_AT_END = /[a-z0-9/=]$/i
-/** What some programs take for the beginning of markup, or for a part of the URL. */
+/** Characters that some programs take for the beginning of markup, or for a part of the URL. */
 const NEAR = /[|{}^`\\*_~]/
 /** A URL in a list without blanks: programs take the whole list for one URL, or do not. */
 const JOINED = /[^=/?&%]https?:\/\//i
-/** How much of the line before a URL is searched for a mark that opens. */
+/** Characters of the line before a URL that are searched for a mark that opens. */
 const LOOK_BACK = 200
 
 /**

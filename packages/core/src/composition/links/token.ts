@@ -23,7 +23,7 @@ const MAX_LENGTH = 16_384
 /** The length of the box is written in three digits of base 64. */
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 const LENGTH_DIGITS = 3
-/** What sealing adds: version, nonce and authentication tag. */
+/** Bytes that sealing adds: version, nonce and authentication tag. */
 const SEAL_BYTES = 29
 /** No URL contains it. */
 const PADDING = Buffer.alloc(1)

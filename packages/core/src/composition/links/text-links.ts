@@ -7,7 +7,7 @@ const MAX_LENGTH = 1024 * 1024
 const URLS = /\bhttps?:\/\/[\w.~:/?#[\]@!$&'()*+,;=%-]+/gi
 const CLOSING: Readonly<Record<string, string>> = { ')': '(', ']': '[', '>': '<', '"': '"', "'": "'" }
 /** Characters that mail programs keep at the end of a URL, all of them. Thunderbird drops a hyphen, others an underscore or a full stop. */
-const KEPT_AT_END = /[a-z0-9/=]$/i
+const CLEAR_END = /[a-z0-9/=]$/i
 /** Characters that some programs take for the beginning of markup, or for a part of the URL. */
 const NEAR = /[|{}^`\\*_~]/
 /** A URL in a list without blanks: programs take the whole list for one URL, or do not. */
@@ -41,7 +41,7 @@ function clearLength(text: string, run: string, index: number): number {
   const mark = run.search(before.endsWith("'") ? /[()[\]']/ : /[()[\]]/)
   const next = mark === -1 ? (text[end] ?? '') : (run[mark] as string)
   const length = mark === -1 ? run.length : mark
-  if (!KEPT_AT_END.test(run.slice(0, length))) return 0
+  if (!CLEAR_END.test(run.slice(0, length))) return 0
   // RFC 3986 appendix C: a URL in angle brackets may go on in the next line.
   if (isOpen(before, '<', '>') && next !== '>') return 0
   if (/^[ \t\r\n\f]?$/.test(next)) return length

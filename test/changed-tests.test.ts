@@ -35,6 +35,18 @@ t.test('a change to the relay runs what opens a relay or starts its process, and
   t.notOk(touched.includes('test/api/v3/keys.test.ts'))
 })
 
+t.test('a change to a part of the API runs what uses that part, and nothing else', async (t) => {
+  for (const [file, user, other] of [
+    ['packages/api/src/v3/index.ts', 'test/api/v3/keys.test.ts', 'test/api/tracking/clicks.test.ts'],
+    ['packages/dashboard/src/table.ts', 'test/dashboard/keys.test.ts', 'test/api/v3/keys.test.ts'],
+    ['packages/sandbox/src/server.ts', 'test/sandbox/http.test.ts', 'test/relay/limits.test.ts'],
+  ] as const) {
+    const touched = touchedBy(file)
+    t.ok(touched.includes(user), `${file}: ${user}`)
+    t.notOk(touched.includes(other), `${file}: ${other}`)
+  }
+})
+
 t.test('a file that only a thread or a process is started with counts as imported', async (t) => {
   t.ok(touchedBy('packages/delivery/src/worker.ts').includes('test/delivery/sites.test.ts'))
   t.ok(

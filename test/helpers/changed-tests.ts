@@ -12,10 +12,28 @@ const READ_BY_NAME = /^(?:docs|bench)\/|^[^/]+\.md$|^\.env\.example$/
 const ALWAYS = /^test\/[^/]+$/
 /** The quoted paths in a file: imports, the bodies of threads, the files of processes. */
 const QUOTED = /['"`]((?:\.{1,2}|packages|test|docs)\/[^'"`\n$]+|@postrider\/[\w/-]+)['"`]/g
-/** A service in a test has an API or a relay only if the test opens it. */
+/** A service in a test has an API or a relay only if the test opens it, and a process only if the test names it. */
 const OPENED: readonly { file: string; specifier: string; by: RegExp }[] = [
   { file: 'test/helpers/service.ts', specifier: '@postrider/api', by: /\bopenApi\b/ },
   { file: 'test/helpers/service.ts', specifier: '@postrider/relay', by: /\bopenRelay\b/ },
+  ...[
+    { specifier: 'packages/api/src/server.ts', by: /'api'/ },
+    { specifier: 'packages/relay/src/server.ts', by: /'relay'/ },
+    { specifier: 'packages/delivery/src/worker.ts', by: /'delivery'/ },
+    { specifier: 'packages/relay/src/returns-server.ts', by: /'returns'/ },
+    { specifier: 'packages/sandbox/src/server.ts', by: /'sandbox'/ },
+  ].map((process) => ({ file: 'test/helpers/processes.ts', ...process })),
+]
+
+/** Parts of an API that every test with an API has, but only those use that name them. */
+const USED: readonly { part: string; by: RegExp }[] = [
+  ...['accounts/', 'content/', 'domains/', 'messages/message', 'reporting/', 'suppressions/'].map((part) => ({
+    part: `packages/api/src/v2/${part}`,
+    by: /\/v2\/(?!sendEmail)/,
+  })),
+  { part: 'packages/api/src/v3/', by: /\bv3\b|sendgrid/i },
+  { part: 'packages/api/src/operator/', by: /\/operator\/|operatorKey/ },
+  { part: 'packages/dashboard/src/', by: /\/app\b|dashboard/ },
 ]
 
 /**
@@ -36,8 +54,20 @@ export function changedTests(
     process.stdout.write(`every test runs: ${why} has changed\n`)
     return [...tests]
   }
-  const touched = new Set(changed.flatMap((file) => [file, ...foldersOf(file)]))
-  return tests.filter((test) => ALWAYS.test(test) || [...reached(test, imports)].some((file) => touched.has(file)))
+  return tests.filter((test) => ALWAYS.test(test) || touches(changed, [...reached(test, imports)], imports))
+}
+
+/** Whether one of the changed files is among those that a test reaches, and is not a part that it does not use. */
+function touches(changed: readonly string[], reached: readonly string[], imports: Imports): boolean {
+  const used = changed.filter((file) => {
+    const part = USED.find((one) => file.startsWith(one.part))
+    return (
+      !part ||
+      reached.some((one) => one.startsWith('test/') && (part.by.test(one) || part.by.test(imports.textOf(one))))
+    )
+  })
+  const touched = new Set(used.flatMap((file) => [file, ...foldersOf(file)]))
+  return reached.some((file) => touched.has(file))
 }
 
 /** The folders of a file that a path in a test may name; not those of the first level, which are only where a path begins. */

@@ -107,9 +107,9 @@ export function timeOption(call: Call, name: string): Date | undefined {
 const LIMIT = { usual: 50, most: 1000 } as const
 
 /** The limit of a list. Throws {@link UsageError}. */
-export function limitOption(call: Call): number {
-  const limit = wholeOption(call, 'limit') ?? LIMIT.usual
-  if (limit < 1 || limit > LIMIT.most) throw new UsageError(`--limit must be from 1 to ${LIMIT.most} (got ${limit})`)
+export function limitOption(call: Call, { usual, most }: { usual: number; most: number } = LIMIT): number {
+  const limit = wholeOption(call, 'limit') ?? usual
+  if (limit < 1 || limit > most) throw new UsageError(`--limit must be from 1 to ${most} (got ${limit})`)
   return limit
 }
 

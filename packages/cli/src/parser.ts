@@ -5,7 +5,7 @@ import type { Call, Command, Output } from './command.ts'
 import { parameterText } from './parameters.ts'
 import type { Layout } from './table.ts'
 import { TOPICS } from './topics.ts'
-import { choicesOf, readUsage, type UsageOption } from './usage.ts'
+import { choicesOf, isFixedList, readUsage, type UsageOption } from './usage.ts'
 
 /** Characters per line of the help if it is not printed on a terminal. */
 const WIDTH = 100
@@ -180,7 +180,7 @@ function makeOption({ name, value, isRepeatable }: UsageOption, about = '', args
   const flag = `--${name}`
   if (value === undefined) return new Option(flag, about)
   const choices = choicesOf(value)
-  const isList = choices.length > 1 && choices.length === value.split('|').length
+  const isList = isFixedList(value)
   const notes = [...(isList ? [`one of ${choices.join(', ')}`] : []), ...(isRepeatable ? ['repeatable'] : [])]
   const text = notes.length > 0 ? `${about} (${notes.join('; ')})`.trimStart() : about
   const option = new Option(`${flag} <${isList ? 'VALUE' : value}>`, text)

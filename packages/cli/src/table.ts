@@ -28,6 +28,11 @@ export function table(
   return [marked, ...cells].map((row) => `${ROW}${row.join(CELL)}`).join('\n')
 }
 
+/** A {@link table}, or the sentence `none` if it has no rows. */
+export function tableOr(none: string, heading: readonly string[], rows: readonly (readonly unknown[])[]): string {
+  return rows.length > 0 ? table(heading, rows) : none
+}
+
 export function cellText(value: unknown): string {
   return value instanceof Date ? value.toISOString() : printable(String(value ?? '')).replace(/[\t\n]/g, ' ')
 }

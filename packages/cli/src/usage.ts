@@ -12,6 +12,8 @@ export interface Usage {
   /** Placeholders of the positional arguments, in their order. */
   readonly words: readonly string[]
   readonly options: readonly UsageOption[]
+  /** The words and options in brackets. */
+  readonly optional: ReadonlySet<string>
 }
 
 /**
@@ -21,12 +23,17 @@ export interface Usage {
 export function readUsage(usage: string): Usage {
   const words: string[] = []
   const options = new Map<string, UsageOption>()
+  const optional = new Set<string>()
+  let depth = 0
   const tokens = usage
     .replaceAll(/[[\](){}]/g, ' $& ')
     .split(' ')
     .filter(Boolean)
   for (let at = 0; at < tokens.length; at++) {
     const token = tokens[at] as string
+    if (/^[[({]$/.test(token)) depth++
+    else if (/^[\])}]$/.test(token)) depth--
+    if (depth > 0) optional.add(token.replace(/^--/, ''))
     if (token.startsWith('--')) {
       const next = tokens[at + 1]
       const value = next !== undefined && isWord(next) ? next : undefined
@@ -37,12 +44,17 @@ export function readUsage(usage: string): Usage {
       if (value !== undefined) at++
     } else if (isWord(token)) words.push(token)
   }
-  return { words, options: [...options.values()] }
+  return { words, options: [...options.values()], optional }
 }
 
-/** The possible values of an argument or option, in lower case; empty if they are not a fixed list. */
+/** The possible values of an argument or option, in lower case. */
 export function choicesOf(value: string): string[] {
   return value.includes('|') ? value.split('|').filter((one) => /^[a-z0-9][a-z0-9-]*$/.test(one)) : []
+}
+
+/** Whether an argument or option has one of its {@link choicesOf}, and nothing else. */
+export function isFixedList(value: string): boolean {
+  return value.includes('|') && choicesOf(value).length === value.split('|').length
 }
 
 function isWord(token: string): boolean {

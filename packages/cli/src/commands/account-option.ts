@@ -7,8 +7,8 @@ export function accountOption(call: Call): number | null {
 }
 
 /** Throws {@link CommandError}. */
-export async function requireAccount(core: Core, accountId: number | null): Promise<void> {
-  if (accountId !== null) await findAccount(core, accountId)
+export async function requireAccount(core: Core, accountId: number | undefined): Promise<void> {
+  if (accountId !== undefined) await findAccount(core, accountId)
 }
 
 /** Throws {@link CommandError}. */

@@ -1,5 +1,6 @@
 import type { Core } from '@postrider/core'
-import { type Command, requiredWord } from '../command.ts'
+import type { Command } from '../command.ts'
+import { coreCommand } from './core-command.ts'
 
 interface Removal {
   /** Such as "smart-host". */
@@ -10,16 +11,13 @@ interface Removal {
 
 /** A command that removes an object by its name: `KIND remove NAME`. */
 export function removeCommand({ kind, summary, remove }: Removal): Command {
-  return {
+  return coreCommand({
     name: `${kind} remove`,
     usage: 'NAME',
     summary,
-    run: (call) => {
-      const name = requiredWord(call, 'name')
-      return call.withCore(async (core) => {
-        await remove(core, name)
-        return { data: { removed: name }, text: `${kind.replace('-', ' ')} ${name} removed` }
-      })
+    run: async (core, { NAME: name }) => {
+      await remove(core, name)
+      return { data: { removed: name }, text: `${kind.replace('-', ' ')} ${name} removed` }
     },
-  }
+  })
 }

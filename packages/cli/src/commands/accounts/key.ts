@@ -1,24 +1,35 @@
-import type { ApiKey, KeyChange, RestrictionsChange } from '@postrider/core'
-import { defined } from '@postrider/core'
+import { type ApiKey, defined, type KeyChange, type RestrictionsChange } from '@postrider/core'
 import {
   type Answer,
   type Call,
   type Command,
-  isoTime,
   requiredId,
-  requiredTarget,
   textOption,
   textsOption,
+  timeOption,
   UsageError,
   wholeOption,
 } from '../../command.ts'
 import { table } from '../../table.ts'
 import { requireAccount } from '../account-option.ts'
+import { coreCommand } from '../core-command.ts'
 import { createOperatorKey, listOperatorKeys } from './operator-key.ts'
 
 const SETTINGS_USAGE =
-  '[--name NAME] [--ip NETWORK]... [--scope SCOPE]... [--template ID]... [--sender-domain NAME]... ' +
-  '[--recipient-domain NAME]... [--recipients-per-hour N] [--calls-per-minute N] [--class NAME] [--until TIME]'
+  `[--name NAME] [--ip NETWORK]... [--scope SCOPE]... [--template ID]... [--sender-domain NAME]... [--recipient-domain NAME]... ` +
+  '[--recipients-per-hour N] [--calls-per-minute N] [--class NAME] [--until TIME]'
+const SETTINGS = {
+  name: 'Name of the key, for people',
+  ip: 'Network from which the key may be used',
+  scope: 'Permission of the key, for example send (default all)',
+  template: 'Number of a template; the key may send only these',
+  'sender-domain': 'Domain that the key may send from',
+  'recipient-domain': 'Domain that the key may send to',
+  'recipients-per-hour': 'Maximum number of recipients per hour',
+  'calls-per-minute': 'Maximum number of calls per minute',
+  class: 'Class of all mail sent with the key: urgent, normal or bulk',
+  until: 'ISO 8601 time at which the key expires',
+}
 
 export const keyCommands: readonly Command[] = [
   {
@@ -26,19 +37,7 @@ export const keyCommands: readonly Command[] = [
     usage: `--account ID ${SETTINGS_USAGE} | --operator [--name NAME] [--ip NETWORK]... [--until TIME]`,
     summary: 'Create an API key, or an operator key (shown once)',
     detail: 'An operator key is for /operator/v1',
-    parameters: {
-      name: 'Name of the key, for people',
-      ip: 'Network from which the key may be used',
-      scope: 'Permission of the key, for example send (default all)',
-      template: 'Number of a template; the key may send only these',
-      'sender-domain': 'Domain that the key may send from',
-      'recipient-domain': 'Domain that the key may send to',
-      'recipients-per-hour': 'Maximum number of recipients per hour',
-      'calls-per-minute': 'Maximum number of calls per minute',
-      class: 'Class of all mail sent with the key: urgent, normal or bulk',
-      until: 'ISO 8601 time at which the key expires',
-      operator: 'Create an operator key',
-    },
+    parameters: { ...SETTINGS, operator: 'Create an operator key' },
     examples: ['key create --account 12 --name shop --scope send', 'key create --operator --name grafana'],
     run: (call) => {
       if (call.options.operator === true) return createOperatorKey(call)
@@ -69,34 +68,24 @@ export const keyCommands: readonly Command[] = [
       })
     },
   },
-  {
+  coreCommand({
     name: 'key update',
     target: 'key',
     usage: `ID ${SETTINGS_USAGE} [--lift RESTRICTION]...`,
     summary: 'Update a key',
     detail: 'Omitted settings keep their values',
     parameters: {
-      name: 'Name of the key, for people',
-      ip: 'Network from which the key may be used',
-      scope: 'Permission of the key, for example send (default all)',
-      template: 'Number of a template; the key may send only these',
-      'sender-domain': 'Domain that the key may send from',
-      'recipient-domain': 'Domain that the key may send to',
-      'recipients-per-hour': 'Maximum number of recipients per hour',
-      'calls-per-minute': 'Maximum number of calls per minute',
-      class: 'Class of all mail sent with the key: urgent, normal or bulk',
-      until: 'ISO 8601 time at which the key expires',
+      ...SETTINGS,
       lift: 'Restriction to remove: ip, template, sender-domain, recipient-domain, recipients-per-hour, calls-per-minute, class or until',
     },
     examples: ['key update 5 --lift ip'],
-    run: (call) => {
-      const id = requiredTarget(call, 'key')
-      const change = changeOf(call, textsOption(call, 'lift'))
+    prepare: ({ ID: id, lift }, call) => {
+      const change = changeOf(call, lift)
       if (Object.keys(change).length === 0) throw new UsageError('no changes given')
-      return call.withCore(async (core) => keyAnswer(await core.auth.updateKey(id, change), 'is changed'))
+      return async (core) => keyAnswer(await core.auth.updateKey(id, change), 'is changed')
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'key rotate',
     usage: 'ID [--overlap-hours N]',
     summary: 'Create a successor of a key with the same permissions',
@@ -106,33 +95,26 @@ export const keyCommands: readonly Command[] = [
     },
     examples: ['key rotate 5 --overlap-hours 48'],
     target: 'key',
-    run: (call) => {
-      const id = requiredTarget(call, 'key')
-      const hours = wholeOption(call, 'overlap-hours')
-      return call.withCore(async (core) => {
-        const { key, secret, replaced } = await core.auth.rotateKey(id, hours)
-        return {
-          data: { keyId: key.id, apiKey: secret, replaced },
-          text: `key ${key.id}\nAPI key ${secret} (shown once)\nkey ${id} ${stateText(replaced)}`,
-        }
-      })
+    run: async (core, { ID: id, 'overlap-hours': hours }) => {
+      const { key, secret, replaced } = await core.auth.rotateKey(id, hours)
+      return {
+        data: { keyId: key.id, apiKey: secret, replaced },
+        text: `key ${key.id}\nAPI key ${secret} (shown once)\nkey ${id} ${stateText(replaced)}`,
+      }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'key revoke',
     usage: 'ID',
     summary: 'Revoke an API key or an operator key',
     detail: 'Takes effect within 5 seconds',
     target: 'key',
-    run: (call) => {
-      const id = requiredTarget(call, 'key')
-      return call.withCore(async (core) => {
-        const operatorKey = await core.auth.revokeOperatorKey(id)
-        if (operatorKey) return { data: operatorKey, text: `operator key ${id} is revoked` }
-        return keyAnswer(await core.auth.revokeKey(id), 'is revoked')
-      })
+    run: async (core, { ID: id }) => {
+      const operatorKey = await core.auth.revokeOperatorKey(id)
+      if (operatorKey) return { data: operatorKey, text: `operator key ${id} is revoked` }
+      return keyAnswer(await core.auth.revokeKey(id), 'is revoked')
     },
-  },
+  }),
 ]
 
 function keyAnswer(key: ApiKey, what: string): Answer {
@@ -168,14 +150,12 @@ function givenRestrictions(call: Call): RestrictionsChange {
   const recipientsPerHour = wholeOption(call, 'recipients-per-hour')
   const callsPerMinute = wholeOption(call, 'calls-per-minute')
   const of = textOption(call, 'class')
-  const until = textOption(call, 'until')
   return {
     ...(templates.length > 0 ? { templates } : {}),
     ...(senderDomains.length > 0 ? { senderDomains } : {}),
     ...(recipientDomains.length > 0 ? { recipientDomains } : {}),
-    ...defined({ recipientsPerHour, callsPerMinute }),
+    ...defined({ recipientsPerHour, callsPerMinute, until: timeOption(call, 'until') }),
     ...(of === undefined ? {} : { class: of as NonNullable<RestrictionsChange['class']> }),
-    ...(until === undefined ? {} : { until: isoTime(until, '--until') }),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { OperatorKey } from '@postrider/core'
-import { type Answer, type Call, isoTime, textOption, textsOption, UsageError } from '../../command.ts'
+import { type Answer, type Call, textOption, textsOption, timeOption, UsageError } from '../../command.ts'
 import { table } from '../../table.ts'
 
 /** Options of `key create` that apply to operator keys. */
@@ -8,11 +8,10 @@ const FITTING: readonly string[] = ['operator', 'name', 'ip', 'until', 'json', '
 /** Runs `key create --operator`. Throws {@link UsageError}. */
 export function createOperatorKey(call: Call): Promise<Answer> {
   requireFitting(call)
-  const until = textOption(call, 'until')
   const newKey = {
     name: textOption(call, 'name'),
     networks: textsOption(call, 'ip'),
-    until: until === undefined ? undefined : isoTime(until, '--until'),
+    until: timeOption(call, 'until'),
   }
   return call.withCore(async (core) => {
     const { key, secret } = await core.auth.createOperatorKey(newKey)

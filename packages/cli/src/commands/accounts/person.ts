@@ -1,52 +1,36 @@
-import {
-  type Command,
-  requiredId,
-  requiredText,
-  requiredWord,
-  textOption,
-  UsageError,
-  wholeOption,
-} from '../../command.ts'
-import { table } from '../../table.ts'
-
-/** Deliveries per page of an export. */
-const PAGE = { usual: 50, most: 100 } as const
+import type { Command } from '../../command.ts'
+import { table, tableOr } from '../../table.ts'
+import { coreCommand } from '../core-command.ts'
 
 /** Erasure and export of the data stored about a recipient (GDPR). */
 export const personCommands: readonly Command[] = [
-  {
+  coreCommand({
     name: 'person forget',
     usage: 'ADDRESS --account ID',
     summary: 'Erase a recipient from the stored data of an account; their opt-outs stay in effect',
     detail: 'A delivery worker performs the request; "person status" shows its progress',
     parameters: { ADDRESS: 'Email address of the recipient' },
     examples: ['person forget lena@harbor.example --account 12'],
-    run: (call) => {
-      const [address, accountId] = [requiredWord(call, 'email address'), requiredId(call, 'account')]
-      return call.withCore(async ({ privacy }) => {
-        const request = await privacy.forget(accountId, [address])
-        return {
-          data: request,
-          text: `request ${request.id} is ${request.state}; "person status ${request.id} --account ${accountId}" shows its progress`,
-        }
-      })
+    run: async ({ privacy }, { ADDRESS: address, account: accountId }) => {
+      const request = await privacy.forget(accountId, [address])
+      return {
+        data: request,
+        text: `request ${request.id} is ${request.state}; "person status ${request.id} --account ${accountId}" shows its progress`,
+      }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'person status',
     usage: 'REQUEST --account ID',
     summary: 'Show the progress of an erasure request, and the numbers of rows changed',
     parameters: { REQUEST: 'Id of the request: gd_ and 32 hex digits' },
-    run: (call) => {
-      const [id, accountId] = [requiredWord(call, 'request id'), requiredId(call, 'account')]
-      return call.withCore(async ({ privacy }) => {
-        const request = await privacy.request(accountId, id)
-        const rows = Object.entries({ ...request.receipt, 'messages that wait': request.waiting })
-        return { data: request, text: `request ${id} is ${request.state}\n\n${table(['rows', 'changed'], rows)}` }
-      })
+    run: async ({ privacy }, { REQUEST: id, account: accountId }) => {
+      const request = await privacy.request(accountId, id)
+      const rows = Object.entries({ ...request.receipt, 'messages that wait': request.waiting })
+      return { data: request, text: `request ${id} is ${request.state}\n\n${table(['rows', 'changed'], rows)}` }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'person export',
     usage: '--account ID --email ADDRESS [--limit N] [--next CURSOR]',
     summary: 'Export the data stored about a recipient, page by page; --json has all of it',
@@ -56,22 +40,18 @@ export const personCommands: readonly Command[] = [
       next: 'Cursor of the previous page',
     },
     examples: ['person export --account 12 --email lena@harbor.example --json'],
-    run: (call) => {
-      const [accountId, email] = [requiredId(call, 'account'), requiredText(call, 'email')]
-      const limit = wholeOption(call, 'limit') ?? PAGE.usual
-      if (limit < 1 || limit > PAGE.most) throw new UsageError(`--limit must be from 1 to ${PAGE.most} (got ${limit})`)
-      return call.withCore(async ({ privacy }) => {
-        const page = await privacy.export(accountId, { email, limit, next: textOption(call, 'next') })
-        const { deliveries, suppressions, next } = page
-        const mail = deliveries.map((one) => [one.messageId, one.state, one.acceptedAt, one.from, one.subject])
-        const entries = suppressions.map(({ reason, group, since }) => [reason, group || '', since])
-        const sections = [
-          mail.length > 0 ? table(['message', 'state', 'accepted', 'from', 'subject'], mail) : 'no deliveries',
-          entries.length > 0 ? table(['suppressed', 'group', 'since'], entries) : 'not suppressed',
-          ...(next === undefined ? [] : [`there are more; continue with --next ${next}`]),
-        ]
-        return { data: page, text: sections.join('\n\n') }
-      })
+    limit: { usual: 50, most: 100 },
+    run: async ({ privacy }, { account, ...query }) => {
+      const page = await privacy.export(account, query)
+      const { deliveries, suppressions, next } = page
+      const mail = deliveries.map((one) => [one.messageId, one.state, one.acceptedAt, one.from, one.subject])
+      const entries = suppressions.map(({ reason, group, since }) => [reason, group || '', since])
+      const sections = [
+        tableOr('no deliveries', ['message', 'state', 'accepted', 'from', 'subject'], mail),
+        tableOr('not suppressed', ['suppressed', 'group', 'since'], entries),
+        ...(next === undefined ? [] : [`there are more; continue with --next ${next}`]),
+      ]
+      return { data: page, text: sections.join('\n\n') }
     },
-  },
+  }),
 ]

@@ -1,10 +1,8 @@
 import { type Core, OPERATOR, ROLES } from '@postrider/core'
 import {
-  type Answer,
   type Call,
   type Command,
   CommandError,
-  requiredText,
   requiredWord,
   textOption,
   UsageError,
@@ -12,10 +10,11 @@ import {
 } from '../../command.ts'
 import { makeFirstLink } from '../../first-run.ts'
 import { table } from '../../table.ts'
+import { coreCommand } from '../core-command.ts'
 
 const NONE = 'none'
 
-const add: Command = {
+const add: Command = coreCommand({
   name: 'user add',
   usage: 'EMAIL --name NAME [--account ID --role ROLE] [--operator]',
   summary: 'Add a user of the dashboard, and print a link for their password',
@@ -25,61 +24,55 @@ const add: Command = {
     operator: 'Let the user see every account and the installation',
   },
   examples: ['user add lena@harbor.example --name Lena --account 12 --role developer'],
-  run: (call) => {
-    const email = requiredWord(call, 'email address')
-    const name = requiredText(call, 'name')
+  prepare: ({ EMAIL: email, name, operator: isOperator }, call) => {
     const membership = membershipOf(call)
-    const isOperator = call.options.operator === true
     if (!membership && !isOperator) throw new UsageError('missing option --account with --role, or --operator')
-    return call.withCore(async ({ people }) => {
+    return async ({ people }) => {
       const userId = await people.users.create({ name, email }, OPERATOR)
       if (membership) await people.members.add(membership.accountId, userId, membership.role, OPERATOR)
       if (isOperator) await people.operators.add(userId, OPERATOR)
       const { url, expiresAt } = await people.passwordReset.link(userId)
       return { data: { userId, url, expiresAt }, text: `user ${userId}\nset the password (once): ${url}` }
-    })
+    }
   },
-}
+})
 
 const FORMER = {
   first: 'links printed before no longer work',
   reset: 'links printed before still work, until one is used',
 } as const
 
-const link: Command = {
+const link: Command = coreCommand({
   name: 'user link',
   usage: '[EMAIL]',
   summary: 'Print a link for a new password, or for the first user',
   detail: 'With an address, the link sets a new password of this user; without, it makes the first user',
-  run: (call) =>
-    call.withCore(async (core) => {
-      const email = call.words[0]
-      const made = email
-        ? await core.people.passwordReset.link(await idOf(core, email))
-        : await makeFirstLink(core, call.config)
-      if (!made)
-        throw new CommandError('there is an operator already; use postrider user link EMAIL, or postrider user add')
-      return {
-        data: made,
-        text: `${made.url} (works once, until ${made.expiresAt.toISOString()}; ${email ? FORMER.reset : FORMER.first})`,
-      }
-    }),
-}
+  run: async (core, { EMAIL: email }, call) => {
+    const made = email
+      ? await core.people.passwordReset.link(await idOf(core, email))
+      : await makeFirstLink(core, call.config)
+    if (!made)
+      throw new CommandError('there is an operator already; use postrider user link EMAIL, or postrider user add')
+    return {
+      data: made,
+      text: `${made.url} (works once, until ${made.expiresAt.toISOString()}; ${email ? FORMER.reset : FORMER.first})`,
+    }
+  },
+})
 
-const list: Command = {
+const list: Command = coreCommand({
   name: 'user list',
   usage: '',
   summary: 'List all users of the dashboard with their roles',
-  run: (call) =>
-    call.withCore(async ({ people }) => {
-      const users = await people.users.list()
-      const rows = users.map((user) => [
-        ...[user.id, user.name, user.email, user.disabled ? 'disabled' : 'active', user.secondFactor ? 'yes' : 'no'],
-        ...[user.lastSeenAt ?? 'never', [...(user.operator ? ['operator'] : []), ...user.roles].join(', ')],
-      ])
-      return { data: users, text: table(['id', 'name', 'email', 'state', '2fa', 'last seen', 'roles'], rows) }
-    }),
-}
+  run: async ({ people }) => {
+    const users = await people.users.list()
+    const rows = users.map((user) => [
+      ...[user.id, user.name, user.email, user.disabled ? 'disabled' : 'active', user.secondFactor ? 'yes' : 'no'],
+      ...[user.lastSeenAt ?? 'never', [...(user.operator ? ['operator'] : []), ...user.roles].join(', ')],
+    ])
+    return { data: users, text: table(['id', 'name', 'email', 'state', '2fa', 'last seen', 'roles'], rows) }
+  },
+})
 
 const role: Command = {
   name: 'user role',
@@ -136,19 +129,16 @@ interface Membership {
 }
 
 function change(verb: string, summary: string, state: string, fn: (core: Core, id: number) => Promise<void>): Command {
-  return {
+  return coreCommand({
     name: `user ${verb}`,
     usage: 'EMAIL',
     summary,
-    run: (call): Promise<Answer> => {
-      const email = requiredWord(call, 'email address')
-      return call.withCore(async (core) => {
-        const userId = await idOf(core, email)
-        await fn(core, userId)
-        return { data: { userId, state }, text: `user ${userId} is ${state}` }
-      })
+    run: async (core, { EMAIL: email }) => {
+      const userId = await idOf(core, email)
+      await fn(core, userId)
+      return { data: { userId, state }, text: `user ${userId} is ${state}` }
     },
-  }
+  })
 }
 
 /** Adds, changes or removes a member. */

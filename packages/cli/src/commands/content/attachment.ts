@@ -1,67 +1,49 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { ATTACHMENT_SIZE } from '@postrider/core'
-import {
-  type Command,
-  CommandError,
-  limitOption,
-  requiredId,
-  requiredTarget,
-  requiredWord,
-  textOption,
-  wholeOption,
-} from '../../command.ts'
-import { table } from '../../table.ts'
+import { type Command, CommandError } from '../../command.ts'
+import { tableOr } from '../../table.ts'
+import { coreCommand } from '../core-command.ts'
 
 /** Files that are stored once, and that messages refer to by attachmentId. */
 export const attachmentCommands: readonly Command[] = [
-  {
+  coreCommand({
     name: 'attachment add',
     usage: 'FILE --account ID [--name NAME]',
     summary: 'Store a file that messages refer to by attachmentId',
     parameters: { name: 'File name that recipients see (default: that of FILE)' },
     examples: ['attachment add rules.pdf --account 12'],
-    run: (call) => {
-      const [file, accountId] = [requiredWord(call, 'file'), requiredId(call, 'account')]
+    prepare: ({ FILE: file, account: accountId, name }) => {
       const content = readFile(file)
-      const fileName = textOption(call, 'name') ?? basename(file)
-      return call.withCore(async ({ attachments }) => {
+      const fileName = name ?? basename(file)
+      return async ({ attachments }) => {
         const parameters = { fileName: 'name', content: 'FILE' }
         const stored = await attachments.add({ accountId, fileName, content, parameters })
         return { data: stored, text: `attachment ${stored.id}` }
-      })
+      }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'attachment list',
     usage: '--account ID [--limit N] [--offset N]',
     summary: 'List the stored files of an account, oldest first',
     parameters: { offset: 'Number of files to leave out, for the next page' },
-    run: (call) => {
-      const [accountId, page] = [
-        requiredId(call, 'account'),
-        { limit: limitOption(call), offset: wholeOption(call, 'offset') ?? 0 },
-      ]
-      return call.withCore(async (core) => {
-        const found = await core.attachments.list(accountId, page)
-        const rows = found.attachments.map((one) => [one.id, one.fileName, one.size, one.createdAt])
-        const text = rows.length > 0 ? table(['id', 'file name', 'bytes', 'created'], rows) : 'no stored files'
-        return { data: found, text }
-      })
+    run: async ({ attachments }, { account, ...page }) => {
+      const found = await attachments.list(account, page)
+      const rows = found.attachments.map((one) => [one.id, one.fileName, one.size, one.createdAt])
+      const text = tableOr('no stored files', ['id', 'file name', 'bytes', 'created'], rows)
+      return { data: found, text }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'attachment delete',
     usage: 'ID --account ID',
     summary: 'Delete a stored file; accepted messages keep their copy',
-    run: (call) => {
-      const act = { id: requiredTarget(call, 'attachment'), accountId: requiredId(call, 'account') }
-      return call.withCore(async ({ attachments }) => {
-        await attachments.remove(act)
-        return { data: { deleted: act.id }, text: `attachment ${act.id} deleted` }
-      })
+    run: async ({ attachments }, { ID: id, account: accountId }) => {
+      await attachments.remove({ id, accountId })
+      return { data: { deleted: id }, text: `attachment ${id} deleted` }
     },
-  },
+  }),
 ]
 
 /** Throws {@link CommandError}. */

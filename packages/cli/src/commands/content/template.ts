@@ -1,23 +1,14 @@
 import {
+  defined,
   type Template,
   type TemplateContent,
   type TemplateVariable,
   VARIABLE_TYPES,
   type VariableType,
 } from '@postrider/core'
-import {
-  type Call,
-  type Command,
-  CommandError,
-  limitOption,
-  requiredId,
-  requiredTarget,
-  requiredText,
-  textOption,
-  UsageError,
-  wholeOption,
-} from '../../command.ts'
-import { table } from '../../table.ts'
+import { type Command, CommandError, UsageError } from '../../command.ts'
+import { table, tableOr } from '../../table.ts'
+import { coreCommand } from '../core-command.ts'
 import { readJson, readText } from '../read-text.ts'
 
 const CONTENT = {
@@ -29,127 +20,106 @@ const VERSION = 'Number of the version'
 
 /** Stored content that v2 messages refer to by templateId, with numbered versions. */
 export const templateCommands: readonly Command[] = [
-  {
+  coreCommand({
     name: 'template create',
     usage: '--account ID --name NAME --file FILE [--subject TEXT] [--variables FILE]',
     summary: 'Store a template that messages refer to by templateId',
     parameters: { ...CONTENT, name: 'Name of the template' },
     examples: ['template create --account 12 --name welcome --file welcome.html'],
-    run: (call) => {
-      const [accountId, name] = [requiredId(call, 'account'), requiredText(call, 'name')]
-      const content = { content: readText(requiredText(call, 'file')), ...contentOf(call) }
-      return call.withCore(async ({ templates }) => {
+    prepare: ({ account: accountId, name, ...given }) => {
+      const content = { content: readText(given.file), ...contentOf(given) }
+      return async ({ templates }) => {
         const { id } = await templates.create({ accountId, name, ...content })
         return { data: { templateId: id, templateName: name }, text: `template ${id}` }
-      })
+      }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'template list',
     usage: '--account ID [--limit N] [--offset N]',
     summary: 'List the templates of an account, oldest first',
     parameters: { offset: 'Number of templates to leave out, for the next page' },
-    run: (call) => {
-      const [accountId, page] = [
-        requiredId(call, 'account'),
-        { limit: limitOption(call), offset: wholeOption(call, 'offset') ?? 0 },
-      ]
-      return call.withCore(async (core) => {
-        const found = await core.templates.list(accountId, page)
-        const rows = found.templates.map((one) => [one.id, one.name, one.version, one.updatedAt, one.subject])
-        const text = rows.length > 0 ? table(['id', 'name', 'version', 'changed', 'subject'], rows) : 'no templates'
-        return { data: found, text }
-      })
+    run: async ({ templates }, { account, ...page }) => {
+      const found = await templates.list(account, page)
+      const rows = found.templates.map((one) => [one.id, one.name, one.version, one.updatedAt, one.subject])
+      const text = tableOr('no templates', ['id', 'name', 'version', 'changed', 'subject'], rows)
+      return { data: found, text }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'template show',
     usage: 'ID --account ID [--version N]',
     summary: 'Show a template with the content of its active version, or of another one',
     parameters: { version: VERSION },
-    run: (call) => {
-      const { accountId, id } = named(call)
-      const version = wholeOption(call, 'version')
-      return call.withCore(async ({ templates }) => {
-        const template = await templates.show(accountId, id)
-        const shown = version === undefined ? template : await templates.version(accountId, id, version)
-        const about = `template ${id} ${template.name}, version ${version ?? template.version}`
-        return { data: shown, text: `${about}\nsubject: ${shown.subject ?? ''}\n\n${shown.content}` }
-      })
+    run: async ({ templates }, { version, ID: id, account: accountId }) => {
+      const template = await templates.show(accountId, id)
+      const shown = version === undefined ? template : await templates.version(accountId, id, version)
+      const about = `template ${id} ${template.name}, version ${version ?? template.version}`
+      return { data: shown, text: `${about}\nsubject: ${shown.subject ?? ''}\n\n${shown.content}` }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'template update',
     usage: 'ID --account ID [--name NAME] [--file FILE] [--subject TEXT] [--variables FILE]',
     summary: 'Change a template; new content becomes a new active version',
     parameters: { ...CONTENT, name: 'Name of the template' },
-    run: (call) => {
-      const name = textOption(call, 'name')
-      const change = { ...(name === undefined ? {} : { name }), ...contentOf(call) }
+    prepare: ({ ID: id, account: accountId, name, ...given }) => {
+      const change = { ...defined({ name }), ...contentOf(given) }
       if (Object.keys(change).length === 0) throw new UsageError('no changes given')
-      const act = named(call)
-      return call.withCore(async ({ templates }) => {
-        const template = await templates.edit(act, change)
-        return { data: template, text: `template ${act.id} is changed; version ${template.version} is active` }
-      })
+      return async ({ templates }) => {
+        const template = await templates.edit({ id, accountId }, change)
+        return { data: template, text: `template ${id} is changed; version ${template.version} is active` }
+      }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'template delete',
     usage: 'ID --account ID',
     summary: 'Delete a template and its versions; accepted messages keep their content',
-    run: (call) => {
-      const act = named(call)
-      return call.withCore(async ({ templates }) => {
-        await templates.remove(act)
-        return { data: { deleted: act.id }, text: `template ${act.id} deleted` }
-      })
+    run: async ({ templates }, { ID: id, account: accountId }) => {
+      const act = { id, accountId }
+      await templates.remove(act)
+      return { data: { deleted: act.id }, text: `template ${act.id} deleted` }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'template versions',
     usage: 'ID --account ID',
     summary: 'List the versions of a template, newest first',
-    run: (call) => {
-      const { accountId, id } = named(call)
-      return call.withCore(async ({ templates }) => {
-        const versions = await templates.versions(accountId, id)
-        const rows = versions.map((one) => [
-          ...[one.number, one.active ? 'active' : '', one.size, one.createdAt, one.subject],
-        ])
-        return { data: versions, text: table(['version', 'state', 'bytes', 'created', 'subject'], rows) }
-      })
+    run: async ({ templates }, { ID: id, account: accountId }) => {
+      const versions = await templates.versions(accountId, id)
+      const rows = versions.map((one) => [
+        ...[one.number, one.active ? 'active' : '', one.size, one.createdAt, one.subject],
+      ])
+      return { data: versions, text: table(['version', 'state', 'bytes', 'created', 'subject'], rows) }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'template add-version',
     usage: 'ID --account ID --file FILE [--subject TEXT] [--variables FILE]',
     summary: 'Add a version to a template without activating it',
     parameters: CONTENT,
-    run: (call) => {
-      const [act, file] = [named(call), requiredText(call, 'file')]
-      const content = { ...contentOf(call), content: readText(file) }
-      return call.withCore(async ({ templates }) => {
-        const version = await templates.addVersion(act, content)
-        return { data: version, text: `version ${version.number} of template ${act.id}` }
-      })
+    prepare: ({ ID: id, account: accountId, ...given }) => {
+      const content = { ...contentOf(given), content: readText(given.file) }
+      return async ({ templates }) => {
+        const version = await templates.addVersion({ id, accountId }, content)
+        return { data: version, text: `version ${version.number} of template ${id}` }
+      }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'template activate',
     usage: 'ID --account ID --version N',
     summary: 'Use a version of a template for new messages',
     parameters: { version: VERSION },
     examples: ['template activate 21172 --account 12 --version 3'],
-    run: (call) => {
-      const [act, version] = [named(call), requiredId(call, 'version')]
-      return call.withCore(async ({ templates }) => {
-        const template = await templates.activate(act, version)
-        return { data: template, text: `version ${template.version} of template ${act.id} is active` }
-      })
+    run: async ({ templates }, { version, ID: id, account: accountId }) => {
+      const act = { id, accountId }
+      const template = await templates.activate(act, version)
+      return { data: template, text: `version ${template.version} of template ${act.id} is active` }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'template render',
     usage: 'ID --account ID [--values FILE] [--subject TEXT] [--version N]',
     summary: 'Render a template as for a recipient; exit status 1 if a message would be rejected',
@@ -158,31 +128,25 @@ export const templateCommands: readonly Command[] = [
       subject: 'Subject of the message (default: that of the template)',
       version: 'Number of the version (default: the active one)',
     },
-    run: (call) => {
-      const rendering = {
-        ...named(call),
-        attributes: attributesOf(textOption(call, 'values')),
-        subject: textOption(call, 'subject'),
-        version: wholeOption(call, 'version'),
-      }
-      return call.withCore(async ({ messages }) => {
+    prepare: ({ ID: id, account: accountId, values, ...rest }) => {
+      const rendering = { id, accountId, attributes: attributesOf(values), ...rest }
+      return async ({ messages }) => {
         const rendered = await messages.renderTemplate(rendering)
         const { subject, content, missing, problems } = rendered
         const note = missing.length > 0 ? [`no values for ${missing.join(', ')}`] : []
         const answer = { data: rendered, text: [`subject: ${subject}`, ...note, '', content].join('\n') }
         return problems.length > 0 ? { ...answer, failure: problems.join('; ') } : answer
-      })
+      }
     },
-  },
+  }),
 ]
 
-function named(call: Call): { accountId: number; id: number } {
-  return { accountId: requiredId(call, 'account'), id: requiredTarget(call, 'template') }
-}
-
 /** The content that is given. Throws {@link CommandError}. */
-function contentOf(call: Call): Partial<TemplateContent> {
-  const [file, subject, variables] = ['file', 'subject', 'variables'].map((name) => textOption(call, name))
+function contentOf({
+  file,
+  subject,
+  variables,
+}: Partial<Readonly<Record<string, string | undefined>>>): Partial<TemplateContent> {
   return {
     ...(file === undefined ? {} : { content: readText(file) }),
     ...(subject === undefined ? {} : { subject: subject.trim() === '' ? null : subject }),

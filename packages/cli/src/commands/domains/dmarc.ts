@@ -1,46 +1,34 @@
 import { type DmarcListed, type DmarcSummary, ServiceError } from '@postrider/core'
-import {
-  type Answer,
-  type Command,
-  CommandError,
-  limitOption,
-  requiredId,
-  requiredWord,
-  textOption,
-} from '../../command.ts'
+import { type Answer, type Command, CommandError } from '../../command.ts'
 import { table } from '../../table.ts'
-import { daysOption, share } from './reported-days.ts'
+import { coreCommand } from '../core-command.ts'
+import { reportedDays, share } from './reported-days.ts'
 
 export const dmarcCommands: readonly Command[] = [
-  {
+  coreCommand({
     name: 'dmarc show',
     usage: 'DOMAIN [--days N] [--account ID]',
     summary: 'Show what receivers reported about mail with a domain',
     detail:
       'Shows mail of this service and of others, how much of it is aligned, the addresses of others, and whether the policy can be quarantine',
     examples: ['dmarc show ship.example --days 30'],
-    run(call) {
-      const name = requiredWord(call, 'domain')
-      const days = daysOption(call)
-      const accountId = textOption(call, 'account') === undefined ? undefined : requiredId(call, 'account')
-      return call.withCore(async (core) => {
-        const found = await core.aggregateReports.showDmarc({ name, days, accountId }).catch(ignoreInvalid)
+    prepare: ({ DOMAIN: name, account: accountId, ...given }) => {
+      const days = reportedDays(given.days)
+      return async ({ aggregateReports }) => {
+        const found = await aggregateReports.showDmarc({ name, days, accountId }).catch(ignoreInvalid)
         if (!found) throw new CommandError(`domain "${name}" not found; "domain list" lists all domains`)
         return showAnswer(found)
-      })
+      }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'dmarc list',
     usage: '[--limit N] [--after DOMAIN]',
     summary: 'List the domains with authenticated DMARC reports of the last 14 days, by name',
     parameters: { after: 'Only after this domain, for the next page' },
-    run(call) {
-      const limit = limitOption(call)
-      const after = textOption(call, 'after')?.toLowerCase() ?? ''
-      return call.withCore(async (core) => listAnswer(await core.aggregateReports.listDmarc({ after, limit }), limit))
-    },
-  },
+    run: async ({ aggregateReports }, { limit, after = '' }) =>
+      listAnswer(await aggregateReports.listDmarc({ after: after.toLowerCase(), limit }), limit),
+  }),
 ]
 
 /** An invalid name is not found either. */

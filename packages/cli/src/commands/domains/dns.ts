@@ -1,15 +1,16 @@
 import type { DnsPlan, RecordCheck } from '@postrider/core'
 import type { Answer, Command } from '../../command.ts'
 import { isWrong, recordTable } from '../../doctor/source-status.ts'
+import { coreCommand } from '../core-command.ts'
 
 export const dnsCommands: readonly Command[] = [
-  {
+  coreCommand({
     name: 'dns',
     usage: '',
     summary: 'Show and check the DNS records that the service itself needs',
     detail: 'These are its addresses, HELO, return path and tracked links. The exit status is 1 unless all are right',
-    run: (call) => call.withCore(async (core) => shown(await core.sourceChecks.planDns())),
-  },
+    run: async (core) => shown(await core.sourceChecks.planDns()),
+  }),
 ]
 
 function shown({ records, notes }: DnsPlan): Answer {

@@ -7,25 +7,16 @@ import {
   type Requirement,
   ServiceError,
 } from '@postrider/core'
-import {
-  type Answer,
-  type Call,
-  type Command,
-  CommandError,
-  requiredId,
-  requiredText,
-  requiredWord,
-  textOption,
-  UsageError,
-} from '../../command.ts'
+import { type Answer, type Command, CommandError } from '../../command.ts'
 import { table } from '../../table.ts'
 import { requireAccount } from '../account-option.ts'
+import { coreCommand, type Given } from '../core-command.ts'
 import { readText } from '../read-text.ts'
 
 const CLAIMANT = 'Number of the account, if several accounts claim the domain'
 
 export const domainCommands: readonly Command[] = [
-  {
+  coreCommand({
     name: 'domain add',
     usage: '--account ID DOMAIN [--active] [--tracking-host LABELS]',
     summary: 'Add a sending domain with a DKIM key',
@@ -34,75 +25,54 @@ export const domainCommands: readonly Command[] = [
       'tracking-host': 'Labels below the domain: the host name of its tracked links',
     },
     examples: ['domain add --account 12 ship.example'],
-    run: (call) => {
-      const accountId = requiredId(call, 'account')
-      const state = call.options.active ? 'active' : 'pending'
-      const envelopeName = textOption(call, 'tracking-host')
-      return withDomain(
-        call,
-        async (core, name) =>
-          withNextSteps(shown(await core.domains.add({ accountId, name, state, envelopeName })), name),
-        (name) => `"${name}" is not a valid domain name such as example.com`,
-      )
+    run: async ({ domains }, { DOMAIN: name, account: accountId, active, 'tracking-host': envelopeName }) => {
+      const added = domains.add({ accountId, name, state: active ? 'active' : 'pending', envelopeName })
+      const problem = `"${name}" is not a valid domain name such as example.com`
+      return withNextSteps(shown(await added.catch(rethrow(name, problem))), name)
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'domain list',
     usage: '[--account ID]',
     summary: 'List sending domains',
     detail: 'Domains that send much to a large receiver and lack what it demands have a warning',
-    run: (call) => {
-      const account = accountOption(call)
-      return call.withCore(async (core) => {
-        await requireAccount(core, account ?? null)
-        const [domains, alarms] = await Promise.all([core.domains.list(account), core.guard.alarms()])
-        const lacking = new Map(alarms.map(({ domainId, missing }) => [domainId, missing.map(({ name }) => name)]))
-        const data = domains.map((domain) => ({ ...domain, lacks: lacking.get(domain.id) ?? [] }))
-        const rows = data.map(({ name, accountId, state, lacks }) => [name, accountId, state, lackText(lacks)])
-        return { data, text: table(['domain', 'account', 'state', 'warning'], rows) }
-      })
+    run: async (core, { account }) => {
+      await requireAccount(core, account)
+      const [domains, alarms] = await Promise.all([core.domains.list(account), core.guard.alarms()])
+      const lacking = new Map(alarms.map(({ domainId, missing }) => [domainId, missing.map(({ name }) => name)]))
+      const data = domains.map((domain) => ({ ...domain, lacks: lacking.get(domain.id) ?? [] }))
+      const rows = data.map(({ name, accountId, state, lacks }) => [name, accountId, state, lackText(lacks)])
+      return { data, text: table(['domain', 'account', 'state', 'warning'], rows) }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'domain activate',
     usage: 'DOMAIN [--account ID]',
     summary: 'Activate a sending domain without waiting for DNS',
     parameters: { account: CLAIMANT },
-    run: (call) => {
-      const accountId = accountOption(call)
-      return withDomain(call, async (core, name) => shown(await core.domains.activate(name, { accountId })), unknown)
-    },
-  },
-  {
+    run: async ({ domains }, { DOMAIN: name, account: accountId }) =>
+      shown(await domains.activate(name, { accountId }).catch(rethrow(name))),
+  }),
+  coreCommand({
     name: 'domain dns',
     usage: 'DOMAIN [--account ID]',
     summary: 'Show the DNS records to publish for a domain',
     parameters: { account: CLAIMANT },
     examples: ['domain dns ship.example'],
-    run: (call) => {
-      const accountId = accountOption(call)
-      return withDomain(call, async (core, name) => shown(await core.domains.show(name, accountId)), unknown)
-    },
-  },
-  {
+    run: async (core, given) => shown(await requireDomain(core, given)),
+  }),
+  coreCommand({
     name: 'domain rotate',
     usage: 'DOMAIN [--account ID]',
     summary: 'Create the next DKIM key of a domain; it signs once its record is found in the DNS',
     parameters: { account: CLAIMANT },
     examples: ['domain rotate ship.example'],
-    run: (call) => {
-      const account = accountOption(call)
-      return withDomain(
-        call,
-        async (core, name) => {
-          const domain = await core.domains.show(name, account)
-          return shown(await core.domains.rotateDkim(domain.accountId, domain.name, OPERATOR))
-        },
-        unknown,
-      )
+    run: async (core, given) => {
+      const { accountId, name } = await requireDomain(core, given)
+      return shown(await core.domains.rotateDkim(accountId, name, OPERATOR))
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'domain set-key',
     usage: 'DOMAIN --selector NAME --file FILE [--account ID]',
     summary: 'Use a DKIM key of your own for a domain; it signs once its record is found in the DNS',
@@ -112,114 +82,75 @@ export const domainCommands: readonly Command[] = [
       account: CLAIMANT,
     },
     examples: ['domain set-key ship.example --selector own1 --file own1.pem'],
-    run: (call) => {
-      const account = accountOption(call)
-      const key = { selector: requiredText(call, 'selector'), privateKey: readText(requiredText(call, 'file')) }
-      return withDomain(
-        call,
-        async (core, name) => {
-          const { accountId, name: own } = await core.domains.show(name, account)
-          const { domain, warnings } = await core.domains.setDkimKey(accountId, { name: own, ...key }, OPERATOR)
-          const { text } = shown(domain)
-          return { data: { ...domain, warnings }, text: [...warnings.map((one) => `warning: ${one}`), text].join('\n') }
-        },
-        unknown,
-      )
+    prepare: ({ selector, file, ...given }) => {
+      const key = { selector, privateKey: readText(file) }
+      return async (core) => {
+        const { accountId, name } = await requireDomain(core, given)
+        const { domain, warnings } = await core.domains.setDkimKey(accountId, { name, ...key }, OPERATOR)
+        const { text } = shown(domain)
+        return { data: { ...domain, warnings }, text: [...warnings.map((one) => `warning: ${one}`), text].join('\n') }
+      }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'domain share',
     usage: 'DOMAIN on|off [--account ID]',
     summary: 'Let the subaccounts of its account send from a domain, or no longer',
     parameters: { account: CLAIMANT },
     examples: ['domain share ship.example on'],
-    run: (call) => {
-      const [account, value] = [accountOption(call), call.words[1]]
-      if (value !== 'on' && value !== 'off') {
-        throw new UsageError(value === undefined ? 'missing argument: on or off' : `must be on or off (got "${value}")`)
-      }
-      return withDomain(
-        call,
-        async (core, name) => {
-          const { accountId, name: own } = await core.domains.show(name, account)
-          const domain = await core.domains.share(accountId, { name: own, shared: value === 'on' }, OPERATOR)
-          const text = `${domain.name} is ${domain.shared ? '' : 'not '}shared with the subaccounts of account ${accountId}`
-          return { data: domain, text }
-        },
-        unknown,
-      )
+    run: async (core, { 'on|off': shared, ...given }) => {
+      const { accountId, name } = await requireDomain(core, given)
+      const domain = await core.domains.share(accountId, { name, shared }, OPERATOR)
+      const text = `${domain.name} is ${domain.shared ? '' : 'not '}shared with the subaccounts of account ${accountId}`
+      return { data: domain, text }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'domain delete',
     usage: 'DOMAIN [--account ID]',
     summary: 'Delete a sending domain; accepted messages are still signed and delivered',
     parameters: { account: CLAIMANT },
-    run: (call) => {
-      const account = accountOption(call)
-      return withDomain(
-        call,
-        async (core, name) => {
-          const domain = await core.domains.show(name, account)
-          await core.domains.remove(domain.accountId, domain.name, OPERATOR)
-          return { data: { deleted: domain.name, accountId: domain.accountId }, text: `domain ${domain.name} deleted` }
-        },
-        unknown,
-      )
+    run: async (core, given) => {
+      const { accountId, name } = await requireDomain(core, given)
+      await core.domains.remove(accountId, name, OPERATOR)
+      return { data: { deleted: name, accountId }, text: `domain ${name} deleted` }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'domain check',
     usage: 'DOMAIN [--account ID]',
     summary: 'Check the DNS records of a domain now',
     detail: 'The domain is activated once they are correct',
     parameters: { account: CLAIMANT },
     examples: ['domain check ship.example'],
-    run: (call) => {
-      const accountId = accountOption(call)
-      return withDomain(
-        call,
-        async (core, name) => {
-          const domain = await core.domains.show(name, accountId)
-          const verified = await core.domains.verify(domain.accountId, domain.name, OPERATOR)
-          const [findings, requirements, alarms] = await Promise.all([
-            core.domains.findings(domain.id),
-            core.guard.requirements(domain.id),
-            core.guard.alarms(),
-          ])
-          const alarm = alarms.find(({ domainId }) => domainId === domain.id)
-          return checked(verified, { findings, requirements, alarm })
-        },
-        unknown,
-      )
+    run: async (core, given) => {
+      const domain = await requireDomain(core, given)
+      const verified = await core.domains.verify(domain.accountId, domain.name, OPERATOR)
+      const [findings, requirements, alarms] = await Promise.all([
+        core.domains.findings(domain.id),
+        core.guard.requirements(domain.id),
+        core.guard.alarms(),
+      ])
+      const alarm = alarms.find(({ domainId }) => domainId === domain.id)
+      return checked(verified, { findings, requirements, alarm })
     },
-  },
+  }),
 ]
 
-function accountOption(call: Call): number | undefined {
-  return textOption(call, 'account') === undefined ? undefined : requiredId(call, 'account')
+/** Throws {@link CommandError}. */
+function requireDomain({ domains }: Core, { DOMAIN: name, account }: Given<'DOMAIN [--account ID]'>) {
+  return domains.show(name, account).catch(rethrow(name))
 }
 
-const unknown = (name: string): string => `domain "${name}" not found; "domain list" lists all domains`
-
-/** Runs `fn` on the domain named by the argument. `problem` is the message for an invalid or unknown name. */
-function withDomain(
-  call: Call,
-  fn: (core: Core, name: string) => Promise<Answer>,
-  problem: (name: string) => string,
-): Promise<Answer> {
-  const name = requiredWord(call, 'domain')
-  return call.withCore(async (core) => {
-    try {
-      return await fn(core, name)
-    } catch (error) {
-      if (error instanceof ServiceError && error.errorName === 'domainInvalid') throw new CommandError(problem(name))
-      if (error instanceof ServiceError && error.errorName === 'domainTaken') {
-        throw new CommandError(`domain "${name}" already exists; find its account with "domain list"`)
-      }
-      throw error
+/** `problem`: the message for an invalid or unknown name. */
+function rethrow(name: string, problem = `domain "${name}" not found; "domain list" lists all domains`) {
+  return (error: unknown): never => {
+    if (error instanceof ServiceError && error.errorName === 'domainInvalid') throw new CommandError(problem)
+    if (error instanceof ServiceError && error.errorName === 'domainTaken') {
+      throw new CommandError(`domain "${name}" already exists; find its account with "domain list"`)
     }
-  })
+    throw error
+  }
 }
 
 function shown(domain: DomainWithRecords): Answer {

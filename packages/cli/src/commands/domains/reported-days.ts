@@ -1,9 +1,8 @@
 import { REPORTED_DAYS } from '@postrider/core'
-import { type Call, UsageError, wholeOption } from '../../command.ts'
+import { UsageError } from '../../command.ts'
 
 /** The days of reports that are summed up. Throws {@link UsageError}. */
-export function daysOption(call: Call): number {
-  const days = wholeOption(call, 'days') ?? REPORTED_DAYS.usual
+export function reportedDays(days: number = REPORTED_DAYS.usual): number {
   if (days >= 1 && days <= REPORTED_DAYS.most) return days
   throw new UsageError(`--days must be from 1 to ${REPORTED_DAYS.most} (got ${days})`)
 }

@@ -1,26 +1,26 @@
 import { parseDomain, type TlsListed, type TlsSummary } from '@postrider/core'
 import { type Answer, type Command, CommandError } from '../../command.ts'
-import { table } from '../../table.ts'
-import { daysOption, share } from './reported-days.ts'
+import { table, tableOr } from '../../table.ts'
+import { coreCommand } from '../core-command.ts'
+import { reportedDays, share } from './reported-days.ts'
 
 export const tlsReportCommands: readonly Command[] = [
-  {
+  coreCommand({
     name: 'tls-reports',
     usage: '[DOMAIN] [--days N]',
     summary: 'Show what senders reported about TLS of their sessions to a domain',
     detail: 'Without DOMAIN, the domains with reports are listed',
-    run(call) {
-      const [name] = call.words
-      const days = daysOption(call)
-      return call.withCore(async ({ aggregateReports }) => {
+    prepare: ({ DOMAIN: name, ...given }) => {
+      const days = reportedDays(given.days)
+      return async ({ aggregateReports }) => {
         if (name === undefined) return listAnswer(await aggregateReports.listTls(days), days)
         const domain = parseDomain(name)
         const found = domain && (await aggregateReports.showTls(domain, days))
         if (!found) throw new CommandError(`no TLS report about "${name}" within ${days} days`)
         return showAnswer(found)
-      })
+      }
     },
-  },
+  }),
 ]
 
 function listAnswer(domains: readonly TlsListed[], days: number): Answer {
@@ -28,7 +28,7 @@ function listAnswer(domains: readonly TlsListed[], days: number): Answer {
     return [domain, accountId ?? 'this service', reports, successful, failed, share(failed, successful + failed)]
   })
   const heading = ['domain', 'account', 'reports', 'successful', 'failed', 'share']
-  return { data: domains, text: rows.length > 0 ? table(heading, rows) : `no TLS reports within ${days} days` }
+  return { data: domains, text: tableOr(`no TLS reports within ${days} days`, heading, rows) }
 }
 
 function showAnswer(summary: TlsSummary): Answer {

@@ -1,13 +1,13 @@
-import { type DomainTls, isTlsDemand, parseDomain, type TlsRule } from '@postrider/core'
-import { type Call, type Command, limitOption, requiredWord, UsageError } from '../../command.ts'
+import { type DomainTls, parseDomain, type TlsRule } from '@postrider/core'
+import { type Command, UsageError } from '../../command.ts'
 import { table } from '../../table.ts'
-import { accountOption } from '../account-option.ts'
+import { coreCommand } from '../core-command.ts'
 
 /** The word for all domains. */
 const ALL_DOMAINS = 'all'
 
 export const tlsCommands: readonly Command[] = [
-  {
+  coreCommand({
     name: 'tls set',
     usage: 'DOMAIN|all required|verified|dane|none [--account ID]',
     summary: "Demand TLS of a recipient's domain, or of all, before it gets mail",
@@ -16,61 +16,47 @@ export const tlsCommands: readonly Command[] = [
       'demand can be met. Takes effect within 2 seconds',
     parameters: { account: 'Only for mail of the account with this number' },
     examples: ['tls set bank.example verified'],
-    run: (call) => {
-      const domain = domainOf(call)
-      const level = levelOf(call)
-      const accountId = accountOption(call)
-      return call.withCore(async (core) => {
+    prepare: ({ 'DOMAIN|all': name, 'required|verified|dane|none': level, account: accountId = null }) => {
+      const domain = domainOf(name)
+      return async (core) => {
         const rule = await core.tls.set({ accountId, domain }, level)
         const of = `${accountId === null ? 'mail' : `mail of account ${accountId}`} to ${rule.domain ?? 'all domains'}`
         const text = rule.level === 'none' ? `no rule for ${of}` : `${of} demands TLS: ${rule.level}`
         return { data: rule, text }
-      })
+      }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'tls show',
     usage: 'DOMAIN',
     summary: "Show what is demanded for mail to a recipient's domain",
     detail: 'Shows also its MTA-STS policy as last fetched, and its mail hosts with their TLSA records',
-    run: (call) => {
-      const domain = domainOf(call)
+    prepare: ({ DOMAIN: name }) => {
+      const domain = domainOf(name)
       if (domain === null) throw new UsageError('"tls list" lists the rules for all domains')
-      return call.withCore(async (core) => {
+      return async (core) => {
         const shown = await core.tls.show(domain)
         return { data: shown, text: domainText(shown) }
-      })
+      }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'tls list',
     usage: '[--limit N]',
     summary: 'List what is demanded of recipients, by domain and account',
-    run: (call) => {
-      const limit = limitOption(call)
-      return call.withCore(async (core) => {
-        const rules = await core.tls.list({ limit })
-        return { data: { rules }, text: rules.length === 0 ? 'no TLS rules' : rulesText(rules) }
-      })
+    run: async (core, { limit }) => {
+      const rules = await core.tls.list({ limit })
+      return { data: { rules }, text: rules.length === 0 ? 'no TLS rules' : rulesText(rules) }
     },
-  },
+  }),
 ]
 
 /** The domain; null if all. Throws {@link UsageError}. */
-function domainOf(call: Call): string | null {
-  const word = requiredWord(call, 'domain')
+function domainOf(word: string): string | null {
   if (word === ALL_DOMAINS) return null
   const domain = parseDomain(word)
   if (domain === undefined) throw new UsageError(`"${word}" is not a valid domain name such as example.com`)
   return domain
-}
-
-/** Throws {@link UsageError}. */
-function levelOf(call: Call): string {
-  const level = call.words[1]
-  if (level === undefined) throw new UsageError('missing argument: required, verified, dane or none')
-  if (level === 'none' || isTlsDemand(level)) return level
-  throw new UsageError(`the level must be required, verified, dane or none (got "${level}")`)
 }
 
 function domainText({ rules, policy, isInEffect, hosts, dnssec }: DomainTls): string {

@@ -1,7 +1,8 @@
 import type { Core, Event } from '@postrider/core'
-import { type Answer, type Command, requiredId, wholeOption } from '../../command.ts'
+import type { Answer, Command } from '../../command.ts'
 import { printable, table } from '../../table.ts'
 import { requireAccount } from '../account-option.ts'
+import { coreCommand } from '../core-command.ts'
 
 /** Events per read. */
 const LIMIT = 1000
@@ -9,7 +10,7 @@ const LIMIT = 1000
 const WAIT = 25_000
 
 export const eventCommands: readonly Command[] = [
-  {
+  coreCommand({
     name: 'events',
     usage: '--account ID [--after N] [--follow]',
     summary: 'List events of an account, at most 1000',
@@ -18,17 +19,13 @@ export const eventCommands: readonly Command[] = [
       follow: 'List all, and wait for new events',
     },
     examples: ['events --account 12 --follow --json'],
-    run: (call) => {
-      const accountId = requiredId(call, 'account')
-      const after = wholeOption(call, 'after') ?? 0
-      return call.withCore(async (core) => {
-        await requireAccount(core, accountId)
-        if (call.options.follow) return follow(core, { accountId, after, json: Boolean(call.options.json) })
-        const { events, oldest } = await core.events.feed({ accountId, after, limit: LIMIT, ...AT_ONCE })
-        return shown(events, after, oldest)
-      })
+    run: async (core, { account: accountId, after = 0, follow: follows }, call) => {
+      await requireAccount(core, accountId)
+      if (follows) return follow(core, { accountId, after, json: Boolean(call.options.json) })
+      const { events, oldest } = await core.events.feed({ accountId, after, limit: LIMIT, ...AT_ONCE })
+      return shown(events, after, oldest)
     },
-  },
+  }),
 ]
 
 const AT_ONCE = { milliseconds: 0, signal: new AbortController().signal }

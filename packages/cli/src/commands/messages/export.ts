@@ -1,17 +1,9 @@
 import { type ExportJob, type ExportSpan, OPERATOR } from '@postrider/core'
-import {
-  type Call,
-  type Command,
-  limitOption,
-  requiredId,
-  requiredText,
-  requiredWord,
-  textOption,
-  UsageError,
-} from '../../command.ts'
+import type { Call, Command } from '../../command.ts'
 import { progressOn, SILENT } from '../../importing/progress.ts'
 import { table } from '../../table.ts'
 import { requireAccount } from '../account-option.ts'
+import { coreCommand, type Given } from '../core-command.ts'
 import { writeOut } from '../write-out.ts'
 
 const SPAN_USAGE = '--account ID --from DAY [--to DAY] [--events NAMES]'
@@ -25,104 +17,73 @@ const OUT = 'File to write'
 
 /** Files of an account's events. */
 export const exportCommands: readonly Command[] = [
-  {
+  coreCommand({
     name: 'export create',
     usage: `${SPAN_USAGE} [--format json|csv] [--callback URL]`,
     summary: 'Export the events of a date range to a file',
     detail: 'A delivery worker makes the file; "export list" shows when it is done',
     parameters: { ...SPAN, format: 'Format of the file (default json)', callback: 'URL to notify when it is done' },
     examples: ['export create --account 12 --from 2030-01-01 --to 2030-01-31 --format csv'],
-    run: (call) => {
-      const [accountId, span] = [requiredId(call, 'account'), spanOf(call)]
-      const wanted = {
-        ...span,
-        format: formatOption(call),
-        callbackUrl: textOption(call, 'callback'),
-        email: undefined,
-      }
-      return call.withCore(async (core) => {
-        await requireAccount(core, accountId)
-        const job = await core.exports.create(accountId, wanted, OPERATOR)
-        return { data: job, text: `export ${job.id} is ${job.state}` }
-      })
+    run: async (core, { account, callback: callbackUrl, format = 'json', ...given }) => {
+      await requireAccount(core, account)
+      const wanted = { ...spanOf(given), format, callbackUrl, email: undefined }
+      const job = await core.exports.create(account, wanted, OPERATOR)
+      return { data: job, text: `export ${job.id} is ${job.state}` }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'export list',
     usage: '--account ID [--limit N] [--before EXPORT]',
     summary: 'List the exports of an account, latest first',
     parameters: { before: 'Only those requested before the export with this id' },
-    run: (call) => {
-      const [accountId, page] = [
-        requiredId(call, 'account'),
-        { limit: limitOption(call), before: textOption(call, 'before') },
-      ]
-      return call.withCore(async (core) => {
-        const jobs = await core.exports.list(accountId, page)
-        return { data: jobs, text: jobs.length > 0 ? tableOf(jobs) : 'no exports' }
-      })
+    run: async ({ exports }, { account, ...page }) => {
+      const jobs = await exports.list(account, page)
+      return { data: jobs, text: jobs.length > 0 ? tableOf(jobs) : 'no exports' }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'export show',
     usage: 'EXPORT --account ID',
     summary: 'Show the state of an export, and the link to its file',
     parameters: JOB,
-    run: (call) => {
-      const [id, accountId] = [requiredWord(call, 'export id'), requiredId(call, 'account')]
-      return call.withCore(async (core) => {
-        const job = await core.exports.show(accountId, id)
-        return { data: job, text: `${tableOf([job])}${job.url === null ? '' : `\n\n${job.url}`}` }
-      })
+    run: async (core, { EXPORT: id, account: accountId }) => {
+      const job = await core.exports.show(accountId, id)
+      return { data: job, text: `${tableOf([job])}${job.url === null ? '' : `\n\n${job.url}`}` }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'export delete',
     usage: 'EXPORT --account ID',
     summary: 'Delete an export that is still queued',
     parameters: JOB,
-    run: (call) => {
-      const [id, accountId] = [requiredWord(call, 'export id'), requiredId(call, 'account')]
-      return call.withCore(async (core) => {
-        await core.exports.remove(accountId, id, OPERATOR)
-        return { data: { deleted: id }, text: `export ${id} deleted` }
-      })
+    run: async (core, { EXPORT: id, account: accountId }) => {
+      await core.exports.remove(accountId, id, OPERATOR)
+      return { data: { deleted: id }, text: `export ${id} deleted` }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'export download',
     usage: 'EXPORT --account ID --out FILE',
     summary: 'Write the file of an export that is done',
     parameters: { ...JOB, out: OUT },
-    run: (call) => {
-      const [id, accountId] = [requiredWord(call, 'export id'), requiredId(call, 'account')]
-      const file = requiredText(call, 'out')
-      return call.withCore(async (core) => written(call, file, (await core.exports.file(accountId, id)).content))
-    },
-  },
-  {
+    run: async (core, { EXPORT: id, account: accountId, out: file }, call) =>
+      written(call, file, (await core.exports.file(accountId, id)).content),
+  }),
+  coreCommand({
     name: 'export events',
     usage: `${SPAN_USAGE} --out FILE`,
     summary: 'Write the events of a date range to a file now, one JSON object per line',
     parameters: { ...SPAN, out: OUT },
     examples: ['export events --account 12 --from 2030-01-01 --out events.ndjson'],
-    run: (call) => {
-      const [accountId, span, file] = [requiredId(call, 'account'), spanOf(call), requiredText(call, 'out')]
-      return call.withCore(async (core) => {
-        await requireAccount(core, accountId)
-        return written(call, file, await core.exports.stream(accountId, span))
-      })
+    run: async (core, { account, out: file, ...given }, call) => {
+      await requireAccount(core, account)
+      return written(call, file, await core.exports.stream(account, spanOf(given)))
     },
-  },
+  }),
 ]
 
-function spanOf(call: Call): ExportSpan {
-  const events = textOption(call, 'events')
-  return {
-    startDate: requiredText(call, 'from'),
-    endDate: textOption(call, 'to'),
-    events: events === undefined ? [] : events.split(','),
-  }
+function spanOf({ from, to, events }: Omit<Given<typeof SPAN_USAGE>, 'account'>): ExportSpan {
+  return { startDate: from, endDate: to, events: events?.split(',') ?? [] }
 }
 
 function tableOf(jobs: readonly ExportJob[]): string {
@@ -149,10 +110,4 @@ async function* counted(content: AsyncIterable<string | Uint8Array>, show: (byte
     show(bytes)
     yield chunk
   }
-}
-
-function formatOption(call: Call): ExportJob['format'] {
-  const value = textOption(call, 'format') ?? 'json'
-  if (value !== 'json' && value !== 'csv') throw new UsageError(`--format must be json or csv (got "${value}")`)
-  return value
 }

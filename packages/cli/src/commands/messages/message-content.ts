@@ -1,14 +1,7 @@
-import { type BodyQuery, type Core, type Principal, SCOPES, type ShownBody } from '@postrider/core'
-import {
-  type Call,
-  type Command,
-  requiredText,
-  requiredWord,
-  textsOption,
-  UsageError,
-  wholeOption,
-} from '../../command.ts'
+import { type Core, type Principal, SCOPES, type ShownBody } from '@postrider/core'
+import { type Command, UsageError } from '../../command.ts'
 import { table } from '../../table.ts'
+import { coreCommand } from '../core-command.ts'
 import { writeOut } from '../write-out.ts'
 import { messageNotFound } from './message-not-found.ts'
 
@@ -16,21 +9,22 @@ const COPY = 'Number of the recipient whose copy is meant (default: the first on
 
 /** One recipient's copy of a message. */
 export const messageContentCommands: readonly Command[] = [
-  {
+  coreCommand({
     name: 'message body',
     usage: 'ID [--recipient-no N]',
+    hasTextId: true,
     summary: "Show one recipient's copy of a message: its texts, header and attachments",
     detail: 'Its links are not tracked, so reading it counts as nothing',
     parameters: { 'recipient-no': COPY },
-    run: (call) =>
-      withCopy(call, async (core, query) => {
-        const body = await core.messages.body(query)
-        return { data: body, text: bodyText(body) }
-      }),
-  },
-  {
+    run: async (core, { ID: id, 'recipient-no': recipientNo }) => {
+      const body = await core.messages.body({ ...(await named(core, id)), recipientNo })
+      return { data: body, text: bodyText(body) }
+    },
+  }),
+  coreCommand({
     name: 'message download',
     usage: 'ID --out FILE [--recipient-no N] [--attachment N]',
+    hasTextId: true,
     summary: "Write one recipient's copy of a message as it was sent, without the signature, or an attachment of it",
     parameters: {
       out: 'File to write',
@@ -38,64 +32,50 @@ export const messageContentCommands: readonly Command[] = [
       attachment: 'Number of the attachment; "message body" lists them',
     },
     examples: ['message download 01a20468da3678e4ae0150514402a171 --out message.eml'],
-    run: (call) => {
-      const [file, index] = [requiredText(call, 'out'), wholeOption(call, 'attachment')]
-      return withCopy(call, async (core, query) => {
-        const content =
-          index === undefined
-            ? await core.messages.source(query)
-            : (await core.messages.attachment({ ...query, index })).content
-        const bytes = await writeOut(file, once(content))
-        return { data: { file, bytes }, text: `${bytes} bytes written to ${file}` }
-      })
+    run: async (core, { ID: id, out: file, 'recipient-no': recipientNo, attachment: index }) => {
+      const query = { ...(await named(core, id)), recipientNo }
+      const content =
+        index === undefined
+          ? await core.messages.source(query)
+          : (await core.messages.attachment({ ...query, index })).content
+      const bytes = await writeOut(file, once(content))
+      return { data: { file, bytes }, text: `${bytes} bytes written to ${file}` }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'message resend',
     usage: 'ID [--recipient-no N]... [--idempotency-key TEXT]',
+    hasTextId: true,
     summary: 'Send an accepted message again, as a new message with the same content',
     parameters: {
       'recipient-no': 'Only to the recipient with this number (default: all)',
       'idempotency-key': 'A call with the same text does not send it twice',
     },
-    run: (call) => {
-      const recipientNos = [...new Set(textsOption(call, 'recipient-no').map(numberOf))].sort((a, b) => a - b)
-      const idempotencyKey = call.options['idempotency-key']
-      return withMessage(call, async (core, { accountId, messageId }) => {
-        const order = {
+    prepare: ({ ID: id, 'recipient-no': numbers, 'idempotency-key': idempotencyKey }) => {
+      const recipientNos = [...new Set(numbers.map(numberOf))].sort((a, b) => a - b)
+      return async (core) => {
+        const { accountId, messageId } = await named(core, id)
+        const accepted = await core.messages.resend({
           principal: (await core.auth.principalOfUser(accountId, SCOPES)) as Principal,
           messageId,
           recipientNos: recipientNos.length > 0 ? recipientNos : undefined,
           clientAddress: '127.0.0.1',
-          idempotencyKey: typeof idempotencyKey === 'string' ? idempotencyKey : undefined,
-        }
-        const accepted = await core.messages.resend(order)
+          idempotencyKey,
+        })
         return {
           data: { messageId: accepted.messageId, resentFrom: messageId },
           text: `message ${accepted.messageId} is sent\nfollow it with: postrider message show ${accepted.messageId}`,
         }
-      })
+      }
     },
-  },
+  }),
 ]
 
-interface NamedMessage {
-  readonly accountId: number
-  readonly messageId: string
-}
-
-function withMessage<T>(call: Call, fn: (core: Core, message: NamedMessage) => Promise<T>): Promise<T> {
-  const messageId = requiredWord(call, 'message id')
-  return call.withCore(async (core) => {
-    const details = await core.messages.show(messageId)
-    if (!details) throw messageNotFound(messageId)
-    return fn(core, { accountId: details.accountId, messageId: details.id })
-  })
-}
-
-function withCopy<T>(call: Call, fn: (core: Core, query: BodyQuery) => Promise<T>): Promise<T> {
-  const recipientNo = wholeOption(call, 'recipient-no')
-  return withMessage(call, (core, message) => fn(core, { ...message, recipientNo }))
+/** Throws CommandError. */
+async function named({ messages }: Core, id: string): Promise<{ accountId: number; messageId: string }> {
+  const details = await messages.show(id)
+  if (!details) throw messageNotFound(id)
+  return { accountId: details.accountId, messageId: details.id }
 }
 
 function numberOf(text: string): number {

@@ -8,18 +8,10 @@ import {
   type SearchKey,
   ServiceError,
 } from '@postrider/core'
-import {
-  type Answer,
-  type Call,
-  type Command,
-  limitOption,
-  requiredId,
-  textOption,
-  timeOption,
-  UsageError,
-} from '../../command.ts'
+import { type Answer, type Call, type Command, textOption, timeOption, UsageError } from '../../command.ts'
 import { table } from '../../table.ts'
 import { requireAccount } from '../account-option.ts'
+import { coreCommand } from '../core-command.ts'
 import { nextAttemptText } from './next-attempt-text.ts'
 
 /** Days of messages that are listed without `--since`, and without `after:` in the search. */
@@ -28,7 +20,7 @@ const DEFAULT_DAYS = 7
 const HEADING = ['message', 'no', 'account', 'recipient', 'state', 'attempts', 'accepted', 'next try', 'finished']
 
 export const messageListCommands: readonly Command[] = [
-  {
+  coreCommand({
     name: 'message list',
     usage:
       '[SEARCH] [--account ID] [--state STATE] [--recipient ADDRESS] [--tag TAG] [--since TIME] [--until TIME] [--limit N] [--after CURSOR]',
@@ -41,21 +33,14 @@ export const messageListCommands: readonly Command[] = [
       after: 'Cursor of the previous page',
     },
     examples: ['message list --account 12 --state deferred,bounced', 'message list \'subject:"Your invoice"\''],
-    run: (call) => {
-      const accountId = textOption(call, 'account') === undefined ? undefined : requiredId(call, 'account')
-      const query = {
-        accountId,
-        search: searchOf(call),
-        days: DEFAULT_DAYS,
-        limit: limitOption(call),
-        after: textOption(call, 'after'),
-      }
-      return call.withCore(async (core) => {
-        await requireAccount(core, accountId ?? null)
+    prepare: ({ account: accountId, limit, after }, call) => {
+      const query = { accountId, search: searchOf(call), days: DEFAULT_DAYS, limit, after }
+      return async (core) => {
+        await requireAccount(core, accountId)
         return toAnswer(await core.messages.list(query))
-      })
+      }
     },
-  },
+  }),
 ]
 
 /** The options, and the key of the search language that each stands for. */

@@ -1,48 +1,46 @@
 import type { Cancellation } from '@postrider/core'
-import { type Answer, type Command, CommandError, requiredWord } from '../../command.ts'
+import { type Answer, type Command, CommandError } from '../../command.ts'
+import { coreCommand } from '../core-command.ts'
 import { messageNotFound } from './message-not-found.ts'
 import { requeue } from './message-requeue.ts'
 
 /** Commands that take deliveries of one message out of the queue, and put them back. */
 export const messageQueueCommands: readonly Command[] = [
-  {
+  coreCommand({
     name: 'message cancel',
     usage: 'ID',
     summary: 'Drop the deliveries of a message that are scheduled, queued or deferred',
     detail: 'Those in flight are not affected',
-    run: (call) => {
-      const id = requiredWord(call, 'message id')
-      return call.withCore(async (core) => {
-        const result = await core.messages.cancel({ messageId: id })
-        if (!result) throw messageNotFound(id)
-        return toCancelAnswer(result)
-      })
+    hasTextId: true,
+    run: async (core, { ID: id }) => {
+      const result = await core.messages.cancel({ messageId: id })
+      if (!result) throw messageNotFound(id)
+      return toCancelAnswer(result)
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'message try',
     usage: 'ID',
     summary: 'Make the deferred deliveries of a message due now',
     detail: 'Limits, pauses and holds apply as before',
-    run: (call) => {
-      const id = requiredWord(call, 'message id')
-      return call.withCore(async (core) => {
-        const result = await core.messages.tryNow({ messageId: id })
-        if (!result) throw messageNotFound(id)
-        const { due, notYet } = result
-        if (due === 0) throw new CommandError(`no delivery of message ${result.id} can be tried now: ${notYet} not yet`)
-        const left = notYet > 0 ? `; ${notYet} not yet (see "message why")` : ''
-        return { data: result, text: `${deliveries(due)} of message ${result.id} due now${left}` }
-      })
+    hasTextId: true,
+    run: async (core, { ID: id }) => {
+      const result = await core.messages.tryNow({ messageId: id })
+      if (!result) throw messageNotFound(id)
+      const { due, notYet } = result
+      if (due === 0) throw new CommandError(`no delivery of message ${result.id} can be tried now: ${notYet} not yet`)
+      const left = notYet > 0 ? `; ${notYet} not yet (see "message why")` : ''
+      return { data: result, text: `${deliveries(due)} of message ${result.id} due now${left}` }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'message requeue',
     usage: 'ID [--recipient ADDRESS]',
     summary: 'Try the bounced and expired deliveries of a message again',
     detail: 'They are due immediately, and tried for as long as those of a new message',
+    hasTextId: true,
     run: requeue,
-  },
+  }),
 ]
 
 function toCancelAnswer(result: Cancellation): Answer {

@@ -1,31 +1,26 @@
-import type { HoldingEntry, RequeueProblem, RequeueResult } from '@postrider/core'
-import { type Answer, type Call, CommandError, requiredWord, textOption } from '../../command.ts'
+import type { Core, HoldingEntry, RequeueProblem, RequeueResult } from '@postrider/core'
+import { type Answer, CommandError } from '../../command.ts'
+import type { Given } from '../core-command.ts'
 import { messageNotFound } from './message-not-found.ts'
 
 type Refused = RequeueResult['refused'][number]
 
 /** Runs `message requeue`. Throws {@link CommandError} if no delivery was requeued, with the reason for each. */
-export function requeue(call: Call): Promise<Answer> {
-  const messageId = requiredWord(call, 'message id')
-  const recipient = textOption(call, 'recipient')
-  return call.withCore(async (core) => {
-    const result = await core.messages.requeue({ messageId, recipient })
-    if (!result) throw messageNotFound(messageId)
-    const { id, accountId, problem, requeued, refused } = result
-    if (problem) throw new CommandError(PROBLEMS[problem]({ id, accountId, recipient: recipient ?? '' }))
-    const reasons = refused.map((one) => sentence(one, accountId))
-    if (requeued.length === 0)
-      throw new CommandError(`no delivery of message ${id} was requeued\n${reasons.join('\n')}`)
-    const lines = requeued.map((one) => `requeued ${one.recipient} (${one.state} after attempt ${one.attempt})`)
-    const follow = `follow it with: postrider message show ${id}`
-    return {
-      data: {
-        ...{ id, accountId, requeued },
-        refused: refused.map((one) => ({ ...one, text: sentence(one, accountId) })),
-      },
-      text: [...lines, ...reasons.map((reason) => `not requeued: ${reason}`), follow].join('\n'),
-    }
-  })
+export async function requeue({ messages }: Core, given: Given<'ID [--recipient ADDRESS]', true>): Promise<Answer> {
+  const { ID: messageId, recipient } = given
+  const result = await messages.requeue({ messageId, recipient })
+  if (!result) throw messageNotFound(messageId)
+  const { id, accountId, problem, requeued, refused } = result
+  if (problem) throw new CommandError(PROBLEMS[problem]({ id, accountId, recipient: recipient ?? '' }))
+  const told = refused.map((one) => ({ ...one, text: sentence(one, accountId) }))
+  if (requeued.length === 0)
+    throw new CommandError([`no delivery of message ${id} was requeued`, ...told.map(({ text }) => text)].join('\n'))
+  const lines = requeued.map((one) => `requeued ${one.recipient} (${one.state} after attempt ${one.attempt})`)
+  const follow = `follow it with: postrider message show ${id}`
+  return {
+    data: { id, accountId, requeued, refused: told },
+    text: [...lines, ...told.map(({ text }) => `not requeued: ${text}`), follow].join('\n'),
+  }
 }
 
 interface Context {

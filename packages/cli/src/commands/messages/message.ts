@@ -6,8 +6,9 @@ import {
   smartHostOf,
   tlsOriginText,
 } from '@postrider/core'
-import { type Call, type Command, CommandError, requiredWord } from '../../command.ts'
+import { type Answer, type Command, CommandError } from '../../command.ts'
 import { table } from '../../table.ts'
+import { coreCommand } from '../core-command.ts'
 import { effectText } from '../reporting/return-answers.ts'
 import { ruleText } from '../suppressions/suppression-cause.ts'
 import { messageContentCommands } from './message-content.ts'
@@ -27,65 +28,63 @@ interface Shown extends MessageDetails {
 
 export const messageCommands: readonly Command[] = [
   ...messageListCommands,
-  {
+  coreCommand({
     name: 'message show',
     usage: 'ID',
+    hasTextId: true,
     summary: 'Show a message in time order: its deliveries, attempts, events and reports',
-    run: (call) => {
-      return withDetails(call, async (details, core) => {
-        const returns = await core.returns.list({ messageId: details.id, limit: MAX_RETURNS })
-        return { data: { ...details, returns }, text: textOf({ ...details, returns }) }
-      })
+    run: async (core, { ID: id }) => {
+      const details = await requireMessage(core, id)
+      const returns = await core.returns.list({ messageId: details.id, limit: MAX_RETURNS })
+      return { data: { ...details, returns }, text: textOf({ ...details, returns }) }
     },
-  },
+  }),
   ...messageContentCommands,
   ...messageWhyCommands,
   ...messageSendCommands,
   ...messageQueueCommands,
-  {
+  coreCommand({
     name: 'message aside',
     usage: '',
     summary: 'List the deliveries that are set aside because workers died during their attempts',
-    run: (call) =>
-      call.withCore(async (core) => {
-        const aside = await core.deliveries.setAside()
-        const rows = aside.map((one) => [one.messageId, one.recipientNo, one.accountId, one.attempt, one.reason])
-        const text = table(['message', 'no', 'account', 'attempts', 'reason'], rows)
-        return { data: aside, text: rows.length > 0 ? text : 'no deliveries are set aside' }
-      }),
-  },
-  {
+    run: async (core) => {
+      const aside = await core.deliveries.setAside()
+      const rows = aside.map((one) => [one.messageId, one.recipientNo, one.accountId, one.attempt, one.reason])
+      const text = table(['message', 'no', 'account', 'attempts', 'reason'], rows)
+      return { data: aside, text: rows.length > 0 ? text : 'no deliveries are set aside' }
+    },
+  }),
+  coreCommand({
     name: 'message release',
     usage: 'ID',
+    hasTextId: true,
     summary: 'Retry the set-aside deliveries of a message, immediately and then for three days',
-    run: (call) => endSetAside(call, 'released', (core, id) => core.deliveries.releaseSetAside(id)),
-  },
-  {
+    run: (core, given) => endSetAside(core, given.ID, 'released'),
+  }),
+  coreCommand({
     name: 'message fail',
     usage: 'ID',
+    hasTextId: true,
     summary: 'Drop the set-aside deliveries of a message',
-    run: (call) => endSetAside(call, 'failed', (core, id) => core.deliveries.failSetAside(id)),
-  },
+    run: (core, given) => endSetAside(core, given.ID, 'failed'),
+  }),
 ]
 
-async function withDetails<T>(call: Call, fn: (details: MessageDetails, core: Core) => Promise<T>): Promise<T> {
-  const id = requiredWord(call, 'message id')
-  return call.withCore(async (core) => {
-    const details = await core.messages.show(id)
-    if (!details) throw messageNotFound(id)
-    return fn(details, core)
-  })
+/** Throws {@link CommandError}. */
+async function requireMessage({ messages }: Core, id: string): Promise<MessageDetails> {
+  const details = await messages.show(id)
+  if (!details) throw messageNotFound(id)
+  return details
 }
 
-function endSetAside(call: Call, done: 'released' | 'failed', act: (core: Core, id: string) => Promise<number>) {
-  return withDetails(call, async ({ id }, core) => {
-    const count = await act(core, id)
-    if (count === 0) throw new CommandError(`no delivery of message ${id} is set aside`)
-    return {
-      data: { id, [done]: count },
-      text: `${done} ${count} ${count === 1 ? 'delivery' : 'deliveries'} of message ${id}`,
-    }
-  })
+async function endSetAside(core: Core, messageId: string, done: 'released' | 'failed'): Promise<Answer> {
+  const { id } = await requireMessage(core, messageId)
+  const count = await core.deliveries[done === 'released' ? 'releaseSetAside' : 'failSetAside'](id)
+  if (count === 0) throw new CommandError(`no delivery of message ${id} is set aside`)
+  return {
+    data: { id, [done]: count },
+    text: `${done} ${count} ${count === 1 ? 'delivery' : 'deliveries'} of message ${id}`,
+  }
 }
 
 function textOf(details: Shown): string {

@@ -1,6 +1,6 @@
 import { FIGURE_FILE, FIGURE_SERVICES, type FigureService, loadProviders } from '@postrider/core'
 import { type Command, CommandError, requiredWord, textOption, UsageError } from '../../command.ts'
-import { table } from '../../table.ts'
+import { tableOr } from '../../table.ts'
 import { readBounded } from '../read-bounded.ts'
 
 export const providerFigureCommands: readonly Command[] = [
@@ -39,7 +39,7 @@ export const providerFigureCommands: readonly Command[] = [
       const figures = await call.withCore((core) => core.providerFigures.list(name))
       const rows = figures.map((one) => [one.day, one.provider, one.subject, one.name, one.value, one.importedAt])
       const heading = ['day', 'provider', 'subject', 'figure', 'value', 'imported at']
-      return { data: figures, text: rows.length > 0 ? table(heading, rows) : 'no figures; "provider import" adds some' }
+      return { data: figures, text: tableOr('no figures; "provider import" adds some', heading, rows) }
     },
   },
 ]

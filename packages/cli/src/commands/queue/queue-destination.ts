@@ -1,80 +1,66 @@
 import { type LimitInEffect, PAUSE_SECONDS, type PlaceDetails, readDuration } from '@postrider/core'
-import { type Call, type Command, CommandError, requiredText, requiredWord, textOption } from '../../command.ts'
+import { type Command, CommandError } from '../../command.ts'
 import { table } from '../../table.ts'
-import { accountOption, requireAccount } from '../account-option.ts'
+import { requireAccount } from '../account-option.ts'
+import { coreCommand } from '../core-command.ts'
 import { bounded, rateText } from './queue-format.ts'
 
 /** Accounts shown without --json. */
 const MAX_ACCOUNTS = 20
 
 export const queueDestinationCommands: readonly Command[] = [
-  {
+  coreCommand({
     name: 'queue show',
     usage: 'PLACE',
     summary: 'Show a provider or site: limits, connections, rules that applied, parked mail',
     examples: ['queue show gmail'],
-    run: (call) => {
-      const destination = requiredWord(call, 'place')
-      return call.withCore(async (core) => {
-        const details = await core.queue.destination(destination)
-        if (!details) throw destinationNotFound(destination)
-        return { data: details, text: textOf(details) }
-      })
+    run: async (core, { PLACE: destination }) => {
+      const details = await core.queue.destination(destination)
+      if (!details) throw destinationNotFound(destination)
+      return { data: details, text: textOf(details) }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'queue pause',
     usage: 'PLACE --reason TEXT [--account ID] [--for DURATION]',
     summary: 'Offer no mail to a provider or site, or none of one account; it waits',
     detail: 'Takes effect within 2 seconds',
     parameters: { for: 'Duration (default 24h, at most 30d)' },
     examples: ['queue pause gmail --reason "asked by the provider" --for 2h'],
-    run: (call) => {
-      const destination = requiredWord(call, 'place')
-      const reason = requiredText(call, 'reason')
-      const accountId = accountOption(call)
-      const seconds = durationOption(call, 'for') ?? PAUSE_SECONDS.usual
-      return call.withCore(async (core) => {
-        await requireAccount(core, accountId)
+    prepare: ({ PLACE: destination, reason, account, for: duration }) => {
+      const accountId = account ?? null
+      const seconds = duration === undefined ? PAUSE_SECONDS.usual : readDuration('for', duration)
+      return async (core) => {
+        await requireAccount(core, account)
         const paused = await core.queue.pause({ place: destination, accountId, seconds, reason })
         const { known, until, replaced } = paused
-        const instead = replaced
-          ? [`this replaces the pause until ${replaced.until.toISOString()} with the reason: ${replaced.reason}`]
-          : []
-        const note = known
-          ? []
-          : [`no provider, and no site with waiting mail, is called ${destination}; "queue" lists them`]
-        const text = [
+        const lines = [
           `paused ${nameOf(destination, accountId)} until ${until.toISOString()}`,
-          ...instead,
-          ...note,
-        ].join('\n')
-        return { data: paused, text }
-      })
+          replaced &&
+            `this replaces the pause until ${replaced.until.toISOString()} with the reason: ${replaced.reason}`,
+          !known && `no provider, and no site with waiting mail, is called ${destination}; "queue" lists them`,
+        ]
+        return { data: paused, text: lines.filter(Boolean).join('\n') }
+      }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'queue resume',
     usage: 'PLACE [--account ID] [--rules]',
     summary: 'End the pause that the operator set for a provider or site',
     parameters: { rules: 'Also end all limits that back-off rules have set there' },
-    run: (call) => {
-      const destination = requiredWord(call, 'place')
-      const accountId = accountOption(call)
-      const rules = call.options.rules === true
-      return call.withCore(async (core) => {
-        const ended = await core.queue.resume({ place: destination, accountId }, { rules })
-        if (ended.length > 0) {
-          return {
-            data: { place: destination, accountId, ended },
-            text: `resumed ${nameOf(destination, accountId)}: ended ${ended.join(', ')}`,
-          }
+    run: async (core, { PLACE: destination, rules, account: accountId = null }) => {
+      const ended = await core.queue.resume({ place: destination, accountId }, { rules })
+      if (ended.length > 0) {
+        return {
+          data: { place: destination, accountId, ended },
+          text: `resumed ${nameOf(destination, accountId)}: ended ${ended.join(', ')}`,
         }
-        const others = rules ? '' : '; --rules also ends the limits of back-off rules'
-        throw new CommandError(`${nameOf(destination, accountId)} is not paused by the operator${others}`)
-      })
+      }
+      const others = rules ? '' : '; --rules also ends the limits of back-off rules'
+      throw new CommandError(`${nameOf(destination, accountId)} is not paused by the operator${others}`)
     },
-  },
+  }),
 ]
 
 export function destinationNotFound(destination: string): CommandError {
@@ -83,12 +69,6 @@ export function destinationNotFound(destination: string): CommandError {
 
 function nameOf(destination: string, accountId: number | null): string {
   return accountId === null ? destination : `${destination} for account ${accountId}`
-}
-
-/** Seconds. Throws parameterInvalid. */
-function durationOption(call: Call, name: string): number | undefined {
-  const text = textOption(call, name)
-  return text === undefined ? undefined : readDuration(name, text)
 }
 
 function textOf(details: PlaceDetails): string {

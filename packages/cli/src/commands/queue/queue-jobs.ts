@@ -13,7 +13,6 @@ import {
   type Call,
   type Command,
   CommandError,
-  requiredTarget,
   requiredText,
   textOption,
   UsageError,
@@ -21,6 +20,7 @@ import {
 } from '../../command.ts'
 import { table } from '../../table.ts'
 import { accountOption } from '../account-option.ts'
+import { coreCommand } from '../core-command.ts'
 
 const SELECTORS =
   '--place PLACE | --domain DOMAIN | --account ID | --class CLASS | --tag TAG | --older DURATION | --all'
@@ -66,35 +66,30 @@ const COMMON_DETAIL =
 
 export const queueJobCommands: readonly Command[] = [
   ...Object.entries(ACTIONS).map(([action, help]) => actionCommand(action as QueueAction, help)),
-  {
+  coreCommand({
     name: 'queue jobs',
     usage: '[ID]',
     summary: 'List the jobs that were confirmed, the latest first, or show one',
-    run: (call) =>
-      call.withCore(async (core) => {
-        if (call.words[0] === undefined) {
-          const jobs = await core.queue.jobs()
-          return { data: jobs, text: jobs.length > 0 ? jobsTable(jobs) : 'no jobs' }
-        }
-        const id = requiredTarget(call, 'job')
-        const job = await core.queue.job(id)
-        if (!job) throw new CommandError(`job ${id} not found; "queue jobs" lists them`)
-        return { data: job, text: jobsTable([job]) }
-      }),
-  },
-  {
+    run: async ({ queue }, { ID: id }) => {
+      if (id === undefined) {
+        const jobs = await queue.jobs()
+        return { data: jobs, text: jobs.length > 0 ? jobsTable(jobs) : 'no jobs' }
+      }
+      const job = await queue.job(id)
+      if (!job) throw new CommandError(`job ${id} not found; "queue jobs" lists them`)
+      return { data: job, text: jobsTable([job]) }
+    },
+  }),
+  coreCommand({
     name: 'queue stop',
     usage: 'ID',
     summary: 'Stop a running job; what it has done stays',
-    run: (call) => {
-      const id = requiredTarget(call, 'job')
-      return call.withCore(async (core) => {
-        const job = await core.queue.stop(id)
-        if (!job) throw new CommandError(`job ${id} is not running; "queue jobs" lists all`)
-        return { data: job, text: `stopped job ${id} after ${job.done} deliveries` }
-      })
+    run: async (core, { ID: id }) => {
+      const job = await core.queue.stop(id)
+      if (!job) throw new CommandError(`job ${id} is not running; "queue jobs" lists all`)
+      return { data: job, text: `stopped job ${id} after ${job.done} deliveries` }
     },
-  },
+  }),
 ]
 
 function actionCommand(action: QueueAction, help: ActionHelp): Command {

@@ -5,13 +5,12 @@ import {
   type MessageRate,
   OVERVIEW_LIMIT,
   type Override,
-  QUEUE_GROUPINGS,
   type QueueGroup,
-  type QueueGrouping,
   type QueueOverview,
 } from '@postrider/core'
-import { type Answer, type Call, type Command, textOption, UsageError, wholeOption } from '../../command.ts'
-import { table } from '../../table.ts'
+import type { Answer, Command } from '../../command.ts'
+import { tableOr } from '../../table.ts'
+import { coreCommand } from '../core-command.ts'
 import { queueDestinationCommands } from './queue-destination.ts'
 import { bounded, duration, rateText } from './queue-format.ts'
 import { queueJobCommands } from './queue-jobs.ts'
@@ -26,7 +25,7 @@ const HELD_NAMES: ReadonlyMap<string, string> = new Map([
 ])
 
 export const queueCommands: readonly Command[] = [
-  {
+  coreCommand({
     name: 'queue',
     usage: '[--by provider|account|class|domain|source] [--limit N]',
     summary: 'Show what is in the queue, the largest groups first',
@@ -35,30 +34,12 @@ export const queueCommands: readonly Command[] = [
       `By provider, mail that does not wait at one is "${NOT_PARKED}": where it goes is known only when it is claimed`,
     parameters: { by: 'Grouping (default provider)' },
     examples: ['queue --by account'],
-    run: (call) => {
-      const query = { by: groupingOption(call), limit: limitOption(call) }
-      return call.withCore(async (core) => toAnswer(await core.queue.overview(query)))
-    },
-  },
+    limit: OVERVIEW_LIMIT,
+    run: async ({ queue }, { by = 'provider', limit }) => toAnswer(await queue.overview({ by, limit })),
+  }),
   ...queueDestinationCommands,
   ...queueJobCommands,
 ]
-
-/** Throws {@link UsageError}. */
-function groupingOption(call: Call): QueueGrouping {
-  const text = textOption(call, 'by') ?? 'provider'
-  const found = QUEUE_GROUPINGS.find((one) => one === text)
-  if (!found) throw new UsageError(`--by must be one of ${QUEUE_GROUPINGS.join(', ')} (got "${text}")`)
-  return found
-}
-
-/** Throws {@link UsageError}. */
-function limitOption(call: Call): number {
-  const limit = wholeOption(call, 'limit') ?? OVERVIEW_LIMIT.usual
-  if (limit < 1 || limit > OVERVIEW_LIMIT.most)
-    throw new UsageError(`--limit must be from 1 to ${OVERVIEW_LIMIT.most} (got ${limit})`)
-  return limit
-}
 
 function toAnswer(overview: QueueOverview): Answer {
   const { by, groups, workers, others, partial } = overview
@@ -78,9 +59,7 @@ function toAnswer(overview: QueueOverview): Answer {
     ...(limits.length > 0 ? [limitsText(group)] : []),
   ])
   const lines = [
-    rows.length > 0
-      ? table([by, ...HEADING, ...(isTried ? ['tried', 'done in'] : []), ...limits], rows)
-      : 'the queue is empty',
+    tableOr('the queue is empty', [by, ...HEADING, ...(isTried ? ['tried', 'done in'] : []), ...limits], rows),
     ...(workers === 0 ? ['no delivery worker is running'] : []),
     ...(others > 0 ? [`${others} more groups; show them with --limit`] : []),
     ...(partial

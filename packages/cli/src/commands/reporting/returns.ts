@@ -16,15 +16,12 @@ import {
   type Call,
   type Command,
   CommandError,
-  limitOption,
-  requiredText,
-  requiredWord,
   TemporaryError,
   textOption,
-  timeOption,
   UsageError,
 } from '../../command.ts'
-import { table } from '../../table.ts'
+import { tableOr } from '../../table.ts'
+import { coreCommand } from '../core-command.ts'
 import { effectText, listAnswer, showAnswer } from './return-answers.ts'
 
 /** Bytes of a message that are read; the rest of a larger one is the returned message. */
@@ -50,7 +47,7 @@ export const returnCommands: readonly Command[] = [
       return toAnswer(await take(call, { raw, recipients: recipient === undefined ? undefined : [recipient] }))
     },
   },
-  {
+  coreCommand({
     name: 'returns list',
     usage: '[--kind KIND] [--from DOMAIN] [--message ID] [--since TIME] [--limit N] [--before ID]',
     summary: 'List mail that came back, newest first',
@@ -61,30 +58,31 @@ export const returnCommands: readonly Command[] = [
       before: 'Only before the one with this id, for the next page',
     },
     examples: ['returns list --kind letter'],
-    run(call) {
+    prepare: ({ kind, from, message, since, before, limit }) => {
       const filter = {
-        kind: kindOption(call, RETURN_KINDS),
-        reporter: textOption(call, 'from')?.toLowerCase(),
-        messageId: messageOption(call),
-        since: timeOption(call, 'since'),
-        before: beforeOption(call),
-        limit: limitOption(call),
+        kind: kindNamed(kind, RETURN_KINDS),
+        reporter: from?.toLowerCase(),
+        messageId: messageOf(message),
+        since,
+        before: before && idOf(before, '--before'),
+        limit,
       }
-      return call.withCore(async (core) => listAnswer(await core.returns.list(filter), filter.limit))
+      return async ({ returns }) => listAnswer(await returns.list(filter), limit)
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'returns show',
     usage: '[--raw] ID',
     summary: 'Show what followed from a message that came back, and its content if it is kept',
     detail: 'The content is kept of letters, and of what could not be read',
     parameters: { raw: 'Show only the content, unchanged' },
-    run(call) {
-      const id = idOf(requiredWord(call, 'id'), 'id')
-      return call.withCore(async (core) => showAnswer(await requireReturn(core, id), call.options.raw === true))
+    hasTextId: true,
+    prepare: ({ ID, raw }) => {
+      const id = idOf(ID, 'id')
+      return async (core) => showAnswer(await requireReturn(core, id), raw)
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'returns reread',
     usage: '[--kind KIND] [--since TIME]',
     summary: 'Read kept messages again, and record what they report',
@@ -93,47 +91,44 @@ export const returnCommands: readonly Command[] = [
       kind: `Only this kind: ${REREADABLE.join(', ')}`,
       since: `Only from this ISO 8601 time on (default: ${REREAD_DAYS} days ago)`,
     },
-    run(call) {
-      const kind = kindOption(call, REREADABLE)
+    prepare: (given, call) => {
+      const kind = kindNamed(given.kind, REREADABLE)
       const kinds = kind === undefined ? REREADABLE : [kind]
-      return call.withCore(async (core) => {
-        const since = timeOption(call, 'since') ?? new Date(core.clock.now() - REREAD_DAYS * DAY_MS)
-        const told = await core.returns.reread({ kinds, since }, (count) => {
+      return async ({ clock, returns }) => {
+        const since = given.since ?? new Date(clock.now() - REREAD_DAYS * DAY_MS)
+        const told = await returns.reread({ kinds, since }, (count) => {
           if (call.stderr.isTTY) call.stderr.write(`${progress(count)}\n`)
         })
         return { data: told, text: progress(told) }
-      })
+      }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'returns delete',
     usage: '--kind KIND [--from DOMAIN]',
     summary: 'Delete what is stored of a kind of returns, for example letters',
     parameters: { kind: `Kind to delete: ${RETURN_KINDS.join(', ')}`, from: 'Only from senders that name this domain' },
     examples: ['returns delete --kind letter --from spam.example'],
-    run(call) {
-      requiredText(call, 'kind')
-      const kind = kindOption(call, RETURN_KINDS) as ReturnKind
-      return call.withCore(async (core) => {
-        const deleted = await core.returns.delete(kind, textOption(call, 'from')?.toLowerCase())
+    prepare: (given) => {
+      const kind = kindNamed(given.kind, RETURN_KINDS) as ReturnKind
+      return async ({ returns }) => {
+        const deleted = await returns.delete(kind, given.from?.toLowerCase())
         return { data: { deleted }, text: `${deleted} deleted` }
-      })
+      }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'returns feedback',
     usage: '',
     summary: 'Show the stored complaints by the domain that reports them',
     detail: 'Unmatched are those without a valid mark, from which nothing followed',
-    run: (call) =>
-      call.withCore(async (core) => {
-        const reporters = await core.returns.feedback()
-        const rows = reporters.map((one) => [one.reporter, one.complaints, one.unmatched, one.firstAt, one.lastAt])
-        const text =
-          rows.length > 0 ? table(['from', 'complaints', 'unmatched', 'first', 'last'], rows) : 'no complaints'
-        return { data: reporters, text }
-      }),
-  },
+    run: async (core) => {
+      const reporters = await core.returns.feedback()
+      const rows = reporters.map((one) => [one.reporter, one.complaints, one.unmatched, one.firstAt, one.lastAt])
+      const text = tableOr('no complaints', ['from', 'complaints', 'unmatched', 'first', 'last'], rows)
+      return { data: reporters, text }
+    },
+  }),
 ]
 
 async function take(call: Call, taken: TakenReturn): Promise<ReturnResult> {
@@ -170,8 +165,7 @@ async function firstOctets(stream: AsyncIterable<Buffer | string>): Promise<Buff
 }
 
 /** Throws {@link UsageError}. */
-function kindOption(call: Call, kinds: readonly ReturnKind[]): ReturnKind | undefined {
-  const text = textOption(call, 'kind')
+function kindNamed(text: string | undefined, kinds: readonly ReturnKind[]): ReturnKind | undefined {
   if (text === undefined) return undefined
   const kind = kinds.find((one) => one === text)
   if (!kind) throw new UsageError(`--kind must be one of ${kinds.join(', ')} (got "${text}")`)
@@ -179,17 +173,11 @@ function kindOption(call: Call, kinds: readonly ReturnKind[]): ReturnKind | unde
 }
 
 /** Throws {@link UsageError}. */
-function messageOption(call: Call): string | undefined {
-  const text = textOption(call, 'message')
+function messageOf(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const id = parseMessageId(text)
   if (id === undefined) throw new UsageError(`--message must be the id of a message (got "${text}")`)
   return id
-}
-
-function beforeOption(call: Call): string | undefined {
-  const text = textOption(call, 'before')
-  return text === undefined ? undefined : idOf(text, '--before')
 }
 
 /** Throws {@link UsageError}. */

@@ -4,27 +4,17 @@ import {
   MAILBOX_PROVIDERS,
   type NamedCounts,
   OTHER_PROVIDERS,
-  type Period,
   type Subject,
   type Wanted,
 } from '@postrider/core'
-import {
-  type Call,
-  type Command,
-  limitOption,
-  requiredId,
-  requiredText,
-  textOption,
-  UsageError,
-  wholeOption,
-} from '../../command.ts'
-import { table } from '../../table.ts'
+import { type Command, UsageError } from '../../command.ts'
+import { table, tableOr } from '../../table.ts'
 import { requireAccount } from '../account-option.ts'
+import { coreCommand, type Given } from '../core-command.ts'
 
 /** The option of each subject of statistics. */
 const SUBJECTS = { domain: 'domain', site: 'recipient_domain', tag: 'tag' } as const satisfies Record<string, Subject>
 const BY = [...Object.keys(SUBJECTS), 'subaccount', 'provider'] as const
-const PERIODS: readonly Period[] = ['day', 'week', 'month']
 
 const SPAN_USAGE = '--account ID --from DAY [--to DAY]'
 const SPAN = {
@@ -41,7 +31,7 @@ const ONE = {
 const OFFSET = 'Number of rows to leave out, for the next page'
 
 export const statsCommands: readonly Command[] = [
-  {
+  coreCommand({
     name: 'stats show',
     usage: `${SPAN_USAGE} [--period day|week|month] [--by ${BY.join('|')}] ${ONE_USAGE} [--limit N] [--offset N]`,
     summary: "Show what became of an account's mail, per day, week or month",
@@ -53,17 +43,17 @@ export const statsCommands: readonly Command[] = [
       offset: OFFSET,
     },
     examples: ['stats show --account 12 --from 2030-01-01 --period month --by site'],
-    run: (call) => {
-      const question = { ...questionOf(call), wanted: wantedOf(call), period: periodOption(call) }
-      return call.withCore(async (core) => {
+    prepare: ({ by, domain, site, tag, period = 'day', ...given }) => {
+      const question = { ...questionOf(given), wanted: wantedOf(by, { domain, site, tag }), period }
+      return async (core) => {
         await requireAccount(core, question.accountId)
         const answer = await core.stats.show(question)
         const rows = answer.periods.flatMap(({ date, stats }) => stats.map((one) => [date, ...rowOf(one)]))
         return { data: answer, text: tableOf('period', question.wanted.kind, rows) }
-      })
+      }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'stats sums',
     usage: `${SPAN_USAGE} --by domain|site|tag [--subaccount USERNAME] [--limit N] [--offset N]`,
     summary: "Show what became of an account's mail over a date range, the busiest names first",
@@ -73,104 +63,72 @@ export const statsCommands: readonly Command[] = [
       subaccount: ONE.subaccount,
       offset: OFFSET,
     },
-    run: (call) => {
-      const question = questionOf(call)
-      const subject = SUBJECTS[requiredText(call, 'by') as keyof typeof SUBJECTS] as Subject | undefined
-      if (subject === undefined) throw new UsageError('--by must be domain, site or tag')
-      return call.withCore(async (core) => {
-        await requireAccount(core, question.accountId)
-        const answer = await core.stats.sums({ ...question, subject })
-        return {
-          data: answer,
-          text: tableOf(
-            '',
-            'each',
-            answer.stats.map((one) => ['', ...rowOf(one)]),
-          ),
-        }
-      })
+    run: async (core, { by, ...given }) => {
+      await requireAccount(core, given.account)
+      const answer = await core.stats.sums({ ...questionOf(given), subject: SUBJECTS[by] })
+      const rows = answer.stats.map((one) => ['', ...rowOf(one)])
+      return { data: answer, text: tableOf('', 'each', rows) }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'stats tags',
     usage: '--account ID [--prefix TEXT] [--limit N] [--offset N]',
     summary: 'List the tags that messages of an account have used, by name',
     parameters: { prefix: 'Only tags that begin with this text', offset: OFFSET },
-    run: (call) => {
-      const page = {
-        accountId: requiredId(call, 'account'),
-        prefix: textOption(call, 'prefix') ?? '',
-        limit: limitOption(call),
-        offset: wholeOption(call, 'offset') ?? 0,
-      }
-      return call.withCore(async ({ stats }) => {
-        const found = await stats.tags(page)
-        const rows = found.tags.map(({ name, createdAt }) => [name, createdAt])
-        return { data: found, text: rows.length > 0 ? table(['tag', 'first used'], rows) : 'no tags' }
-      })
+    run: async ({ stats }, { account: accountId, prefix = '', ...page }) => {
+      const found = await stats.tags({ accountId, prefix, ...page })
+      const rows = found.tags.map(({ name, createdAt }) => [name, createdAt])
+      return { data: found, text: tableOr('no tags', ['tag', 'first used'], rows) }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'stats bounces',
     usage: `${SPAN_USAGE} [--classification NAME]`,
     summary: 'Count the bounces of an account per day and reason, or those of one reason by domain',
     parameters: { ...SPAN, classification: `One of ${BOUNCE_CLASSIFICATIONS.map((name) => `"${name}"`).join(', ')}` },
-    run: (call) => {
-      const [accountId, first] = [requiredId(call, 'account'), requiredText(call, 'from')]
-      const named = textOption(call, 'classification')
+    prepare: ({ account: accountId, from: first, classification: named, to }) => {
       const classification = BOUNCE_CLASSIFICATIONS.find((one) => one === named)
       if (named !== undefined && classification === undefined) {
         throw new UsageError(`--classification must be one of ${BOUNCE_CLASSIFICATIONS.join(', ')} (got "${named}")`)
       }
-      return call.withCore(async (core) => {
+      return async (core) => {
         await requireAccount(core, accountId)
-        const days = await core.stats.bounces({ accountId, first, last: textOption(call, 'to'), classification })
+        const days = await core.stats.bounces({ accountId, first, last: to, classification })
         const rows = days.flatMap(({ date, counts }) => counts.map(({ name, count }) => [date, name, count]))
         const name = classification === undefined ? 'reason' : 'domain'
-        return { data: days, text: rows.length > 0 ? table(['day', name, 'bounces'], rows) : 'no bounces' }
-      })
+        return { data: days, text: tableOr('no bounces', ['day', name, 'bounces'], rows) }
+      }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'stats recount',
-    usage: '--account NUMBER [--from DAY] [--to DAY]',
+    usage: '--account ID [--from DAY] [--to DAY]',
     summary: "Recompute an account's statistics from its events, day by day",
     parameters: {
       from: 'First day, for example 2030-01-31 (default: that of the first event)',
       to: 'Last day (default: today)',
     },
     examples: ['stats recount --account 12'],
-    run: (call) => {
-      const accountId = requiredId(call, 'account')
-      const [first, last] = [textOption(call, 'from'), textOption(call, 'to')]
-      return call.withCore(async (core) => {
-        let days = 0
-        const range = await core.stats.recount({ accountId, first, last, onDay: () => days++ })
-        const text = range
-          ? `recomputed ${days} days of account ${accountId}, ${range.first} to ${range.last}`
-          : `account ${accountId} has no events`
-        return { data: { accountId, days, ...range }, text }
-      })
+    run: async (core, { account: accountId, from: first, to: last }) => {
+      let days = 0
+      const range = await core.stats.recount({ accountId, first, last, onDay: () => days++ })
+      const text = range
+        ? `recomputed ${days} days of account ${accountId}, ${range.first} to ${range.last}`
+        : `account ${accountId} has no events`
+      return { data: { accountId, days, ...range }, text }
     },
-  },
+  }),
 ]
 
-function questionOf(call: Call) {
-  return {
-    accountId: requiredId(call, 'account'),
-    subaccount: textOption(call, 'subaccount'),
-    first: requiredText(call, 'from'),
-    last: textOption(call, 'to'),
-    times: true,
-    limit: limitOption(call),
-    offset: wholeOption(call, 'offset') ?? 0,
-  }
+type Question = Given<`${typeof SPAN_USAGE} [--subaccount USERNAME] [--limit N] [--offset N]`>
+
+function questionOf({ account: accountId, from: first, to: last, ...rest }: Question) {
+  return { accountId, first, last, times: true, ...rest }
 }
 
 /** Counts exist for one subject at a time. Throws {@link UsageError}. */
-function wantedOf(call: Call): Wanted {
-  const by = textOption(call, 'by')
-  const one = Object.keys(SUBJECTS).filter((name) => textOption(call, name) !== undefined) as (keyof typeof SUBJECTS)[]
+function wantedOf(by: string | undefined, names: Readonly<Record<keyof typeof SUBJECTS, string | undefined>>): Wanted {
+  const one = (['domain', 'site', 'tag'] as const).filter((name) => names[name] !== undefined)
   const [first, second] = by === undefined ? one : ['by', ...one]
   if (second !== undefined) throw new UsageError(`--${first} and --${second} cannot be used together`)
   if (by === 'provider') {
@@ -183,14 +141,7 @@ function wantedOf(call: Call): Wanted {
   }
   const [option] = one
   if (option === undefined) return { kind: 'total' }
-  return { kind: 'one', subject: SUBJECTS[option], name: requiredText(call, option) }
-}
-
-function periodOption(call: Call): Period {
-  const value = textOption(call, 'period') ?? 'day'
-  const period = PERIODS.find((one) => one === value)
-  if (period === undefined) throw new UsageError(`--period must be day, week or month (got "${value}")`)
-  return period
+  return { kind: 'one', subject: SUBJECTS[option], name: names[option] ?? '' }
 }
 
 /** Columns of the table; --json has every count. */

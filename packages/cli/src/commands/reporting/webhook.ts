@@ -1,20 +1,11 @@
 import { defined, eventsNamed, type Webhook } from '@postrider/core'
-import {
-  type Call,
-  type Command,
-  requiredId,
-  requiredText,
-  textOption,
-  textsOption,
-  UsageError,
-  wholeOption,
-} from '../../command.ts'
-import { table } from '../../table.ts'
-import { onWebhook, webhookDeliveryCommands } from './webhook-deliveries.ts'
+import { type Command, UsageError } from '../../command.ts'
+import { table, tableOr } from '../../table.ts'
+import { coreCommand, type Given } from '../core-command.ts'
+import { requireWebhook, webhookDeliveryCommands } from './webhook-deliveries.ts'
 
 const SETTINGS_USAGE =
-  '[--format v2|v3] [--header NAME:VALUE]... [--label TEXT] [--signed on|off] ' +
-  '[--strings on|off] [--abuse on|off] [--event-ids on|off]'
+  '[--format v2|v3] [--header NAME:VALUE]... [--label TEXT] [--signed on|off] [--strings on|off] [--abuse on|off] [--event-ids on|off]'
 const SETTINGS = {
   url: 'URL of the receiver',
   events: 'Names of events, separated by commas, for example sent,bounced,opened',
@@ -26,79 +17,73 @@ const SETTINGS = {
   'event-ids': 'v2: each event has an EVENTID',
 }
 
+const DEFAULTS = {
+  ...{ headers: {}, names: null, label: '', enabled: true },
+  ...{ signed: true, asText: false, abuse: false, eventIds: false },
+}
+
 /** URLs to which events of accounts are reported. */
 export const webhookCommands: readonly Command[] = [
-  {
+  coreCommand({
     name: 'webhook create',
     usage: `--account ID --url URL --events NAMES ${SETTINGS_USAGE}`,
     summary: 'Create a webhook, and show its secret (once); the URL is probed and must return 200',
     parameters: { ...SETTINGS, format: 'Format of the requests (default v2)' },
     examples: ['webhook create --account 12 --url https://ship.example/hook --events sent,bounced'],
-    run: (call) => {
-      const [accountId, url] = [requiredId(call, 'account'), requiredText(call, 'url')]
-      const format = formatOption(call) ?? 'v2'
-      const events = eventsNamed(namesIn(requiredText(call, 'events')), format)
-      const rest = {
-        ...{ headers: {}, names: null, label: '', enabled: true },
-        ...{ signed: true, asText: false, abuse: false, eventIds: false },
-        ...settingsOf(call),
-      }
-      return call.withCore(async (core) => {
-        const { webhook, secret } = await core.webhooks.create(accountId, { url, format, events, ...rest })
+    prepare: ({ account, url, format = 'v2', ...given }) => {
+      const events = eventsNamed(namesIn(given.events), format)
+      const settings = { ...DEFAULTS, ...settingsOf(given) }
+      return async ({ webhooks }) => {
+        const { webhook, secret } = await webhooks.create(account, { url, format, events, ...settings })
         return { data: { ...webhook, secret }, text: `webhook ${webhook.id}\nsecret ${secret} (shown once)` }
-      })
+      }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'webhook list',
     usage: '--account ID',
     summary: 'List the webhooks of an account with their states',
-    run: (call) => {
-      const accountId = requiredId(call, 'account')
-      return call.withCore(async (core) => {
-        const webhooks = await core.webhooks.list(accountId)
-        const rows = webhooks.map((one) => [
-          one.id,
-          one.url,
-          one.events.join(' '),
-          stateOf(one),
-          one.succeededAt ?? 'never',
-          one.problem,
-        ])
-        return {
-          data: webhooks,
-          text:
-            rows.length > 0 ? table(['id', 'url', 'events', 'state', 'last success', 'problem'], rows) : 'no webhooks',
-        }
-      })
+    run: async (core, { account: accountId }) => {
+      const webhooks = await core.webhooks.list(accountId)
+      const rows = webhooks.map((one) => [
+        one.id,
+        one.url,
+        one.events.join(' '),
+        stateOf(one),
+        one.succeededAt ?? 'never',
+        one.problem,
+      ])
+      return {
+        data: webhooks,
+        text: tableOr('no webhooks', ['id', 'url', 'events', 'state', 'last success', 'problem'], rows),
+      }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'webhook show',
     usage: 'ID --account ID',
     summary: 'Show the settings and the state of a webhook',
-    run: (call) =>
-      onWebhook(call, async (core, act) => {
-        const webhook = await core.webhooks.show(act.accountId, act.id)
-        const { url, format, events, headers, label, signed, publicKey, position, succeededAt, problem } = webhook
-        const fields = Object.keys(headers)
-        const rows = [
-          ['url', url],
-          ['state', stateOf(webhook)],
-          ['format', format],
-          ['events', events.join(' ')],
-          // A value may be a password.
-          ['header fields', fields.join(' ')],
-          ['label', label],
-          ['public key', signed ? publicKey : ''],
-          ['reported to event', position],
-          ['last success', succeededAt ?? 'never'],
-          ['problem', problem],
-        ]
-        return { data: webhook, text: table(['setting', 'value'], rows, ['value']) }
-      }),
-  },
-  {
+    run: async (core, given) => {
+      const { id, accountId } = await requireWebhook(core, given)
+      const webhook = await core.webhooks.show(accountId, id)
+      const { url, format, events, headers, label, signed, publicKey, position, succeededAt, problem } = webhook
+      const rows = Object.entries({
+        url,
+        state: stateOf(webhook),
+        format,
+        events: events.join(' '),
+        // A value may be a password.
+        'header fields': Object.keys(headers).join(' '),
+        label,
+        'public key': signed ? publicKey : '',
+        'reported to event': position,
+        'last success': succeededAt ?? 'never',
+        problem,
+      })
+      return { data: webhook, text: table(['setting', 'value'], rows, ['value']) }
+    },
+  }),
+  coreCommand({
     name: 'webhook update',
     usage: `ID --account ID [--url URL] [--events NAMES] [--enabled on|off] ${SETTINGS_USAGE} [--clear-headers]`,
     summary: 'Change a webhook; if it is enabled again, it resumes where it stopped',
@@ -108,77 +93,64 @@ export const webhookCommands: readonly Command[] = [
       enabled: 'Whether events are sent',
       'clear-headers': 'Remove all header fields',
     },
-    run: (call) => {
-      const names = textOption(call, 'events')
-      if (call.options.header && call.options['clear-headers']) {
+    prepare: ({ url, format, enabled, events: names, 'clear-headers': clears, ...given }) => {
+      if (given.header.length > 0 && clears)
         throw new UsageError('--header and --clear-headers cannot be used together')
-      }
-      const given = defined({
-        url: textOption(call, 'url'),
-        format: formatOption(call),
-        enabled: switchOption(call, 'enabled'),
-        ...settingsOf(call),
-        ...(call.options['clear-headers'] ? { headers: {} } : {}),
-      })
-      if (names === undefined && Object.keys(given).length === 0) throw new UsageError('no changes given')
-      return onWebhook(call, async (core, act) => {
-        const format = given.format ?? (await core.webhooks.show(act.accountId, act.id)).format
-        const events = names === undefined ? {} : { events: eventsNamed(namesIn(names), format), names: null }
-        const webhook = await core.webhooks.update(act, { ...given, ...events })
+      const headers = clears ? { headers: {} } : {}
+      const change = defined({ url, format, enabled, ...settingsOf(given), ...headers })
+      if (names === undefined && Object.keys(change).length === 0) throw new UsageError('no changes given')
+      return async (core) => {
+        const act = await requireWebhook(core, given)
+        const inFormat = format ?? (await core.webhooks.show(act.accountId, act.id)).format
+        const events = names === undefined ? {} : { events: eventsNamed(namesIn(names), inFormat), names: null }
+        const webhook = await core.webhooks.update(act, { ...change, ...events })
         return { data: webhook, text: `webhook ${act.id} is changed and ${stateOf(webhook)}` }
-      })
+      }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'webhook delete',
     usage: 'ID --account ID',
     summary: 'Delete a webhook and its pending batches',
-    run: (call) =>
-      onWebhook(call, async (core, act) => {
-        await core.webhooks.remove(act)
-        return { data: { deleted: act.id }, text: `webhook ${act.id} deleted` }
-      }),
-  },
-  {
+    run: async (core, given) => {
+      const act = await requireWebhook(core, given)
+      await core.webhooks.remove(act)
+      return { data: { deleted: act.id }, text: `webhook ${act.id} deleted` }
+    },
+  }),
+  coreCommand({
     name: 'webhook test',
     usage: 'ID --account ID',
     summary: 'Send a sample of each of its events, and show the response; exit status 1 if it is not a success',
-    run: (call) =>
-      onWebhook(call, async (core, act) => {
-        const { text: body, ...result } = await core.webhooks.test(act.accountId, act.id)
-        const text = `${result.events} events, status ${result.status ?? 'none'}, ${result.milliseconds} ms`
-        const answer = { data: { ...result, answer: body }, text }
-        return result.problem === undefined ? answer : { ...answer, failure: result.problem }
-      }),
-  },
-  {
+    run: async (core, given) => {
+      const { id, accountId } = await requireWebhook(core, given)
+      const { text: body, ...result } = await core.webhooks.test(accountId, id)
+      const text = `${result.events} events, status ${result.status ?? 'none'}, ${result.milliseconds} ms`
+      return { data: { ...result, answer: body }, text, ...defined({ failure: result.problem }) }
+    },
+  }),
+  coreCommand({
     name: 'webhook rotate',
     usage: 'ID --account ID [--overlap-hours N]',
     summary: 'Create a new secret (shown once); requests are signed with both during a grace period',
     parameters: { 'overlap-hours': 'Hours for which the old secret also signs (default 24, maximum 720)' },
-    run: (call) => {
-      const hours = wholeOption(call, 'overlap-hours')
+    prepare: ({ 'overlap-hours': hours, ...given }) => {
       if (hours !== undefined && hours > 720)
         throw new UsageError(`--overlap-hours must be from 0 to 720 (got ${hours})`)
-      return onWebhook(call, async (core, act) => {
+      return async (core) => {
+        const act = await requireWebhook(core, given)
         const secret = await core.webhooks.rotateSecret(act, hours)
         return { data: { id: act.id, secret }, text: `secret ${secret} (shown once)` }
-      })
+      }
     },
-  },
+  }),
   ...webhookDeliveryCommands,
 ]
 
 /** The settings that are given, of those that every format has or lacks. */
-function settingsOf(call: Call) {
-  return defined({
-    headers: headersOption(call),
-    label: textOption(call, 'label'),
-    signed: switchOption(call, 'signed'),
-    asText: switchOption(call, 'strings'),
-    abuse: switchOption(call, 'abuse'),
-    eventIds: switchOption(call, 'event-ids'),
-  })
+function settingsOf(given: Omit<Given<typeof SETTINGS_USAGE>, 'format'>) {
+  const { header, label, signed, strings: asText, abuse, 'event-ids': eventIds } = given
+  return defined({ headers: headersIn(header), label, signed, asText, abuse, eventIds })
 }
 
 function stateOf({ enabled, failingSince }: Webhook): string {
@@ -192,23 +164,8 @@ function namesIn(text: string): string[] {
     .filter(Boolean)
 }
 
-function formatOption(call: Call): Webhook['format'] | undefined {
-  const value = textOption(call, 'format')
-  if (value !== undefined && value !== 'v2' && value !== 'v3')
-    throw new UsageError(`--format must be v2 or v3 (got "${value}")`)
-  return value
-}
-
-function switchOption(call: Call, name: string): boolean | undefined {
-  const value = textOption(call, name)
-  if (value !== undefined && value !== 'on' && value !== 'off')
-    throw new UsageError(`--${name} must be on or off (got "${value}")`)
-  return value === undefined ? undefined : value === 'on'
-}
-
 /** The header fields that are given; undefined if there are none. Errors never quote a value. */
-function headersOption(call: Call): Record<string, string> | undefined {
-  const given = textsOption(call, 'header')
+function headersIn(given: readonly string[]): Record<string, string> | undefined {
   if (given.length === 0) return undefined
   return Object.fromEntries(
     given.map((field) => {

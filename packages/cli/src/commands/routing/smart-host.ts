@@ -1,23 +1,23 @@
 import { text } from 'node:stream/consumers'
 import { CLASS_PROBLEM, classOf, DELIVERY_CLASSES, isClassName, type SmartHost, withoutSecret } from '@postrider/core'
-import { type Command, requiredText, requiredWord, textOption, UsageError, wholeOption } from '../../command.ts'
-import { table } from '../../table.ts'
+import { type Command, UsageError } from '../../command.ts'
+import { tableOr } from '../../table.ts'
+import { coreCommand } from '../core-command.ts'
 import { removeCommand } from '../remove-command.ts'
 
 export const smartHostCommands: readonly Command[] = [
-  {
+  coreCommand({
     name: 'smart-host list',
     usage: '',
     summary: 'List the relay hosts that deliver what the usual route cannot',
-    run: (call) =>
-      call.withCore(async (core) => {
-        const all = (await core.sources.smartHosts()).map(withoutSecret)
-        const rows = all.map((one) => [one.name, `${one.host}:${one.port}`, one.usedFor.join(','), ...limitsOf(one)])
-        const heading = ['smart host', 'host', 'for', 'classes', 'daily cap']
-        return { data: { smartHosts: all }, text: all.length === 0 ? 'no smart hosts' : table(heading, rows) }
-      }),
-  },
-  {
+    run: async (core) => {
+      const all = (await core.sources.smartHosts()).map(withoutSecret)
+      const rows = all.map((one) => [one.name, `${one.host}:${one.port}`, one.usedFor.join(','), ...limitsOf(one)])
+      const heading = ['smart host', 'host', 'for', 'classes', 'daily cap']
+      return { data: { smartHosts: all }, text: tableOr('no smart hosts', heading, rows) }
+    },
+  }),
+  coreCommand({
     name: 'smart-host add',
     usage: 'NAME --url URL|- --for USES [--class CLASSES] [--daily-cap N]',
     summary: 'Deliver through a relay host what the usual route cannot',
@@ -31,23 +31,19 @@ export const smartHostCommands: readonly Command[] = [
       'daily-cap': 'Maximum number of messages per day',
     },
     examples: ['smart-host add backup --url - --for deadline,spill < url.txt'],
-    run: async (call) => {
-      const name = requiredWord(call, 'name')
-      const usedFor = listOf(requiredText(call, 'for'))
-      const classes = textOption(call, 'class')
+    prepare: async ({ NAME: name, class: classes, 'daily-cap': dailyCap, url: option, for: forGiven }) => {
+      const usedFor = listOf(forGiven)
       const classNames = classes === undefined ? undefined : listOf(classes)
       if (classNames && !classNames.every(isClassName))
         throw new UsageError(`--class ${CLASS_PROBLEM}, or several of them`)
-      const dailyCap = wholeOption(call, 'daily-cap')
-      const option = requiredText(call, 'url')
       const url = (option === '-' ? await text(process.stdin) : option).trim()
-      return call.withCore(async (core) => {
+      return async (core) => {
         const added = { name, url, usedFor, classes: classNames?.map(classOf), dailyCap }
         const smartHost = await core.sources.addSmartHost(added)
         return { data: { smartHost }, text: `smart host ${name} added` }
-      })
+      }
     },
-  },
+  }),
   removeCommand({
     kind: 'smart-host',
     summary: 'Remove a smart host; the mail that waits for it takes the usual route',

@@ -1,28 +1,19 @@
-import { capOf, type Egress, type Source, type SourceChange, type SourceStatus } from '@postrider/core'
-import {
-  type Answer,
-  type Call,
-  type Command,
-  CommandError,
-  requiredText,
-  requiredWord,
-  textOption,
-  UsageError,
-  wholeOption,
-} from '../../command.ts'
+import { type Core, capOf, type Egress, type Source, type SourceChange, type SourceStatus } from '@postrider/core'
+import { type Answer, type Command, CommandError, UsageError } from '../../command.ts'
 import { listingsInBrief, NOT_CHECKED, recordsInBrief, statusText, warningsOf } from '../../doctor/source-status.ts'
 import { table } from '../../table.ts'
+import { coreCommand } from '../core-command.ts'
 import { removeCommand } from '../remove-command.ts'
 
 export const sourceCommands: readonly Command[] = [
-  {
+  coreCommand({
     name: 'source list',
     usage: '',
     summary: 'List the addresses that mail is sent from, with the results of their last checks',
     detail: 'Shows also their pools, weights, and how many workers have each',
-    run: (call) => call.withCore(async (core) => listOf(await core.sources.read(), await core.sourceChecks.read())),
-  },
-  {
+    run: async (core) => listOf(await core.sources.read(), await core.sourceChecks.read()),
+  }),
+  coreCommand({
     name: 'source add',
     usage:
       'NAME --address IP --helo HOST [--address6 IP] [--bind IP] [--pool POOL] [--weight N] [--warm-up PLAN] [--force]',
@@ -37,56 +28,38 @@ export const sourceCommands: readonly Command[] = [
       force: 'Also without a PTR record that resolves back to the address',
     },
     examples: ['source add out1 --address 192.0.2.1 --helo out1.ship.example --warm-up standard'],
-    run: (call) => {
-      const source = {
-        name: requiredWord(call, 'name'),
-        address: requiredText(call, 'address'),
-        address6: textOption(call, 'address6'),
-        bind: textOption(call, 'bind'),
-        helo: requiredText(call, 'helo'),
-        pool: textOption(call, 'pool'),
-        weight: wholeOption(call, 'weight'),
-        warmUpPlan: textOption(call, 'warm-up'),
-        force: call.options.force === true,
-      }
-      return call.withCore(async (core) => {
-        const added = await core.sources.add(source)
-        const status = await core.sourceChecks.check(added.name)
-        const text = `source ${added.name} added\n\n${statusText(status)}`
-        return { data: { source: added, ...status }, text }
-      })
+    run: async (core, { NAME: name, 'warm-up': warmUpPlan, ...rest }) => {
+      const added = await core.sources.add({ name, warmUpPlan, ...rest })
+      const status = await core.sourceChecks.check(added.name)
+      const text = `source ${added.name} added\n\n${statusText(status)}`
+      return { data: { source: added, ...status }, text }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'source check',
     usage: 'NAME',
     summary: 'Check the DNS records of a source, and look it up in block lists, now',
     detail: 'The exit status is 1 if something is wrong',
-    run: (call) => {
-      const name = requiredWord(call, 'name')
-      return call.withCore(async (core) => {
-        const status = await core.sourceChecks.check(name)
-        const source = (await core.sources.read()).sources.find((one) => one.name === name)
-        const text = `${name}: ${source ? stateOf(source) : 'removed'}\n\n${statusText(status)}`
-        const warnings = warningsOf(name, status)
-        const failure = warnings.length === 0 ? {} : { failure: `source ${name} needs attention` }
-        return { data: { source: name, ...status }, text, ...failure }
-      })
+    run: async (core, { NAME: name }) => {
+      const status = await core.sourceChecks.check(name)
+      const source = (await core.sources.read()).sources.find((one) => one.name === name)
+      const text = `${name}: ${source ? stateOf(source) : 'removed'}\n\n${statusText(status)}`
+      const warnings = warningsOf(name, status)
+      const failure = warnings.length === 0 ? {} : { failure: `source ${name} needs attention` }
+      return { data: { source: name, ...status }, text, ...failure }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'source set',
     usage: 'NAME [--weight N] [--pool POOL]',
     summary: 'Change the weight or the pool of a source',
     parameters: { weight: 'Share of the mail of its pool, from 1 to 100' },
-    run: (call) => {
-      const change = { weight: wholeOption(call, 'weight'), pool: textOption(call, 'pool') }
-      if (change.weight === undefined && change.pool === undefined)
-        throw new UsageError('--weight or --pool is required')
-      return changed(call, change, 'changed')
+    prepare: ({ NAME: name, weight, pool }) => {
+      if (weight === undefined && pool === undefined) throw new UsageError('--weight or --pool is required')
+      return (core) => changed(core, name, { weight, pool }, 'changed')
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'source warm',
     usage: 'NAME --plan standard|gentle|none',
     summary: 'Warm up a new address at each provider',
@@ -95,28 +68,28 @@ export const sourceCommands: readonly Command[] = [
       'days. A day with refusals or too little mail is repeated. The rest is sent from the others of the pool',
     parameters: { plan: 'Plan, from its first day' },
     examples: ['source warm out1 --plan gentle'],
-    run: (call) => {
-      const plan = requiredText(call, 'plan')
-      return changed(
-        call,
-        { warmUpPlan: plan === 'none' ? null : plan },
-        plan === 'none' ? 'has no limit' : 'begins with the first day of the plan',
-      )
-    },
-  },
-  {
+    run: (core, { NAME: name, plan }) =>
+      plan === 'none'
+        ? changed(core, name, { warmUpPlan: null }, 'has no limit')
+        : changed(core, name, { warmUpPlan: plan }, 'begins with the first day of the plan'),
+  }),
+  coreCommand({
     name: 'source pause',
     usage: 'NAME --reason TEXT',
     summary: 'Send nothing from an address',
     detail: 'Its mail is sent from the others of its pool, or waits if there are none',
-    run: (call) => changed(call, { pause: requiredText(call, 'reason') }, 'paused'),
-  },
-  {
+    run: (core, { NAME: name, reason }) => changed(core, name, { pause: reason }, 'paused'),
+  }),
+  coreCommand({
     name: 'source resume',
     usage: 'NAME',
     summary: 'Send from a paused address again',
-    run: (call) => changed(call, { pause: null }, 'resumed'),
-  },
+    run: async (core, { NAME: name }) => {
+      const isPaused = (await core.sources.read()).sources.some((one) => one.name === name && one.isPaused)
+      if (!isPaused) throw new CommandError(`source ${name} is not paused`)
+      return changed(core, name, { pause: null }, 'resumed')
+    },
+  }),
   removeCommand({
     kind: 'source',
     summary: 'Remove a source; its mail that waits is sent from the others of its pool',
@@ -124,18 +97,8 @@ export const sourceCommands: readonly Command[] = [
   }),
 ]
 
-function changed(call: Call, change: SourceChange, done: string): Promise<Answer> {
-  const name = requiredWord(call, 'name')
-  return call.withCore(async (core) => {
-    if (
-      change.pause === null &&
-      !(await core.sources.read()).sources.some((one) => one.name === name && one.isPaused)
-    ) {
-      throw new CommandError(`source ${name} is not paused`)
-    }
-    const source = await core.sources.change(name, change)
-    return { data: { source }, text: `source ${name} ${done}` }
-  })
+async function changed({ sources }: Core, name: string, change: SourceChange, done: string): Promise<Answer> {
+  return { data: { source: await sources.change(name, change) }, text: `source ${name} ${done}` }
 }
 
 function listOf({ sources, pools }: Egress, statuses: ReadonlyMap<number, SourceStatus>): Answer {

@@ -1,49 +1,43 @@
 import { createReadStream } from 'node:fs'
 import { OPERATOR, readSuppressionCsv, suppressionCsv } from '@postrider/core'
-import { type Command, CommandError, requiredId, requiredText, requiredWord } from '../../command.ts'
+import { type Command, CommandError } from '../../command.ts'
 import { table } from '../../table.ts'
 import { requireAccount } from '../account-option.ts'
+import { coreCommand } from '../core-command.ts'
 import { writeOut } from '../write-out.ts'
 
 /** The whole list of an account as CSV. */
 export const suppressionFileCommands: readonly Command[] = [
-  {
+  coreCommand({
     name: 'suppression import',
     usage: 'FILE --account ID [--atomic]',
     summary: 'Add the addresses and domains of a CSV file; exit status 1 if rows are invalid',
     detail: 'Its columns are email or domain, and optionally reason, since and group',
     parameters: { atomic: 'Add nothing if a row is invalid' },
     examples: ['suppression import bounced.csv --account 12'],
-    run: (call) => {
-      const [file, accountId] = [requiredWord(call, 'file'), requiredId(call, 'account')]
-      const atomic = call.options.atomic === true
-      return call.withCore(async (core) => {
-        const opened = await open(file)
-        const rows = readSuppressionCsv(opened)
-        const report = await core.suppressions.import({ accountId, by: OPERATOR, rows, atomic })
-        const { added, known, wrong, problems } = report
-        const problem = problems.map((one) => [one.line, one.problem])
-        const text = `${added} added, ${known} known, ${wrong} invalid of ${report.rows} rows`
-        const answer = { data: report, text: wrong > 0 ? `${text}\n\n${table(['line', 'problem'], problem)}` : text }
-        return wrong > 0 ? { ...answer, failure: `${wrong} rows of ${file} are invalid` } : answer
-      })
+    run: async (core, { FILE: file, account: accountId, atomic }) => {
+      const opened = await open(file)
+      const rows = readSuppressionCsv(opened)
+      const report = await core.suppressions.import({ accountId, by: OPERATOR, rows, atomic })
+      const { added, known, wrong, problems } = report
+      const problem = problems.map((one) => [one.line, one.problem])
+      const text = `${added} added, ${known} known, ${wrong} invalid of ${report.rows} rows`
+      const answer = { data: report, text: wrong > 0 ? `${text}\n\n${table(['line', 'problem'], problem)}` : text }
+      return wrong > 0 ? { ...answer, failure: `${wrong} rows of ${file} are invalid` } : answer
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'suppression export',
     usage: '--account ID --out FILE',
     summary: 'Write all suppressions of an account as CSV, for "suppression import"',
     parameters: { out: 'File to write' },
     examples: ['suppression export --account 12 --out suppressions.csv'],
-    run: (call) => {
-      const [accountId, file] = [requiredId(call, 'account'), requiredText(call, 'out')]
-      return call.withCore(async (core) => {
-        await requireAccount(core, accountId)
-        const bytes = await writeOut(file, suppressionCsv(core.suppressions.pages(accountId)))
-        return { data: { file, bytes }, text: `${bytes} bytes written to ${file}` }
-      })
+    run: async (core, { account: accountId, out: file }) => {
+      await requireAccount(core, accountId)
+      const bytes = await writeOut(file, suppressionCsv(core.suppressions.pages(accountId)))
+      return { data: { file, bytes }, text: `${bytes} bytes written to ${file}` }
     },
-  },
+  }),
 ]
 
 /** Throws {@link CommandError}. */

@@ -1,21 +1,16 @@
 import {
   ACCOUNT_REASONS,
+  type Core,
+  defined,
   EVERY_ACCOUNT,
   SUPPRESSION_REASONS,
   type Suppression,
   type SuppressionReason,
 } from '@postrider/core'
-import {
-  type Answer,
-  type Call,
-  type Command,
-  requiredId,
-  requiredText,
-  textOption,
-  UsageError,
-} from '../../command.ts'
-import { table } from '../../table.ts'
+import { type Answer, type Call, type Command, requiredId, textOption, UsageError } from '../../command.ts'
+import { table, tableOr } from '../../table.ts'
 import { requireAccount } from '../account-option.ts'
+import { coreCommand, type Given } from '../core-command.ts'
 import { ruleText, sourceText } from './suppression-cause.ts'
 
 const SCOPE_USAGE = '(--account ID | --global)'
@@ -25,7 +20,7 @@ const VALUE_USAGE = '(--email ADDRESS | --domain DOMAIN)'
 const LIMIT = 1000
 
 export const suppressionCommands: readonly Command[] = [
-  {
+  coreCommand({
     name: 'suppression add',
     usage: `${SCOPE_USAGE} ${VALUE_USAGE} [--group ID] [--reason ${ACCOUNT_REASONS.join('|')}]`,
     summary: 'Suppress an address or a domain',
@@ -36,23 +31,21 @@ export const suppressionCommands: readonly Command[] = [
       reason: 'Reason of the suppression (default manual)',
     },
     examples: ['suppression add --account 12 --email lena@harbor.example'],
-    run: (call) => {
+    prepare: ({ group, ...given }, call) => {
       const accountId = requiredList(call)
-      const named = requiredValue(call)
+      const { scope, value, change } = requiredValue(given)
       const own = ownReason(call)
       const reason = accountId === EVERY_ACCOUNT ? 'global' : own
-      const group = groupOption(call)
-      return call.withCore(async (core) => {
-        const added = await core.suppressions.addAll({ accountId, ...named.change, ...group, reason })
-        const { scope, value } = named
+      return async ({ suppressions }) => {
+        const added = await suppressions.addAll({ accountId, ...change, ...defined({ group }), reason })
         return {
           data: { scope, value, added },
           text: added > 0 ? `${value} is suppressed` : `${value} was already suppressed`,
         }
-      })
+      }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'suppression remove',
     usage: `${SCOPE_USAGE} {${VALUE_USAGE} [--group ID] | --all --reason REASON}`,
     summary: 'Remove the suppression of an address or a domain, or of all addresses with a reason',
@@ -62,22 +55,20 @@ export const suppressionCommands: readonly Command[] = [
       all: 'All addresses that are suppressed for all mail',
       reason: 'With --all: their reason',
     },
-    run: (call) => {
+    prepare: ({ all, group, ...given }, call) => {
       const accountId = requiredList(call)
-      if (call.options.all) return removeAll(call, accountId)
-      const named = requiredValue(call)
-      const group = groupOption(call)
-      return call.withCore(async (core) => {
-        const removed = await core.suppressions.removeAll({ accountId, ...named.change, ...group })
-        const { scope, value } = named
+      if (all) return removalOf(accountId, reasonOption(call), optionalValue(given))
+      const { scope, value, change } = requiredValue(given)
+      return async ({ suppressions }) => {
+        const removed = await suppressions.removeAll({ accountId, ...change, ...defined({ group }) })
         return {
           data: { scope, value, removed },
           text: `${value} ${removed > 0 ? 'is no longer' : 'was not'} suppressed`,
         }
-      })
+      }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'suppression list',
     usage: `${SCOPE_USAGE} [--email ADDRESS | --domain DOMAIN] [--group ID] [--reason REASON]`,
     summary: 'List suppressions, with the rule that made them',
@@ -89,39 +80,29 @@ export const suppressionCommands: readonly Command[] = [
       email: 'Only of this address',
       group: 'Only for mail of the unsubscribe group with this number',
     },
-    run: (call) => {
+    prepare: ({ group, ...given }, call) => {
       const accountId = requiredList(call)
-      const named = optionalValue(call)?.change ?? {}
-      const [reason, group] = [reasonOption(call), groupOption(call)]
-      return call.withCore(async (core) => {
-        const filter = { ...named, ...group, ...(reason ? { reason } : {}), limit: LIMIT, offset: 0 }
+      const named = optionalValue(given)?.change
+      const filter = { ...named, ...defined({ group, reason: reasonOption(call) }), limit: LIMIT, offset: 0 }
+      return async (core) => {
         const { suppressions } = await core.suppressions.list(accountId, filter)
-        return {
-          data: suppressions,
-          text: table(HEADING, suppressions.map(row)),
-        }
-      })
+        return { data: suppressions, text: table(HEADING, suppressions.map(row)) }
+      }
     },
-  },
-  {
+  }),
+  coreCommand({
     name: 'suppression show',
     usage: '--account ID --email ADDRESS [--group ID]',
     summary: 'Show all entries that suppress an address at an account, and what made each',
     detail: 'Entries of the operator are included',
     parameters: { group: 'For mail of the unsubscribe group with this number' },
-    run: (call) => {
-      const accountId = requiredId(call, 'account')
-      const email = requiredText(call, 'email')
-      const { group } = groupOption(call)
-      return call.withCore(async (core) => {
-        await requireAccount(core, accountId)
-        const found = await core.suppressions.holding(accountId, email, group)
-        const rows = found.map((one) => [...row(one), sourceText(one.cause)])
-        const text = found.length > 0 ? table([...HEADING, 'source'], rows) : `${email} is not suppressed`
-        return { data: found, text }
-      })
+    run: async (core, { account, email, group }) => {
+      await requireAccount(core, account)
+      const found = await core.suppressions.holding(account, email, group)
+      const rows = found.map((one) => [...row(one), sourceText(one.cause)])
+      return { data: found, text: tableOr(`${email} is not suppressed`, [...HEADING, 'source'], rows) }
     },
-  },
+  }),
 ]
 
 const HEADING = ['value', 'scope', 'group', 'reason', 'since', 'rule'] as const
@@ -143,17 +124,18 @@ interface Named {
   readonly change: { readonly emails: readonly string[] } | { readonly domains: readonly string[] }
 }
 
+type Value = Given<'[--email ADDRESS] [--domain DOMAIN]'>
+
 /** Throws {@link UsageError}. */
-function optionalValue(call: Call): Named | undefined {
-  const [email, domain] = [textOption(call, 'email'), textOption(call, 'domain')]
+function optionalValue({ email, domain }: Value): Named | undefined {
   if (email !== undefined && domain !== undefined) throw new UsageError('--email and --domain cannot be used together')
   if (email !== undefined) return { scope: 'address', value: email, change: { emails: [email] } }
   return domain === undefined ? undefined : { scope: 'domain', value: domain, change: { domains: [domain] } }
 }
 
 /** Throws {@link UsageError}. */
-function requiredValue(call: Call): Named {
-  const named = optionalValue(call)
+function requiredValue(given: Value): Named {
+  const named = optionalValue(given)
   if (!named) throw new UsageError('missing option --email or --domain')
   return named
 }
@@ -168,11 +150,10 @@ function reasonOption(call: Call): SuppressionReason | undefined {
 /** Addresses per transaction. */
 const BATCH = 1000
 
-async function removeAll(call: Call, accountId: number): Promise<Answer> {
-  const reason = reasonOption(call)
-  if (reason === undefined || optionalValue(call))
-    throw new UsageError('--all needs --reason and no --email or --domain')
-  return call.withCore(async ({ suppressions }) => {
+/** Throws {@link UsageError}. */
+function removalOf(accountId: number, reason: SuppressionReason | undefined, named: Named | undefined) {
+  if (reason === undefined || named) throw new UsageError('--all needs --reason and no --email or --domain')
+  return async ({ suppressions }: Core): Promise<Answer> => {
     let removed = 0
     for (;;) {
       const found = await suppressions.browse(accountId, { reasons: [reason], group: 0, limit: BATCH, offset: 0 })
@@ -182,11 +163,7 @@ async function removeAll(call: Call, accountId: number): Promise<Answer> {
       removed += count
     }
     return { data: { reason, removed }, text: `${removed} suppressions removed` }
-  })
-}
-
-function groupOption(call: Call): { group?: number } {
-  return textOption(call, 'group') === undefined ? {} : { group: requiredId(call, 'group') }
+  }
 }
 
 /** The reason of a new suppression. Throws {@link UsageError}. */

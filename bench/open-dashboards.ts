@@ -34,8 +34,12 @@ try {
     const pages = await start(
       process.execPath,
       [
-        ...['bench/load/dashboards.ts', service.apiUrl, `/app/${service.accountId}/messages`],
-        ...[await liveUrl(), String(count), ...cookies],
+        'bench/load/dashboards.ts',
+        service.apiUrl,
+        `/app/${service.accountId}/messages`,
+        await liveUrl(),
+        String(count),
+        ...cookies,
       ],
       {
         output(text) {

@@ -60,7 +60,10 @@ export const beside: Case = {
     const sink = await startSmtpSink({ host: HOSTS.sink, port })
     const settings = {
       ...WEBHOOK_SETTINGS,
-      ...{ DELIVERY: 'mx', DNS_SERVERS: dns.address, MX_PORT: String(port), MX_PRIVATE_NETWORKS: 'allow' },
+      DELIVERY: 'mx',
+      DNS_SERVERS: dns.address,
+      MX_PORT: String(port),
+      MX_PRIVATE_NETWORKS: 'allow',
     }
     const other = await service.makeSender(`other${Date.now()}`)
     try {

@@ -1,8 +1,11 @@
 import type { Call, Known } from './call.ts'
 
 const LISTS = [
-  ...(['Bounces bounces', 'Blocks blocks', 'InvalidEmails invalid_emails'] as const),
-  ...(['SpamReports spam_reports', 'Unsubscribes unsubscribes'] as const),
+  'Bounces bounces',
+  'Blocks blocks',
+  'InvalidEmails invalid_emails',
+  'SpamReports spam_reports',
+  'Unsubscribes unsubscribes',
 ]
 
 /** Every operation of v3 that only reads, with ordinary parameters and the worst that are allowed. */

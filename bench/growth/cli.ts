@@ -18,15 +18,20 @@ export async function measureCli(
   const [message] = await sql<{ id: string }[]>`select id::text as id from messages where account_id = ${large} limit 1`
   const account = `--account ${large}`
   const lines = [
-    ...['account list', `account settings ${large}`, `account limit ${large}`],
-    ...[`domain list ${account}`, 'domain list', `key list ${account}`, `credits show ${large}`],
-    ...[
-      `events ${account}`,
-      `events ${account} --after 7000000`,
-      `message show ${message?.id}`,
-      `message why ${message?.id}`,
-    ],
-    ...[`suppression list ${account}`, `suppression list ${account} --reason abuse`, 'suppression list --global'],
+    'account list',
+    `account settings ${large}`,
+    `account limit ${large}`,
+    `domain list ${account}`,
+    'domain list',
+    `key list ${account}`,
+    `credits show ${large}`,
+    `events ${account}`,
+    `events ${account} --after 7000000`,
+    `message show ${message?.id}`,
+    `message why ${message?.id}`,
+    `suppression list ${account}`,
+    `suppression list ${account} --reason abuse`,
+    'suppression list --global',
     `suppression list ${account} --email s3@d3.example`,
   ]
   try {

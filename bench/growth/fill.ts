@@ -9,8 +9,14 @@ import type { Scale } from './scale.ts'
 
 /** For the fill only; the folder is measured with the settings of `npm start`. */
 export const FILL_SETTINGS = [
-  ...['shared_buffers=1GB', 'max_wal_size=8GB', 'wal_level=minimal', 'max_wal_senders=0'],
-  ...['synchronous_commit=off', 'full_page_writes=off', 'maintenance_work_mem=1GB', 'autovacuum=off'],
+  'shared_buffers=1GB',
+  'max_wal_size=8GB',
+  'wal_level=minimal',
+  'max_wal_senders=0',
+  'synchronous_commit=off',
+  'full_page_writes=off',
+  'maintenance_work_mem=1GB',
+  'autovacuum=off',
 ]
 export const SECRET_KEY = 'a secret key that only benchmarks know'
 
@@ -18,8 +24,15 @@ export const SECRET_KEY = 'a secret key that only benchmarks know'
 const SESSIONS = 2
 const CHUNK = 350_000
 const LARGE_TABLES = [
-  ...['events', 'messages', 'attempts', 'finished_deliveries', 'bodies', 'engagements'],
-  ...['delivery_queue', 'roll_ups', 'suppressions'],
+  'events',
+  'messages',
+  'attempts',
+  'finished_deliveries',
+  'bodies',
+  'engagements',
+  'delivery_queue',
+  'roll_ups',
+  'suppressions',
 ]
 
 /** What is noted of a filled database. */

@@ -9,8 +9,11 @@ import type { Doors } from './measure.ts'
 
 /** Plans of statements that take longer, with what they read; their timing would double the time they take. */
 const EXPLAINED = (bound: number): string[] => [
-  ...['session_preload_libraries=auto_explain', `auto_explain.log_min_duration=${bound}`],
-  ...['auto_explain.log_analyze=on', 'auto_explain.log_buffers=on', 'auto_explain.log_timing=off'],
+  'session_preload_libraries=auto_explain',
+  `auto_explain.log_min_duration=${bound}`,
+  'auto_explain.log_analyze=on',
+  'auto_explain.log_buffers=on',
+  'auto_explain.log_timing=off',
   'log_line_prefix=%m ',
 ]
 

@@ -85,9 +85,13 @@ function statements(sql: Sql): Promise<Statement[]> {
 async function measureProcess(folder: string, url: string, report: (line: string) => void): Promise<void> {
   const port = await freePort()
   const env = {
-    ...{ DATABASE_URL: url, DATA_DIR: folder, SECRET_KEY, METRICS_PORT: String(port) },
+    DATABASE_URL: url,
+    DATA_DIR: folder,
+    SECRET_KEY,
+    METRICS_PORT: String(port),
     // Nothing is due; and nobody is there who would take it.
-    ...{ DELIVERY: 'smtp://127.0.0.1:9', LOG_LEVEL: 'info' },
+    DELIVERY: 'smtp://127.0.0.1:9',
+    LOG_LEVEL: 'info',
   }
   const worker = await start(process.execPath, ['packages/delivery/src/worker.ts'], { env, ready: /"msg":"started"/ })
   try {

@@ -63,7 +63,18 @@ export async function httpLoad({ url, apiKey, body, connections }: HttpLoad, sec
   const headers = ['-H', 'content-type=application/json', '-H', `api_key=${apiKey}`]
   const out = await run(process.execPath, [
     join(ROOT, 'node_modules/autocannon/autocannon.js'),
-    ...['-j', '-n', '-c', String(connections), '-d', String(seconds), '-m', 'POST', '-i', file, ...headers, url],
+    '-j',
+    '-n',
+    '-c',
+    String(connections),
+    '-d',
+    String(seconds),
+    '-m',
+    'POST',
+    '-i',
+    file,
+    ...headers,
+    url,
   ])
   const result = JSON.parse(out.slice(out.indexOf('{'))) as {
     '2xx': number

@@ -143,7 +143,12 @@ export function dashboardFiles(): Map<string, string> {
   return new Map(
     Object.entries(DASHBOARDS).map(([name, { title, panels }]) => {
       const dashboard = {
-        ...{ uid: `postrider-${name}`, title, tags: ['postrider'], schemaVersion: 39, editable: true, refresh: '30s' },
+        uid: `postrider-${name}`,
+        title,
+        tags: ['postrider'],
+        schemaVersion: 39,
+        editable: true,
+        refresh: '30s',
         time: { from: 'now-3h', to: 'now' },
         templating: { list: [{ name: 'source', label: 'Data source', type: 'datasource', query: 'prometheus' }] },
         panels: panels.map(panelOf),
@@ -155,7 +160,10 @@ export function dashboardFiles(): Map<string, string> {
 
 function panelOf([title, unit, queries]: Panel, at: number) {
   return {
-    ...{ id: at + 1, title, type: 'timeseries', datasource: { type: 'prometheus', uid: '$source' } },
+    id: at + 1,
+    title,
+    type: 'timeseries',
+    datasource: { type: 'prometheus', uid: '$source' },
     gridPos: { x: (at % 2) * WIDTH, y: Math.floor(at / 2) * HEIGHT, w: WIDTH, h: HEIGHT },
     fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
     options: { legend: { displayMode: 'list', placement: 'bottom' }, tooltip: { mode: 'multi', sort: 'desc' } },

@@ -83,6 +83,16 @@ function textOf(patterns: readonly string[], not = /^$/): string {
 const KNOWN: Known = {
   day: () => '2026-01-05',
   daySeconds: () => 1_767_571_200,
-  ...{ subaccount: 'dock', message: '0', sent: '0', last: 1000, jobId: 'exp_1', webhook: '1', editableWebhook: '1' },
-  ...{ template: 1, legacy: '0', version: '0', batch: '0', keyId: '1' },
+  subaccount: 'dock',
+  message: '0',
+  sent: '0',
+  last: 1000,
+  jobId: 'exp_1',
+  webhook: '1',
+  editableWebhook: '1',
+  template: 1,
+  legacy: '0',
+  version: '0',
+  batch: '0',
+  keyId: '1',
 }

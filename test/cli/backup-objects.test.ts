@@ -153,7 +153,11 @@ t.test('older backups and their changes are deleted, and what interrupted backup
   const [old = ''] = stored('base/')
   storage.objects.set(`${prefix}pieces/20200101T000000Z/00000001.gz`, Buffer.alloc(1))
   const { name, pruned } = await answered<{ name: string; pruned: { backups: number; segments: number } }>(
-    ...([env, 'backup', BACKUP_DIR, '--keep', '1'] as const),
+    env,
+    'backup',
+    BACKUP_DIR,
+    '--keep',
+    '1',
   )
   t.equal(pruned.backups, 1)
   t.ok(pruned.segments > 0)

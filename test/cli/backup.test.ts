@@ -40,7 +40,13 @@ t.test('a backup is whole, and what follows it is archived', async (t) => {
 t.test('the state at a moment is restored: its mail is held for a day at least, and a new epoch begins', async (t) => {
   const then = restored('then')
   const answer = await answered<{ held: number; epoch: number; hasSecretKey: boolean }>(
-    ...([env, 'restore', env.BACKUP_DIR, '--into', then.DATA_DIR, '--to-time', between] as const),
+    env,
+    'restore',
+    env.BACKUP_DIR,
+    '--into',
+    then.DATA_DIR,
+    '--to-time',
+    between,
   )
   t.match(answer, { held: 1, epoch: 2, hasSecretKey: true })
   const accounts = await answered<{ name: string }[]>(then, 'account', 'list')

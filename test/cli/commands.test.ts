@@ -101,8 +101,18 @@ t.test('limiting an account shows the credit that its subaccounts keep', async (
 t.test('keys are created with their limits, listed without the secret, and revoked', async (t) => {
   const made = await answered<{ keyId: number; apiKey: string }>(
     env,
-    ...['key', 'create', '--account', account, '--name', 'shop'],
-    ...['--ip', '10.1.0.0/16', '--ip', '2001:db8::/32', '--scope', 'send'],
+    'key',
+    'create',
+    '--account',
+    account,
+    '--name',
+    'shop',
+    '--ip',
+    '10.1.0.0/16',
+    '--ip',
+    '2001:db8::/32',
+    '--scope',
+    'send',
   )
   t.strictSame(Object.keys(made), ['keyId', 'apiKey'])
   const listed = await postrider(env, 'key', 'list', '--account', account, '--json')
@@ -120,8 +130,22 @@ t.test('keys are created with their limits, listed without the secret, and revok
 t.test('keys get restrictions, lose them, and are rotated with an overlap', async (t) => {
   const made = await answered<{ keyId: number; apiKey: string }>(
     env,
-    ...['key', 'create', '--account', account, '--template', '5', '--template', '6', '--sender-domain', 'Quay.example'],
-    ...['--recipient-domain', 'harbor.example', '--recipients-per-hour', '50', '--until', '2031-01-01T00:00:00Z'],
+    'key',
+    'create',
+    '--account',
+    account,
+    '--template',
+    '5',
+    '--template',
+    '6',
+    '--sender-domain',
+    'Quay.example',
+    '--recipient-domain',
+    'harbor.example',
+    '--recipients-per-hour',
+    '50',
+    '--until',
+    '2031-01-01T00:00:00Z',
   )
   const id = String(made.keyId)
   const restrictions = {
@@ -140,21 +164,19 @@ t.test('keys get restrictions, lose them, and are rotated with an overlap', asyn
   t.match(text, /template 5,6; sender-domain quay\.example; .*recipients-per-hour 50 +never +active until 2031-/)
   const changed = await answered(
     env,
-    ...[
-      'key',
-      'update',
-      id,
-      '--calls-per-minute',
-      '9',
-      '--class',
-      'bulk',
-      '--ip',
-      '10.0.0.0/8',
-      '--lift',
-      'template',
-      '--lift',
-      'until',
-    ],
+    'key',
+    'update',
+    id,
+    '--calls-per-minute',
+    '9',
+    '--class',
+    'bulk',
+    '--ip',
+    '10.0.0.0/8',
+    '--lift',
+    'template',
+    '--lift',
+    'until',
   )
   t.match(changed, {
     networks: ['10.0.0.0/8'],
@@ -235,7 +257,14 @@ t.test('templates are stored', async (t) => {
   writeFileSync(file, '<p>Welcome, [%NAME%]</p>')
   const made = await answered<{ templateId: number }>(
     env,
-    ...['template', 'create', '--account', account, '--name', 'welcome', '--file', file],
+    'template',
+    'create',
+    '--account',
+    account,
+    '--name',
+    'welcome',
+    '--file',
+    file,
   )
   t.match(await service.core.templates.find(sender.accountId, made.templateId), { content: '<p>Welcome, [%NAME%]</p>' })
 })

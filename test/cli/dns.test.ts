@@ -33,7 +33,11 @@ function publishAll({ zones }: DnsServer): void {
 t.test('with sources, every record that they need is shown with its state', async (t) => {
   const { env, dns, core } = await start(t)
   await core.sources.add({
-    ...{ name: 'mta-1', address: '45.0.0.1', address6: '2a01:4f8::25', helo: 'mta-1.service.example', force: true },
+    name: 'mta-1',
+    address: '45.0.0.1',
+    address6: '2a01:4f8::25',
+    helo: 'mta-1.service.example',
+    force: true,
   })
   await core.sources.add({ name: 'mta-2', address: '45.0.0.2', helo: 'mta-2.service.example', force: true })
   const { code, stdout, stderr } = await postrider(env, 'dns')
@@ -64,7 +68,8 @@ t.test('with sources, every record that they need is shown with its state', asyn
     stdout: /^SPF .* wrong +does not permit 2a01:4f8::25 \(softfail\)$/m,
   })
   dns.zones['bounces.service.example'] = {
-    ...{ mx: [[10, 'mail.service.example']], txt: ['v=spf1 ip4:45.0.0.0/24 ip6:2a01:4f8::/32 ~all'] },
+    mx: [[10, 'mail.service.example']],
+    txt: ['v=spf1 ip4:45.0.0.0/24 ip6:2a01:4f8::/32 ~all'],
   }
   const { records, notes } = await answered<Plan>(env, 'dns')
   t.strictSame([...new Set(records.map(({ state }) => state))], ['right'])
@@ -94,7 +99,9 @@ t.test('without sources, the address of HELO_NAME is assumed', async (t) => {
   t.match(
     (await plan()).records.find(({ type }) => type === 'PTR'),
     {
-      ...{ host: '1.0.0.45.in-addr.arpa', expected: 'mail.service.example', state: 'missing' },
+      host: '1.0.0.45.in-addr.arpa',
+      expected: 'mail.service.example',
+      state: 'missing',
     },
   )
   publishSource(dns, '45.0.0.1', 'mail.service.example')

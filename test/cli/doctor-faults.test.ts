@@ -119,8 +119,17 @@ t.test('faults are named with what corrects them', async (t) => {
     const { webhook } = await core.webhooks.create(
       sender.accountId,
       {
-        ...{ url: 'https://hooks.example/secret-path', events: ['sent'], names: null, format: 'v2', headers: {} },
-        ...{ asText: false, abuse: false, eventIds: false, enabled: true, label: '', signed: false },
+        url: 'https://hooks.example/secret-path',
+        events: ['sent'],
+        names: null,
+        format: 'v2',
+        headers: {},
+        asText: false,
+        abuse: false,
+        eventIds: false,
+        enabled: true,
+        label: '',
+        signed: false,
       },
       undefined,
       { ask: false },
@@ -205,12 +214,13 @@ t.test('the records and the way out of a service that sends to the world', async
     'mail.service.example': { a: ['45.0.0.1'] },
   })
   const { env, core, sql } = await makeService(t, {
-    ...{ DELIVERY: 'mx', MX_PORT: '1', DNS_SERVERS: dns.address, HELO_NAME: 'mail.service.example' },
-    ...{
-      PUBLIC_URL: 'http://click.service.example',
-      OPERATOR_MAIL: 'op@example.org',
-      SERVICE_DOMAIN: 'service.example',
-    },
+    DELIVERY: 'mx',
+    MX_PORT: '1',
+    DNS_SERVERS: dns.address,
+    HELO_NAME: 'mail.service.example',
+    PUBLIC_URL: 'http://click.service.example',
+    OPERATOR_MAIL: 'op@example.org',
+    SERVICE_DOMAIN: 'service.example',
   })
   const diagnosis = await examined(env, '--send', 'you@example.org')
   t.match(foundBy(diagnosis, 'HELO name'), 'ok: A mail.service.example')

@@ -133,12 +133,12 @@ t.test('the MTA-STS policies of the own domains list their mail hosts', async (t
   const [port = 0] = await freePorts(1)
   process.env.POLICY_PORT = String(port)
   const config = readConfig({
-    ...{ DELIVERY: 'mx', DNS_SERVERS: dns.address, MX_PRIVATE_NETWORKS: 'allow' },
-    ...{
-      RETURN_PATH_HOST: 'bounce.service.example',
-      SERVICE_DOMAIN: 'service.example',
-      OPERATOR_MAIL: 'op@example.org',
-    },
+    DELIVERY: 'mx',
+    DNS_SERVERS: dns.address,
+    MX_PRIVATE_NETWORKS: 'allow',
+    RETURN_PATH_HOST: 'bounce.service.example',
+    SERVICE_DOMAIN: 'service.example',
+    OPERATOR_MAIL: 'op@example.org',
   })
   const found = () => judged('MTA-STS', { config })
   t.equal(await found(), 'ok: no policy for bounce.service.example, service.example')

@@ -11,7 +11,12 @@ await here.core.groups.create(from.accountId, { name: 'news', description: '', i
 await here.core.suppressions.addAll({ accountId: from.accountId, emails: ['a@harbor.example'], reason: 'unsubscribe' })
 
 const line = (to: Sender, ...more: string[]) => [
-  ...['import', 'sendgrid', '--account', String(to.accountId), '--key', 'k'],
+  'import',
+  'sendgrid',
+  '--account',
+  String(to.accountId),
+  '--key',
+  'k',
   ...more,
 ]
 

@@ -30,7 +30,14 @@ interface Report {
 }
 
 const line = (to: Sender, ...more: string[]) => [
-  ...['import', 'sendgrid', '--account', String(to.accountId), '--key', from.apiKey, '--url', base],
+  'import',
+  'sendgrid',
+  '--account',
+  String(to.accountId),
+  '--key',
+  from.apiKey,
+  '--url',
+  base,
   ...more,
 ]
 

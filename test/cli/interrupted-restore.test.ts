@@ -72,7 +72,12 @@ t.test('what a verify leaves that was killed is deleted by the next one, once it
 t.test('a restore that is interrupted leaves nothing', async (t) => {
   const into = join(folder, 'new', 'restored')
   const { code, stderr } = await interrupted(
-    ...(['SIGINT', 'replaying the write-ahead log', 'restore', env.BACKUP_DIR, '--into', into] as const),
+    'SIGINT',
+    'replaying the write-ahead log',
+    'restore',
+    env.BACKUP_DIR,
+    '--into',
+    into,
   )
   t.equal(code, 130)
   t.match(stderr, /postrider: interrupted; \S+new is deleted\n$/)

@@ -52,19 +52,17 @@ t.test('pools and rules are added, listed and removed; what is in use is not rem
   t.match(await run('pool', 'add', 'news', '--fallback', 'bulk'), { code: 0 })
   const second = await answered<{ rule: { id: number } }>(env, 'pool', 'rule', 'add', 'bulk', '--class', 'bulk')
   const first = await answered<{ rule: { id: number } }>(
-    ...([
-      env,
-      'pool',
-      'rule',
-      'add',
-      'news',
-      '--domain',
-      'News.Example.com',
-      '--tag',
-      'news',
-      '--position',
-      '1',
-    ] as const),
+    env,
+    'pool',
+    'rule',
+    'add',
+    'news',
+    '--domain',
+    'News.Example.com',
+    '--tag',
+    'news',
+    '--position',
+    '1',
   )
   const { rules } = await answered<{ rules: { id: number }[] }>(env, 'pool', 'list')
   t.match(rules, [

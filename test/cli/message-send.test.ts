@@ -19,7 +19,17 @@ t.test('message send goes through each entry point, and --wait follows it until 
     const subject = `Grüße über ${via}`
     const to = `lena.${via}@harbor.example`
     const { code, stdout, stderr } = await send(
-      ...['--to', to, ...from, ...key, '--via', via, '--class', 'urgent', '--subject', subject, '--wait'],
+      '--to',
+      to,
+      ...from,
+      ...key,
+      '--via',
+      via,
+      '--class',
+      'urgent',
+      '--subject',
+      subject,
+      '--wait',
     )
     t.equal(stderr, '')
     t.equal(code, 0)
@@ -42,7 +52,11 @@ t.test('--account finds the sender, and the key can be in the environment or on 
   const account = ['--account', String(sender.accountId)]
   const sent = await answered<{ id: string; via: string }>(
     { ...env, POSTRIDER_API_KEY: sender.apiKey },
-    ...['message', 'send', '--to', 'lena@harbor.example', ...account],
+    'message',
+    'send',
+    '--to',
+    'lena@harbor.example',
+    ...account,
   )
   t.equal(sent.via, 'v2')
   t.match(await core.messages.show(sent.id), { from: `postmaster@${sender.domain}`, subject: 'Postrider test message' })

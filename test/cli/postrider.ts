@@ -92,7 +92,12 @@ async function finished(child: ChildProcess): Promise<Ran> {
 }
 
 const PORTS = [
-  ...['API_PORT', 'RELAY_PORT', 'RELAY_TLS_PORT', 'RETURNS_PORT', 'SANDBOX_SMTP_PORT', 'SANDBOX_HTTP_PORT'],
+  'API_PORT',
+  'RELAY_PORT',
+  'RELAY_TLS_PORT',
+  'RETURNS_PORT',
+  'SANDBOX_SMTP_PORT',
+  'SANDBOX_HTTP_PORT',
 ] as const
 /** The demo account's key, as the first start prints it. */
 export const KEY = /pr_[0-9A-Za-z]{33}/

@@ -34,7 +34,9 @@ rules:
 `)
   const { changes } = await answered<{ changes: { provider: string; limit: string; before: string; after: string }[] }>(
     env,
-    ...['provider', 'plan', path],
+    'provider',
+    'plan',
+    path,
   )
   const of = (provider: string, limit: string) =>
     changes.find((one) => one.provider === provider && one.limit === limit)
@@ -78,7 +80,9 @@ t.test('a plan shows how long mail that waits for a limit would take', async (t)
 `)
   const { drains } = await answered<{ drains: { place: string; before: number | null; after: number | null }[] }>(
     env,
-    ...['provider', 'plan', path],
+    'provider',
+    'plan',
+    path,
   )
   const of = (place: string) => drains.find((one) => one.place === place)
   const { before, after } = of('google') ?? {}

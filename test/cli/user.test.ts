@@ -35,7 +35,14 @@ t.test('users are added, listed, given roles, disabled and freed of a second fac
   const account = String(accountId)
   const ada = ['ada@people.example', '--name', 'Ada']
   const { url, userId } = await answered<{ url: string; userId: number }>(
-    ...([env, 'user', 'add', ...ada, '--account', account, '--role', 'owner'] as const),
+    env,
+    'user',
+    'add',
+    ...ada,
+    '--account',
+    account,
+    '--role',
+    'owner',
   )
   await core.people.passwordReset.use(tokenOf(url), PASSWORD, CLIENT)
   t.match(await postrider(env, 'user', 'add', 'bob@people.example', '--name', 'Bob', '--operator'), { code: 0 })

@@ -22,7 +22,11 @@ export async function makeBusyQueue(
   const rule = { accountId: null, value: null, seconds: null, lasts: 7200 }
   await limits.set({
     ...rule,
-    ...{ place: 'outlook', setting: 'rate', value: 120, seconds: 60, rule: 'outlook-rate-limited' },
+    place: 'outlook',
+    setting: 'rate',
+    value: 120,
+    seconds: 60,
+    rule: 'outlook-rate-limited',
     reason:
       '451 4.7.650 The mail server [192.0.2.7] has been temporarily rate limited due to IP reputation <script>alert(1)</script>',
   })

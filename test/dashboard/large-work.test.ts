@@ -27,7 +27,9 @@ await service.core.domains.add({ accountId, name: domain, state: 'active' })
 
 t.test('a message of many recipients is sent again from its page', async (t) => {
   const { data } = await call('/sendEmail', {
-    ...{ from: { fromEmail: `desk@${domain}`, fromName: 'Desk' }, subject: 'Berth 4', content: '<p>Hello</p>' },
+    from: { fromEmail: `desk@${domain}`, fromName: 'Desk' },
+    subject: 'Berth 4',
+    content: '<p>Hello</p>',
     personalizations: Array.from({ length: 300 }, (_, at) => ({ recipient: `r${at}@harbor.example` })),
   })
   const again = await post(`/messages/${data.message_id}/resend`)
@@ -66,7 +68,9 @@ t.test('what a role may do on a page does not end with the size of the message o
     return (await response.json()) as { data: Record<string, unknown> }
   }
   const { data } = await send('/sendEmail', {
-    ...{ from: { fromEmail: `desk@${own}`, fromName: 'Desk' }, subject: 'Berth 4', content: '<p>Hello</p>' },
+    from: { fromEmail: `desk@${own}`, fromName: 'Desk' },
+    subject: 'Berth 4',
+    content: '<p>Hello</p>',
     personalizations: Array.from({ length: 300 }, (_, at) => ({ recipient: `r${at}@harbor.example` })),
   })
   const support = await dashboard.member(id, 'support')

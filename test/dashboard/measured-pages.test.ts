@@ -6,8 +6,18 @@ t.test('each page of the dashboard is measured with ten million messages, or rea
   const known: Known = {
     day: () => '2026-01-01',
     daySeconds: () => 0,
-    ...{ subaccount: '', message: '', sent: '', last: 0, jobId: '', webhook: '', editableWebhook: '', template: 0 },
-    ...{ legacy: '', version: '', batch: '', keyId: '' },
+    subaccount: '',
+    message: '',
+    sent: '',
+    last: 0,
+    jobId: '',
+    webhook: '',
+    editableWebhook: '',
+    template: 0,
+    legacy: '',
+    version: '',
+    batch: '',
+    keyId: '',
   }
   const visits = pageVisits(known)
   t.strictSame(unvisited(visits), [])

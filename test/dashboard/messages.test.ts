@@ -134,7 +134,10 @@ t.test('a body whose parts take too much to read is not shown, and its source ca
   const head = 'Subject: Costly\r\nContent-Type: multipart/related; boundary=b'
   const { messageId } = await acceptMessage(dashboard.service, ada, {
     content: {
-      ...{ kind: 'mime', lacksDate: false, lacksMessageId: false, nullReturnPath: false },
+      kind: 'mime',
+      lacksDate: false,
+      lacksMessageId: false,
+      nullReturnPath: false,
       trace: { helo: 'desk.ship.example', address: '192.0.2.1', protocol: 'ESMTP' },
       pieces: [Buffer.from(`${head}\r\n\r\n--b\r\n${html}\r\n--b\r\n${image}\r\n--b--\r\n`)],
     },

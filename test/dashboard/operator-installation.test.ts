@@ -23,8 +23,14 @@ t.test(
     })
     await core.sources.add({ name: 'mta-2', address: '192.0.2.8', helo: 'mta-2.ship.example', force: true })
     await core.deliveries.limits.set({
-      ...{ place: 'yahoo@mta-1', accountId: null, setting: 'connections', value: 2, seconds: null },
-      ...{ rule: 'yahoo-slow', reason: '421', lasts: 7200 },
+      place: 'yahoo@mta-1',
+      accountId: null,
+      setting: 'connections',
+      value: 2,
+      seconds: null,
+      rule: 'yahoo-slow',
+      reason: '421',
+      lasts: 7200,
     })
     const page = await (await get(SOURCES)).text()
     for (const shown of [

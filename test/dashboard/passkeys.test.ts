@@ -59,8 +59,12 @@ t.test(
     await devtools.send('WebAuthn.enable')
     await devtools.send('WebAuthn.addVirtualAuthenticator', {
       options: {
-        ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true },
-        ...{ isUserVerified: true, automaticPresenceSimulation: true },
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
       },
     })
     const complaints: string[] = []
@@ -206,7 +210,8 @@ t.test('after the password a passkey of this user completes the log-in, and one 
   t.match(options.allowCredentials, [{ id: authenticator.id }])
   const complete = (by: Authenticator, challengeOfPasskey: string) =>
     submit(url, '/app/login/code/passkey', {
-      ...{ challenge, to: '/app/security' },
+      challenge,
+      to: '/app/security',
       passkey: JSON.stringify(by.answer(challengeOfPasskey, placeOf(dashboard))),
     })
   const wrong = await complete(eve.authenticator, options.challenge)

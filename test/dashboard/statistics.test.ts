@@ -27,8 +27,11 @@ t.test('statistics', async (t) => {
   })
   const of = (type: string, recipientNo: number, detail = {}) => ({ type, messageId, recipientNo, detail })
   await happen(
-    ...([service, sender.accountId] as const),
-    ...[of('sent', 0), of('sent', 1), of('opened', 0, { first: true, rules: 1 })],
+    service,
+    sender.accountId,
+    of('sent', 0),
+    of('sent', 1),
+    of('opened', 0, { first: true, rules: 1 }),
     of('bounced', 2, { class: 'bad-mailbox' }),
   )
   await countAll(service)

@@ -118,7 +118,9 @@ t.test(
     const { owner, service, url } = await openDashboard(t)
     const ada = await owner()
     await ada.post(`/app/${ada.accountId}/subaccounts`, {
-      ...{ username: 'dock2', email: 'd2@ship.example', password: 'Anchor77x' },
+      username: 'dock2',
+      email: 'd2@ship.example',
+      password: 'Anchor77x',
     })
     const names = await service.core.accounts.names([ada.accountId])
     const parent = names.get(ada.accountId) as string

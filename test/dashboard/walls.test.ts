@@ -11,15 +11,17 @@ const MARK = 'northwind-secret'
 
 /** Fields of forms, so that they are not refused for what is missing. */
 const FORM = {
-  ...{
-    name: 'taken',
-    username: 'taken',
-    email: 'taken@harbor.example',
-    role: 'viewer',
-    amount: '5',
-    value: 'increase',
-  },
-  ...{ url: 'https://taken.example/', subject: 'taken', html: '<p>taken</p>', to: 'taken@harbor.example', after: '0' },
+  name: 'taken',
+  username: 'taken',
+  email: 'taken@harbor.example',
+  role: 'viewer',
+  amount: '5',
+  value: 'increase',
+  url: 'https://taken.example/',
+  subject: 'taken',
+  html: '<p>taken</p>',
+  to: 'taken@harbor.example',
+  after: '0',
 }
 
 /** The path of a route with the other account's ids. */

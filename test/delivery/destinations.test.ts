@@ -16,8 +16,16 @@ const [sources, smartHosts, conversations] = [new WorkerSources(base), new Smart
 const holds = new AccountHolds(base)
 const ignore = async () => {}
 const destinations = new Destinations({
-  ...{ ...base, holds, sources, smartHosts, conversations, siteConnections: 10, mainDestination: undefined },
-  ...{ run: ignore, park: ignore, onCapacity: () => {} },
+  ...base,
+  holds,
+  sources,
+  smartHosts,
+  conversations,
+  siteConnections: 10,
+  mainDestination: undefined,
+  run: ignore,
+  park: ignore,
+  onCapacity: () => {},
 })
 t.teardown(async () => {
   conversations.close()

@@ -78,8 +78,19 @@ for (const [what, message] of Object.entries(RELAYED)) {
 }
 
 const ADDED = [
-  ...['From', 'To', 'Cc', 'Subject', 'Date', 'Reply-To', 'Message-ID', 'Content-Type', 'MIME-Version'],
-  ...['List-Id', 'List-Unsubscribe', 'List-Unsubscribe-Post', 'List-Help'],
+  'From',
+  'To',
+  'Cc',
+  'Subject',
+  'Date',
+  'Reply-To',
+  'Message-ID',
+  'Content-Type',
+  'MIME-Version',
+  'List-Id',
+  'List-Unsubscribe',
+  'List-Unsubscribe-Post',
+  'List-Help',
 ]
 
 t.test('a field added above or below breaks the signature, whether there was one before or not', async (t) => {

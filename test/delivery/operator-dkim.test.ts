@@ -101,8 +101,12 @@ t.test('a worker does not start with a file that has no RSA key', async (t) => {
 t.test("postrider dns shows and checks the record of the operator's key", async (t) => {
   const dns = await startDns(t, {})
   const { env } = await makeService(t, {
-    ...{ DELIVERY: 'mx', DNS_SERVERS: dns.address, BLOCK_LISTS: 'none' },
-    ...{ OPERATOR_DKIM_DOMAIN: 'operator.example', OPERATOR_DKIM_SELECTOR: 'op1', OPERATOR_DKIM_KEY: KEY_FILE },
+    DELIVERY: 'mx',
+    DNS_SERVERS: dns.address,
+    BLOCK_LISTS: 'none',
+    OPERATOR_DKIM_DOMAIN: 'operator.example',
+    OPERATOR_DKIM_SELECTOR: 'op1',
+    OPERATOR_DKIM_KEY: KEY_FILE,
   })
   t.match(
     (await postrider(env, 'dns')).stdout,

@@ -121,8 +121,16 @@ t.test('forged, altered and foreign return paths have no effect', async (t) => {
   })
   const forged = [
     ...altered,
-    ...['', '@', 'b-@x', `b-${'a'.repeat(50)}@${host}`, `${local.slice(0, -1)}@${host}`, `${local}a@${host}`],
-    ...[`a-${local.slice(2)}@${host}`, `x${path}`, 'desk@ship.example', `${'b-'.repeat(5000)}@${host}`],
+    '',
+    '@',
+    'b-@x',
+    `b-${'a'.repeat(50)}@${host}`,
+    `${local.slice(0, -1)}@${host}`,
+    `${local}a@${host}`,
+    `a-${local.slice(2)}@${host}`,
+    `x${path}`,
+    'desk@ship.example',
+    `${'b-'.repeat(5000)}@${host}`,
   ]
   t.ok(forged.length >= 30)
   for (const one of forged)

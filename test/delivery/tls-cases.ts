@@ -132,7 +132,11 @@ export async function startTlsInternet(t: Test, settings: Record<string, string>
       const { isUntrusted, ...given } = policy
       const address = internet.newAddress()
       await startPolicyHost(t, domain, {
-        ...{ dns, authority, address, port: policyPort, ...given },
+        dns,
+        authority,
+        address,
+        port: policyPort,
+        ...given,
         policy: { mx: [name], ...given.policy },
         ...(isUntrusted ? { certificate: await selfSigned(`mta-sts.${domain}`) } : {}),
       })

@@ -242,7 +242,7 @@ t.test('a footer is merged, tracked and put before the pixel, unless the message
   t.match(mail.text, /^Berth 4: http\S+\/t\/c\/\S+\n\nPier \n\nUnsubscribe: http\S+\/t\/u\/\S+$/)
   t.strictSame(
     targetsIn(`${mail.text}${mail.html}`).map(({ kind, link }) => `${kind} ${link}`),
-    [...['click 0', 'unsubscribe 0', 'click 1', 'unsubscribe 0', 'open 0']],
+    ['click 0', 'unsubscribe 0', 'click 1', 'unsubscribe 0', 'open 0'],
   )
 })
 

@@ -34,13 +34,12 @@ t.test(
       const { api, relay, relayTls, health } = hosts[at] as (typeof hosts)[number]
       return {
         ...service.env,
-        ...{
-          API_PORT: String(api),
-          RELAY_PORT: String(relay),
-          RELAY_TLS_PORT: String(relayTls),
-          HEALTH_PORT: String(health),
-        },
-        ...{ DRAIN_DELAY: '4', TRUST_PROXY: '127.0.0.1' },
+        API_PORT: String(api),
+        RELAY_PORT: String(relay),
+        RELAY_TLS_PORT: String(relayTls),
+        HEALTH_PORT: String(health),
+        DRAIN_DELAY: '4',
+        TRUST_PROXY: '127.0.0.1',
       }
     }
     const start = (name: ProcessName, at: number) => startProcess(t, name, envOf(at))

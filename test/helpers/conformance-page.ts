@@ -47,7 +47,9 @@ export function proofs(): ReadonlyMap<string, Proof> {
 export function conformancePage(): string {
   const known = proofs()
   const operations = OPERATION_ROWS.map((row, at) => [
-    ...[`\`${row.parameter}\``, V3_OPERATIONS[at]?.summary ?? '', V3_OPERATIONS[at]?.section ?? ''],
+    `\`${row.parameter}\``,
+    V3_OPERATIONS[at]?.summary ?? '',
+    V3_OPERATIONS[at]?.section ?? '',
     proofOf(row, known),
   ])
   const parameters = ROWS.map((row) => [row.parameter, row.treatment, row.note ?? '', proofOf(row, known)])

@@ -62,7 +62,9 @@ export async function startProcess(
       ...(sockets ? { LISTEN_FDS: String(names.length), LISTEN_FDNAMES: names.join(':') } : {}),
     },
     stdio: [
-      ...(['ignore', 'pipe', 'pipe'] as const),
+      'ignore',
+      'pipe',
+      'pipe',
       ...Object.values(sockets ?? {}).map((socket) => socket.fd()),
       ...(supervised ? (['ipc'] as const) : []),
     ],
@@ -84,7 +86,11 @@ export async function startProcess(
   else child.stderr?.resume()
   await started(child, log, name)
   return {
-    ...{ name, pid: child.pid as number, log, exited, stop },
+    name,
+    pid: child.pid as number,
+    log,
+    exited,
+    stop,
     kill: (signal = 'SIGKILL') => void child.kill(signal),
     tell: (message) => void child.send(message),
   }

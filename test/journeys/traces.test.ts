@@ -97,7 +97,9 @@ t.test("a caller's trace shows a message from the call to the attempts and the w
   t.comment('Mail by SMTP names its trace in a header field.')
   const bySmtp = '4bf92f3577b34da6a3ce929d0e0e4733'
   const transport = nodemailer.createTransport({
-    ...{ host: '127.0.0.1', port: service.config.relayPort, auth: { user: 'apikey', pass: sender.apiKey } },
+    host: '127.0.0.1',
+    port: service.config.relayPort,
+    auth: { user: 'apikey', pass: sender.apiKey },
     tls: { rejectUnauthorized: false },
   })
   const headers = { 'X-PR-Traceparent': `00-${bySmtp}-${CALLER.spanId}-01` }

@@ -27,22 +27,18 @@ const LOOPBACK = [
   '[::1]:8025',
 ]
 const STRANGERS = [
-  ...[
-    'evil.example',
-    'evil.example:8025',
-    'localhost.evil.example',
-    '127.0.0.1.evil.example',
-    'notlocalhost',
-    'sandbox',
-  ],
-  ...[
-    '127.evil.example',
-    'evil.example#localhost',
-    'localhost@evil.example',
-    'evil.example/localhost',
-    '[evil]',
-    '::1',
-  ],
+  'evil.example',
+  'evil.example:8025',
+  'localhost.evil.example',
+  '127.0.0.1.evil.example',
+  'notlocalhost',
+  'sandbox',
+  '127.evil.example',
+  'evil.example#localhost',
+  'localhost@evil.example',
+  'evil.example/localhost',
+  '[evil]',
+  '::1',
 ]
 
 t.test('by default the inbox is served under the names and addresses of loopback, and under no other', async (t) => {

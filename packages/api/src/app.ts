@@ -110,7 +110,12 @@ export async function buildApp({
   await app.register(operator, { prefix: '/operator/v1', core, config, isStopping })
   await app.register(docs, { publicUrl: config.publicUrl })
   await app.register(dashboard, {
-    ...{ prefix: '/app', core, config, log, draining: draining.signal, onBadAddress },
+    prefix: '/app',
+    core,
+    config,
+    log,
+    draining: draining.signal,
+    onBadAddress,
     doLargeWork: (work) => doLargeWork(largeCalls, work),
   })
   app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/app', 302))

@@ -30,17 +30,21 @@ declare module 'fastify' {
 
 /** Errors that any call can return. */
 export const EVERYWHERE: readonly ErrorName[] = [
-  ...(['keyMissing', 'keyInvalid', 'addressNotAllowed', 'scopeMissing', 'subaccountUnknown', 'bodyBlank'] as const),
-  ...(['rateLimited', 'wrongKeysTooMany'] as const),
-  ...([
-    'jsonInvalid',
-    'parameterMissing',
-    'parameterInvalid',
-    'tooLarge',
-    'overloaded',
-    'notReady',
-    'internal',
-  ] as const),
+  'keyMissing',
+  'keyInvalid',
+  'addressNotAllowed',
+  'scopeMissing',
+  'subaccountUnknown',
+  'bodyBlank',
+  'rateLimited',
+  'wrongKeysTooMany',
+  'jsonInvalid',
+  'parameterMissing',
+  'parameterInvalid',
+  'tooLarge',
+  'overloaded',
+  'notReady',
+  'internal',
 ]
 
 /**

@@ -68,8 +68,13 @@ export const submit: Readonly<
       'Content-Type: text/plain; charset=utf-8',
     ]
     const reply = await submitBySmtp({
-      ...{ host: local(config.relayHost), port: config.relayPort, ca: ownCertificate(config) },
-      ...{ user: 'apikey', password: key, from, to },
+      host: local(config.relayHost),
+      port: config.relayPort,
+      ca: ownCertificate(config),
+      user: 'apikey',
+      password: key,
+      from,
+      to,
       message: [...header, '', TEXT].join('\r\n'),
     })
     const [, id] = /queued as ([0-9a-f]{32})\b/.exec(reply) ?? []

@@ -26,14 +26,12 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
       programs: await programs(config, held),
       // Keeps the terminal readable; LOG_LEVEL=info shows every step.
       env: {
-        ...{
-          LOG_LEVEL: 'warn',
-          ...(isatty(1) ? { LOG_FORMAT: 'pretty' } : {}),
-          ...trialSettings(config, env),
-          ...env,
-          DATABASE_URL: url,
-          DATA_DIR: config.dataDir,
-        },
+        LOG_LEVEL: 'warn',
+        ...(isatty(1) ? { LOG_FORMAT: 'pretty' } : {}),
+        ...trialSettings(config, env),
+        ...env,
+        DATABASE_URL: url,
+        DATA_DIR: config.dataDir,
         // One port for all of them would stop all but one.
         HEALTH_PORT: '',
       },

@@ -9,9 +9,21 @@ const sender = await service.makeSender()
 
 /** Calling these twice makes two. */
 const CREATING = [
-  ...['addDomain', 'rotateDkim', 'createTemplate', 'addTemplateVersion', 'uploadAttachment', 'createSubaccount'],
-  ...['setSubaccountCredit', 'createKey', 'rotateKey', 'forgetPerson', 'createExport', 'createWebhook'],
-  ...['rotateWebhookSecret', 'addSuppression', 'importSuppressions'],
+  'addDomain',
+  'rotateDkim',
+  'createTemplate',
+  'addTemplateVersion',
+  'uploadAttachment',
+  'createSubaccount',
+  'setSubaccountCredit',
+  'createKey',
+  'rotateKey',
+  'forgetPerson',
+  'createExport',
+  'createWebhook',
+  'rotateWebhookSecret',
+  'addSuppression',
+  'importSuppressions',
 ]
 
 for (const name of CREATING) {

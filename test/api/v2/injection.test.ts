@@ -93,9 +93,31 @@ t.test('a merge value may have line ends in content, and not where a header take
 
 /** Fields the service writes, or that change who a message is from or to, or how it is read (V21). */
 const RESERVED = [
-  ...['From', 'To', 'Cc', 'Bcc', 'bcc', 'BCC', 'Sender', 'Reply-To', 'Subject', 'Date', 'Message-ID', 'Return-Path'],
-  ...['Received', 'Delivered-To', 'DKIM-Signature', 'MIME-Version', 'Content-Type', 'Content-Transfer-Encoding'],
-  ...['content-disposition', 'Resent-To', 'Resent-Bcc', 'ARC-Seal', 'Authentication-Results', 'X-APIHEADER', 'X-Tags'],
+  'From',
+  'To',
+  'Cc',
+  'Bcc',
+  'bcc',
+  'BCC',
+  'Sender',
+  'Reply-To',
+  'Subject',
+  'Date',
+  'Message-ID',
+  'Return-Path',
+  'Received',
+  'Delivered-To',
+  'DKIM-Signature',
+  'MIME-Version',
+  'Content-Type',
+  'Content-Transfer-Encoding',
+  'content-disposition',
+  'Resent-To',
+  'Resent-Bcc',
+  'ARC-Seal',
+  'Authentication-Results',
+  'X-APIHEADER',
+  'X-Tags',
 ]
 t.test('header fields of the service’s own are refused and named', async (t) => {
   const before = await stored()

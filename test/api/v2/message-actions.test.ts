@@ -102,14 +102,12 @@ t.test('resend sends a message again as a new one, and each names the other', as
   const { messageId: again } = dataOf(answer)
   t.match(answer.json?.data, { messageId: /^[0-9a-f]{32}$/, resentFrom: messageId.replaceAll('-', '') })
   t.match(await show(again), {
-    ...{
-      subject: 'Berth 4',
-      tags: ['x'],
-      recipients: 2,
-      resentFrom: messageId.replaceAll('-', ''),
-      resentAs: [],
-      hasAttachment: true,
-    },
+    subject: 'Berth 4',
+    tags: ['x'],
+    recipients: 2,
+    resentFrom: messageId.replaceAll('-', ''),
+    resentAs: [],
+    hasAttachment: true,
     deliveries: [
       { recipient: 'a@harbor.example', xapiheader: 'ref-a', state: 'queued' },
       { recipient: 'c@harbor.example', xapiheader: 'ref-c', state: 'queued' },
@@ -144,11 +142,9 @@ t.test('resend sends a message again as a new one, and each names the other', as
     /^Parameter \[recipients\] is invalid: must be numbers of/,
   )
   const limited = await core.auth.createKey({
-    ...{
-      accountId: sender.accountId,
-      scopes: ['send'] as const,
-      restrictions: { recipientDomains: ['other.example'] },
-    },
+    accountId: sender.accountId,
+    scopes: ['send'] as const,
+    restrictions: { recipientDomains: ['other.example'] },
   })
   t.equal((await post(messageId, {}, {}, limited.secret)).status, 403, 'the rules of accept apply')
   await core.credits.limit(sender.accountId, 1)
@@ -163,7 +159,10 @@ t.test('a message submitted by SMTP is sent again byte for byte, with a Date and
   const { messageId } = await acceptMessage(service, sender, {
     door: 'smtp',
     content: {
-      ...{ kind: 'mime', lacksDate: false, lacksMessageId: false, nullReturnPath: false },
+      kind: 'mime',
+      lacksDate: false,
+      lacksMessageId: false,
+      nullReturnPath: false,
       pieces: [Buffer.from(`${head}\r\nDate: in the body\r\n`)],
       trace: { helo: 'client.example', address: '192.0.2.7', protocol: 'ESMTPSA' },
     },
@@ -189,11 +188,15 @@ t.test('a message submitted by SMTP is sent again byte for byte, with a Date and
 t.test('showKey says what any key may do', async (t) => {
   const { service, sender, url } = await makeActions(t)
   const { secret, key } = await service.core.auth.createKey({
-    ...{ accountId: sender.accountId, scopes: ['templates', 'stats'] as const, restrictions: { recipientsPerHour: 5 } },
+    accountId: sender.accountId,
+    scopes: ['templates', 'stats'] as const,
+    restrictions: { recipientsPerHour: 5 },
   })
   const { json } = await call(url, { method: 'GET', path: '/v2/key', headers: { api_key: secret } })
   t.match(json?.data, {
-    ...{ id: key.id, scopes: ['templates', 'stats'], restrictions: { recipients_per_hour: 5 } },
+    id: key.id,
+    scopes: ['templates', 'stats'],
+    restrictions: { recipients_per_hour: 5 },
     account: { id: sender.accountId, state: 'active', maySend: true, parent: null },
   })
   t.strictSame((json?.data as { allowed: string[] } | undefined)?.allowed, ['templates', 'stats', 'templates.read'])

@@ -39,15 +39,30 @@ t.test('a message is shown with what each delivery waits for, its attempts step 
   )
   const shown = await show(messageId)
   t.match(shown, {
-    ...{ messageId: messageId.replaceAll('-', ''), door: 'v2', subject: 'Berth 4', tags: ['x'], recipients: 4 },
-    ...{ fromaddress: `desk@${sender.domain}`, keyId: Number, clientAddress: '127.0.0.1', bodyStored: true },
-    ...{ scheduledAt: null, hasAttachment: false, nextRecipient: null, moreEvents: false, returns: [] },
+    messageId: messageId.replaceAll('-', ''),
+    door: 'v2',
+    subject: 'Berth 4',
+    tags: ['x'],
+    recipients: 4,
+    fromaddress: `desk@${sender.domain}`,
+    keyId: Number,
+    clientAddress: '127.0.0.1',
+    bodyStored: true,
+    scheduledAt: null,
+    hasAttachment: false,
+    nextRecipient: null,
+    moreEvents: false,
+    returns: [],
     acceptedAt: /^20.*Z$/,
     deliveries: [
       { recipient: 'a@harbor.example', xapiheader: 'ref-a', state: 'delivered', waitingFor: null, finishedAt: /Z$/ },
       { state: 'bounced', text: /550 5\.1\.1 no such user here/ },
       {
-        ...{ state: 'deferred', waitingFor: 'retry', nextAt: /Z$/, deadline: /Z$/, finishedAt: null },
+        state: 'deferred',
+        waitingFor: 'retry',
+        nextAt: /Z$/,
+        deadline: /Z$/,
+        finishedAt: null,
         text: /^mx1\.harbor\.example rejected it temporarily \(451 4\.7\.1 greylisted\)/,
         attempts: [
           { attempt: 1, outcome: 'deferred', ms: 7, address: '192.0.2.1', code: 451, conversation: steps, time: /Z$/ },

@@ -60,14 +60,12 @@ t.test(
   async (t) => {
     const parent = await service.makeSender()
     const variants: readonly (readonly [setpassword: unknown, form: boolean])[] = [
-      ...([
-        ['1', false],
-        [1, false],
-        ['0', false],
-        [0, false],
-        ['1', true],
-        ['0', true],
-      ] as const),
+      ['1', false],
+      [1, false],
+      ['0', false],
+      [0, false],
+      ['1', true],
+      ['0', true],
     ]
     for (const [at, [setpassword, form]] of variants.entries()) {
       const body = { ...DOCK, username: `dock${at}00`, setpassword }

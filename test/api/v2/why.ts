@@ -62,7 +62,13 @@ export async function makeWhy(t: Test) {
     },
     pause: (accountId: number | null, rule = 'yahoo-tss04', lasts = 7200) =>
       queue.core.deliveries.limits.set({
-        ...{ place: PLACE, accountId, setting: 'pause', value: null, seconds: null, rule, lasts },
+        place: PLACE,
+        accountId,
+        setting: 'pause',
+        value: null,
+        seconds: null,
+        rule,
+        lasts,
         reason: '421 4.7.0 [TSS04] deferred',
       }),
   }

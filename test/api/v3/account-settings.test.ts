@@ -119,7 +119,11 @@ t.test('the calls that integrations test their connection with answer', async (t
   await core.credits.limit(accountId, 500)
   await sql`insert into credit_usage (account_id, day, slot, used) values (${accountId}, (service_now() at time zone 'UTC')::date, 0, 7)`
   t.match(await bodyOf('/user/credits'), {
-    ...{ remain: 500, used: 7, total: 507, last_reset: /^\d{4}-\d\d-01$/, next_reset: /^\d{4}-\d\d-01$/ },
+    remain: 500,
+    used: 7,
+    total: 507,
+    last_reset: /^\d{4}-\d\d-01$/,
+    next_reset: /^\d{4}-\d\d-01$/,
   })
 })
 

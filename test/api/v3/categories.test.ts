@@ -148,10 +148,14 @@ t.test('sums list the categories with the highest values of the requested metric
   const { json } = await get(sender, `/stats/sums?start_date=${today}&limit=1`)
   t.match(namedIn(json)[0], { name: 'receipts', type: 'category', metrics: { delivered: 3, processed: 1 } })
   refusedV3(t, await get(sender, `/stats/sums?start_date=${today}&sort_by_metric=fame`), [
-    ...([400, /one of blocks/, 'sort_by_metric'] as const),
+    400,
+    /one of blocks/,
+    'sort_by_metric',
   ])
   refusedV3(t, await get(sender, `/stats/sums?start_date=${today}&sort_by_direction=up`), [
-    ...([400, 'sort_by_direction must be asc or desc', 'sort_by_direction'] as const),
+    400,
+    'sort_by_direction must be asc or desc',
+    'sort_by_direction',
   ])
 })
 

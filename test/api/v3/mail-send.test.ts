@@ -262,8 +262,13 @@ t.test('unknown and retired fields are ignored at every level', async (t) => {
   t.equal((await copies(answer)).length, 1)
   t.equal((await story(answer)).deliveries.length, 1, 'no copy to the bcc of the settings')
   for (const retired of [
-    ...[{ enable: true }, { enable: 'yes', email: 5, threshold: 99, post_to_url: 'ftp://quay.example' }],
-    ...[null, 'x', [], 5, true],
+    { enable: true },
+    { enable: 'yes', email: 5, threshold: 99, post_to_url: 'ftp://quay.example' },
+    null,
+    'x',
+    [],
+    5,
+    true,
   ]) {
     const settings = { mail_settings: { bcc: retired, spam_check: retired } }
     t.equal((await send(settings)).status, 202, `whatever is in them: ${JSON.stringify(retired)}`)

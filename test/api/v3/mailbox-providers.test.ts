@@ -29,8 +29,10 @@ async function makeMailed(): Promise<Sender> {
   const acceptedAt = '2026-03-01T10:00:00Z'
   const opened: PastEvent = { type: 'opened', at: acceptedAt, detail: { first: true } }
   const deliveries: PastDelivery[] = [
-    ...[{ recipient: 'a@gmail.com', events: [opened] }, { recipient: 'b@googlemail.com' }],
-    ...[{ recipient: 'c@yahoo.co.uk' }, { recipient: 'd@harbor.example' }],
+    { recipient: 'a@gmail.com', events: [opened] },
+    { recipient: 'b@googlemail.com' },
+    { recipient: 'c@yahoo.co.uk' },
+    { recipient: 'd@harbor.example' },
     {
       recipient: 'e@outlook.com',
       state: 'bounced',

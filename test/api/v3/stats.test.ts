@@ -146,24 +146,17 @@ t.test('drops are listed by their reason, and what was requested is listed once'
   const { messageId } = await acceptMessage(service, sender, { envelopes: recipients.map((one) => envelopeTo(one)) })
   const later = { messageId, at: "service_now() + interval '1 second'" }
   await happen(
-    ...([service, accountId] as const),
-    ...[
-      { type: 'invalid', messageId },
-      { ...later, type: 'dropped', detail: { reason: 'abuse' } },
-    ],
-    ...[{ ...later, type: 'dropped', recipientNo: 1, detail: { reason: 'cancelled' } }],
-    ...[
-      { ...later, type: 'bounced', detail: { class: 'mailbox-full' } },
-      { ...later, type: 'expired' },
-    ],
-    ...[
-      { ...later, type: 'bounced', detail: { class: 'moved' } },
-      { ...later, type: 'complained' },
-    ],
-    ...[
-      { ...later, type: 'unsubscribed', detail: { group: 7 } },
-      { ...later, type: 'deferred' },
-    ],
+    service,
+    accountId,
+    { type: 'invalid', messageId },
+    { ...later, type: 'dropped', detail: { reason: 'abuse' } },
+    { ...later, type: 'dropped', recipientNo: 1, detail: { reason: 'cancelled' } },
+    { ...later, type: 'bounced', detail: { class: 'mailbox-full' } },
+    { ...later, type: 'expired' },
+    { ...later, type: 'bounced', detail: { class: 'moved' } },
+    { ...later, type: 'complained' },
+    { ...later, type: 'unsubscribed', detail: { group: 7 } },
+    { ...later, type: 'deferred' },
   )
   await countAll(service)
   const wanted = {

@@ -98,7 +98,9 @@ t.test('P32: a change of one field of a version also changes the dates', async (
   })
   t.not((await call('GET', `/templates/${id}`)).json?.updated_at, '2020-01-01 00:00:00')
   refusedV3(t, await call('PATCH', `/templates/${id}/versions/${version}`, { editor: 'design' }), [
-    ...([400, 'You cannot switch editors once a dynamic template version has been created.', 'editor'] as const),
+    400,
+    'You cannot switch editors once a dynamic template version has been created.',
+    'editor',
   ])
   t.equal((await call('PATCH', `/templates/${id}/versions/${version}`, { editor: 'code' })).status, 200)
 })

@@ -10,8 +10,19 @@ const COUNT = 100_000
 function source(id: number, weight: number, poolId = 1): Source {
   const address = `127.0.0.${id + 1}`
   return {
-    ...{ id, name: `mta-${id}`, poolId, address, address6: null, bind: null, helo: 'mta.example.com', weight },
-    ...{ isPaused: false, reason: null, workers: 1, warmUpPlan: null, warmUps: [] },
+    id,
+    name: `mta-${id}`,
+    poolId,
+    address,
+    address6: null,
+    bind: null,
+    helo: 'mta.example.com',
+    weight,
+    isPaused: false,
+    reason: null,
+    workers: 1,
+    warmUpPlan: null,
+    warmUps: [],
   }
 }
 

@@ -11,7 +11,10 @@ let names = 0
 async function dayOf(day: number, results: { tried: number; refused?: number; bounced?: number }, isBlocked = false) {
   const name = `mta-${++names}`
   const { id: sourceId } = await sources.add({
-    ...{ name, address: `192.0.2.${names}`, helo: `${name}.example.com`, warmUpPlan: 'standard' },
+    name,
+    address: `192.0.2.${names}`,
+    helo: `${name}.example.com`,
+    warmUpPlan: 'standard',
   })
   const key = { sourceId, provider: 'google' }
   await sources.addResults([{ refused: 0, bounced: 0, ...key, ...results }])

@@ -53,20 +53,25 @@ for (const [field, name] of NAMES) {
 
 t.test('files come with what they are and whether the text shows them', async (t) => {
   const { files, html, whole } = read(
-    ...['Content-Type: multipart/mixed; boundary=b', '', '--b', 'Content-Type: text/html', ''],
-    ...['<img src="cid:chart@here">', '--b', 'Content-Type: image/png', 'Content-ID: <chart@here>'],
-    ...[
-      'Content-Transfer-Encoding: base64',
-      '',
-      'dGhlIHBs',
-      'YW4=',
-      '--b',
-      'Content-Type: application/pdf',
-      '',
-      'x',
-      '--b--',
-      '',
-    ],
+    'Content-Type: multipart/mixed; boundary=b',
+    '',
+    '--b',
+    'Content-Type: text/html',
+    '',
+    '<img src="cid:chart@here">',
+    '--b',
+    'Content-Type: image/png',
+    'Content-ID: <chart@here>',
+    'Content-Transfer-Encoding: base64',
+    '',
+    'dGhlIHBs',
+    'YW4=',
+    '--b',
+    'Content-Type: application/pdf',
+    '',
+    'x',
+    '--b--',
+    '',
   )
   t.equal(html, '<img src="cid:chart@here">')
   t.ok(whole)

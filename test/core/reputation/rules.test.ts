@@ -5,7 +5,10 @@ import { type Judged, judge, judgeRecovery } from '../../../packages/core/src/re
 const NOW = new Date('2026-03-04T12:30:00Z')
 const hour = (hoursAgo: number, counts: Partial<HourCounts>): HourCounts => ({
   hour: new Date(Date.parse('2026-03-04T12:00:00Z') - hoursAgo * 3_600_000),
-  ...{ accepted: 0, delivered: 0, hard: 0, complained: 0 },
+  accepted: 0,
+  delivered: 0,
+  hard: 0,
+  complained: 0,
   ...counts,
 })
 
@@ -71,7 +74,9 @@ t.test('normal mail is held, too, if bounces go on for an hour while bulk mail i
 t.test('fifty unknown recipients within an hour hold all mail, if they are a tenth', async (t) => {
   const rules = (...hours: HourCounts[]) => judge(judged(hours)).map(({ rule }) => rule)
   t.match(judge(judged([hour(0, { delivered: 450, hard: 50 })]))[0], {
-    ...{ rule: 'unknown-recipients', level: 'held', classes: [0, 1, 2] },
+    rule: 'unknown-recipients',
+    level: 'held',
+    classes: [0, 1, 2],
     figures: { bounces: 50, outcomes: 500, share: 0.1 },
   })
   t.strictSame(rules(hour(0, { delivered: 441, hard: 49 })), ['bounces'], '49 are not enough')

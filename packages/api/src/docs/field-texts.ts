@@ -148,8 +148,17 @@ const TEXTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const FLAG_OF_WEBHOOK = /^(?:create|edit|list|view)(?:Oldest)?Webhooks?$/
 const FLAG = 'whether these events are sent'
 const FLAGS: ReadonlySet<string> = new Set([
-  ...['bounce', 'click', 'deferred', 'delivered', 'dropped', 'group_resubscribe', 'group_unsubscribe', 'open'],
-  ...['processed', 'spam_report', 'unsubscribe'],
+  'bounce',
+  'click',
+  'deferred',
+  'delivered',
+  'dropped',
+  'group_resubscribe',
+  'group_unsubscribe',
+  'open',
+  'processed',
+  'spam_report',
+  'unsubscribe',
 ])
 
 /** Returns the meaning of the field; empty if its name says it all. */

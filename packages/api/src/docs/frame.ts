@@ -37,7 +37,11 @@ export function docsDocument(frame: Frame, { path, title, crumbs, body, api, que
     html`<a class="brand ${place}" href="/docs" aria-label="Postrider, documentation">
       <img src="${assets.url('wordmark.svg')}" alt="" height="24" width="113"></a>`
   return htmlDocument({
-    ...{ assets, language: 'en', title, style: 'docs.css', still: true },
+    assets,
+    language: 'en',
+    title,
+    style: 'docs.css',
+    still: true,
     body: html`<body class="app" data-keys="on" data-copied="Copied" data-not-copied="Your browser did not allow copying">
 <a class="skip" href="#main">Skip to the content</a>
 <header class="top">${logo('')}<span class="push row tight"><a class="btn plain icon" href="/docs/search" aria-label="Search">${icon('search')}</a>

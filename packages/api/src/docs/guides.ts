@@ -54,7 +54,10 @@ async function readGuide({ file, subject, section }: IndexRow, publicUrl: string
   if (file === '../.env.example') {
     const title = 'Settings'
     return {
-      ...{ name: 'settings', title, subject, section },
+      name: 'settings',
+      title,
+      subject,
+      section,
       text: `# ${title}\n\nEvery environment variable that the processes read.\n\n\`\`\`sh\n${own}\n\`\`\`\n`,
     }
   }

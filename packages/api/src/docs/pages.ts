@@ -17,7 +17,9 @@ export function homePage({ guides }: Frame): DocsPage {
     html`<li><a href="${path}"><b>${title}</b>${subject}</a></li>`
   const sections = Map.groupBy(guides, ({ section }) => section)
   return {
-    ...{ path: '/docs', title: 'Documentation', crumbs: [] },
+    path: '/docs',
+    title: 'Documentation',
+    crumbs: [],
     body: html`<div class="head"><div><h1>Documentation</h1>
       <p class="lead">Guides, and every operation of the APIs with its parameters, answers and examples for this installation.</p></div></div>
 <section class="stack s"><h2 class="h2">API reference</h2><ul class="cards">
@@ -34,7 +36,9 @@ export function guidePage(guide: Guide, { guides }: Frame): DocsPage {
   const { body, headings } = convertGuide(guide, guides)
   const shown = headings.filter(({ depth }) => depth <= 3)
   return {
-    ...{ path: `/docs/guides/${guide.name}`, title: guide.title, crumbs: [HOME] },
+    path: `/docs/guides/${guide.name}`,
+    title: guide.title,
+    crumbs: [HOME],
     body: html`<div class="read-on"><article class="prose">${body}</article>${
       shown.length > 1 &&
       html`<nav class="toc" aria-label="On this page"><b>On this page</b><ul>${shown.map(
@@ -69,7 +73,10 @@ export function apiPage(api: ApiName, { operations, guides }: Frame): DocsPage {
   const { title, subject } = APIS[api]
   const known = INTRODUCTIONS[api].filter(([, name]) => guides.some((guide) => guide.name === name))
   return {
-    ...{ path: `/docs/${api}`, title, crumbs: [HOME], api },
+    path: `/docs/${api}`,
+    title,
+    crumbs: [HOME],
+    api,
     body: html`<div class="head"><div><h1>${title}</h1><p class="lead">${subject}.</p></div></div>
 ${
   known.length > 0 &&
@@ -93,7 +100,10 @@ export function operationPage(operation: Described, { guides }: Frame, sectionId
   const excerpt = excerptFor(operation, guides)
   const none = !excerpt && inPath.length + inQuery.length + inBody.length === 0
   return {
-    ...{ path: `/docs/${api}/${name}`, title: name, crumbs: [HOME, [APIS[api].title, `/docs/${api}`]], api },
+    path: `/docs/${api}/${name}`,
+    title: name,
+    crumbs: [HOME, [APIS[api].title, `/docs/${api}`]],
+    api,
     body: html`<div class="head"><div><h1>${summary}</h1><p class="call"><b>${method}</b><span>${path}</span></p></div></div>
 <div class="cols"><div class="w7 stack">
 <dl class="dl">${keyRow(api, scope)}${
@@ -178,7 +188,10 @@ function answerBox({ answer: { status, type, example } }: Described): Html {
 export function searchPage({ assets }: Frame, query: string, { hits, total }: Found): DocsPage {
   const icon = createIcons(assets)
   return {
-    ...{ path: '/docs/search', title: 'Search', crumbs: [HOME], query },
+    path: '/docs/search',
+    title: 'Search',
+    crumbs: [HOME],
+    query,
     body: html`<div class="head"><div><h1>Search</h1></div></div>
 <form class="row" role="search" action="/docs/search"><span class="find seek">${icon('search')}
   <input class="in" id="q" type="search" name="q" value="${query}" maxlength="100" aria-label="Search the documentation" autocomplete="off"></span>
@@ -201,7 +214,10 @@ function resultText(shown: number, total: number): string {
 export function helpPage(): DocsPage {
   const title = 'Errors of mail/send'
   return {
-    ...{ path: HELP_PATH, title, crumbs: [HOME, [APIS.v3.title, '/docs/v3']], api: 'v3' },
+    path: HELP_PATH,
+    title,
+    crumbs: [HOME, [APIS.v3.title, '/docs/v3']],
+    api: 'v3',
     body: html`<article class="prose"><h1>Errors of POST /v3/mail/send</h1>
 <p>Each error has the path of the invalid field (indexes start at 0) and one of the messages below.
   An answer lists all errors found. Words in braces are replaced by values of the call. A field of the wrong JSON type has the message: ${WRONG_TYPE}</p>
@@ -214,7 +230,9 @@ ${helpSections().map(
 
 export function missingPage(): DocsPage {
   return {
-    ...{ path: '', title: 'Page not found', crumbs: [HOME] },
+    path: '',
+    title: 'Page not found',
+    crumbs: [HOME],
     body: html`<div class="head"><div><h1>Page not found</h1>
       <p class="lead">No page of the documentation has this address. <a href="/docs/search">Search the documentation</a>,
         or start at the <a href="/docs">overview</a>.</p></div></div>`,

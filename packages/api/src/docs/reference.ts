@@ -77,7 +77,13 @@ function ofV2(operation: V2Operation, publicUrl: string): Described {
   const rest = Object.fromEntries(Object.entries(values).filter(([key]) => !inPath.includes(key)))
   const whole = { ...(envelope?.bare ? { data: example.data } : success(example.data)), ...envelope?.example }
   return {
-    ...{ api: 'v2', name, summary, group: V2_GROUPS[group] ?? group, method, path: `/v2${path}`, scope },
+    api: 'v2',
+    name,
+    summary,
+    group: V2_GROUPS[group] ?? group,
+    method,
+    path: `/v2${path}`,
+    scope,
     aliases: spellings.slice(1).map(([other, at]) => `${other} /v2${at}`),
     inPath: fields.filter((field) => inPath.includes(field.name)),
     inQuery: inQuery ? others : [],
@@ -92,7 +98,9 @@ function ofV2(operation: V2Operation, publicUrl: string): Described {
     answer: gives
       ? { status: 200, type: gives.join(' or '), fields: [], example: asText(example.data) }
       : {
-          ...{ status: 200, type: typeOf(asSchema(answer)), fields: fieldsWithin(asSchema(answer)) },
+          status: 200,
+          type: typeOf(asSchema(answer)),
+          fields: fieldsWithin(asSchema(answer)),
           example: asText(whole),
         },
     errors: errorRows(errors),
@@ -110,7 +118,15 @@ function ofV3(operation: V3Operation, publicUrl: string): Described {
     : {}
   const json = BODIES[name] ?? (body && sampleOf(asSchema(body)))
   return {
-    ...{ api: 'v3', name, summary, section, method, path: `/v3${path}`, scope, aliases: [], errors: [] },
+    api: 'v3',
+    name,
+    summary,
+    section,
+    method,
+    path: `/v3${path}`,
+    scope,
+    aliases: [],
+    errors: [],
     group: V3_GROUPS.find(([start]) => path.startsWith(start))?.[1] ?? 'Account',
     inPath: fieldsOf(asSchema(params)),
     inQuery: fieldsOf(asSchema(query)),
@@ -131,7 +147,12 @@ function operatorOperations(publicUrl: string): readonly Described[] {
     const fields = fieldsOf(asSchema(input))
     const json = BODIES[name] ?? (method === 'POST' && fields.length > 0 ? sampleOf(asSchema(input)) : undefined)
     return {
-      ...({ api: 'operator', name, method, aliases: [], errors: [], scope: null } as const),
+      api: 'operator',
+      name,
+      method,
+      aliases: [],
+      errors: [],
+      scope: null,
       summary,
       group: path.startsWith('/queues') ? 'Queue' : /^\/(?:plans|jobs)/.test(path) ? 'Jobs' : 'Accounts',
       path: `/operator/v1${path}`,
@@ -165,7 +186,9 @@ function recordedAnswer(api: ApiName, name: string, status: number): Answer {
   if (!recorded) return { status, type: '', fields: [], example: '' }
   const { schema, example } = recorded
   return {
-    ...{ status, type: typeOf(schema), example: asText(example) },
+    status,
+    type: typeOf(schema),
+    example: asText(example),
     fields: fieldsWithin(schema).map((field) => withText(api, name, field)),
   }
 }

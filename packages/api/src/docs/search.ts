@@ -104,7 +104,9 @@ function hitOf({ path, title, heading, text, low }: Entry, words: readonly strin
   const part = text.slice(from, from + SNIPPET)
   const pieces = markedPieces(part, words)
   return {
-    ...{ path, title, heading },
+    path,
+    title,
+    heading,
     snippet: [
       ...(from > 0 ? [{ text: '… ', marked: false }] : []),
       ...pieces,

@@ -121,7 +121,9 @@ function sectionOfOperation(operation: Described): Section {
   const fields = [...inputs, ...answer.fields.flatMap(withInner)]
   const described = fields.map((field) => `${field.name}: ${field.description || field.type}`)
   return {
-    ...{ path: `/docs/${api}/${name}`, title: `${summary}`, heading: `${APIS[api].title} ${name}` },
+    path: `/docs/${api}/${name}`,
+    title: `${summary}`,
+    heading: `${APIS[api].title} ${name}`,
     text: `${method} ${path} · ${described.join('; ')}`,
     names: [name, ...fields.map((field) => field.name)],
   }

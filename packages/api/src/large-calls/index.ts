@@ -126,8 +126,16 @@ function lost(): ServiceError {
  * was read.
  */
 const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
-  ...(['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'content-encoding', 'expect'] as const),
-  ...(['date', 'upgrade', 'te', 'trailer'] as const),
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+  'content-length',
+  'content-encoding',
+  'expect',
+  'date',
+  'upgrade',
+  'te',
+  'trailer',
 ])
 
 type Refuse = (error: Error, request: FastifyRequest, reply: FastifyReply) => void

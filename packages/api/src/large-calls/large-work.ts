@@ -10,7 +10,11 @@ export async function doLargeWork(
   { principal, address, path, input }: LargeWork,
 ): Promise<unknown> {
   const { status, value } = await largeCalls.answer({
-    ...{ principal, address, method: 'POST', url: `/v2${path}`, headers: { 'content-type': 'application/json' } },
+    principal,
+    address,
+    method: 'POST',
+    url: `/v2${path}`,
+    headers: { 'content-type': 'application/json' },
     octets: new TextEncoder().encode(JSON.stringify(input)),
     wantsValue: true,
   })

@@ -23,7 +23,12 @@ export function statusText({ records, listings }: SourceStatus): string {
   const checks = recordTable(records)
   if (listings.length === 0) return `${checks}\n\nnot looked up in block lists`
   const rows = listings.map(({ list, address, state, codes, since, problem }) => [
-    ...[list, address, state, codes.join(' '), since, problem],
+    list,
+    address,
+    state,
+    codes.join(' '),
+    since,
+    problem,
   ])
   return `${checks}\n\n${table(['block list', 'address', 'state', 'codes', 'since', 'problem'], rows)}`
 }

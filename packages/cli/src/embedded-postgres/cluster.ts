@@ -67,8 +67,17 @@ export function ensureCluster(binaries: Binaries, dataDir: string, report: (line
 
 function initialise(binaries: Binaries, folder: string, passwordFile: string): void {
   const args = [
-    ...['-D', folder, '-U', 'postrider', `--pwfile=${passwordFile}`, '--auth=scram-sha-256', '-E', 'UTF8'],
-    ...['--locale-provider=builtin', '--locale=C.UTF-8', '--data-checksums'],
+    '-D',
+    folder,
+    '-U',
+    'postrider',
+    `--pwfile=${passwordFile}`,
+    '--auth=scram-sha-256',
+    '-E',
+    'UTF8',
+    '--locale-provider=builtin',
+    '--locale=C.UTF-8',
+    '--data-checksums',
   ]
   const [program = '', ...rest] = [...asOrdinaryUser(folder, passwordFile), binaries.initdb, ...args]
   const made = spawnSync(program, rest, { env: binaries.env, encoding: 'utf8' })

@@ -90,7 +90,10 @@ export class Server {
     const [program = '', ...args] = [
       ...asOrdinaryUser(cluster),
       ...(process.platform === 'linux' && works(['setpriv', '--version']) ? ENDED_WITH_PARENT : []),
-      ...[binaries.postgres, '-D', cluster, ...flags],
+      binaries.postgres,
+      '-D',
+      cluster,
+      ...flags,
     ]
     const log = openSync(logFile, 'a', 0o600)
     try {
@@ -141,8 +144,13 @@ export class Server {
  * The kernel sends nothing to a server that asks for it when this process has died already, so the shell looks at its parent afterwards.
  */
 const ENDED_WITH_PARENT = [
-  ...['setpriv', '--pdeathsig', 'INT'],
-  ...['sh', '-c', `[ "$PPID" = ${process.pid} ] && exec "$@"`, 'sh'],
+  'setpriv',
+  '--pdeathsig',
+  'INT',
+  'sh',
+  '-c',
+  `[ "$PPID" = ${process.pid} ] && exec "$@"`,
+  'sh',
 ]
 
 function isRunning(child: ChildProcess): boolean {

@@ -70,8 +70,17 @@ export function createSettings(sql: Sql, most: MostDays): Settings {
 }
 
 const NAMES = [
-  ...(['openTracking', 'clickTracking', 'unsubscribeLink', 'mailClass', 'footerHtml', 'footerText'] as const),
-  ...(['privacyMode', 'accountNotices', 'timeZone', 'eventDays', 'bodyDays'] as const),
+  'openTracking',
+  'clickTracking',
+  'unsubscribeLink',
+  'mailClass',
+  'footerHtml',
+  'footerText',
+  'privacyMode',
+  'accountNotices',
+  'timeZone',
+  'eventDays',
+  'bodyDays',
 ] as const
 
 function requireKnown<T>(settings: T | undefined): T {

@@ -20,7 +20,12 @@ export function resentDeliveries({ recipients }: ResentMessage): StoredDelivery[
     const own = personal as RecipientData | null
     const isTrivial = own !== null && own.envelope === recipientNo && Object.keys(own).length === 1
     return {
-      ...{ recipientNo, recipient, kind, reference, key: address?.key ?? null, domain: address?.domain ?? '' },
+      recipientNo,
+      recipient,
+      kind,
+      reference,
+      key: address?.key ?? null,
+      domain: address?.domain ?? '',
       personal: isTrivial ? null : own,
     }
   })

@@ -140,22 +140,38 @@ function submissionOf(
     kind: 'mime',
     pieces: [format === 'mime' ? withoutFirstHeaders(first) : first],
     trace: { helo: 'resend', address: clientAddress, protocol: 'HTTP' },
-    ...{ lacksDate: true, lacksMessageId: true, nullReturnPath },
+    lacksDate: true,
+    lacksMessageId: true,
+    nullReturnPath,
   }
   const resent: ResentMessage = {
-    ...{ originalId: messageIdText(id), format, settings, subject, files },
+    originalId: messageIdText(id),
+    format,
+    settings,
+    subject,
+    files,
     recipients: deliveries.map(({ recipientNo, recipient, kind, reference, personal }) => ({
-      ...{ recipient, kind, reference: reference ?? undefined },
+      recipient,
+      kind,
+      reference: reference ?? undefined,
       personal: format === 'content' ? personalOf(recipientNo, personal) : personal,
     })),
   }
   return {
-    ...{ door, principal, clientAddress, content, tags, resent, idempotencyKey },
+    door,
+    principal,
+    clientAddress,
+    content,
+    tags,
+    resent,
+    idempotencyKey,
     from: { email: from, name: '' },
     // A message without one has subjects of its recipients, or those of its template.
     subject: subject.trim() === '' ? '-' : subject,
     replyTo: undefined,
-    ...{ templateId: undefined, attachmentIds: [], attachments: [] },
+    templateId: undefined,
+    attachmentIds: [],
+    attachments: [],
     envelopes: deliveries.map(({ recipient }) => envelopeTo(recipient)),
     settings: classOf(settings),
     scheduledAt: undefined,
@@ -176,8 +192,14 @@ function classOf({ class: of }: AddedContent): Submission['settings'] {
 
 function envelopeTo(recipient: string): SubmittedEnvelope {
   return {
-    ...{ to: [recipient], cc: [], bcc: [], reference: undefined, referenceCc: undefined },
-    ...{ attributes: {}, headers: {}, attachments: [] },
+    to: [recipient],
+    cc: [],
+    bcc: [],
+    reference: undefined,
+    referenceCc: undefined,
+    attributes: {},
+    headers: {},
+    attachments: [],
   }
 }
 

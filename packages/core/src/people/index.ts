@@ -114,7 +114,11 @@ export function createPeople(dependencies: PeopleDependencies, passwordCost: Pas
   const loggingIn = { sql, clock, passwords, limits, sessions, oidcOnly: config.oidc.only }
   const oidc = createOidc({
     ...loggingIn,
-    ...{ secrets, log, publicUrl: config.publicUrl, settings: config.oidc, signUp: config.signUp },
+    secrets,
+    log,
+    publicUrl: config.publicUrl,
+    settings: config.oidc,
+    signUp: config.signUp,
   })
   return {
     firstLink: createFirstLink({ sql, passwords, sessions }),

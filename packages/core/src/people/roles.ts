@@ -33,8 +33,18 @@ const RIGHTS: Readonly<Record<Role, Rights>> = {
   // Neither members nor credit nor erasure.
   developer: {
     scopes: [
-      ...(['send', 'domains', 'templates', 'attachments', 'suppressions', 'keys'] as const),
-      ...(['audit', 'events', 'stats', 'webhooks', 'account', 'content'] as const),
+      'send',
+      'domains',
+      'templates',
+      'attachments',
+      'suppressions',
+      'keys',
+      'audit',
+      'events',
+      'stats',
+      'webhooks',
+      'account',
+      'content',
     ],
     people: ['resend', 'domains.see', 'export'],
   },

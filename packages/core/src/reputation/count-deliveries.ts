@@ -10,7 +10,16 @@ const TYPES = eventTypesWhere((_row, type) =>
 )
 /** The columns of delivery_counts that are counts. */
 export const COUNTS = [
-  ...['accepted', 'attempts', 'delivered', 'deferred', 'hard', 'soft', 'blocked', 'late', 'complained', 'unsubscribed'],
+  'accepted',
+  'attempts',
+  'delivered',
+  'deferred',
+  'hard',
+  'soft',
+  'blocked',
+  'late',
+  'complained',
+  'unsubscribed',
   'blocked_deferred',
 ]
 const PROVIDER_SUMS = ['attempts', 'blocked_deferred']

@@ -30,7 +30,9 @@ export async function bounceLate(
   const detail = {
     ...(code === 0 ? {} : { code }),
     ...(enhanced === '' ? {} : { enhanced }),
-    ...{ class: of, reply, late: true as const },
+    class: of,
+    reply,
+    late: true as const,
   }
   const own: ReturnType<AnySql> = sql`(
     select ${accountId}::int as account_id, ${messageId}::uuid as message_id, ${recipientNo}::int as recipient_no,

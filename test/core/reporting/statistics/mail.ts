@@ -66,8 +66,21 @@ export async function makeMail({
 }
 
 const TYPES = [
-  ...(['processed', 'processed', 'sent', 'sent', 'deferred', 'bounced', 'dropped', 'invalid', 'expired'] as const),
-  ...(['opened', 'opened', 'clicked', 'unsubscribed', 'complained', 'domain'] as const),
+  'processed',
+  'processed',
+  'sent',
+  'sent',
+  'deferred',
+  'bounced',
+  'dropped',
+  'invalid',
+  'expired',
+  'opened',
+  'opened',
+  'clicked',
+  'unsubscribed',
+  'complained',
+  'domain',
 ]
 const DETAILS: Readonly<Record<string, readonly object[]>> = {
   bounced: ['bad-mailbox', 'bad-domain', 'moved', 'not-accepting', 'mailbox-inactive', 'mailbox-full', 'other'].map(

@@ -30,7 +30,9 @@ export const OWN_KEY: readonly Operation[] = [
     example: {
       input: {},
       data: {
-        ...{ id: 12, scopes: ['send', 'events'], allowed: ['send', 'events', 'send.read'] },
+        id: 12,
+        scopes: ['send', 'events'],
+        allowed: ['send', 'events', 'send.read'],
         restrictions: { sender_domains: ['ship.example'] },
         account: { id: 7, name: 'ship', state: 'active', maySend: true, parent: null },
       },
@@ -44,7 +46,10 @@ export const OWN_KEY: readonly Operation[] = [
         allowed: SCOPES.filter((scope) => allows(scopes, scope)),
         restrictions: shownRestrictions({ restrictions: restrictions ?? UNRESTRICTED }),
         account: {
-          ...{ id: account.id, name: account.name, state: state as typeof state, parent: account.parentId },
+          id: account.id,
+          name: account.name,
+          state: state as typeof state,
+          parent: account.parentId,
           maySend: state === 'active' && !expired,
         },
       }

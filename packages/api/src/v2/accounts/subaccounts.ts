@@ -39,7 +39,11 @@ export const SUBACCOUNTS: readonly Operation[] = [
     }),
     answer: Type.Object({ ...Shown, api_key: Type.String() }),
     errors: [
-      ...(['usernameInvalid', 'usernameTaken', 'subaccountEmailInvalid', 'passwordWeak', 'creditInvalid'] as const),
+      'usernameInvalid',
+      'usernameTaken',
+      'subaccountEmailInvalid',
+      'passwordWeak',
+      'creditInvalid',
       'subaccountNested',
     ],
     example: {

@@ -91,15 +91,13 @@ export const DOMAIN_DMARC: readonly Operation[] = [
 function shown(summary: DmarcSummary): Static<typeof Summary> {
   const { domain, days, reports, unauthenticated, policy, ours, others, reporters, otherSources, advice } = summary
   return {
-    ...{
-      domain,
-      days,
-      reports,
-      unauthenticatedReports: unauthenticated,
-      policy: policy && { ...policy },
-      ours,
-      others,
-    },
+    domain,
+    days,
+    reports,
+    unauthenticatedReports: unauthenticated,
+    policy: policy && { ...policy },
+    ours,
+    others,
     reporters: [...reporters],
     otherSources: [...otherSources],
     advice: { ready: advice.isReady, text: advice.text },

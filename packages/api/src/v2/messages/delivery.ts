@@ -154,7 +154,11 @@ function exactText(value: string | number | null | undefined): string | null | u
 function shown(messageId: string, why: DeliveryWhy): Static<typeof Row> {
   const { transactionNumber, recipient, recipientNo, state } = why
   return {
-    ...{ trid: exactNumber(transactionNumber), messageId, recipient, recipientNo, state },
+    trid: exactNumber(transactionNumber),
+    messageId,
+    recipient,
+    recipientNo,
+    state,
     ...shownWaiting(why),
     attempts: why.attempts.map(shownAttempt),
   }
@@ -163,7 +167,8 @@ function shown(messageId: string, why: DeliveryWhy): Static<typeof Row> {
 /** The {@link Waiting} fields of an answer. */
 export function shownWaiting({ waitingFor, text, ahead, place, expected, ...why }: DeliveryWhy) {
   return {
-    ...{ waitingFor, text },
+    waitingFor,
+    text,
     since: iso(why.since),
     nextAt: iso(why.nextAt),
     expected: expected && { p50: iso(expected.p50), p90: iso(expected.p90), basis: expected.basis },

@@ -37,14 +37,16 @@ export const MESSAGE_ACTIONS: readonly Operation[] = [
       resentFrom: Type.String(),
     }),
     errors: [
-      ...([
-        'messageNotFound',
-        'messageBodyGone',
-        'messageBodyUnreadable',
-        'accountSuspended',
-        'accountExpired',
-      ] as const),
-      ...(['senderInvalid', 'keyRestricted', 'recipientsMissing', 'creditsExhausted', 'idempotencyConflict'] as const),
+      'messageNotFound',
+      'messageBodyGone',
+      'messageBodyUnreadable',
+      'accountSuspended',
+      'accountExpired',
+      'senderInvalid',
+      'keyRestricted',
+      'recipientsMissing',
+      'creditsExhausted',
+      'idempotencyConflict',
     ],
     example: {
       input: { messageId, recipients: [0] },
@@ -52,8 +54,11 @@ export const MESSAGE_ACTIONS: readonly Operation[] = [
     },
     async act({ messageId, recipients }, { core, principal, request }) {
       const accepted = await core.messages.resend({
-        ...{ principal, messageId, recipientNos: recipients && [...new Set(recipients)].sort((a, b) => a - b) },
-        ...{ clientAddress: clientAddress(request), idempotencyKey: idempotencyKeyOf(request) },
+        principal,
+        messageId,
+        recipientNos: recipients && [...new Set(recipients)].sort((a, b) => a - b),
+        clientAddress: clientAddress(request),
+        idempotencyKey: idempotencyKeyOf(request),
       })
       return { data: { messageId: accepted.messageId, resentFrom: messageId.replaceAll('-', '').toLowerCase() } }
     },

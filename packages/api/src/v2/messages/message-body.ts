@@ -131,7 +131,11 @@ function download({ reply }: Call, content: Uint8Array, fileName: string): Strea
 function shown({ recipientNo, recipient, html, text, source, headers, attachments, isComplete }: ShownBody) {
   const textOf = (one: ShownText | null) => one && { text: one.text, size: one.size, cut: one.isCut }
   return {
-    ...{ recipientNo, recipient, html: textOf(html), text: textOf(text), source: textOf(source) },
+    recipientNo,
+    recipient,
+    html: textOf(html),
+    text: textOf(text),
+    source: textOf(source),
     headers: headers.map(({ name, value }) => ({ name, value })),
     attachments: attachments.map(({ isInline, ...one }) => ({ ...one, inline: isInline })),
     complete: isComplete,

@@ -119,11 +119,20 @@ function shownDelivery(one: Pick<DeliveryDetails, 'recipientNo' | 'recipient' | 
 export function listedRow(one: ListedDelivery): Static<typeof ListedRow> {
   const { messageId, door, from, subject, tags, size, hasAttachment, kind, state, attempts, reply } = one
   return {
-    ...{ messageId, door, fromaddress: from, subject, tags: [...tags], size, hasAttachment },
+    messageId,
+    door,
+    fromaddress: from,
+    subject,
+    tags: [...tags],
+    size,
+    hasAttachment,
     acceptedAt: one.acceptedAt.toISOString(),
     trid: exactNumber(one.transactionNumber),
     ...shownDelivery(one),
-    ...{ kind, state, attempts, reply },
+    kind,
+    state,
+    attempts,
+    reply,
     nextAt: iso(one.nextAt),
     finishedAt: iso(one.finishedAt),
   }
@@ -137,20 +146,37 @@ export function detailedMessage(details: MessageDetails, returns: Detailed['retu
   const { resentFrom, resentAs } = details
   const last = details.deliveries.at(-1)
   return {
-    ...{ messageId: id, door: details.door as Detailed['door'], fromaddress: from, subject, tags: [...tags], size },
+    messageId: id,
+    door: details.door as Detailed['door'],
+    fromaddress: from,
+    subject,
+    tags: [...tags],
+    size,
     hasAttachment,
     acceptedAt: details.acceptedAt.toISOString(),
     scheduledAt: iso(details.scheduledAt),
-    ...{ keyId, clientAddress, bodyStored: isBodyStored, recipients, resentFrom, resentAs: [...resentAs] },
+    keyId,
+    clientAddress,
+    bodyStored: isBodyStored,
+    recipients,
+    resentFrom,
+    resentAs: [...resentAs],
     deliveries: details.deliveries.map(detailedDelivery),
     nextRecipient: isLastPage || !last ? null : last.recipientNo + 1,
     events: details.events.map(({ id, type, occurredAt, recipientNo, detail }) => ({
-      ...{ id, type, time: occurredAt.toISOString(), recipientNo },
+      id,
+      type,
+      time: occurredAt.toISOString(),
+      recipientNo,
       detail: detail as Detailed['events'][number]['detail'],
     })),
     moreEvents: details.hasMoreEvents,
     suppressions: details.suppressions.map(({ value, reason, group, since, cause }) => ({
-      ...{ value, reason, group, recipientNo: cause?.recipientNo ?? null, since: since.toISOString() },
+      value,
+      reason,
+      group,
+      recipientNo: cause?.recipientNo ?? null,
+      since: since.toISOString(),
     })),
     returns,
   }
@@ -176,8 +202,22 @@ function detailedAttempt(one: DeliveryDetails['attempts'][number]): ShownAttempt
   const { attempt, startedAt, outcome, indeterminate, stage, host, place, code, enhanced, reply } = one
   const { milliseconds, address, tls, tlsPolicy, tlsOrigin, tlsVerified, conversation } = one
   return {
-    ...{ attempt, time: startedAt.toISOString(), outcome: outcome as ShownAttempt['outcome'], indeterminate, stage },
-    ...{ host, place, code, enhanced, reply, ms: milliseconds, address, tls, tlsPolicy, tlsOrigin, tlsVerified },
+    attempt,
+    time: startedAt.toISOString(),
+    outcome: outcome as ShownAttempt['outcome'],
+    indeterminate,
+    stage,
+    host,
+    place,
+    code,
+    enhanced,
+    reply,
+    ms: milliseconds,
+    address,
+    tls,
+    tlsPolicy,
+    tlsOrigin,
+    tlsVerified,
     conversation: conversation as ShownAttempt['conversation'],
   }
 }

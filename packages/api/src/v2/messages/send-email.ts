@@ -16,16 +16,19 @@ export const SEND_EMAIL: readonly Operation[] = [
     input: SendEmail,
     answer: SendEmailAnswer,
     errors: [
-      ...([
-        'personalizationsNotArray',
-        'accountExpired',
-        'accountSuspended',
-        'senderInvalid',
-        'recipientsMissing',
-      ] as const),
-      ...(['subjectMissing', 'templateUnknown', 'contentMissing', 'attachmentUnknown', 'recipientsTooMany'] as const),
+      'personalizationsNotArray',
+      'accountExpired',
+      'accountSuspended',
+      'senderInvalid',
+      'recipientsMissing',
+      'subjectMissing',
+      'templateUnknown',
+      'contentMissing',
+      'attachmentUnknown',
+      'recipientsTooMany',
       'creditsExhausted',
-      ...(['keyRestricted', 'idempotencyConflict'] as const),
+      'keyRestricted',
+      'idempotencyConflict',
     ],
     example: {
       input: {

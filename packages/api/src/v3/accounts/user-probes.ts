@@ -2,8 +2,17 @@ import { type Call, type Operation, operation } from '../operation.ts'
 
 /** Calls by which integrations test their connection. There is no profile: all its fields are empty except the name of the account. */
 const PROFILE_FIELDS = [
-  ...(['address', 'address2', 'city', 'company', 'country', 'first_name'] as const),
-  ...(['last_name', 'phone', 'state', 'website', 'zip'] as const),
+  'address',
+  'address2',
+  'city',
+  'company',
+  'country',
+  'first_name',
+  'last_name',
+  'phone',
+  'state',
+  'website',
+  'zip',
 ] as const
 
 /** An account without a limit may send this many more. */
@@ -19,14 +28,12 @@ function probe(
     name: `view${what.charAt(0).toUpperCase()}${what.slice(1)}`,
     summary,
     cli,
-    ...{
-      section: '7',
-      method: 'GET',
-      path: `/user/${what}`,
-      scope: 'account',
-      right: `user.${what}.read`,
-      status: 200,
-    },
+    section: '7',
+    method: 'GET',
+    path: `/user/${what}`,
+    scope: 'account',
+    right: `user.${what}.read`,
+    status: 200,
     act: (_input, call) => act(call),
   })
 }
@@ -71,8 +78,13 @@ async function showCredits({ core, principal: { account } }: Call): Promise<unkn
   const { used, available } = await core.credits.usage(account.id, { first, last: dayOf(now), limit: 1, offset: 0 })
   const remain = available ?? UNLIMITED
   return {
-    ...{ remain, total: remain + used, overage: 0, used },
-    ...{ last_reset: first, next_reset: next, reset_frequency: 'monthly' },
+    remain,
+    total: remain + used,
+    overage: 0,
+    used,
+    last_reset: first,
+    next_reset: next,
+    reset_frequency: 'monthly',
   }
 }
 

@@ -2,8 +2,12 @@ import { isGiven } from './body.ts'
 import type { Check } from './validation-errors.ts'
 
 const MAIL_SETTINGS = [
-  ...(['bypass_list_management', 'bypass_spam_management', 'bypass_bounce_management'] as const),
-  ...(['bypass_unsubscribe_management', 'footer', 'sandbox_mode'] as const),
+  'bypass_list_management',
+  'bypass_spam_management',
+  'bypass_bounce_management',
+  'bypass_unsubscribe_management',
+  'footer',
+  'sandbox_mode',
 ]
 
 /** Rows 64 to 66. The settings `bcc` and `spam_check` are retired and not checked. */

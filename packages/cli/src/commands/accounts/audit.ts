@@ -27,7 +27,12 @@ function authorOf(keyId: number | null, userId: number | null, userName: string 
 function toAnswer(entries: readonly AuditEntry[], limit: number): Answer {
   const data = entries.map(({ previousHash: _previous, hash: _hash, ...entry }) => entry)
   const rows = data.map(({ number, at, keyId, userId, userName, address, action, object, before, after }) => [
-    ...[number, at, authorOf(keyId, userId, userName), address, action, object],
+    number,
+    at,
+    authorOf(keyId, userId, userName),
+    address,
+    action,
+    object,
     JSON.stringify(after ?? before ?? {}),
   ])
   const text = tableOr('no entries', ['no', 'time', 'by', 'address', 'action', 'object', 'values'], rows)

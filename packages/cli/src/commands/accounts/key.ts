@@ -60,8 +60,14 @@ export const keyCommands: readonly Command[] = [
         await requireAccount(core, account)
         const keys = await core.auth.listKeys(account)
         const rows = keys.map((key) => [
-          ...[key.id, `${key.prefix}…`, key.name, key.scopes.join(' '), key.networks.join(' ') || 'anywhere'],
-          ...[restrictionsText(key), key.lastUsedAt ?? 'never', stateText(key)],
+          key.id,
+          `${key.prefix}…`,
+          key.name,
+          key.scopes.join(' '),
+          key.networks.join(' ') || 'anywhere',
+          restrictionsText(key),
+          key.lastUsedAt ?? 'never',
+          stateText(key),
         ])
         const heading = ['id', 'key', 'name', 'scopes', 'networks', 'restrictions', 'last used', 'state']
         return { data: keys, text: table(heading, rows) }

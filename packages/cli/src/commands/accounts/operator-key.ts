@@ -25,8 +25,12 @@ export function listOperatorKeys(call: Call): Promise<Answer> {
   return call.withCore(async (core) => {
     const keys = await core.auth.listOperatorKeys()
     const rows = keys.map((key) => [
-      ...[key.id, `${key.prefix}…`, key.name, key.networks.join(' ') || 'OPERATOR_NETWORKS'],
-      ...[key.lastUsedAt ?? 'never', stateText(key)],
+      key.id,
+      `${key.prefix}…`,
+      key.name,
+      key.networks.join(' ') || 'OPERATOR_NETWORKS',
+      key.lastUsedAt ?? 'never',
+      stateText(key),
     ])
     return { data: keys, text: table(['id', 'key', 'name', 'networks', 'last used', 'state'], rows) }
   })

@@ -40,8 +40,12 @@ export const subaccountCommands: readonly Command[] = [
     run: async ({ subaccounts }, { account, limit, offset }) => {
       const found = await subaccounts.figures(account, { limit, offset })
       const rows = found.subaccounts.map((one) => [
-        ...[one.username, one.id, one.email, one.disabled ? 'disabled' : 'active'],
-        ...[one.credit.limited ? one.credit.available : 'unlimited', one.used],
+        one.username,
+        one.id,
+        one.email,
+        one.disabled ? 'disabled' : 'active',
+        one.credit.limited ? one.credit.available : 'unlimited',
+        one.used,
       ])
       const shown = tableOr('no subaccounts', ['user name', 'account', 'email', 'state', 'credit', 'used'], rows)
       const next = offset + rows.length

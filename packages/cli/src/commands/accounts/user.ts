@@ -67,8 +67,13 @@ const list: Command = coreCommand({
   run: async ({ people }) => {
     const users = await people.users.list()
     const rows = users.map((user) => [
-      ...[user.id, user.name, user.email, user.disabled ? 'disabled' : 'active', user.secondFactor ? 'yes' : 'no'],
-      ...[user.lastSeenAt ?? 'never', [...(user.operator ? ['operator'] : []), ...user.roles].join(', ')],
+      user.id,
+      user.name,
+      user.email,
+      user.disabled ? 'disabled' : 'active',
+      user.secondFactor ? 'yes' : 'no',
+      user.lastSeenAt ?? 'never',
+      [...(user.operator ? ['operator'] : []), ...user.roles].join(', '),
     ])
     return { data: users, text: table(['id', 'name', 'email', 'state', '2fa', 'last seen', 'roles'], rows) }
   },

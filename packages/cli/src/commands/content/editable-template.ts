@@ -48,7 +48,11 @@ export const editableTemplateCommands: readonly Command[] = [
       const generations: readonly Generation[] = kind === undefined ? ['legacy', 'dynamic'] : [kind]
       const found = await editableTemplates.list({ accountId, generations, limit, offset })
       const rows = found.templates.map(({ id, generation, name, versions, updatedAt }) => [
-        ...[id, generation, name, versions.length, updatedAt],
+        id,
+        generation,
+        name,
+        versions.length,
+        updatedAt,
       ])
       const text = tableOr('no templates', ['id', 'kind', 'name', 'versions', 'changed'], rows)
       return { data: found, text }
@@ -145,8 +149,12 @@ function contentOf({
 }): VersionChange {
   const text = (option: string, file: string | undefined) => file && readText(file, `--${option}`)
   return defined({
-    ...{ name: rest.name, subject: rest.subject, editor: rest.editor },
-    ...{ html: text('html', html), plain: text('plain', plain), testData: text('test-data', testData) },
+    name: rest.name,
+    subject: rest.subject,
+    editor: rest.editor,
+    html: text('html', html),
+    plain: text('plain', plain),
+    testData: text('test-data', testData),
     generatePlain: plain === undefined ? undefined : false,
   })
 }

@@ -88,9 +88,7 @@ export const templateCommands: readonly Command[] = [
     summary: 'List the versions of a template, newest first',
     run: async ({ templates }, { ID: id, account: accountId }) => {
       const versions = await templates.versions(accountId, id)
-      const rows = versions.map((one) => [
-        ...[one.number, one.active ? 'active' : '', one.size, one.createdAt, one.subject],
-      ])
+      const rows = versions.map((one) => [one.number, one.active ? 'active' : '', one.size, one.createdAt, one.subject])
       return { data: versions, text: table(['version', 'state', 'bytes', 'created', 'subject'], rows) }
     },
   }),

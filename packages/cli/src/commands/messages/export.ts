@@ -88,7 +88,13 @@ function spanOf({ from, to, events }: Omit<Given<typeof SPAN_USAGE>, 'account'>)
 
 function tableOf(jobs: readonly ExportJob[]): string {
   const rows = jobs.map(({ id, state, format, firstDay, lastDay, rows, expiresAt, problem }) => [
-    ...[id, state, format, `${firstDay} to ${lastDay}`, rows, expiresAt, problem],
+    id,
+    state,
+    format,
+    `${firstDay} to ${lastDay}`,
+    rows,
+    expiresAt,
+    problem,
   ])
   return table(['id', 'state', 'format', 'days', 'events', 'deleted at', 'problem'], rows)
 }

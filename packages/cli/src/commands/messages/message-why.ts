@@ -26,8 +26,14 @@ export const messageWhyCommands: readonly Command[] = [
 
 function textOf({ id, acceptedAt, total, deliveries }: MessageWhy): Answer['text'] {
   const rows = deliveries.map(({ recipientNo, recipient, state, waitingFor, nextAt, expected, ahead, deadline }) => [
-    ...[recipientNo, recipient, state, waitingFor ?? ''],
-    ...[nextAt ?? '', expected?.p50 ?? '', ahead ?? '', deadline ?? ''],
+    recipientNo,
+    recipient,
+    state,
+    waitingFor ?? '',
+    nextAt ?? '',
+    expected?.p50 ?? '',
+    ahead ?? '',
+    deadline ?? '',
   ])
   const left = total - deliveries.length
   return [

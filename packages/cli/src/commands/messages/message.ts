@@ -90,7 +90,11 @@ async function endSetAside(core: Core, messageId: string, done: 'released' | 'fa
 function textOf(details: Shown): string {
   const { id, door, acceptedAt, from, subject, size, deliveries } = details
   const states = deliveries.map((one) => [
-    ...[one.recipientNo, one.kind, one.recipient, isAside(one) ? 'set aside' : one.state, one.attempt],
+    one.recipientNo,
+    one.kind,
+    one.recipient,
+    isAside(one) ? 'set aside' : one.state,
+    one.attempt,
     isAside(one) ? '' : nextAttemptText(one),
   ])
   return [

@@ -72,7 +72,11 @@ function refusalsText({ sample }: Evidence): string {
     ? `Of all ${sample.count} attempts that are stored.`
     : `Of ${sample.count} attempts at this provider, found in a sample of ${sample.lookedAt} attempts.`
   const rows = sample.refusals.map((one) => [
-    ...[`${one.code} ${one.enhanced}`.trim(), one.count, one.firstAt, one.lastAt, one.reply],
+    `${one.code} ${one.enhanced}`.trim(),
+    one.count,
+    one.firstAt,
+    one.lastAt,
+    one.reply,
     `${one.recipients}: ${one.hashes.join(' ')}`,
   ])
   if (rows.length === 0) return `${basis} There were no refusals.`

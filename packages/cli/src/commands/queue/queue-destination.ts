@@ -85,7 +85,11 @@ function textOf(details: PlaceDetails): string {
     ...section(
       ['rule', 'sets', 'account', 'since', 'until', 'reason'],
       overrides.map(({ rule, setting, accountId, since, until, reason }) => [
-        ...[rule, setting, accountId ?? 'all', since, until],
+        rule,
+        setting,
+        accountId ?? 'all',
+        since,
+        until,
         reason,
       ]),
     ),
@@ -105,7 +109,12 @@ function textOf(details: PlaceDetails): string {
     ...section(
       ['message', 'no', 'account', 'recipient', 'attempts', 'waits for', 'expires'],
       sample.map((one) => [
-        ...[one.messageId, one.recipientNo, one.accountId, one.recipient, one.attempts, one.waitingFor],
+        one.messageId,
+        one.recipientNo,
+        one.accountId,
+        one.recipient,
+        one.attempts,
+        one.waitingFor,
         one.expiresAt,
       ]),
     ),

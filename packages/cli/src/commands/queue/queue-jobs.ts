@@ -114,9 +114,17 @@ function plan(call: Call, action: QueueAction): Promise<Answer> {
   const text = (name: string) => textOption(call, name)
   const all = call.options.all === true
   const selectors = {
-    ...{ place: text('place'), domain: text('domain'), class: text('class') },
-    ...{ account: accountOption(call) ?? undefined, tag: text('tag'), older: text('older') },
-    ...{ since: text('since'), until: text('until'), state: text('state'), bounceClass: text('bounce-class'), all },
+    place: text('place'),
+    domain: text('domain'),
+    class: text('class'),
+    account: accountOption(call) ?? undefined,
+    tag: text('tag'),
+    older: text('older'),
+    since: text('since'),
+    until: text('until'),
+    state: text('state'),
+    bounceClass: text('bounce-class'),
+    all,
     to: text('to'),
   }
   if (action === 'reroute') requiredText(call, 'to')

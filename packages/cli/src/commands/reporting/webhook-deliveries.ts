@@ -14,7 +14,13 @@ export const webhookDeliveryCommands: readonly Command[] = [
       const { id, accountId } = await requireWebhook(core, given)
       const found = await core.webhooks.deliveries(accountId, id, limit)
       const rows = found.map(({ at, batchId, after, to, attempt, status, milliseconds, problem }) => [
-        ...[at, batchId, `${after + 1} to ${to}`, attempt, status ?? 'none', milliseconds, problem],
+        at,
+        batchId,
+        `${after + 1} to ${to}`,
+        attempt,
+        status ?? 'none',
+        milliseconds,
+        problem,
       ])
       const heading = ['time', 'batch', 'events', 'attempt', 'status', 'ms', 'problem']
       return { data: found, text: tableOr('no requests', heading, rows) }
@@ -28,7 +34,11 @@ export const webhookDeliveryCommands: readonly Command[] = [
       const { id, accountId } = await requireWebhook(core, given)
       const found = await core.webhooks.dead(accountId, id, { limit, offset: 0 })
       const rows = found.batches.map(({ id, after, to, attempts, failedAt, problem }) => [
-        ...[id, `${after + 1} to ${to}`, attempts, failedAt, problem],
+        id,
+        `${after + 1} to ${to}`,
+        attempts,
+        failedAt,
+        problem,
       ])
       const heading = ['batch', 'events', 'attempts', 'failed', 'problem']
       return { data: found, text: tableOr('no failed batches', heading, rows) }

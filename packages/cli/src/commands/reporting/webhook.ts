@@ -18,8 +18,14 @@ const SETTINGS = {
 }
 
 const DEFAULTS = {
-  ...{ headers: {}, names: null, label: '', enabled: true },
-  ...{ signed: true, asText: false, abuse: false, eventIds: false },
+  headers: {},
+  names: null,
+  label: '',
+  enabled: true,
+  signed: true,
+  asText: false,
+  abuse: false,
+  eventIds: false,
 }
 
 /** URLs to which events of accounts are reported. */

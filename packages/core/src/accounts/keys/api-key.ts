@@ -4,22 +4,30 @@ import type { Rate } from '../rate-limits/index.ts'
 
 /** Permissions of a key: each scope covers a group of operations; `all` covers all of them. */
 export const SCOPES = [
-  ...([
-    'all',
-    'send',
-    'domains',
-    'templates',
-    'attachments',
-    'suppressions',
-    'credits',
-    'subaccounts',
-    'keys',
-  ] as const),
-  ...(['privacy', 'audit', 'events', 'stats', 'webhooks', 'account'] as const),
+  'all',
+  'send',
+  'domains',
+  'templates',
+  'attachments',
+  'suppressions',
+  'credits',
+  'subaccounts',
+  'keys',
+  'privacy',
+  'audit',
+  'events',
+  'stats',
+  'webhooks',
+  'account',
   // Bodies, headers and attachments of messages.
   'content',
   // Read-only parts of the scope before the dot, used by v3.
-  ...(['send.read', 'templates.read', 'suppressions.read', 'keys.read', 'webhooks.read', 'account.read'] as const),
+  'send.read',
+  'templates.read',
+  'suppressions.read',
+  'keys.read',
+  'webhooks.read',
+  'account.read',
 ] as const
 export type Scope = (typeof SCOPES)[number]
 

@@ -8,8 +8,18 @@ const MAX_TIMESTAMP = 8_640_000_000_000_000
 const MINUTE = 60_000
 
 const MONTHS = [
-  ...['January', 'February', 'March', 'April', 'May', 'June', 'July'],
-  ...['August', 'September', 'October', 'November', 'December'],
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
 ]
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
 const TOKEN = /YYYY|YY|MMMM|MMM|MM|M|DD|D|dddd|ddd|HH|H|hh|h|mm|m|ss|s|A|ZZ|Z/g
@@ -38,8 +48,13 @@ function momentOf(value: unknown): number | undefined {
   if (!found) return undefined
   const [, year, month, day, hour = 0, minute = 0, second = 0, fraction = '', zone] = found
   const moment = Date.UTC(
-    ...([Number(year), Number(month) - 1, Number(day)] as const),
-    ...([Number(hour), Number(minute), Number(second), Number(fraction.padEnd(3, '0').slice(0, 3))] as const),
+    Number(year),
+    Number(month) - 1,
+    Number(day),
+    Number(hour),
+    Number(minute),
+    Number(second),
+    Number(fraction.padEnd(3, '0').slice(0, 3)),
   )
   // Otherwise 31 February would be read as 3 March.
   if (new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() !== Number(day)) return undefined

@@ -32,7 +32,7 @@ export type SelectorName = Exclude<keyof Selectors, 'all' | 'to'>
 
 const EVERY_ACTION = ['place', 'domain', 'account', 'class', 'tag'] as const
 const OF_WAITING: readonly SelectorName[] = [...EVERY_ACTION, 'older']
-const OF_FINISHED: readonly SelectorName[] = [...EVERY_ACTION, ...(['since', 'until', 'state', 'bounceClass'] as const)]
+const OF_FINISHED: readonly SelectorName[] = [...EVERY_ACTION, 'since', 'until', 'state', 'bounceClass']
 
 const MAX_LENGTH = 300
 const DAY_MS = 86_400_000

@@ -5,9 +5,24 @@ import type { Parties, Stage } from './outcome.ts'
  * here and one line in the test. Enhanced codes are those of RFC 3463 and its IANA registry.
  */
 export const BOUNCE_CLASSES = [
-  ...(['bad-mailbox', 'bad-domain', 'moved', 'not-accepting', 'mailbox-full', 'mailbox-inactive', 'filtered'] as const),
-  ...(['too-large', 'policy', 'spam', 'authentication', 'rate', 'relay', 'protocol', 'network', 'expired'] as const),
-  ...(['system', 'other'] as const),
+  'bad-mailbox',
+  'bad-domain',
+  'moved',
+  'not-accepting',
+  'mailbox-full',
+  'mailbox-inactive',
+  'filtered',
+  'too-large',
+  'policy',
+  'spam',
+  'authentication',
+  'rate',
+  'relay',
+  'protocol',
+  'network',
+  'expired',
+  'system',
+  'other',
 ] as const
 export type BounceClass = (typeof BOUNCE_CLASSES)[number]
 

@@ -177,7 +177,11 @@ export function showBody(dependencies: BodyDependencies, query: BodyQuery): Prom
       source: shownText(source),
       headers: headersOf(source),
       attachments: files.map(({ fileName, type, inline, contentId, content }, index) => ({
-        ...{ index, fileName: fileName ?? null, type, size: content.length, isInline: inline },
+        index,
+        fileName: fileName ?? null,
+        type,
+        size: content.length,
+        isInline: inline,
         contentId: contentId ?? null,
       })),
       isComplete: complete,

@@ -36,7 +36,17 @@ export interface SubjectTerm {
 
 /** The keys of the search language, and the parameters of the same names. */
 export const SEARCH_KEYS = [
-  ...(['to', 'from', 'state', 'subject', 'tag', 'id', 'domain', 'door', 'before', 'after', 'has'] as const),
+  'to',
+  'from',
+  'state',
+  'subject',
+  'tag',
+  'id',
+  'domain',
+  'door',
+  'before',
+  'after',
+  'has',
 ] as const
 export type SearchKey = (typeof SEARCH_KEYS)[number]
 

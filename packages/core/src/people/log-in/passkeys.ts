@@ -62,7 +62,10 @@ export function createPasskeys(dependencies: PasskeyDependencies): Passkeys {
         throw invalidParameter('passkey', `limit of ${MAX_PASSKEYS} reached; remove one first`)
       const { generateRegistrationOptions } = await loadWebAuthn()
       return generateRegistrationOptions({
-        ...{ rpName: 'Postrider', rpID, userName: email ?? name, userDisplayName: name },
+        rpName: 'Postrider',
+        rpID,
+        userName: email ?? name,
+        userDisplayName: name,
         userID: new Uint8Array(Buffer.from(String(id))),
         challenge: new Uint8Array(Buffer.from(challengesOf(id).make(), 'base64url')),
         attestationType: 'none',

@@ -84,11 +84,16 @@ export function createOidc(dependencies: OidcDependencies): Oidc {
       const config = await provider()
       const verifier = client.randomPKCECodeVerifier()
       const pending: Pending = {
-        ...{ state: client.randomState(), nonce: client.randomNonce(), verifier },
+        state: client.randomState(),
+        nonce: client.randomNonce(),
+        verifier,
         until: clock.now() + MINUTES * 60_000,
       }
       const url = client.buildAuthorizationUrl(config, {
-        ...{ redirect_uri: redirectUri, scope: 'openid email profile', state: pending.state, nonce: pending.nonce },
+        redirect_uri: redirectUri,
+        scope: 'openid email profile',
+        state: pending.state,
+        nonce: pending.nonce,
         code_challenge: await client.calculatePKCECodeChallenge(verifier),
         code_challenge_method: 'S256',
       })

@@ -51,8 +51,17 @@ export interface Filter {
 
 /** The filters in the order in which clients see them. Those of further types follow. */
 const LISTED = [
-  ...(['processed', 'sent', 'open', 'click', 'unsubscribe', 'bounce', 'softbounce', 'hardbounce'] as const),
-  ...(['spam', 'invalid', 'dropped'] as const),
+  'processed',
+  'sent',
+  'open',
+  'click',
+  'unsubscribe',
+  'bounce',
+  'softbounce',
+  'hardbounce',
+  'spam',
+  'invalid',
+  'dropped',
 ]
 
 type Meaning = 'all' | 'sent' | 'soft' | 'hard' | readonly EventType[]

@@ -38,8 +38,16 @@ export interface Hit {
 
 /** The statuses of deliveries with the names of v2 contract 12.1, from the last stage to the first. */
 export const LOG_STATUSES = [
-  ...(['spam', 'unsubscribe', 'click', 'open', 'hardbounce', 'softbounce'] as const),
-  ...(['dropped', 'invalid', 'sent', 'processed'] as const),
+  'spam',
+  'unsubscribe',
+  'click',
+  'open',
+  'hardbounce',
+  'softbounce',
+  'dropped',
+  'invalid',
+  'sent',
+  'processed',
 ] as const
 export type LogStatus = (typeof LOG_STATUSES)[number]
 

@@ -8,9 +8,24 @@ import type { ExportFormat } from './export-job.ts'
 type Row = Readonly<Record<string, string | number>>
 
 const COLUMNS = [
-  ...(['TRANSID', 'EMAIL', 'FROMADDRESS', 'EVENT', 'TIMESTAMP', 'RESPONSE', 'X-APIHEADER', 'TAGS', 'MSIZE'] as const),
-  ...(['USERAGENT', 'IPADDRESS', 'URL', 'BOUNCE_TYPE', 'BOUNCE_REASON', 'BOUNCE_REASONID', 'EVENTID'] as const),
-  ...(['MACHINE', 'NUMBER'] as const),
+  'TRANSID',
+  'EMAIL',
+  'FROMADDRESS',
+  'EVENT',
+  'TIMESTAMP',
+  'RESPONSE',
+  'X-APIHEADER',
+  'TAGS',
+  'MSIZE',
+  'USERAGENT',
+  'IPADDRESS',
+  'URL',
+  'BOUNCE_TYPE',
+  'BOUNCE_REASON',
+  'BOUNCE_REASONID',
+  'EVENTID',
+  'MACHINE',
+  'NUMBER',
 ] as const
 
 const SHAPE = { asText: false, abuse: false, eventIds: true, machines: true }

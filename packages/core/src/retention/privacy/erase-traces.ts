@@ -4,8 +4,19 @@ import { type AnySql, notByIndex, onlyRow } from '../../platform/database/databa
 
 /** Fields of an event's detail that are kept: numbers and names defined by Postrider, no text from servers or mail clients. */
 const RETAINED_DETAIL = [
-  ...['attempt', 'code', 'enhanced', 'class', 'indeterminate', 'reason', 'nextAt'],
-  ...['first', 'machine', 'rules', 'group', 'late', 'feedback'],
+  'attempt',
+  'code',
+  'enhanced',
+  'class',
+  'indeterminate',
+  'reason',
+  'nextAt',
+  'first',
+  'machine',
+  'rules',
+  'group',
+  'late',
+  'feedback',
 ]
 /** Matches pseudonyms (makePseudonym in index.ts). */
 const PSEUDONYM = '^forgotten-[0-9a-f]{20}$'

@@ -99,7 +99,12 @@ export async function showDmarc(
   ])
   const { ours, oursAligned, messages, aligned, reports, unauthenticated } = totals
   return {
-    ...{ domain: domain.name, accountId: domain.accountId, days, reports, unauthenticated, policy },
+    domain: domain.name,
+    accountId: domain.accountId,
+    days,
+    reports,
+    unauthenticated,
+    policy,
     ours: { messages: ours, aligned: oursAligned },
     others: { messages: messages - ours, aligned: aligned - oursAligned },
     reporters: reporters.map(({ ours, oursAligned, ...one }) => ({
@@ -212,7 +217,9 @@ export async function listDmarc(
      where d.name > ${after} and d.deleted_at is null and d.state <> 'pending' and t.reports > 0
      order by d.name limit ${limit}`
   return rows.map(({ domain, accountId, policy, ...totals }) => ({
-    ...{ domain, accountId, reports: totals.reports },
+    domain,
+    accountId,
+    reports: totals.reports,
     ours: { messages: totals.ours, aligned: totals.oursAligned },
     others: { messages: totals.messages - totals.ours, aligned: totals.aligned - totals.oursAligned },
     advice: adviseOn({ ...totals, policy: policy ?? undefined }, now),

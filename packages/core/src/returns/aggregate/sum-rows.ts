@@ -24,7 +24,12 @@ export function sumRows(groups: readonly OwnedGroup[], limit: number): StoredRow
     const key = [sourceIp, disposition, dkim, spf, headerFrom, ours].join('|')
     const before = rows.get(key)?.count ?? 0
     rows.set(key, {
-      ...{ source_ip: sourceIp, disposition, dkim, spf, header_from: headerFrom, ours },
+      source_ip: sourceIp,
+      disposition,
+      dkim,
+      spf,
+      header_from: headerFrom,
+      ours,
       count: before + count,
     })
   }

@@ -55,7 +55,12 @@ ${inputField({ name: PROOF, label: words.password, type: 'password', autocomplet
 <button class="btn main wide" type="submit">${words.confirm}</button></form>${
       options &&
       passkeyForm(call, {
-        ...{ kind: 'get', action: at, options, field: PASSKEY_PROOF, fields, button: words.usePasskey },
+        kind: 'get',
+        action: at,
+        options,
+        field: PASSKEY_PROOF,
+        fields,
+        button: words.usePasskey,
       })
     }</div>
 <p class="hint">${words.otherwise} <a href="${at}">${words.back}</a></p>`,

@@ -13,8 +13,16 @@ const PAGE = 50
 /** Entries that are verified with each look at the page: 20 ms. A longer log is verified on request. */
 const VERIFIED_AT_ONCE = 2000
 const KINDS = [
-  ...(['account', 'key', 'domain', 'template', 'webhook', 'suppression', 'member', 'invitation'] as const),
-  ...(['message', 'operator'] as const),
+  'account',
+  'key',
+  'domain',
+  'template',
+  'webhook',
+  'suppression',
+  'member',
+  'invitation',
+  'message',
+  'operator',
 ] as const
 type Kind = (typeof KINDS)[number]
 

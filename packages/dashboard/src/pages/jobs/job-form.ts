@@ -13,7 +13,10 @@ export function selectorsOf(form: Form, action: QueueAction): Selectors {
   const text = (name: string) => field(form, name) || undefined
   const account = text('account')
   const common = {
-    ...{ place: text('place'), domain: text('domain'), class: text('class'), tag: text('tag') },
+    place: text('place'),
+    domain: text('domain'),
+    class: text('class'),
+    tag: text('tag'),
     account: account === undefined ? undefined : (idIn(account) ?? 0),
   }
   if (action === 'requeue') {

@@ -60,8 +60,12 @@ async function newPasskeyForm(call: UserCall, problem?: string): Promise<Answer>
   const options = await attempt(() => core.people.passkeys.beginRegistration(visitor))
   const refused = problem ?? (options.ok ? undefined : options.problem)
   const name = inputField({
-    ...{ name: 'name', label: words.name, value: field(form, 'name') || words.usualName, hint: words.nameHint },
-    ...{ required: true, maxlength: 100 },
+    name: 'name',
+    label: words.name,
+    value: field(form, 'name') || words.usualName,
+    hint: words.nameHint,
+    required: true,
+    maxlength: 100,
   })
   return page({
     title: words.newTitle,
@@ -73,7 +77,12 @@ async function newPasskeyForm(call: UserCall, problem?: string): Promise<Answer>
       html`<section class="box pad stack"><p data-no-passkey>${words.unsupported(config.publicUrl)}</p>${passkeyForm(
         call,
         {
-          ...{ kind: 'create', action: AT, options: options.value, fields: name, button: words.create, main: true },
+          kind: 'create',
+          action: AT,
+          options: options.value,
+          fields: name,
+          button: words.create,
+          main: true,
         },
       )}</section>`
     }`,

@@ -53,7 +53,11 @@ export async function codeForm(call: Call, { challenge, to, problem, status = 20
     body: html`<div class="card"><h1>${words.codeTitle}</h1>${
       options &&
       passkeyForm(call, {
-        ...{ kind: 'get', action: '/app/login/code/passkey', options, fields, main: true },
+        kind: 'get',
+        action: '/app/login/code/passkey',
+        options,
+        fields,
+        main: true,
         button: passkeyWords(call.language).use,
       })
     }<form class="stack s" method="post" action="/app/login/code">

@@ -10,7 +10,9 @@ const METADATA = 'feedback/report_metadata/'
 const POLICY = 'feedback/policy_published/'
 const RECORD = 'feedback/record'
 const RECORD_VALUES: ReadonlySet<string> = new Set([
-  ...['row/source_ip', 'row/count', 'identifiers/header_from'],
+  'row/source_ip',
+  'row/count',
+  'identifiers/header_from',
   ...['disposition', 'dkim', 'spf'].map((name) => `row/policy_evaluated/${name}`),
 ])
 const POLICY_TAGS = ['p', 'sp', 'np', 'adkim', 'aspf', 'pct', 'testing'] as const
@@ -166,7 +168,14 @@ class ReportElements {
     const policy = this.#policy()
     const groups = this.#groups.largest()
     return {
-      ...{ kind: 'dmarc', organization, emailDomain: emailDomainIn(email), reportId, begin, end, domain, policy },
+      kind: 'dmarc',
+      organization,
+      emailDomain: emailDomainIn(email),
+      reportId,
+      begin,
+      end,
+      domain,
+      policy,
       groups: groups.map((group) =>
         group.headerFrom === '' && group.sourceIp ? { ...group, headerFrom: domain } : group,
       ),

@@ -1,7 +1,7 @@
 import {
   type Config,
   type Core,
-  createSemaphore,
+  createFairTurns,
   NetworkList,
   plainAddress,
   type Rate,
@@ -27,7 +27,7 @@ declare module 'fastify' {
 /** Calls per minute of one operator key. */
 const CALLS_PER_MINUTE = 600
 /** Reads of the whole queue take up to some seconds, so they must not use all connections to the database. */
-const CONCURRENCY = { atOnce: 2, waiting: 20 } as const
+const TURNS = { capacity: 2, waiting: 20, each: 20 } as const
 
 export interface OperatorOptions {
   readonly core: Core
@@ -42,7 +42,7 @@ export interface OperatorOptions {
  */
 export async function operator(app: FastifyInstance, { core, config, isStopping }: OperatorOptions): Promise<void> {
   const networks = new NetworkList(config.operatorNetworks)
-  const semaphore = createSemaphore(CONCURRENCY)
+  const turns = createFairTurns(TURNS)
   const isForeign = (request: FastifyRequest) => hasUnknownOrigin(request) || !networks.has(clientAddress(request))
   app.decorateRequest('operatorKeyId', 0)
   app.setErrorHandler((error, request, reply) =>
@@ -68,7 +68,7 @@ export async function operator(app: FastifyInstance, { core, config, isStopping 
     const answer = (operation: Operation, request: FastifyRequest) => {
       const input = inputOf(operation, request)
       const by = { keyId: request.operatorKeyId, address: clientAddress(request) }
-      return semaphore.take(() => operation.act(input, { core, config, by }))
+      return turns.take('operator', () => operation.act(input, { core, config, by }))
     }
     for (const operation of OPERATIONS) {
       const { method, path: url } = operation

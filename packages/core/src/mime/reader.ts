@@ -25,7 +25,7 @@ export function createMessageReader(): MessageReader {
     async read(message, accountId) {
       const octets = await concatenate(message)
       try {
-        return await pool.ask(octets, { transfer: [octets.buffer as ArrayBuffer], who: String(accountId) })
+        return await pool.ask(octets, { transfer: ({ buffer }) => [buffer as ArrayBuffer], who: String(accountId) })
       } catch (error) {
         throw error instanceof ThreadStopped ? refusalFor(error) : error
       }

@@ -1,4 +1,4 @@
-import { createSemaphore } from '../platform/concurrency/semaphore.ts'
+import { createFairTurns } from '../platform/concurrency/fair-turns.ts'
 
 /** Work that goes on after its answer, so that the time of the answer does not show what there was to do. */
 export interface Background {
@@ -11,12 +11,12 @@ export interface Background {
 const MAX_WAITING = 100
 
 export function createBackground(onError: (error: unknown) => void): Background {
-  const turns = createSemaphore({ atOnce: 2, waiting: MAX_WAITING })
+  const turns = createFairTurns({ capacity: 2, waiting: MAX_WAITING, each: MAX_WAITING })
   const running = new Set<Promise<unknown>>()
   return {
     run(work) {
       const done: Promise<unknown> = turns
-        .take(work)
+        .take('background', work)
         .catch(onError)
         .finally(() => running.delete(done))
       running.add(done)

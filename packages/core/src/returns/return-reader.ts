@@ -1,6 +1,5 @@
 import { createThreadPool, ThreadStopped } from '../platform/concurrency/guarded-thread.ts'
 import { ServiceError } from '../platform/errors.ts'
-import { createClientTurns } from './client-turns.ts'
 import type { ReturnReading } from './read/index.ts'
 import type { Letter } from './read/letter.ts'
 import type { Reading } from './return-result.ts'
@@ -56,12 +55,16 @@ export function createReturnReader(): ReturnReader {
     longest: 15_000,
     heap: 128,
   })
-  const turns = createClientTurns()
 
-  async function read(raw: Buffer, order: Omit<ReadingOrder, 'octets'>): Promise<ThreadReading | ReadMessage> {
-    const octets = new Uint8Array(raw)
+  async function read(
+    raw: Buffer,
+    { client: who, ...order }: Omit<ReadingOrder, 'octets'> & Pick<ReadingSource, 'client'>,
+  ): Promise<ThreadReading | ReadMessage> {
     try {
-      return await pool.ask({ octets, ...order }, { transfer: [octets.buffer as ArrayBuffer] })
+      return await pool.askInTurn(() => ({ octets: new Uint8Array(raw), ...order }), {
+        who,
+        transfer: ({ octets }) => [octets.buffer as ArrayBuffer],
+      })
     } catch (error) {
       if (!(error instanceof ThreadStopped)) throw error
       if (error.why === 'busy') throw new ServiceError('overloaded', { reason: error.message })
@@ -70,7 +73,7 @@ export function createReturnReader(): ReturnReader {
   }
 
   return {
-    read: (raw, { returnPath, client }) => turns.inTurn(client, () => read(raw, { returnPath })),
+    read: (raw, { returnPath, client }) => read(raw, { returnPath, client }),
     async readLetter(raw) {
       const answer = await read(raw, { returnPath: undefined, isLetter: true })
       return ('letter' in answer && answer.letter) || NO_LETTER

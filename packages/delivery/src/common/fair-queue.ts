@@ -15,8 +15,8 @@ interface Waiting<T> {
 }
 
 /**
- * Items of several flows. Classes get turns by their weights, an urgent one first if there is a choice; the flows of a class take turns.
- * Stride scheduling: each turn of a class advances its pass by 1/weight, and the class with the smallest pass is next.
+ * Items of several flows. Classes get turns by their weights, which core's Rotation does not have, an urgent one first if there is a choice; the flows
+ * of a class take turns. Stride scheduling: each turn of a class advances its pass by 1/weight, and the class with the smallest pass is next.
  */
 export class FairQueue<T> {
   /** By class. The order of each map is that of the flows' turns. */

@@ -1,5 +1,5 @@
 import { type EventLoopUtilization, performance } from 'node:perf_hooks'
-import type { Flow } from '@postrider/core'
+import { type Flow, Tally } from '@postrider/core'
 import { flowKey } from '../common/fair-queue.ts'
 
 /** Conversations at once in the beginning, and within which the limit moves. */
@@ -28,7 +28,7 @@ export class Conversations {
   #active = 0
   /** Conversations in progress for long. They wait for their servers. */
   #slow = 0
-  readonly #ofFlow = new Map<number, number>()
+  readonly #ofFlow = new Tally<number>()
   /** The first {@link FEW} of each flow. */
   #few = 0
   readonly #waiting = new Set<Starter>()
@@ -45,7 +45,7 @@ export class Conversations {
   }
 
   mayStart(flow: Flow): boolean {
-    return !this.#isFull || (!this.#isFullOfFew && (this.#ofFlow.get(flowKey(flow)) ?? 0) < FEW)
+    return !this.#isFull || (!this.#isFullOfFew && this.#ofFlow.of(flowKey(flow)) < FEW)
   }
 
   get #counted(): number {
@@ -65,21 +65,14 @@ export class Conversations {
   }
 
   enter(flow: Flow): void {
-    const key = flowKey(flow)
-    const own = this.#ofFlow.get(key) ?? 0
     this.#active++
-    if (own < FEW) this.#few++
-    this.#ofFlow.set(key, own + 1)
+    if (this.#ofFlow.add(flowKey(flow), 1) <= FEW) this.#few++
   }
 
   /** Another conversation may start: at the destination that has waited longest. */
   leave(flow: Flow): void {
-    const key = flowKey(flow)
-    const left = (this.#ofFlow.get(key) ?? 0) - 1
     this.#active--
-    if (left < FEW) this.#few--
-    if (left > 0) this.#ofFlow.set(key, left)
-    else this.#ofFlow.delete(key)
+    if (this.#ofFlow.add(flowKey(flow), -1) < FEW) this.#few--
     this.#startWaiting()
   }
 

@@ -1,4 +1,4 @@
-import { type ClaimedDelivery, type DeliveryKey, type Flow, type LoadedMessage, measure } from '@postrider/core'
+import { type ClaimedDelivery, type DeliveryKey, type Flow, type LoadedMessage, measure, Tally } from '@postrider/core'
 import { flowKey } from '../common/fair-queue.ts'
 
 /** Maximum number of deliveries in flight per worker. */
@@ -24,11 +24,11 @@ const ACCOUNT_BYTES = 0.75 * MAX_BODY_BYTES.ofMany
 /** Deliveries claimed by this worker and not yet finished, and the remaining capacity. */
 export class InFlightDeliveries {
   readonly #keys = new Set<string>()
-  readonly #ofFlow = new Map<number, number>()
+  readonly #ofFlow = new Tally<number>()
   /** Number of deliveries in flight that share each loaded message. */
-  readonly #messages = new Map<LoadedMessage, number>()
+  readonly #messages = new Tally<LoadedMessage>()
   readonly #onCapacity: () => void
-  readonly #octetsOf = new Map<number, number>()
+  readonly #octetsOf = new Tally<number>()
   /** Bytes of all accounts, of each up to its share. */
   #octets = 0
   #slow = 0
@@ -49,13 +49,13 @@ export class InFlightDeliveries {
 
   /** Whether mail of the account may be claimed while there is capacity. */
   mayClaim({ accountId }: Pick<Flow, 'accountId'>): boolean {
-    return (this.#octetsOf.get(accountId) ?? 0) < ACCOUNT_BYTES
+    return this.#octetsOf.of(accountId) < ACCOUNT_BYTES
   }
 
   /** How many of a flow may be claimed in any case, because it has few in flight. `given`: to other flows by the same claim. */
   reserveFor(flow: Flow, given = 0): number {
     if (this.#octets >= MAX_BODY_BYTES.ofFew || !this.mayClaim(flow)) return 0
-    const own = this.#ofFlow.get(flowKey(flow)) ?? 0
+    const own = this.#ofFlow.of(flowKey(flow))
     return Math.max(Math.min(FEW - own, this.#left + MAX_RESERVED - given), 0)
   }
 
@@ -65,7 +65,7 @@ export class InFlightDeliveries {
 
   /** Whether the flow has few in flight compared with the average of all flows. */
   isSmall(flow: Flow): boolean {
-    return (this.#ofFlow.get(flowKey(flow)) ?? 0) * SMALL <= this.count / this.#ofFlow.size
+    return this.#ofFlow.of(flowKey(flow)) * SMALL <= this.count / this.#ofFlow.size
   }
 
   /** Number of deliveries in slow conversations. */
@@ -84,46 +84,25 @@ export class InFlightDeliveries {
   }
 
   take(delivery: ClaimedDelivery): void {
-    const key = flowKey(delivery)
     this.#keys.add(keyOf(delivery))
-    this.#ofFlow.set(key, (this.#ofFlow.get(key) ?? 0) + 1)
+    this.#ofFlow.add(flowKey(delivery), 1)
   }
 
   /** Counts the delivery's loaded message; a message shared by several deliveries counts once. */
   load(message: LoadedMessage): void {
-    const users = this.#messages.get(message) ?? 0
-    this.#messages.set(message, users + 1)
-    if (users === 0 && message.parts) this.#count(message.accountId, message.size)
+    const isFirst = this.#messages.add(message, 1) === 1
+    if (isFirst && message.parts) this.#count(message.accountId, message.size)
   }
 
   remove(delivery: ClaimedDelivery, message: LoadedMessage | undefined): void {
-    if (this.#keys.delete(keyOf(delivery))) this.#leave(flowKey(delivery))
-    if (message) this.#unload(message)
+    if (this.#keys.delete(keyOf(delivery))) this.#ofFlow.add(flowKey(delivery), -1)
+    if (message && this.#messages.add(message, -1) <= 0 && message.parts) this.#count(message.accountId, -message.size)
     this.#onCapacity()
   }
 
-  #leave(key: number): void {
-    const left = (this.#ofFlow.get(key) ?? 0) - 1
-    if (left > 0) this.#ofFlow.set(key, left)
-    else this.#ofFlow.delete(key)
-  }
-
-  #unload(message: LoadedMessage): void {
-    const users = (this.#messages.get(message) ?? 1) - 1
-    if (users > 0) {
-      this.#messages.set(message, users)
-      return
-    }
-    this.#messages.delete(message)
-    if (message.parts) this.#count(message.accountId, -message.size)
-  }
-
   #count(accountId: number, octets: number): void {
-    const before = this.#octetsOf.get(accountId) ?? 0
-    const after = before + octets
-    if (after === 0) this.#octetsOf.delete(accountId)
-    else this.#octetsOf.set(accountId, after)
-    this.#octets += Math.min(after, ACCOUNT_BYTES) - Math.min(before, ACCOUNT_BYTES)
+    const after = this.#octetsOf.add(accountId, octets)
+    this.#octets += Math.min(after, ACCOUNT_BYTES) - Math.min(after - octets, ACCOUNT_BYTES)
   }
 }
 

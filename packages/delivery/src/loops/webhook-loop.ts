@@ -1,4 +1,4 @@
-import { type Core, count, type Log, observe } from '@postrider/core'
+import { type Core, count, type Log, observe, Tally } from '@postrider/core'
 import { type Loop, runLoop } from './loop.ts'
 
 /**
@@ -14,7 +14,7 @@ const MAX_CHECK_MS = 5000
 export function runWebhookLoop({ core, log }: { core: Core; log: Log }): Loop {
   const running = new Set<Promise<void>>()
   /** Requests by account, with those of its subaccounts. */
-  const ofHolder = new Map<number, number>()
+  const ofHolder = new Tally<number>()
   const cut = new AbortController()
   let notified = true
   let checkedAt = -MAX_CHECK_MS
@@ -26,15 +26,6 @@ export function runWebhookLoop({ core, log }: { core: Core; log: Log }): Loop {
     notified = false
     checkedAt = performance.now()
     await core.webhooks.notice()
-  }
-
-  function enter(holder: number): void {
-    ofHolder.set(holder, (ofHolder.get(holder) ?? 0) + 1)
-  }
-  function leave(holder: number): void {
-    const left = (ofHolder.get(holder) ?? 1) - 1
-    if (left > 0) ofHolder.set(holder, left)
-    else ofHolder.delete(holder)
   }
 
   async function deliver(batch: NonNullable<Awaited<ReturnType<Core['webhooks']['claim']>>>[number]): Promise<void> {
@@ -62,10 +53,10 @@ export function runWebhookLoop({ core, log }: { core: Core; log: Log }): Loop {
         const batches = await core.webhooks.claim(SLOTS.all - running.size, busy)
         if (!batches) break
         for (const batch of batches) {
-          enter(batch.holder)
+          ofHolder.add(batch.holder, 1)
           const delivery = deliver(batch).finally(() => {
             running.delete(delivery)
-            leave(batch.holder)
+            ofHolder.add(batch.holder, -1)
             loop.wake()
           })
           running.add(delivery)

@@ -1,4 +1,4 @@
-import { type Core, isAddedTo, type LoadedMessage } from '@postrider/core'
+import { type Core, isAddedTo, type LoadedMessage, Tally } from '@postrider/core'
 import type { MessageOctets } from '../smtp/message-octets.ts'
 
 /** Bytes of large messages that are being sent. A server may be slow to take one. */
@@ -75,9 +75,9 @@ interface Work<B, T> {
 export class LargeBodies {
   readonly #bodies = new Map<string, LoadedBody>()
   /** Bytes being sent, by account and site. */
-  readonly #sendingOf = new Map<string, number>()
+  readonly #sendingOf = new Tally<string>()
   /** Messages that are being built, by account. */
-  readonly #buildsOf = new Map<string, number>()
+  readonly #buildsOf = new Tally<string>()
   #waiting: Waiting[] = []
   readonly #core: Pick<Core, 'messages'>
   readonly #siteShare: number
@@ -181,9 +181,8 @@ export class LargeBodies {
   }
 
   #isOverShare({ account, site, own }: Waiting, { sending }: Octets): boolean {
-    if (own.building > 0 && (this.#buildsOf.get(account) ?? 0) >= ACCOUNT_BUILDS) return true
-    const isOver = (holder: string, share: number): boolean =>
-      !hasRoom(this.#sendingOf.get(holder) ?? 0, sending, share)
+    if (own.building > 0 && this.#buildsOf.of(account) >= ACCOUNT_BUILDS) return true
+    const isOver = (holder: string, share: number): boolean => !hasRoom(this.#sendingOf.of(holder), sending, share)
     return isOver(site, this.#siteShare) || isOver(account, ACCOUNT_BYTES)
   }
 
@@ -198,7 +197,7 @@ export class LargeBodies {
     body.users++
     const use: Use = { octets: NOTHING, account, site, isAhead }
     this.#change(use, own)
-    if (own.building > 0) this.#countBuild(account, 1)
+    if (own.building > 0) this.#buildsOf.add(account, 1)
     enter({ message, use, body, isBuilt: own.building === 0 })
   }
 
@@ -221,13 +220,7 @@ export class LargeBodies {
   #endBuild(entered: Entered): void {
     if (entered.isBuilt) return
     entered.isBuilt = true
-    this.#countBuild(entered.use.account, -1)
-  }
-
-  #countBuild(account: string, change: 1 | -1): void {
-    const count = (this.#buildsOf.get(account) ?? 0) + change
-    if (count === 0) this.#buildsOf.delete(account)
-    else this.#buildsOf.set(account, count)
+    this.#buildsOf.add(entered.use.account, -1)
   }
 
   #change(use: Use, octets: Octets): void {
@@ -235,11 +228,7 @@ export class LargeBodies {
     this.#building += octets.building - use.octets.building
     this.#sending += sending
     if (use.isAhead) this.#ahead += sending
-    for (const holder of [use.account, use.site]) {
-      const sum = (this.#sendingOf.get(holder) ?? 0) + sending
-      if (sum === 0) this.#sendingOf.delete(holder)
-      else this.#sendingOf.set(holder, sum)
-    }
+    for (const holder of [use.account, use.site]) this.#sendingOf.add(holder, sending)
     use.octets = octets
   }
 }

@@ -9,6 +9,7 @@ import {
   verify,
 } from 'node:crypto'
 import { promisify } from 'node:util'
+import { createFairTurns } from '../../platform/concurrency/fair-turns.ts'
 import { invalidParameter } from '../../platform/errors.ts'
 import type { SealedColumn } from '../../platform/security/key-rotation.ts'
 import type { Secrets } from '../../platform/security/secrets.ts'
@@ -39,27 +40,11 @@ export type KeyMaker = (accountId: number, domain: string) => Promise<DkimKeyPai
 
 /**
  * Generates one key at a time: each occupies a thread of libuv's pool for a good part of a second, and the pool has
- * four threads for the whole process. Each account has at most one key in the queue, so an account that requests many
- * delays the others by one key only.
+ * four threads for the whole process. Accounts take turns, so one that requests many delays the others by one key only.
  */
 export function createKeyMaker(secrets: Secrets, givenKey?: GivenKey): KeyMaker {
-  const ofAccounts = new Map<number, Promise<unknown>>()
-  let previous: Promise<unknown> = Promise.resolve()
-  const enqueue = (domain: string): Promise<DkimKeyPair> => {
-    const made = previous.then(() => makeDkimKey(secrets, domain, givenKey))
-    previous = made.catch(() => {})
-    return made
-  }
-  return (accountId, domain) => {
-    const made = (ofAccounts.get(accountId) ?? Promise.resolve()).then(() => enqueue(domain))
-    const settled = made
-      .catch(() => {})
-      .finally(() => {
-        if (ofAccounts.get(accountId) === settled) ofAccounts.delete(accountId)
-      })
-    ofAccounts.set(accountId, settled)
-    return made
-  }
+  const turns = createFairTurns({ capacity: 1, waiting: Number.POSITIVE_INFINITY, each: Number.POSITIVE_INFINITY })
+  return (accountId, domain) => turns.take(String(accountId), () => makeDkimKey(secrets, domain, givenKey))
 }
 
 async function makeDkimKey(secrets: Secrets, domain: string, givenKey?: GivenKey): Promise<DkimKeyPair> {

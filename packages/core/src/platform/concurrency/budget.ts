@@ -1,3 +1,5 @@
+import { Tally } from './tally.ts'
+
 /**
  * Limits the bytes of message bodies that a process holds in memory. The caller reserves before it holds a body; if the
  * budget is used up, it rejects the request (503, 452) instead of running out of memory (P7).
@@ -28,25 +30,22 @@ const MAX_MESSAGE_SIZE = 32 * 1024 * 1024
 
 export function createByteBudget(total: number): ByteBudget {
   let used = 0
-  const held = new Map<number, number>()
+  const held = new Tally<number>()
   const most = total - Math.min(Math.ceil(total * RESERVED_FRACTION), Math.max(0, total - MAX_MESSAGE_SIZE))
-  const own = (octets: number, holder: number): number => (held.get(holder) ?? 0) + octets
+  const isSmall = (octets: number, holder: number): boolean => held.of(holder) + octets <= total * SMALL_HOLDER_FRACTION
   const fits = (octets: number, holder?: number): boolean =>
-    used + octets <= (holder === undefined || own(octets, holder) <= total * SMALL_HOLDER_FRACTION ? total : most)
+    used + octets <= (holder === undefined || isSmall(octets, holder) ? total : most)
   return {
     take(octets, holder) {
       if (!fits(octets, holder)) return false
-      if (holder !== undefined) held.set(holder, own(octets, holder))
+      if (holder !== undefined) held.add(holder, octets)
       used += octets
       return true
     },
     fits,
     give(octets, holder) {
       used -= octets
-      if (holder === undefined) return
-      const left = own(-octets, holder)
-      if (left > 0) held.set(holder, left)
-      else held.delete(holder)
+      if (holder !== undefined) held.add(holder, -octets)
     },
     get used() {
       return used

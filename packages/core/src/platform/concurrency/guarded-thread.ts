@@ -22,11 +22,11 @@ export interface ThreadBounds extends ThreadOptions {
   readonly idle?: number
 }
 
-export interface Asking<Part> {
+export interface Asking<Order, Part> {
   /** Those who have orders that wait take turns. */
   readonly who?: string | undefined
-  /** These objects become unusable for the caller. */
-  readonly transfer?: readonly Transferable[]
+  /** The objects of the order that are moved to the thread, not copied: they become unusable for the caller. */
+  readonly transfer?: (order: Order) => readonly Transferable[]
   readonly onPart?: ((part: Part) => void) | undefined
   /** It continues an order that was let in, and is not refused. */
   readonly isRest?: boolean
@@ -35,9 +35,9 @@ export interface Asking<Part> {
 /** Threads for work on untrusted input, whose cost cannot be predicted. */
 export interface ThreadPool<Order, Answer, Part = never> {
   /** Runs an order. Throws ThreadStopped, `overloaded` if too many orders are waiting, and the errors of the work. */
-  ask(order: Order, asking?: Asking<Part>): Promise<Answer>
+  ask(order: Order, asking?: Asking<Order, Part>): Promise<Answer>
   /** As `ask`, with an order that is made when its turn has come. `isFirst`: the thread has had no other. Throws what `make` throws. */
-  askInTurn(make: (isFirst: boolean) => Order, asking?: Asking<Part>): Promise<Answer>
+  askInTurn(make: (isFirst: boolean) => Order, asking?: Asking<Order, Part>): Promise<Answer>
   close(): Promise<void>
 }
 
@@ -56,7 +56,7 @@ const IDLE_TIMEOUT = 60_000
 
 interface Waiting<Order, Answer, Part> {
   readonly make: (isFirst: boolean) => Order
-  readonly asking: Asking<Part>
+  readonly asking: Asking<Order, Part>
   readonly settle: PromiseWithResolvers<Answer>
 }
 
@@ -92,7 +92,7 @@ export function createThreadPool<Order, Answer, Part = never>(bounds: ThreadBoun
     }
   }
 
-  async function askInTurn(make: (isFirst: boolean) => Order, asking: Asking<Part> = {}): Promise<Answer> {
+  async function askInTurn(make: (isFirst: boolean) => Order, asking: Asking<Order, Part> = {}): Promise<Answer> {
     const { who = '', isRest = false } = asking
     if (closed) throw ending()
     if (!isRest && (queue.size >= most || queue.countOf(who) >= each)) {
@@ -125,7 +125,7 @@ class GuardedThread<Order, Answer, Part> {
   readonly #thread: WatchedThread<Order>
   readonly #onEnd: (thread: GuardedThread<Order, Answer, Part>) => void
   readonly #ready = Promise.withResolvers<void>()
-  #current: (PromiseWithResolvers<Answer> & Pick<Asking<Part>, 'onPart'>) | undefined
+  #current: (PromiseWithResolvers<Answer> & Pick<Asking<Order, Part>, 'onPart'>) | undefined
   #isFirst = true
   #stopped = false
   #idle: NodeJS.Timeout | undefined
@@ -147,7 +147,7 @@ class GuardedThread<Order, Answer, Part> {
     return this.#thread.alive && !this.#stopped
   }
 
-  async serve(make: (isFirst: boolean) => Order, { transfer, onPart }: Asking<Part>): Promise<Answer> {
+  async serve(make: (isFirst: boolean) => Order, { transfer, onPart }: Asking<Order, Part>): Promise<Answer> {
     clearTimeout(this.#idle)
     try {
       await this.#ready.promise
@@ -156,7 +156,7 @@ class GuardedThread<Order, Answer, Part> {
       const settle = Promise.withResolvers<Answer>()
       this.#current = { ...settle, onPart }
       this.#thread.setBusy(true)
-      this.#thread.send(order, transfer)
+      this.#thread.send(order, transfer?.(order))
       return await settle.promise
     } finally {
       this.#thread.setBusy(false)

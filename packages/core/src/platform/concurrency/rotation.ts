@@ -1,13 +1,18 @@
+import { Tally } from './tally.ts'
+
 /** Milliseconds for which a thread is kept free for others after an item of another holder. */
 const OTHERS_FOR = 10_000
 
-/** Items that wait for their turn, each of a holder. Holders have turns in rotation, so that many items of one delay those of others by one. */
+/**
+ * Items that wait for their turn, each of a holder: the queue of FairTurns and of thread pools. Holders have turns in rotation, so that many items of
+ * one delay those of others by one.
+ */
 export class Rotation<T> {
   /** By holder; the first has the next turn. */
   readonly #queues = new Map<string, T[]>()
   #size = 0
   /** Items that have begun, by holder. */
-  readonly #begun = new Map<string, number>()
+  readonly #begun = new Tally<string>()
   #latest: string | undefined
   /** When the holder of the latest item was last another one than before it; performance.now(). */
   #changed = Number.NEGATIVE_INFINITY
@@ -50,18 +55,11 @@ export class Rotation<T> {
     const hasOthers = performance.now() - this.#changed < OTHERS_FOR
     const most = hasOthers ? Math.max(1, threads - 1) : threads
     for (const [holder, own] of this.#queues) {
-      const begun = this.#begun.get(holder) ?? 0
-      if (begun >= most) continue
-      this.#begun.set(holder, begun + 1)
-      return { item: this.#take(holder, own), end: () => this.#end(holder) }
+      if (this.#begun.of(holder) >= most) continue
+      this.#begun.add(holder, 1)
+      return { item: this.#take(holder, own), end: () => void this.#begun.add(holder, -1) }
     }
     return undefined
-  }
-
-  #end(holder: string): void {
-    const begun = (this.#begun.get(holder) ?? 1) - 1
-    if (begun === 0) this.#begun.delete(holder)
-    else this.#begun.set(holder, begun)
   }
 
   #take(holder: string, own: T[]): T {

@@ -1,6 +1,5 @@
 import { createThreadPool, ThreadStopped } from '../../platform/concurrency/guarded-thread.ts'
 import { ServiceError } from '../../platform/errors.ts'
-import { createClientTurns } from '../client-turns.ts'
 import type { Unreadable } from './read/limits.ts'
 import type { DmarcReading, TlsReading } from './read/report-reading.ts'
 import type { SigningKeys } from './signing-keys.ts'
@@ -32,31 +31,30 @@ export interface ReportReader {
 }
 
 export function createReportReader(): ReportReader {
-  const turns = createClientTurns()
   const pool = createThreadPool<ReportOrder, ThreadReport>({
     name: 'aggregate report reading',
     url: new URL('./report-thread.ts', import.meta.url),
     // 50 MiB of records take 0.8 s, of empty elements 1 s.
     threads: 1,
-    waiting: 200,
+    waiting: 500,
     mostCpu: 10_000,
     longest: 60_000,
     heap: 256,
   })
 
-  async function read(raw: Buffer, keys: SigningKeys): Promise<ReadReport> {
-    const octets = new Uint8Array(raw)
-    try {
-      return await pool.ask({ octets, keys }, { transfer: [octets.buffer as ArrayBuffer] })
-    } catch (error) {
-      if (!(error instanceof ThreadStopped)) throw error
-      if (error.why === 'busy') throw new ServiceError('overloaded', { reason: error.message })
-      return { reading: { kind: 'failed' }, sender: '', signer: undefined }
-    }
-  }
-
   return {
-    read: (raw, keys, client) => turns.inTurn(client, () => read(raw, keys)),
+    async read(raw, keys, who) {
+      try {
+        return await pool.askInTurn(() => ({ octets: new Uint8Array(raw), keys }), {
+          who,
+          transfer: ({ octets }) => [octets.buffer as ArrayBuffer],
+        })
+      } catch (error) {
+        if (!(error instanceof ThreadStopped)) throw error
+        if (error.why === 'busy') throw new ServiceError('overloaded', { reason: error.message })
+        return { reading: { kind: 'failed' }, sender: '', signer: undefined }
+      }
+    },
     close: () => pool.close(),
   }
 }

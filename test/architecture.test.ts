@@ -31,7 +31,18 @@ const ROOMS = [
  * files of the root that are not listed are above all rooms.
  */
 const ORDER: Readonly<Record<string, readonly string[]>> = {
-  api: ['http', 'large-calls', 'doors.ts', 'v2', 'openapi.ts', 'v3', 'tracking', 'operator', 'docs', 'open-doors.ts'],
+  api: [
+    'http',
+    'large-calls',
+    'entry-points.ts',
+    'v2',
+    'openapi.ts',
+    'v3',
+    'tracking',
+    'operator',
+    'docs',
+    'register-entry-points.ts',
+  ],
   cli: [
     'command.ts',
     'table.ts',

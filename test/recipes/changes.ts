@@ -122,13 +122,13 @@ export const RULE = {
     'packages/core/src/messages/rules/rules.ts',
     `  {
     name: 'a subject is not exclamation marks alone',
-    doors: EVERY,
+    entryPoints: EVERY,
     check: ({ subject, nameOf }) => {
       if (/^!+$/.test(subject ?? '')) throw invalidParameter(nameOf('subject'), 'must not be exclamation marks alone')
     },
   },
 `,
-    "  { name: 'nor do the detailed fields', doors: EVERY, check: checkDetails },\n",
+    "  { name: 'nor do the detailed fields', entryPoints: EVERY, check: checkDetails },\n",
   ],
   test: ['test/api/v2/send-email-subject.test.ts', RULE_TEST],
 } as const satisfies Readonly<Record<string, Edit>>

@@ -2,7 +2,7 @@ import { type Config, type Core, createByteBudget, type Log, ServiceError, type 
 import { type AnswerBadAddress, dashboard } from '@postrider/dashboard'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { docs } from './docs/index.ts'
-import { FRAME } from './doors.ts'
+import { FRAME } from './entry-points.ts'
 import { exportLinks } from './export-links.ts'
 import { health } from './health.ts'
 import { routeOtherMethods } from './http/known-paths.ts'
@@ -11,9 +11,9 @@ import { measureRequests } from './http/request-metrics.ts'
 import { trackUnusedConnections } from './http/unused-connections.ts'
 import { createLargeCalls } from './large-calls/index.ts'
 import { doLargeWork } from './large-calls/large-work.ts'
-import { openDoors } from './open-doors.ts'
 import { openapi } from './openapi.ts'
 import { operator } from './operator/index.ts'
+import { registerEntryPoints } from './register-entry-points.ts'
 import { tracking, withoutTrail } from './tracking/index.ts'
 import { sendFailure, V2_FORM } from './v2/envelope.ts'
 import { sendRefusal, V3_FORM } from './v3/refusal.ts'
@@ -119,6 +119,6 @@ export async function buildApp({
     doLargeWork: (work) => doLargeWork(largeCalls, work),
   })
   app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/app', 302))
-  await openDoors(app, { core, publicUrl: config.publicUrl, entrance: { budget, largeCalls, isStopping } })
+  await registerEntryPoints(app, { core, publicUrl: config.publicUrl, entrance: { budget, largeCalls, isStopping } })
   return app
 }

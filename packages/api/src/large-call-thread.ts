@@ -16,9 +16,9 @@ import {
   requireDatabase,
 } from '@postrider/core'
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
-import { FRAME } from './doors.ts'
+import { FRAME } from './entry-points.ts'
 import type { LargeAnswer, LargeCall, Order, Report, Start } from './large-calls/messages.ts'
-import { openDoors } from './open-doors.ts'
+import { registerEntryPoints } from './register-entry-points.ts'
 
 /**
  * Bytes of heap and buffers above which memory is released although the call was light: one that uses a large stored template or
@@ -58,7 +58,7 @@ async function serve(): Promise<void> {
     done()
   })
   app.decorate('draining', new AbortController().signal)
-  await openDoors(app, { core, publicUrl: config.publicUrl, letIn: () => caller.getStore() as Principal })
+  await registerEntryPoints(app, { core, publicUrl: config.publicUrl, letIn: () => caller.getStore() as Principal })
   await app.ready()
 
   const say = (report: Report, transfer: ArrayBuffer[] = []): void => port.postMessage(report, transfer)

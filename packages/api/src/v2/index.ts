@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { type Principal, ServiceError } from '@postrider/core'
 import type { FastifyInstance, HTTPMethods } from 'fastify'
-import type { Doors } from '../doors.ts'
+import type { EntryPointOptions } from '../entry-points.ts'
 import { reserveAsItComes, reserveBody, reserveStream } from '../http/body-budget.ts'
 import { clientAddress } from '../http/client-address.ts'
 import { type KnownPath, refuseOtherMethods } from '../http/known-paths.ts'
@@ -45,7 +45,7 @@ function knownPaths(): Path[] {
  * The v2 Web API. The outer scope handles the error format, 404 and 405; the inner one checks the key, so that 404 and 405 come
  * first (contract section 3: 404/405, 100, 101, 102, 115, then the body).
  */
-export async function v2(app: FastifyInstance, { core, entrance, letIn }: Doors): Promise<void> {
+export async function v2(app: FastifyInstance, { core, entrance, letIn }: EntryPointOptions): Promise<void> {
   app.setErrorHandler(sendFailure)
   // A hook rather than handlers, which run only after the body was read.
   app.addHook('onRequest', async (request) => {

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { ServiceError } from '@postrider/core'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Doors } from '../doors.ts'
+import type { EntryPointOptions } from '../entry-points.ts'
 import { reserveAsItComes, reserveBody } from '../http/body-budget.ts'
 import { clientAddress } from '../http/client-address.ts'
 import { methodOf, refuseOtherMethods, unreachable } from '../http/known-paths.ts'
@@ -18,7 +18,7 @@ import { sendRefusal } from './refusal.ts'
  * The v3 Web API. The outer scope handles the error format, 404, 405 and CORS; the inner one checks the key. The order of checks
  * is the contract's (2.4): method, key, content type, size, UTF-8, JSON, then the operation.
  */
-export async function v3(app: FastifyInstance, { core, publicUrl, entrance, letIn }: Doors): Promise<void> {
+export async function v3(app: FastifyInstance, { core, publicUrl, entrance, letIn }: EntryPointOptions): Promise<void> {
   const setCorsHeaders = corsHeaders(publicUrl)
   app.setErrorHandler(sendRefusal)
   app.setNotFoundHandler(unreachable)

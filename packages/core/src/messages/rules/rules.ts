@@ -60,7 +60,7 @@ type Check = (submission: Submission, facts: Facts, lookups: Lookups) => Facts |
 
 export interface Rule {
   readonly name: string
-  readonly doors: readonly EntryPoint[]
+  readonly entryPoints: readonly EntryPoint[]
   readonly check: Check
 }
 
@@ -73,32 +73,32 @@ const DETAILED: readonly EntryPoint[] = ['v3', 'smtp']
  * The rules for submissions, in order of precedence: of several errors the client gets the first (v2 contract section 3, tested).
  */
 export const RULES: readonly Rule[] = [
-  { name: 'the account may send', doors: EVERY, check: ({ principal }) => accountMaySend(principal) },
-  { name: 'a sender is given', doors: EVERY, check: senderNamed },
-  { name: 'no field exceeds its limits or injects header fields', doors: EVERY, check: checkFields },
-  { name: 'nor do the detailed fields', doors: EVERY, check: checkDetails },
-  { name: 'the class exists, and the deadline is within its limits', doors: EVERY, check: checkUrgency },
-  { name: 'the TLS level exists', doors: EVERY, check: checkTls },
-  { name: 'the sender is on an active domain of the account', doors: EVERY, check: senderActive },
-  { name: 'a recipient is given', doors: EVERY, check: recipientNamed },
-  { name: 'the number of recipients is within the limit', doors: EVERY, check: recipientsCounted },
-  { name: 'an account on trial sends to its own address only', doors: EVERY, check: trialRecipients },
-  { name: 'the copies are within the size limit', doors: EVERY, check: checkCopies },
-  { name: 'the key allows this mail', doors: EVERY, check: keyAllows },
-  { name: 'the data of each recipient can be stored', doors: DETAILED, check: checkKept },
-  { name: 'the batch accepts messages', doors: DETAILED, check: batchOpen },
+  { name: 'the account may send', entryPoints: EVERY, check: ({ principal }) => accountMaySend(principal) },
+  { name: 'a sender is given', entryPoints: EVERY, check: senderNamed },
+  { name: 'no field exceeds its limits or injects header fields', entryPoints: EVERY, check: checkFields },
+  { name: 'nor do the detailed fields', entryPoints: EVERY, check: checkDetails },
+  { name: 'the class exists, and the deadline is within its limits', entryPoints: EVERY, check: checkUrgency },
+  { name: 'the TLS level exists', entryPoints: EVERY, check: checkTls },
+  { name: 'the sender is on an active domain of the account', entryPoints: EVERY, check: senderActive },
+  { name: 'a recipient is given', entryPoints: EVERY, check: recipientNamed },
+  { name: 'the number of recipients is within the limit', entryPoints: EVERY, check: recipientsCounted },
+  { name: 'an account on trial sends to its own address only', entryPoints: EVERY, check: trialRecipients },
+  { name: 'the copies are within the size limit', entryPoints: EVERY, check: checkCopies },
+  { name: 'the key allows this mail', entryPoints: EVERY, check: keyAllows },
+  { name: 'the data of each recipient can be stored', entryPoints: DETAILED, check: checkKept },
+  { name: 'the batch accepts messages', entryPoints: DETAILED, check: batchOpen },
   // Over SMTP, X-SMTPAPI is checked before: its sender is notified.
-  { name: 'the pool of sources exists', doors: ['v3'], check: poolKnown },
-  { name: 'the template of the entry point is looked up', doors: DETAILED, check: keyedTemplateFound },
-  { name: 'a subject is given', doors: HTTP, check: subjectNamed },
-  { name: 'the template exists', doors: EVERY, check: templateKnown },
-  { name: 'content is given', doors: HTTP, check: contentNamed },
-  { name: 'the attachments exist', doors: HTTP, check: attachmentsKnown },
-  { name: 'the variables of the template have values', doors: EVERY, check: variablesGiven },
-  { name: 'merged values do not break headers', doors: EVERY, check: mergedHeadersFit },
-  { name: 'substituted values do not break headers', doors: DETAILED, check: substitutedFit },
-  { name: 'merged content is within the size limit', doors: EVERY, check: mergedContentFits },
-  { name: 'the schedule is not too far ahead', doors: EVERY, check: scheduleNear },
+  { name: 'the pool of sources exists', entryPoints: ['v3'], check: poolKnown },
+  { name: 'the template of the entry point is looked up', entryPoints: DETAILED, check: keyedTemplateFound },
+  { name: 'a subject is given', entryPoints: HTTP, check: subjectNamed },
+  { name: 'the template exists', entryPoints: EVERY, check: templateKnown },
+  { name: 'content is given', entryPoints: HTTP, check: contentNamed },
+  { name: 'the attachments exist', entryPoints: HTTP, check: attachmentsKnown },
+  { name: 'the variables of the template have values', entryPoints: EVERY, check: variablesGiven },
+  { name: 'merged values do not break headers', entryPoints: EVERY, check: mergedHeadersFit },
+  { name: 'substituted values do not break headers', entryPoints: DETAILED, check: substitutedFit },
+  { name: 'merged content is within the size limit', entryPoints: EVERY, check: mergedContentFits },
+  { name: 'the schedule is not too far ahead', entryPoints: EVERY, check: scheduleNear },
 ]
 
 /**
@@ -108,8 +108,8 @@ export const RULES: readonly Rule[] = [
 export async function validate(submission: Submission, lookups: Lookups): Promise<Facts> {
   const work = longWork()
   let facts: Facts = {}
-  for (const { doors, check } of RULES) {
-    if (!doors.includes(submission.door)) continue
+  for (const { entryPoints, check } of RULES) {
+    if (!entryPoints.includes(submission.door)) continue
     const checked = check(submission, facts, lookups)
     // Most rules return synchronously. Awaiting only the others saves a microtask turn per rule on the hot path.
     const more = checked instanceof Promise ? await checked : checked

@@ -39,10 +39,10 @@ function summary(
   { from, recipients, door, size, acceptedAt }: MessageDetails,
 ): Html {
   const words = messagesWords(language)
-  const doors: Readonly<Record<string, string>> = words.doors
+  const entryPoints: Readonly<Record<string, string>> = words.entryPoints
   const dot = html`<span class="faint wide-only">·</span>`
   return html`<p class="row dim"><span class="any">${from}</span>${dot}<span>${words.recipientCount(format.number(recipients), recipients === 1)}
-    </span>${dot}<span>${doors[door] ?? door}</span>${dot}<span>${format.size(size)}</span>${dot}${format.time(acceptedAt)}</p>`
+    </span>${dot}<span>${entryPoints[door] ?? door}</span>${dot}<span>${format.size(size)}</span>${dot}${format.time(acceptedAt)}</p>`
 }
 
 const WAITING: ReadonlySet<string> = new Set(['scheduled', 'queued', 'deferred'])

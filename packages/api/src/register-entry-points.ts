@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify'
-import type { Doors } from './doors.ts'
+import type { EntryPointOptions } from './entry-points.ts'
 import { v2 } from './v2/index.ts'
 import { v3 } from './v3/index.ts'
 
 /** Registers the routes of v2 and v3. */
-export async function openDoors(app: FastifyInstance, doors: Doors): Promise<void> {
+export async function registerEntryPoints(app: FastifyInstance, options: EntryPointOptions): Promise<void> {
   app.decorateRequest('principal')
   app.decorateRequest('fileParts')
   app.decorateRequest('octets')
   // v2.1 is only announced; existing operations are served under both prefixes (v2 contract section 1).
-  for (const prefix of ['/v2', '/v2.1']) await app.register(v2, { prefix, ...doors })
-  await app.register(v3, { prefix: '/v3', ...doors })
+  for (const prefix of ['/v2', '/v2.1']) await app.register(v2, { prefix, ...options })
+  await app.register(v3, { prefix: '/v3', ...options })
 }

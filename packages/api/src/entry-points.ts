@@ -22,7 +22,7 @@ export const FRAME = {
   },
 } as const satisfies FastifyServerOptions
 
-export interface Doors {
+export interface EntryPointOptions {
   readonly core: Core
   /** Base URL of the service, for links in responses. */
   readonly publicUrl: string

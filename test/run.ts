@@ -35,7 +35,7 @@ const IDLE = 0.15
 const LOOK_EVERY_MS = 300
 /** Seconds a file may take. The fault journeys take as long as they are told to, and have timeouts of their own. */
 const PATIENCE = process.env.FAULT_SECONDS || process.argv.some((file) => file.endsWith('.fault.ts')) ? 4 * 3600 : 300
-/** Files that judge how long something takes: they run one at a time, and few others beside them. */
+/** Files that evaluate how long something takes: they run one at a time, and few others beside them. */
 const TIMED = [
   'test/hostile/quick.test.ts',
   'test/hostile/search.test.ts',

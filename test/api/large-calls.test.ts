@@ -8,7 +8,7 @@ import { limitHere } from '../helpers/turns.ts'
 import { until } from '../helpers/until.ts'
 import { asForm, call, FORM, JSON_TYPE, messageIdOf, refused } from './call.ts'
 
-/** Calls that are costly to read, judge or store, and what they cost everybody else: processor time of the main loop. */
+/** Calls that are costly to read, evaluate or store, and what they cost everybody else: processor time of the main loop. */
 const service = await makeService(t)
 const base = await service.openApi()
 const sender = await service.makeSender()

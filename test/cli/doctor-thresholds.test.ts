@@ -21,7 +21,7 @@ const CHECKS = [...databaseChecks, ...loadChecks, ...replicationChecks, ...netwo
 const bare = createReadings({ config: readConfig({}), env: {}, recipient: undefined, sql: undefined })
 
 /** What a check says of a state that a test database cannot be brought into; no statement is run. */
-async function judged(name: string, state: object): Promise<string> {
+async function evaluated(name: string, state: object): Promise<string> {
   const readings = { ...bare, sql: () => undefined, ...state } as unknown as Readings
   const { checks, notChecked } = await examine(
     CHECKS.filter((check) => check.name === name),
@@ -35,7 +35,7 @@ async function judged(name: string, state: object): Promise<string> {
 
 t.test('long transactions and forgotten prepared ones are named with their session', async (t) => {
   const of = (seconds: number, prepared: object[] = []) =>
-    judged('transactions', {
+    evaluated('transactions', {
       activity: async () => ({ transactions: [{ pid: 99, seconds, program: 'psql', state: 'idle' }], prepared }),
     })
   t.match(await of(300), /^ok: the oldest has been open for 5 min$/)
@@ -47,16 +47,16 @@ t.test('long transactions and forgotten prepared ones are named with their sessi
 
 t.test('dead rows count from a hundred thousand on, where they are more than the live ones', async (t) => {
   const of = (dead: number, live = 10) =>
-    judged('dead rows', { tables: async () => ({ dead: [{ table: 'delivery_queue', dead, live }] }) })
+    evaluated('dead rows', { tables: async () => ({ dead: [{ table: 'delivery_queue', dead, live }] }) })
   t.match(await of(100_000), /^ok: /)
   t.match(await of(100_001), /^warn: .*delivery_queue \(100001\); fix: .*VACUUM \(ANALYZE\) delivery_queue$/)
   t.match(await of(900_000, 900_001), /^ok: /)
   t.match(await of(5 * MILLION + 1), /^bad: /)
 })
 
-t.test('transaction ids are judged by the older of both kinds', async (t) => {
+t.test('transaction ids are evaluated by the older of both kinds', async (t) => {
   const of = (transactionAge: number, multixactAge = 0) =>
-    judged('transaction ids', { server: async () => ({ transactionAge, multixactAge }) })
+    evaluated('transaction ids', { server: async () => ({ transactionAge, multixactAge }) })
   t.match(await of(600 * MILLION), /^ok: the oldest transaction id is 600 million transactions old$/)
   t.match(await of(0, 601 * MILLION), /^warn: .*601 million.*; fix: .*VACUUM \(FREEZE\)/)
   t.match(await of(1501 * MILLION), /^bad: .*at 2,100 million the server accepts no writes/)
@@ -65,7 +65,7 @@ t.test('transaction ids are judged by the older of both kinds', async (t) => {
 t.test('slots without a reader, and standbys that are far behind', async (t) => {
   const GB = 2 ** 30
   const slots = (retained: number, isActive = false, walStatus = 'extended') =>
-    judged('replication slots', {
+    evaluated('replication slots', {
       replication: async () => ({ slots: [{ name: 'old', isActive, retained, walStatus }], standbys: [] }),
     })
   t.match(await slots(GB), /^ok: /)
@@ -77,7 +77,7 @@ t.test('slots without a reader, and standbys that are far behind', async (t) => 
   t.match(await slots(17 * GB, true), /^ok: /, 'it has a reader')
   t.match(await slots(0, false, 'lost'), /^bad: /)
   const lag = (behind: number, lag: number, state = 'streaming') =>
-    judged('replication lag', {
+    evaluated('replication lag', {
       replication: async () => ({ slots: [], standbys: [{ name: 's1', behind, lag, state, sync: 'async' }] }),
     })
   t.match(await lag(64 * 2 ** 20, 30), /^ok: /)
@@ -90,14 +90,14 @@ t.test('slots without a reader, and standbys that are far behind', async (t) => 
 
 t.test('free connections and waiting locks', async (t) => {
   const connections = (connections: number) =>
-    judged('connections', {
+    evaluated('connections', {
       server: async () => ({ connections, maxConnections: 100, reservedConnections: 3 }),
       activity: async () => ({ programs: [] }),
       workers: async () => [],
     })
   t.match(await connections(93), /^ok: 93 of 97 are in use/)
   t.match(await connections(94), /^bad: .*; fix: set max_connections to at least 130/)
-  const locks = (blocked: number) => judged('locks', { activity: async () => ({ blocked }) })
+  const locks = (blocked: number) => evaluated('locks', { activity: async () => ({ blocked }) })
   t.match(await locks(0), /^ok: /)
   t.match(await locks(2), /^warn: 2 sessions waited/)
 })
@@ -109,7 +109,7 @@ t.test('a certificate is renewed in time: from 21 days on it is a warning, from 
     const server = createServer(certificate)
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const publicUrl = `https://localhost:${(server.address() as AddressInfo).port}`
-    const found = await judged('certificate of the public URL', { config: { ...bare.config, publicUrl } })
+    const found = await evaluated('certificate of the public URL', { config: { ...bare.config, publicUrl } })
     server.close()
     return found
   }
@@ -140,7 +140,7 @@ t.test('the MTA-STS policies of the own domains list their mail hosts', async (t
     SERVICE_DOMAIN: 'service.example',
     OPERATOR_MAIL: 'op@example.org',
   })
-  const found = () => judged('MTA-STS', { config })
+  const found = () => evaluated('MTA-STS', { config })
   t.equal(await found(), 'ok: no policy for bounce.service.example, service.example')
   const options = { dns, authority, address: '127.9.0.1', port }
   const policy = { mode: 'enforce', mx: ['mail.service.example'] }

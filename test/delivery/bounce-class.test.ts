@@ -247,19 +247,19 @@ t.test(
       { reason: string }[]
     >
     const wrong: string[] = []
-    let judged = 0
+    let evaluated = 0
     for (const [file, [report]] of Object.entries(reports)) {
       const expected = REASONS[report?.reason ?? '']
       const text = readFileSync(corpusPath(`bounces/${file}`), 'latin1')
       const quoted = /^diagnostic-code: *smtp; *(\d{3}(?:[^\r\n]|\r?\n[ \t])*)/im.exec(text)?.[1]?.replace(/\s+/g, ' ')
       if (!expected || !quoted) continue
-      judged++
+      evaluated++
       const found = classOf(quoted.replace(/^(\d{3})-/, '$1 '))
       if (found !== expected) wrong.push(`${found}, not ${expected}: ${quoted}`)
     }
     t.comment(wrong.join('\n'))
-    t.ok(judged > 40, `${judged} replies`)
-    t.ok(wrong.length <= judged * 0.05, `${wrong.length} of ${judged} wrong`)
+    t.ok(evaluated > 40, `${evaluated} replies`)
+    t.ok(wrong.length <= evaluated * 0.05, `${wrong.length} of ${evaluated} wrong`)
   },
 )
 

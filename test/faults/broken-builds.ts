@@ -32,7 +32,7 @@ for (const broken of BREAKS) {
     const why = run.status === 0 ? undefined : /^ {4}not ok \d+ - (.*)$/m.exec(run.stdout)?.[1]
     if (why === undefined) survivors++
     process.stdout.write(
-      `${judged(run.status, why)}: a build that ${broken.name} (${broken.journey})${why ? `: ${why}` : ''}\n`,
+      `${evaluated(run.status, why)}: a build that ${broken.name} (${broken.journey})${why ? `: ${why}` : ''}\n`,
     )
   } finally {
     rmSync(copy, { recursive: true, force: true })
@@ -40,7 +40,7 @@ for (const broken of BREAKS) {
 }
 process.exitCode = survivors === 0 ? 0 : 1
 
-function judged(status: number | null, why: string | undefined): string {
+function evaluated(status: number | null, why: string | undefined): string {
   if (why !== undefined) return 'failed, as it must'
   return status === 0 ? 'PASSED, BUT MUST NOT' : 'FAILED WITHOUT A TEST'
 }

@@ -57,20 +57,23 @@ t.test(
     )
     await moveClock(service.sql, '10 minutes')
     await until('an empty queue', () => isEmpty(service.sql`select 1 from delivery_queue limit 1`), 60_000)
-    const judged = await ledger.judge(sink)
+    const evaluated = await ledger.evaluate(sink)
     const longest = longestOf(ledger.answers)
     t.comment(
       `figures: frozen ${FREEZES.map((ms) => ms / 1000).join(
         ', ' + '',
-      )} s: not ready after ${list(turned)} s, resumed after ${list(resumed)} s, longest call ${longest.toFixed(1)} s, codes ${codes(ledger.answers)}; ${figures(judged)}`,
+      )} s: not ready after ${list(turned)} s, resumed after ${list(resumed)} s, longest call ${longest.toFixed(1)} s, codes ${codes(ledger.answers)}; ${figures(evaluated)}`,
     )
     t.ok(Math.max(...turned) <= 3.5, 'readiness turns within 3 s')
     t.ok(longest <= 10, 'every call is answered in time')
     t.ok(Math.max(...resumed) <= 15, 'work resumes within 15 s')
-    t.strictSame(judged.lost, [], 'nothing acknowledged is lost')
-    t.strictSame(judged.unmarked, [], 'each extra copy is marked indeterminate')
-    t.strictSame(judged.unfinished, [], 'every delivery has a final state')
-    t.ok(judged.recovered.length <= 8 * FREEZES.length * 2, 'only what was on its way is stored though it was refused')
+    t.strictSame(evaluated.lost, [], 'nothing acknowledged is lost')
+    t.strictSame(evaluated.unmarked, [], 'each extra copy is marked indeterminate')
+    t.strictSame(evaluated.unfinished, [], 'every delivery has a final state')
+    t.ok(
+      evaluated.recovered.length <= 8 * FREEZES.length * 2,
+      'only what was on its way is stored though it was refused',
+    )
     t.notOk(
       ledger.answers.some(({ code }) => code === 500),
       'a frozen database is nobody’s fault',

@@ -63,10 +63,10 @@ t.test(
 
     rmSync(filler)
     await machine.start()
-    const judged = await machine.judge()
-    t.comment(`figures: 3 starts on a full disk, ${figures(judged)}`)
-    t.strictSame(judged.lost, [])
-    t.strictSame(judged.unfinished, [])
+    const evaluated = await machine.evaluate()
+    t.comment(`figures: 3 starts on a full disk, ${figures(evaluated)}`)
+    t.strictSame(evaluated.lost, [])
+    t.strictSame(evaluated.unfinished, [])
     t.equal(await machine.running.end('SIGTERM'), 0)
   },
 )

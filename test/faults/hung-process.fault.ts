@@ -29,13 +29,13 @@ t.test(
     const before = ledger.acknowledged.size
     await until('mail to be taken again', () => ledger.acknowledged.size > before + 50, 60_000)
     await load.stop()
-    const judged = await machine.judge()
-    t.comment(`figures: replaced after ${seconds.map((one) => one.toFixed(1)).join(', ')} s, ${figures(judged)}`)
+    const evaluated = await machine.evaluate()
+    t.comment(`figures: replaced after ${seconds.map((one) => one.toFixed(1)).join(', ')} s, ${figures(evaluated)}`)
     for (const one of seconds) t.ok(one <= 65, `replaced after ${one.toFixed(1)} s`)
     t.match(running.stdout, /^api hangs \(no heartbeat for 30 s\); stopping it$/m)
-    t.strictSame(judged.lost, [])
-    t.strictSame(judged.unmarked, [])
-    t.strictSame(judged.unfinished, [])
+    t.strictSame(evaluated.lost, [])
+    t.strictSame(evaluated.unmarked, [])
+    t.strictSame(evaluated.unfinished, [])
     t.equal(await running.end('SIGTERM'), 0)
   },
 )

@@ -13,8 +13,8 @@ export interface Machine {
   readonly running: Installation
   /** Starts everything again; throws with what it said when it does not come up. Answers the milliseconds it took. */
   start(): Promise<number>
-  /** Lets the queue run empty and judges: what was acknowledged and never arrived nor got a final state and event is lost. */
-  judge(): Promise<Judgement & { readonly unrecorded: readonly string[] }>
+  /** Lets the queue run empty and evaluates: what was acknowledged and never arrived nor got a final state and event is lost. */
+  evaluate(): Promise<Judgement & { readonly unrecorded: readonly string[] }>
 }
 
 export async function openMachine(t: Test, sink: Sink, extra: Record<string, string> = {}): Promise<Machine> {
@@ -42,9 +42,9 @@ export async function openMachine(t: Test, sink: Sink, extra: Record<string, str
       running = await startRunning(t, env)
       return performance.now() - from
     },
-    async judge() {
+    async evaluate() {
       await untilEmpty(watched.sql)
-      return { ...(await ledger.judge(sink)), unrecorded: await unrecorded(watched.sql) }
+      return { ...(await ledger.evaluate(sink)), unrecorded: await unrecorded(watched.sql) }
     },
   }
 }

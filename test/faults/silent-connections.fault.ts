@@ -50,7 +50,7 @@ t.test(
     )
     await moveClock(service.sql, '10 minutes')
     await until('an empty queue', () => isEmpty(service.sql`select 1 from delivery_queue limit 1`), 60_000)
-    const judged = await ledger.judge(sink)
+    const evaluated = await ledger.evaluate(sink)
     const longest = Math.max(...ledger.answers.map(({ milliseconds }) => milliseconds)) / 1000
     const starts = keepers.map(({ name, starts }) => `${name} ${starts}`).join(', ')
     t.comment(
@@ -58,14 +58,14 @@ t.test(
         .map((seconds) => seconds.toFixed(1))
         .join(
           ', ' + '',
-        )} s, not ready after ${notReady.toFixed(1)} s, longest call ${longest.toFixed(1)} s, starts: ${starts}; ${figures(judged)}`,
+        )} s, not ready after ${notReady.toFixed(1)} s, longest call ${longest.toFixed(1)} s, starts: ${starts}; ${figures(evaluated)}`,
     )
     t.ok(Math.max(...resumed) <= 15, 'work resumes within 15 s')
     t.ok(notReady <= 8, 'a process that can not reach its database says so')
     t.ok(longest <= 15, 'every call is answered within 15 s')
-    t.strictSame(judged.lost, [], 'nothing acknowledged is lost')
-    t.strictSame(judged.unmarked, [], 'each extra copy is marked indeterminate')
-    t.strictSame(judged.unfinished, [], 'every delivery has a final state')
+    t.strictSame(evaluated.lost, [], 'nothing acknowledged is lost')
+    t.strictSame(evaluated.unmarked, [], 'each extra copy is marked indeterminate')
+    t.strictSame(evaluated.unfinished, [], 'every delivery has a final state')
     t.strictSame(
       [...new Set(ledger.answers.map(({ code }) => code))].filter((code) => ![0, 200, 250, 451, 503].includes(code)),
       [],

@@ -116,15 +116,15 @@ t.test(
       async () => (await service.sql`select 1 from delivery_queue limit 1`).length === 0,
       60_000,
     )
-    const judged = await ledger.judge(sink)
-    t.comment(`figures: ${figures(judged)}`)
+    const evaluated = await ledger.evaluate(sink)
+    t.comment(`figures: ${figures(evaluated)}`)
     t.strictSame(
       ledger.answers.filter(({ code }) => code !== 200 && code !== 250).map(({ door, code }) => `${door} ${code}`),
       [],
     )
-    t.strictSame(judged.lost, [])
-    t.strictSame(judged.unmarked, [])
-    t.strictSame(judged.unexpected, [])
-    t.ok(judged.acknowledged > 1000)
+    t.strictSame(evaluated.lost, [])
+    t.strictSame(evaluated.unmarked, [])
+    t.strictSame(evaluated.unexpected, [])
+    t.ok(evaluated.acknowledged > 1000)
   },
 )

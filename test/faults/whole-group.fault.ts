@@ -34,15 +34,15 @@ t.test(
       starts.push(Math.round(await machine.start()))
     }
     await load.stop()
-    const judged = await machine.judge()
+    const evaluated = await machine.evaluate()
     t.comment(
-      `figures: ${KILLS} kills of everything, started again in ${starts.join(', ')} ms, ${figures(judged)}, ${judged.unmarked.length} of them not marked`,
+      `figures: ${KILLS} kills of everything, started again in ${starts.join(', ')} ms, ${figures(evaluated)}, ${evaluated.unmarked.length} of them not marked`,
     )
-    t.ok(judged.acknowledged > KILLS * 50, 'there was load')
-    t.strictSame(judged.lost, [], 'nothing acknowledged is lost')
-    t.strictSame(judged.unexpected, [], 'nothing was delivered that nobody sent')
-    t.strictSame(judged.unfinished, [], 'every delivery has a final state')
-    t.strictSame(judged.unrecorded, [], 'and an event that says so')
+    t.ok(evaluated.acknowledged > KILLS * 50, 'there was load')
+    t.strictSame(evaluated.lost, [], 'nothing acknowledged is lost')
+    t.strictSame(evaluated.unexpected, [], 'nothing was delivered that nobody sent')
+    t.strictSame(evaluated.unfinished, [], 'every delivery has a final state')
+    t.strictSame(evaluated.unrecorded, [], 'and an event that says so')
     t.equal(await machine.running.end('SIGTERM'), 0)
   },
 )

@@ -26,7 +26,7 @@ export interface Watched {
 }
 
 /**
- * What was sent, what was acknowledged, what arrived: the judge of every journey with faults. Each message has a recipient of
+ * What was sent, what was acknowledged, what arrived: the check of every journey with faults. Each message has a recipient of
  * its own, so the sink tells which one it saw, and how often.
  */
 export class Ledger {
@@ -132,7 +132,7 @@ export class Ledger {
   }
 
   /** The four classes of Jepsen's queue checker. */
-  async judge(sink: Sink): Promise<Judgement> {
+  async evaluate(sink: Sink): Promise<Judgement> {
     const copies = new Map<string, number>()
     for (const { to } of sink.messages) for (const address of to) copies.set(address, (copies.get(address) ?? 0) + 1)
     const rows = await this.#service.sql<{ recipient: string; state: string; marks: number }[]>`

@@ -26,7 +26,7 @@ function slowness(): number {
 
 /**
  * Whether no more than this time has passed since `began` of performance.now(), or as much more as this machine is slower now: for what
- * happens within a time by design. Work is judged by {@link processorTimeOf}.
+ * happens within a time by design. Work is evaluated by {@link processorTimeOf}.
  */
 export function isInTime(began: number, milliseconds: number): boolean {
   const took = performance.now() - began

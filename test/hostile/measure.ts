@@ -14,7 +14,7 @@ export interface Cost {
   readonly stuck: boolean
   /** Milliseconds of processor time of all threads. */
   readonly processor: number
-  /** What a second client waited for one answer; it hangs on what else the machine does, and is not judged. */
+  /** What a second client waited for one answer; it hangs on what else the machine does, and is not evaluated. */
   readonly waits: Waits
   /** MiB. */
   readonly peak: number

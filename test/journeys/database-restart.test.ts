@@ -53,11 +53,11 @@ t.test(
       60_000,
     )
 
-    const judged = await ledger.judge(sink)
-    t.comment(`figures: 3 falls, ${figures(judged)}`)
-    t.strictSame(judged.lost, [], 'nothing acknowledged is lost')
-    t.strictSame(judged.unmarked, [], 'each extra copy is marked indeterminate')
-    t.strictSame(judged.unfinished, [], 'every delivery has a final state')
+    const evaluated = await ledger.evaluate(sink)
+    t.comment(`figures: 3 falls, ${figures(evaluated)}`)
+    t.strictSame(evaluated.lost, [], 'nothing acknowledged is lost')
+    t.strictSame(evaluated.unmarked, [], 'each extra copy is marked indeterminate')
+    t.strictSame(evaluated.unfinished, [], 'every delivery has a final state')
 
     // As after a failover: the old primary comes back as the standby of the new one.
     writeFileSync(join(dataDir, 'postgres', 'standby.signal'), '')

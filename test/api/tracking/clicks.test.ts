@@ -135,7 +135,7 @@ t.test('a link works permanently: also when its message is forgotten, and then n
   await ask(link(message, SHOP))
   await ask(pixel(message))
   const { service, sender } = readers
-  // What waits to be judged when he is forgotten goes too.
+  // What waits to be classified when he is forgotten goes too.
   await service.core.privacy.forget(sender.accountId, ['anna@harbor.example'])
   await readers.pass(120)
   while (await service.core.privacy.forgetSome());
@@ -185,7 +185,7 @@ t.test(
   },
 )
 
-for (const act of ['judged', 'unsubscribed'] as const) {
+for (const act of ['classified', 'unsubscribed'] as const) {
   t.test(`a recipient who is erased while they are ${act} leaves nothing behind`, async (t) => {
     const { service, sender } = readers
     const person = `${act}@harbor.example`
@@ -197,8 +197,8 @@ for (const act of ['judged', 'unsubscribed'] as const) {
     await forgetting`
       update finished_deliveries set recipient = 'forgotten-1', recipient_key = 'forgotten-1' where message_id = ${message}::uuid`
     const acting =
-      act === 'judged'
-        ? service.core.tracking.judge().then(() => 0)
+      act === 'classified'
+        ? service.core.tracking.classify().then(() => 0)
         : ask(leave(message), { method: 'POST', body: 'List-Unsubscribe=One-Click' }).then(({ status }) => status)
     await until('it to wait', async () => {
       const waiting = await forgetting`
@@ -209,7 +209,7 @@ for (const act of ['judged', 'unsubscribed'] as const) {
     })
     await forgetting`commit`
     forgetting.release()
-    t.equal(await acting, act === 'judged' ? 0 : 410)
+    t.equal(await acting, act === 'classified' ? 0 : 410)
     t.strictSame(await seen(message), [])
     const held = await service.core.suppressions.holding(sender.accountId, person)
     t.strictSame([...held], [])

@@ -54,7 +54,7 @@ t.test('thousands of clicks on one link delay no events of others', async (t) =>
     Array.from({ length: 12_000 }, (_, at) => ({ recipientNo: 0, link: 1, ago: 100 - at / 1000 })),
   )
   await store(other, [{ recipientNo: 0, link: 1, ago: 200 }])
-  t.equal(await service.core.tracking.judge(), true)
+  t.equal(await service.core.tracking.classify(), true)
   const events = await service.sql`select message_id from events
      where type = 'clicked' and message_id = any(${[message, other]}::uuid[])`
   t.equal(events.length, 50 + 1)

@@ -152,13 +152,13 @@ t.test('all links of a message at once are a machine, the first of them too', as
 })
 
 t.test(
-  'a scanner that follows one link after the other is known by its neighbours, also when some are judged before',
+  'a scanner that follows one link after the other is known by its neighbours, also when some are classified before',
   async (t) => {
     const message = await deliver()
     for (let at = 0; at < 4; at++) {
       await ask(link(message, `${SHOP}${at}`, { link: at }))
       await pass(1.5)
-      while (await readers.service.core.tracking.judge());
+      while (await readers.service.core.tracking.classify());
     }
     t.strictSame(
       (await seen(message)).map(({ detail }) => detail.machine),

@@ -45,9 +45,9 @@ t.test(
 t.test('only the first open of a person is the first, however many come at once', async (t) => {
   const message = await deliver(['lena@harbor.example', 'piet@harbor.example'])
   await Promise.all(Array.from({ length: 20 }, (_, at) => ask(pixel(message, { recipientNo: at % 2 }))))
-  const judging = Array.from({ length: 4 }, () => service.core.tracking.judge())
+  const classifying = Array.from({ length: 4 }, () => service.core.tracking.classify())
   await readers.pass(10)
-  await Promise.all([...judging, ...Array.from({ length: 4 }, () => service.core.tracking.judge())])
+  await Promise.all([...classifying, ...Array.from({ length: 4 }, () => service.core.tracking.classify())])
   await ask(pixel(message))
   const events = await seen(message)
   t.equal(events.length, 21)

@@ -81,7 +81,7 @@ export async function makeReaders(t: Test, settings: Record<string, string> = {}
       call(base, { method: 'GET', path, headers: { 'user-agent': BROWSER, ...headers }, ...options }),
     async seen(messageId) {
       await pass(10)
-      while (await service.core.tracking.judge());
+      while (await service.core.tracking.classify());
       const events = await service.sql<StoredEvent[]>`
         select type, recipient_no as "recipientNo", detail from events
          where message_id = ${messageId}::uuid and type = any(${BY_READERS}) order by occurred_at, id`

@@ -122,7 +122,7 @@ t.test('a limited key, its successors and the keys it made share one allowance',
   await moveClock(service.sql, '0 hours')
 })
 
-t.test('a key narrowed a moment ago is judged by what it is now', async (t) => {
+t.test('a key narrowed a moment ago is evaluated by what it is now', async (t) => {
   const sender = await service.makeSender()
   const key = await done(sender.apiKey, '/keys', { name: 'key' })
   t.equal((await ask(key.api_key, '/getKeys', {})).status, 200, 'known to the process with all it may do')

@@ -32,7 +32,7 @@ for (const { name, routes, input } of PAGED) {
     routes.flatMap(([path, ...methods]) => methods.map((method) => [String(method), path] as const)),
   )
   for (const [method, path] of methods) {
-    t.test(`${method} ${path} judges ${counts.join(' and ')} as all others do`, async (t) => {
+    t.test(`${method} ${path} evaluates ${counts.join(' and ')} as all others do`, async (t) => {
       for (const parameter of counts) {
         const taken = [0, 1, -1, 5000, '', '2', ' 3 ', '007', 99_999_999_999]
         for (const value of taken) {

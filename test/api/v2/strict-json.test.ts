@@ -136,7 +136,7 @@ const AS_JSON = [
   'application/octet-stream',
   'application/jsonx',
 ]
-t.test('whatever its type is called, a JSON body is taken, and judged by the same rules', async (t) => {
+t.test('whatever its type is called, a JSON body is taken, and evaluated by the same rules', async (t) => {
   for (const type of AS_JSON) {
     t.equal((await post(text, type)).status, 200, type)
     refused(t, await post(JSON.stringify({ ...good, recipient: 1, subject: '' }), type), [400, 116], type)

@@ -133,7 +133,7 @@ t.test('what a small body by gzip becomes is bounded', async (t) => {
   t.equal((await post(text)).status, 200, 'and the next call is answered')
 })
 
-t.test('the key is judged before the encoding, and no body needs none', async (t) => {
+t.test('the key is evaluated before the encoding, and no body needs none', async (t) => {
   const headers = { ...encoded('br'), api_key: 'nope' }
   refused(t, await call(base, { headers, body: 'x' }), [401, 101])
   const none = await call(base, {

@@ -7,14 +7,14 @@ import { envelopeTo, submissionOf } from '../submission.ts'
 const service = await makeService(t)
 const sender = await service.makeSender()
 const htmlOf = (html: string) => ({ content: { kind: 'parts', html, text: undefined, amp: undefined } }) as const
-const judge = async (extra: Parameters<typeof submissionOf>[2]) =>
+const evaluate = async (extra: Parameters<typeof submissionOf>[2]) =>
   service.core.messages.validateOnly(await submissionOf(service, sender, extra))
 
-await judge({})
+await evaluate({})
 
 t.test('five million merge tags, or as many beginnings of some, delay no others', async (t) => {
   for (const html of ['[%a%]'.repeat(5_000_000), '[%'.repeat(12_000_000), `[%a${' '.repeat(25_000_000)}`]) {
-    const longest = await longestTurnOf(150, () => judge(htmlOf(html)))
+    const longest = await longestTurnOf(150, () => evaluate(htmlOf(html)))
     t.ok(longest < 150, `${longest} ms`)
   }
 })
@@ -23,7 +23,7 @@ t.test('ten thousand recipients with a subject full of tags delay no others', as
   const envelopes = Array.from({ length: 10_000 }, (_, at) =>
     envelopeTo(`r${at}@harbor.example`, { attributes: { a: 'b' } }),
   )
-  const longest = await longestTurnOf(150, () => judge({ subject: '[%a%]'.repeat(600), envelopes }))
+  const longest = await longestTurnOf(150, () => evaluate({ subject: '[%a%]'.repeat(600), envelopes }))
   t.ok(longest < 150, `${longest} ms`)
 })
 
@@ -31,7 +31,7 @@ t.test(
   'content of more different merge tags than are counted is refused, but not where they are plain text',
   async (t) => {
     const html = Array.from({ length: 100_001 }, (_, at) => `[%n${at}%]`).join('')
-    t.equal(await refused(judge(htmlOf(html))), 'parameterInvalid')
-    await judge({ ...htmlOf(html), door: 'v3', literal: true })
+    t.equal(await refused(evaluate(htmlOf(html))), 'parameterInvalid')
+    await evaluate({ ...htmlOf(html), door: 'v3', literal: true })
   },
 )

@@ -228,7 +228,7 @@ t.test('a worker that was taken over claims nothing more', async (t) => {
 })
 
 t.test(
-  'a worker judges no other while its own heartbeats do not arrive, nor in the first moments after that',
+  'a worker evaluates no other while its own heartbeats do not arrive, nor in the first moments after that',
   async (t) => {
     const { service, clock, observer } = await makeQueue(t)
     const own = await service.core.deliveries.register({ host: 'own.example', pid: 1 })

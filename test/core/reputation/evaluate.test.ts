@@ -14,7 +14,7 @@ interface Outcomes {
   readonly complained?: number
 }
 
-/** Writes the events of these outcomes, has them counted, and judges. */
+/** Writes the events of these outcomes, has them counted, and evaluates. */
 async function happened({ accountId }: Sender, { sent = 0, bounced = 0, complained = 0 }: Outcomes) {
   const add = (type: string, count: number, detail: object) => sql`
     insert into events (occurred_at, account_id, type, message_id, recipient_no, detail)
@@ -24,10 +24,10 @@ async function happened({ accountId }: Sender, { sent = 0, bounced = 0, complain
   await add('bounced', bounced, { attempt: 1, class: 'bad-mailbox' })
   await add('complained', complained, {})
   await countAll(service)
-  return judgeAll()
+  return evaluateAll()
 }
 
-async function judgeAll() {
+async function evaluateAll() {
   const all = []
   for (let more = true; more; ) {
     const found = await reputation.evaluateSome()
@@ -115,12 +115,12 @@ t.test('the rules of an account are its own, or those of the installation', asyn
   t.match(await happened(strict, { sent: 970, bounced: 30 }), [{ rule: 'bounces', after: 'slowed' }])
   await reputation.setRules(lax.accountId, null)
   t.match(
-    await judgeAll(),
+    await evaluateAll(),
     [
       { before: 'warned', after: 'held' },
       { before: 'warned', after: 'held' },
     ],
-    'judged again at once',
+    'evaluated again at once',
   )
   t.match(await reputation.show(lax.accountId), { rules: 'standard', hasOwnRules: false })
   await t.rejects(reputation.setRules(lax.accountId, 'lax'), /\[rules\] is invalid: must be none/)
@@ -132,7 +132,7 @@ t.test('the rules none end what holds mail, and leave a warning', async (t) => {
   const { accountId } = await service.makeSender()
   await happened({ accountId } as Sender, { sent: 300, bounced: 30 })
   await reputation.setRules(accountId, 'none')
-  t.match(await judgeAll(), [{ accountId, rule: 'bounces', before: 'slowed', after: 'warned' }])
+  t.match(await evaluateAll(), [{ accountId, rule: 'bounces', before: 'slowed', after: 'warned' }])
   t.strictSame(
     (await core.deliveries.limits.accountHolds()).filter((hold) => hold.accountId === accountId),
     [],
@@ -268,7 +268,7 @@ t.test('ten workers write one event', async (t) => {
   await reputation.release(sender.accountId)
 })
 
-t.test('what is counted while an account is judged is judged, too', async (t) => {
+t.test('what is counted while an account is evaluated is evaluated, too', async (t) => {
   const sender = await service.makeSender()
   const { accountId } = sender
   await happened(sender, { sent: 10, bounced: 1 })
@@ -283,9 +283,9 @@ t.test('what is counted while an account is judged is judged, too', async (t) =>
       select c.transaction::text as after, max(e.transaction::text::bigint)::text as to
         from event_cursors c join events e on e.transaction > c.transaction where c.name = 'numbers' group by 1`
     await reputation.count(transaction, batch as { after: string; to: string })
-    t.strictSame(await judgeAll(), [], 'it is not committed yet')
+    t.strictSame(await evaluateAll(), [], 'it is not committed yet')
   })
-  t.match(await judgeAll(), [{ accountId, rule: 'unknown-recipients', after: 'held' }])
+  t.match(await evaluateAll(), [{ accountId, rule: 'unknown-recipients', after: 'held' }])
   // Counts the same events once more, which must not become due in a later test.
   await happened(sender, {})
   await reputation.release(accountId)
@@ -314,16 +314,16 @@ t.test(
     await happened(stormy, { sent: 100, bounced: 90 })
     await moveClock(sql, '25 hours')
     await happened(slowed, { sent: 5000 })
-    t.strictSame(await judgeAll(), [], 'the figures are good now, and must stay so')
+    t.strictSame(await evaluateAll(), [], 'the figures are good now, and must stay so')
     t.match(await holdsOf(slowed), [{ level: 'warned' }])
     await moveClock(sql, '51 hours')
     t.match(
-      (await judgeAll()).filter(({ accountId }) => accountId === slowed.accountId),
+      (await evaluateAll()).filter(({ accountId }) => accountId === slowed.accountId),
       [{ rule: 'bounces', after: 'good' }],
     )
     t.strictSame(await holdsOf(slowed), [])
     await moveClock(sql, '200 hours')
-    await judgeAll()
+    await evaluateAll()
     t.match(
       (await holdsOf(stormy)).map(({ rule }) => rule),
       ['unknown-recipients'],

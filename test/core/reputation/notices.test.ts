@@ -24,7 +24,7 @@ interface Mail {
   readonly text: string
 }
 
-/** Outcomes of an account's mail, counted and judged. */
+/** Outcomes of an account's mail, counted and evaluated. */
 async function happened({ accountId }: Sender, { sent, bounced }: { sent: number; bounced: number }) {
   await sql`
     insert into events (occurred_at, account_id, type, message_id, recipient_no, detail)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { figuresOf, type HourCounts } from '../../../packages/core/src/reputation/figures.ts'
-import { type Judged, judge, judgeRecovery } from '../../../packages/core/src/reputation/rules.ts'
+import { applyRecoveryRules, applyRules, type Evaluated } from '../../../packages/core/src/reputation/rules.ts'
 
 const NOW = new Date('2026-03-04T12:30:00Z')
 const hour = (hoursAgo: number, counts: Partial<HourCounts>): HourCounts => ({
@@ -12,7 +12,7 @@ const hour = (hoursAgo: number, counts: Partial<HourCounts>): HourCounts => ({
   ...counts,
 })
 
-function judged(hours: readonly HourCounts[], more: Partial<Judged> = {}): Judged {
+function evaluated(hours: readonly HourCounts[], more: Partial<Evaluated> = {}): Evaluated {
   return {
     figures: figuresOf(hours, NOW),
     rules: 'standard',
@@ -22,11 +22,11 @@ function judged(hours: readonly HourCounts[], more: Partial<Judged> = {}): Judge
     ...more,
   }
 }
-const levels = (of: Judged) => judge(of).map(({ rule, level, classes }) => [rule, level, [...classes]])
+const levels = (of: Evaluated) => applyRules(of).map(({ rule, level, classes }) => [rule, level, [...classes]])
 
 t.test('hard bounces warn, slow and hold at 4, 6 and 10 % of the outcomes of a day', async (t) => {
   // Five hours ago, so that none of them is a storm.
-  const of = (hard: number) => judged([hour(5, { delivered: 1000 - hard, hard })])
+  const of = (hard: number) => evaluated([hour(5, { delivered: 1000 - hard, hard })])
   t.strictSame(levels(of(39)), [])
   t.strictSame(levels(of(40)), [['bounces', 'warned', []]])
   t.strictSame(levels(of(60)), [['bounces', 'slowed', [1, 2]]])
@@ -37,43 +37,45 @@ t.test('hard bounces warn, slow and hold at 4, 6 and 10 % of the outcomes of a d
 })
 
 t.test('a provider that defers a fifth of the attempts causes a warning, with its share', async (t) => {
-  const of = (...deferrals: Judged['deferrals']) => judged([hour(0, { delivered: 1000 })], { deferrals })
+  const of = (...deferrals: Evaluated['deferrals']) => evaluated([hour(0, { delivered: 1000 })], { deferrals })
   const at = (provider: string, deferred: number, attempts: number) => ({ provider, deferred, attempts })
   t.strictSame(levels(of(at('google', 199, 1000))), [])
   t.strictSame(levels(of(at('google', 200, 1000))), [['policy-deferrals', 'warned', []]])
   t.strictSame(levels(of(at('google', 49, 200))), [], 'few deferrals say nothing')
   t.strictSame(levels(of(at('google', 50, 199))), [], 'nor do few attempts')
   t.strictSame(levels(of(at('google', 1000, 1000))), [['policy-deferrals', 'warned', []]], 'nothing is slowed')
-  t.match(judge(of(at('google', 300, 1000), at('yahoo', 10, 5000), at('icloud', 100, 200))), [
+  t.match(applyRules(of(at('google', 300, 1000), at('yahoo', 10, 5000), at('icloud', 100, 200))), [
     { figures: { deferred: 400, attempts: 1200, google: 0.3, icloud: 0.5 } },
   ])
   t.strictSame(levels({ ...of(at('google', 100, 1000)), rules: 'strict' }), [['policy-deferrals', 'warned', []]])
-  t.equal(judgeRecovery(of(at('google', 100, 1000))).length, 1, 'until it is less than a tenth')
-  t.equal(judgeRecovery(of(at('google', 99, 1000))).length, 0)
+  t.equal(applyRecoveryRules(of(at('google', 100, 1000))).length, 1, 'until it is less than a tenth')
+  t.equal(applyRecoveryRules(of(at('google', 99, 1000))).length, 0)
 })
 
 t.test('few outcomes say nothing', async (t) => {
-  t.strictSame(levels(judged([hour(5, { delivered: 160, hard: 39 })])), [])
-  t.strictSame(levels(judged([hour(5, { delivered: 161, hard: 39 })])), [['bounces', 'held', [2]]])
-  t.strictSame(levels(judged([hour(5, { delivered: 300, hard: 19 })])), [], 'nor do fewer than 20 bounces')
+  t.strictSame(levels(evaluated([hour(5, { delivered: 160, hard: 39 })])), [])
+  t.strictSame(levels(evaluated([hour(5, { delivered: 161, hard: 39 })])), [['bounces', 'held', [2]]])
+  t.strictSame(levels(evaluated([hour(5, { delivered: 300, hard: 19 })])), [], 'nor do fewer than 20 bounces')
 })
 
 t.test('the last 1000 outcomes count if a day had fewer', async (t) => {
   const quiet = [hour(2, { delivered: 10 }), hour(30, { delivered: 400, hard: 100 }), hour(60, { delivered: 600 })]
-  t.match(judge(judged(quiet)), [{ rule: 'bounces', level: 'slowed', figures: { bounces: 100, outcomes: 1110 } }])
-  t.strictSame(levels(judged([hour(2, { delivered: 1000 }), ...quiet.slice(1)])), [], 'not the ones before them')
+  t.match(applyRules(evaluated(quiet)), [
+    { rule: 'bounces', level: 'slowed', figures: { bounces: 100, outcomes: 1110 } },
+  ])
+  t.strictSame(levels(evaluated([hour(2, { delivered: 1000 }), ...quiet.slice(1)])), [], 'not the ones before them')
 })
 
 t.test('normal mail is held, too, if bounces go on for an hour while bulk mail is held', async (t) => {
   const hours = [hour(0, { delivered: 100, hard: 30 }), hour(5, { delivered: 400, hard: 100 })]
-  t.strictSame(levels(judged(hours)), [['bounces', 'held', [2]]])
-  t.strictSame(levels(judged(hours, { isBulkHeld: true })), [['bounces', 'held', [1, 2]]])
-  t.strictSame(levels(judged(hours.slice(1), { isBulkHeld: true })), [['bounces', 'held', [2]]])
+  t.strictSame(levels(evaluated(hours)), [['bounces', 'held', [2]]])
+  t.strictSame(levels(evaluated(hours, { isBulkHeld: true })), [['bounces', 'held', [1, 2]]])
+  t.strictSame(levels(evaluated(hours.slice(1), { isBulkHeld: true })), [['bounces', 'held', [2]]])
 })
 
 t.test('fifty unknown recipients within an hour hold all mail, if they are a tenth', async (t) => {
-  const rules = (...hours: HourCounts[]) => judge(judged(hours)).map(({ rule }) => rule)
-  t.match(judge(judged([hour(0, { delivered: 450, hard: 50 })]))[0], {
+  const rules = (...hours: HourCounts[]) => applyRules(evaluated(hours)).map(({ rule }) => rule)
+  t.match(applyRules(evaluated([hour(0, { delivered: 450, hard: 50 })]))[0], {
     rule: 'unknown-recipients',
     level: 'held',
     classes: [0, 1, 2],
@@ -91,13 +93,13 @@ t.test('fifty unknown recipients within an hour hold all mail, if they are a ten
 
 t.test('ten times the mail of the busiest hour of a week slows an account to twice that hour', async (t) => {
   const history = [hour(50, { accepted: 700 }), hour(100, { accepted: 300 }), hour(170, { accepted: 5 })]
-  const of = (accepted: number) => judged([hour(0, { accepted }), ...history])
+  const of = (accepted: number) => evaluated([hour(0, { accepted }), ...history])
   t.strictSame(levels(of(7000)), [])
-  t.match(judge(of(7001)), [{ rule: 'sudden-volume', level: 'slowed', classes: [1, 2], rate: 1400 }])
-  const small = judged([hour(0, { accepted: 1001 }), hour(50, { accepted: 10 }), hour(170, {})])
-  t.match(judge(small), [{ rule: 'sudden-volume', rate: 1000 }], 'not slower than what is never too much')
+  t.match(applyRules(of(7001)), [{ rule: 'sudden-volume', level: 'slowed', classes: [1, 2], rate: 1400 }])
+  const small = evaluated([hour(0, { accepted: 1001 }), hour(50, { accepted: 10 }), hour(170, {})])
+  t.match(applyRules(small), [{ rule: 'sudden-volume', rate: 1000 }], 'not slower than what is never too much')
   t.strictSame(
-    levels(judged([hour(0, { accepted: 90_000 }), hour(100, { accepted: 10 })])),
+    levels(evaluated([hour(0, { accepted: 90_000 }), hour(100, { accepted: 10 })])),
     [],
     'a new account has no usual volume',
   )
@@ -107,10 +109,10 @@ t.test('a newsletter every week or month is the usual volume', async (t) => {
   for (const every of [168, 336, 600]) {
     const sent = (hoursAgo: number) => hour(hoursAgo, { accepted: 5000 })
     const before = [every, 2 * every].filter((hoursAgo) => hoursAgo < 720).map(sent)
-    t.strictSame(levels(judged([sent(0), ...before, hour(700, {})])), [], `every ${every} hours`)
+    t.strictSame(levels(evaluated([sent(0), ...before, hour(700, {})])), [], `every ${every} hours`)
   }
   t.strictSame(
-    levels(judged([hour(0, { accepted: 5000 }), hour(700, {})])),
+    levels(evaluated([hour(0, { accepted: 5000 }), hour(700, {})])),
     [],
     'nor is the first mail of an account too much',
   )
@@ -118,24 +120,24 @@ t.test('a newsletter every week or month is the usual volume', async (t) => {
 
 t.test('normal mail is slowed while bulk mail is held, at half of the busiest hour of the day', async (t) => {
   const hours = [hour(0, { delivered: 20 }), hour(5, { delivered: 3000, hard: 400 })]
-  t.match(judge(judged(hours)), [{ level: 'held', classes: [2], rate: 1500 }])
+  t.match(applyRules(evaluated(hours)), [{ level: 'held', classes: [2], rate: 1500 }])
   const early = [hour(0, { delivered: 190, hard: 15 }), hour(8, { delivered: 10, hard: 5 })]
-  t.match(judge(judged(early)), [{ level: 'slowed', rate: 200 }], 'never less than 200 per hour')
+  t.match(applyRules(evaluated(early)), [{ level: 'slowed', rate: 200 }], 'never less than 200 per hour')
 })
 
 t.test('complaints are compared with the deliveries to those who report them', async (t) => {
   const of = (complained: number, delivered: number) =>
-    judged([hour(0, { delivered: 90_000 })], { complaints: { complained, delivered } })
+    evaluated([hour(0, { delivered: 90_000 })], { complaints: { complained, delivered } })
   t.strictSame(levels(of(4, 10)), [], 'four say nothing')
   t.strictSame(levels(of(5, 5001)), [])
   t.strictSame(levels(of(5, 5000)), [['complaints', 'warned', []]])
-  t.match(judge(of(9, 3000)), [{ level: 'slowed', rate: 45_000 }])
+  t.match(applyRules(of(9, 3000)), [{ level: 'slowed', rate: 45_000 }])
   t.strictSame(levels(of(10, 2000)), [['complaints', 'held', [2]]])
-  t.match(judge(of(5, 0)), [{ level: 'held', figures: { share: 1 } }], 'also if no delivery is known')
+  t.match(applyRules(of(5, 0)), [{ level: 'held', figures: { share: 1 } }], 'also if no delivery is known')
 })
 
 t.test('a hold keeps its reason until the figures are below half of the first limit', async (t) => {
-  const of = (hard: number) => judgeRecovery(judged([hour(5, { delivered: 10_000 - hard, hard })]))
+  const of = (hard: number) => applyRecoveryRules(evaluated([hour(5, { delivered: 10_000 - hard, hard })]))
   t.equal(of(200).length, 1)
   t.equal(of(199).length, 0)
 })
@@ -170,7 +172,7 @@ t.test('eight days of ordinary traffic hold and slow no account', async (t) => {
           part[name] = Math.round((part[name] * minutes) / 60)
         const figures = figuresOf([part, ...hours.slice(1)], new Date(at.getTime() + minutes * 60_000))
         const complaints = { complained: figures.recent.complained, delivered: figures.recent.delivered }
-        const found = judge({ figures, rules: 'standard', complaints, deferrals: [], isBulkHeld: false })
+        const found = applyRules({ figures, rules: 'standard', complaints, deferrals: [], isBulkHeld: false })
         if (found.some(({ level }) => level !== 'warned')) t.fail(`hour ${no}: ${JSON.stringify(found)}`)
       }
     }

@@ -24,7 +24,7 @@ t.test(
       const lock = (recipientNo: number) =>
         locker`select from delivery_queue where recipient_no = ${recipientNo} for update`
       await lock(0)
-      const judging = core.tracking.judge()
+      const judging = core.tracking.classify()
       await untilBlocked(locker, 1)
       await lock(1)
       return { done: judging }

@@ -86,7 +86,7 @@ const TEXTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     enhanced: 'enhanced status codes that match',
     expiresAt: 'ISO 8601',
     filter: 'deliveries that are concerned',
-    figures: 'numbers that the rule has evaluated by',
+    figures: 'numbers that the rule has judged by',
     finishedAt: 'null while it is running',
     from: 'file: the providers’ file; default: the settings; otherwise the rule of an override',
     generalRules: 'back-off rules for all destinations',

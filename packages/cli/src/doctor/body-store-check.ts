@@ -14,7 +14,7 @@ async function check({ config, sql }: Readings): Promise<Finding | undefined> {
   if (!config.bodyStore) return undefined
   const store = createObjectStore(config.bodyStore)
   try {
-    return await judge(store, sql())
+    return await evaluate(store, sql())
   } catch (error) {
     return bad(
       (error as Error).message,
@@ -26,7 +26,7 @@ async function check({ config, sql }: Readings): Promise<Finding | undefined> {
 }
 
 /** Does with an object of its own what the service does with bodies. */
-async function judge(store: ObjectStore, sql: Sql): Promise<Finding> {
+async function evaluate(store: ObjectStore, sql: Sql): Promise<Finding> {
   const began = performance.now()
   const key = `postrider-doctor-${randomUUID()}`
   await store.put(key, Buffer.from('postrider doctor\n'), LIMITS)

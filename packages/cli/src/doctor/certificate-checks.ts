@@ -34,7 +34,7 @@ async function checkRelayCertificate({ config }: Readings): Promise<Finding> {
   const fix = tlsCert
     ? 'renew the files of TLS_CERT and TLS_KEY, and restart the relay'
     : `set TLS_CERT and TLS_KEY to a certificate for ${heloName}, and restart the relay`
-  const inTime = judgeDates(certificate, fix)
+  const inTime = checkDates(certificate, fix)
   if (inTime.status !== 'ok') return inTime
   if (served && stored && served.certificate.fingerprint256 !== stored.fingerprint256)
     return warn(`the relay still uses another certificate than ${file}`, 'restart the relay')
@@ -64,10 +64,10 @@ async function checkPublicCertificate({ config }: Readings): Promise<Finding | u
   const fix = `renew the certificate of ${hostname} where its TLS ends (the reverse proxy)`
   if (served.problem !== undefined && Date.parse(served.certificate.validTo) > Date.now())
     return bad(`browsers refuse it (${served.problem})`, fix)
-  return judgeDates(served.certificate, fix)
+  return checkDates(served.certificate, fix)
 }
 
-function judgeDates({ validFrom, validTo }: X509Certificate, fix: string): Finding {
+function checkDates({ validFrom, validTo }: X509Certificate, fix: string): Finding {
   const days = Math.floor((Date.parse(validTo) - Date.now()) / DAY_MS)
   if (Date.parse(validFrom) > Date.now()) return bad(`not valid before ${new Date(validFrom).toISOString()}`, fix)
   if (days < 0) return bad(`it expired on ${new Date(validTo).toISOString()}`, fix)

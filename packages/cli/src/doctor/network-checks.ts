@@ -51,12 +51,12 @@ function records(name: string, purposes: readonly CheckPurpose[], wrong: 'warn' 
     limitMs: DNS_MS + RESPONSE_MS,
     async run({ dns }) {
       const found = (await dns()).records.filter(({ purpose }) => purposes.includes(purpose))
-      return found.length === 0 ? undefined : judgeRecords(found, wrong)
+      return found.length === 0 ? undefined : evaluateRecords(found, wrong)
     },
   }
 }
 
-function judgeRecords(found: readonly RecordCheck[], status: 'warn' | 'bad'): Finding {
+function evaluateRecords(found: readonly RecordCheck[], status: 'warn' | 'bad'): Finding {
   const wrong = found.filter(isWrong)
   const [first] = wrong
   if (first !== undefined) {

@@ -9,7 +9,7 @@ async function check({ config, sql, server }: Readings): Promise<Finding | undef
   if (config.databaseReadUrl === undefined) return undefined
   const standby = openDatabase({ url: config.databaseReadUrl, name: 'doctor', connections: 1 })
   try {
-    return await judge(standby, sql(), { hostAhead: (await server()).hostAhead, maxLag: config.databaseReadMaxLag })
+    return await evaluate(standby, sql(), { hostAhead: (await server()).hostAhead, maxLag: config.databaseReadMaxLag })
   } catch (error) {
     return bad(
       `the standby of DATABASE_READ_URL cannot be read, so the primary answers everything: ${(error as Error).message}`,
@@ -20,7 +20,7 @@ async function check({ config, sql, server }: Readings): Promise<Finding | undef
   }
 }
 
-async function judge(
+async function evaluate(
   standby: Sql,
   primary: Sql,
   { hostAhead, maxLag }: { readonly hostAhead: number; readonly maxLag: number },

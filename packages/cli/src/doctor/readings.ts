@@ -29,7 +29,7 @@ export interface Health {
   readonly reasons: readonly string[]
 }
 
-/** The state that checks judge. Each part is read once, when the first check requests it. */
+/** The state that checks evaluate. Each part is read once, when the first check requests it. */
 export interface Readings {
   readonly config: Config
   readonly env: NodeJS.ProcessEnv

@@ -50,7 +50,7 @@ async function send(
   const waitMs = (await readings.workers()).some(({ alive }) => alive) ? WAIT_MS.usual : WAIT_MS.noWorker
   const message = await awaitAttempt(core, sent, waitMs)
   const stages = { accepted, ...stagesOf(message) }
-  const finding = await judge(message, sent, stages, { subject, readings, waitMs })
+  const finding = await evaluate(message, sent, stages, { subject, readings, waitMs })
   return { ...finding, stages }
 }
 
@@ -84,7 +84,7 @@ function stagesOf(message: MessageDetails | undefined): Stages {
   }
 }
 
-async function judge(
+async function evaluate(
   message: MessageDetails | undefined,
   id: string,
   { accepted, claimed, delivered }: Stages,

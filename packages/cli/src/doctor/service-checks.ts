@@ -47,7 +47,7 @@ async function checkWebhooks({ sql }: Readings): Promise<Finding> {
   )
 }
 
-/** Judges the results that workers have stored; looks nothing up. */
+/** Evaluates the results that workers have stored; looks nothing up. */
 async function checkSources({ sql, config }: Readings): Promise<Finding | undefined> {
   const [{ sources }, statuses] = await Promise.all([readEgress(sql()), readSourceStatuses(sql(), config)])
   if (sources.length === 0) return undefined

@@ -36,7 +36,7 @@ export interface EventDetail {
   readonly url?: string
   /** unsubscribed, resubscribed: the group; absent for all mail. */
   readonly group?: number
-  /** account: the rule, the classes of mail that are slowed or held (absent if it is a warning or an end), and the figures that it judged. */
+  /** account: the rule, the classes of mail that are slowed or held (absent if it is a warning or an end), and the figures that it evaluated. */
   readonly rule?: string
   readonly classes?: readonly string[]
   readonly figures?: Readonly<Record<string, number>>

@@ -88,7 +88,7 @@ export type {
   MessageDetails,
   ShowOptions,
 } from './queries/show-message.ts'
-export type { HoldingEntry, RequeuedDelivery, RequeueRefusal } from './requeue/judge.ts'
+export type { HoldingEntry, RequeuedDelivery, RequeueRefusal } from './requeue/evaluate.ts'
 export type * from './requeue/requeue-message.ts'
 export type { ResendOrder } from './resend.ts'
 export type { TryNowResult } from './try-now.ts'

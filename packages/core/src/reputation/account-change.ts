@@ -3,7 +3,7 @@ import { insertEvents } from '../events/insert-events.ts'
 import type { SqlTransaction } from '../platform/database/database.ts'
 
 /**
- * Locks an account until the transaction ends, against all others that judge it or change its holds or rules. To be called first in each of
+ * Locks an account until the transaction ends, against all others that evaluate it or change its holds or rules. To be called first in each of
  * them: other locks follow.
  */
 export async function lockAccount(sql: SqlTransaction, accountId: number): Promise<void> {

@@ -6,12 +6,12 @@ import { onlyRow, type Sql, type SqlTransaction } from '../platform/database/dat
 import { lockAccount, noteStanding } from './account-change.ts'
 import { type Figures, figuresOf, type HourCounts, minus } from './figures.ts'
 import {
+  applyRecoveryRules,
+  applyRules,
+  type Evaluated,
   HOLD_RULES,
   type HoldRule,
   isStricter,
-  type Judged,
-  judge,
-  judgeRecovery,
   MIN,
   type ReputationRules,
   type Verdict,
@@ -42,7 +42,7 @@ export interface EvaluateDependencies {
 }
 
 /**
- * Judges some accounts whose counts have changed or whose holds are due to be looked at again, each in one transaction with all that follows:
+ * Evaluates some accounts whose counts have changed or whose holds are due to be looked at again, each in one transaction with all that follows:
  * holds and events. Returns the changes, and whether there may be more accounts. Any number of workers may do so at once.
  */
 export async function evaluateSome({ sql, defaultRules }: EvaluateDependencies): Promise<{
@@ -56,13 +56,13 @@ export async function evaluateSome({ sql, defaultRules }: EvaluateDependencies):
   const changes: StandingChange[] = []
   const failures: unknown[] = []
   for (const { accountId } of due) {
-    const judged = sql.begin(async (transaction) => {
+    const evaluated = sql.begin(async (transaction) => {
       await lockAccount(transaction, accountId)
       const isDue = await takeDue(transaction, accountId)
       return isDue ? evaluate(transaction, accountId, defaultRules) : []
     }) as Promise<StandingChange[]>
-    // One account must not keep those after it from being judged.
-    await judged.then(
+    // One account must not keep those after it from being evaluated.
+    await evaluated.then(
       (own) => changes.push(...own),
       (error: unknown) => failures.push(error),
     )
@@ -71,7 +71,7 @@ export async function evaluateSome({ sql, defaultRules }: EvaluateDependencies):
   return { changes, more: due.length >= BATCH && failures.length === 0 }
 }
 
-/** Returns whether the account is still to be judged, by this worker. What is counted from now on makes it due again. */
+/** Returns whether the account is still to be evaluated, by this worker. What is counted from now on makes it due again. */
 async function takeDue(sql: SqlTransaction, accountId: number): Promise<boolean> {
   const { count } = await sql`
     delete from reputation_due where account_id in (
@@ -110,7 +110,7 @@ async function evaluate(
   if (!account) return []
   const holds = await selectHolds(sql, accountId)
   const figures = figuresOf(await selectHours(sql, accountId, account), account.now)
-  const judged: Judged = {
+  const evaluated: Evaluated = {
     figures,
     rules: account.rules ?? defaultRules,
     complaints: await complaintsOf(sql, accountId, figures),
@@ -118,12 +118,12 @@ async function evaluate(
     isBulkHeld: holds.some(({ rule, level, hours }) => rule === 'bounces' && level === 'held' && hours >= 1),
   }
   const changes: StandingChange[] = []
-  const [verdicts, lasting] = [judge(judged), judgeRecovery(judged)]
+  const [verdicts, lasting] = [applyRules(evaluated), applyRecoveryRules(evaluated)]
   for (const rule of HOLD_RULES) {
     const hold = holds.find((one) => one.rule === rule)
     const verdict = verdicts.find((one) => one.rule === rule)
     const isGood = !verdict && !lasting.some((one) => one.rule === rule)
-    const after = await change(sql, accountId, { rule, hold, verdict, isGood, onlyWarns: judged.rules === 'none' })
+    const after = await change(sql, accountId, { rule, hold, verdict, isGood, onlyWarns: evaluated.rules === 'none' })
     if (after === undefined) continue
     const classes = (verdict?.classes ?? []).map((of) => DELIVERY_CLASSES[of])
     changes.push({ accountId, rule, before: hold?.level ?? 'good', after, classes, figures: verdict?.figures ?? {} })
@@ -166,7 +166,7 @@ async function complaintsOf(
   sql: SqlTransaction,
   accountId: number,
   { recent }: Figures,
-): Promise<Judged['complaints']> {
+): Promise<Evaluated['complaints']> {
   if (recent.complained < MIN.complaints) return undefined
   return onlyRow(
     await sql<{ complained: number; delivered: number }[]>`
@@ -178,8 +178,12 @@ async function complaintsOf(
 }
 
 /** Attempts at providers with many deferrals because of a filter or policy, in the hours that began after the last release. */
-async function deferralsOf(sql: SqlTransaction, accountId: number, { since }: Account): Promise<Judged['deferrals']> {
-  return sql<Judged['deferrals'][number][]>`
+async function deferralsOf(
+  sql: SqlTransaction,
+  accountId: number,
+  { since }: Account,
+): Promise<Evaluated['deferrals']> {
+  return sql<Evaluated['deferrals'][number][]>`
     select provider, sum(attempts)::int as attempts, sum(blocked_deferred)::int as deferred from provider_counts
      where account_id = ${accountId} and hour > service_now() - interval '24 hours'
        and hour >= coalesce(${since?.toISOString() ?? null}::text::timestamptz, '-infinity')

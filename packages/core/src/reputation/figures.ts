@@ -9,7 +9,7 @@ export interface HourCounts {
 
 type Counts = Omit<HourCounts, 'hour'>
 
-/** The counts that an account is judged by. */
+/** The counts that an account is evaluated by. */
 export interface Figures {
   /** The last 60 minutes: the current hour, and of the one before the part that is not older, if it was even. */
   readonly lastHour: Counts

@@ -30,7 +30,7 @@ export const MIN = { outcomes: 200, bounces: 20, complaints: 5, attempts: 200, d
 const STORM = { bounces: 50, share: 0.1 } as const
 /** Much more mail than in any hour of the month before: perhaps the key was stolen. */
 const SLOPE = { accepted: 1000, times: 10, allowed: 2 } as const
-/** Messages accepted within an hour of the clock from which an account is judged: the last 60 minutes may be in two of them. */
+/** Messages accepted within an hour of the clock from which an account is evaluated: the last 60 minutes may be in two of them. */
 export const JUDGED_VOLUME = SLOPE.accepted / 2
 /** Messages per hour that an account is never slowed below. */
 const MIN_RATE = 200
@@ -48,7 +48,7 @@ export interface ProviderDeferrals {
   readonly deferred: number
 }
 
-export interface Judged {
+export interface Evaluated {
   readonly figures: Figures
   readonly rules: ReputationRules
   /** Complaints and deliveries at providers that report complaints; undefined if there are too few complaints to matter. */
@@ -65,28 +65,28 @@ export interface Judged {
  * normal mail, too. Held at once, urgent mail included: 50 hard bounces in an hour if they are 10 %. Slowed: ten times the mail of the busiest hour
  * of the month. `strict` halves the shares; `none` only warns. If a provider defers 20 % of the attempts, there is a warning only.
  */
-export function judge(judged: Judged): Verdict[] {
-  const factor = judged.rules === 'strict' ? 0.5 : 1
+export function applyRules(evaluated: Evaluated): Verdict[] {
+  const factor = evaluated.rules === 'strict' ? 0.5 : 1
   const verdicts = [
-    storm(judged, factor),
-    slope(judged),
-    bounces(judged, factor),
-    complaints(judged, factor),
-    deferrals(judged, factor),
+    storm(evaluated, factor),
+    slope(evaluated),
+    bounces(evaluated, factor),
+    complaints(evaluated, factor),
+    deferrals(evaluated, factor),
   ]
   return verdicts
     .filter((verdict) => verdict !== undefined)
-    .map((verdict) => (judged.rules === 'none' ? { ...verdict, level: 'warned', classes: [], rate: null } : verdict))
+    .map((verdict) => (evaluated.rules === 'none' ? { ...verdict, level: 'warned', classes: [], rate: null } : verdict))
 }
 
 /** Returns what the rules say with half of the limits: whether a hold still has its reason. */
-export function judgeRecovery(judged: Judged): Verdict[] {
+export function applyRecoveryRules(evaluated: Evaluated): Verdict[] {
   return [bounces, complaints, deferrals]
-    .map((rule) => rule(judged, judged.rules === 'strict' ? 0.25 : 0.5))
+    .map((rule) => rule(evaluated, evaluated.rules === 'strict' ? 0.25 : 0.5))
     .filter((one) => !!one)
 }
 
-function storm({ figures: { lastHour } }: Judged, factor: number): Verdict | undefined {
+function storm({ figures: { lastHour } }: Evaluated, factor: number): Verdict | undefined {
   const { hard, delivered } = lastHour
   const share = shareOf(hard, hard + delivered)
   if (hard < STORM.bounces || share < STORM.share * factor) return undefined
@@ -95,7 +95,7 @@ function storm({ figures: { lastHour } }: Judged, factor: number): Verdict | und
   return { rule: 'unknown-recipients', level: 'held', classes, rate: null, figures }
 }
 
-function slope({ figures: { lastHour, busiestHour } }: Judged): Verdict | undefined {
+function slope({ figures: { lastHour, busiestHour } }: Evaluated): Verdict | undefined {
   const { accepted } = lastHour
   if (!busiestHour || accepted <= SLOPE.accepted || accepted <= SLOPE.times * busiestHour) return undefined
   // Not slower than what never was too much.
@@ -104,7 +104,7 @@ function slope({ figures: { lastHour, busiestHour } }: Judged): Verdict | undefi
 }
 
 function bounces(
-  { figures: { recent, lastHour, deliveredPerHour }, isBulkHeld }: Judged,
+  { figures: { recent, lastHour, deliveredPerHour }, isBulkHeld }: Evaluated,
   factor: number,
 ): Verdict | undefined {
   const { hard, delivered } = recent
@@ -119,7 +119,7 @@ function bounces(
   })
 }
 
-function complaints({ figures: { deliveredPerHour }, complaints }: Judged, factor: number): Verdict | undefined {
+function complaints({ figures: { deliveredPerHour }, complaints }: Evaluated, factor: number): Verdict | undefined {
   if (!complaints || complaints.complained < MIN.complaints) return undefined
   const share = shareOf(complaints.complained, complaints.delivered)
   const level = levelOf(share, COMPLAINTS, factor)
@@ -132,7 +132,7 @@ function complaints({ figures: { deliveredPerHour }, complaints }: Judged, facto
 }
 
 /** The figures have the share of each such provider by its name. */
-function deferrals({ deferrals }: Judged, factor: number): Verdict | undefined {
+function deferrals({ deferrals }: Evaluated, factor: number): Verdict | undefined {
   const many = deferrals.filter(
     ({ attempts, deferred }) =>
       attempts >= MIN.attempts && deferred >= MIN.deferrals && shareOf(deferred, attempts) >= DEFERRALS.warned * factor,

@@ -20,7 +20,7 @@ export const HITS_AN_HOUR = 50
  * A hit is discarded if its message is no longer stored, its recipient was erased or its account is deleted. A hit that the
  * database rejects is discarded too, so that it does not block the others.
  */
-export async function judgeHits({ sql, log }: { sql: Sql; log: Log }): Promise<boolean> {
+export async function classifyHits({ sql, log }: { sql: Sql; log: Log }): Promise<boolean> {
   try {
     return await classifyBatch(sql, BATCH)
   } catch (error) {

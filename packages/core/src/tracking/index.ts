@@ -3,7 +3,7 @@ import { makeTrackingToken, readTrackingToken, type TrackingTarget } from '../co
 import type { Sql } from '../platform/database/database.ts'
 import type { Log } from '../platform/process/log.ts'
 import type { Secrets } from '../platform/security/secrets.ts'
-import { judgeHits } from './classify-hits.ts'
+import { classifyHits } from './classify-hits.ts'
 import { type Hit, plainUserAgent } from './hit.ts'
 import { createHitBuffer } from './hit-buffer.ts'
 import { createHitLimit } from './hit-limit.ts'
@@ -31,7 +31,7 @@ export interface Tracking {
    */
   note(target: TrackingTarget, reader: Reader): Promise<void>
   /** Turns recorded hits into events; see classify-hits.ts. Delivery workers may call it concurrently. */
-  judge(): Promise<boolean>
+  classify(): Promise<boolean>
   /** Returns the token of the same link for the preferences page, or for the unsubscribe page. */
   tokenFor(kind: 'unsubscribe' | 'preferences', target: TrackingTarget): string
   /** See reader-view.ts. Throws overloaded, or if the database is unavailable. */
@@ -69,7 +69,7 @@ export function createTracking({ sql, secrets, log }: TrackingDependencies): Tra
       const hit = hitOf(target, reader)
       if (isWithinLimit(hit)) await taker.take(hit)
     },
-    judge: () => judgeHits({ sql, log }),
+    classify: () => classifyHits({ sql, log }),
     tokenFor: (kind, target) => makeTrackingToken(secrets, { ...target, kind }),
     view: (target) => turns.take(target, () => readerView(sql, target)),
     unsubscribe: (target, reader) =>

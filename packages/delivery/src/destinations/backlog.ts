@@ -4,7 +4,7 @@ import { flowKey } from '../common/fair-queue.ts'
 /** A flow that has mail parked at a destination. */
 export interface Backlogged {
   readonly flow: Flow
-  /** The place's name. */
+  /** Name of the destination. */
   readonly destination: string
 }
 

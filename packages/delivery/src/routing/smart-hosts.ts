@@ -59,7 +59,7 @@ export class SmartHosts {
     }
   }
 
-  /** The place of the smart host with this host name. */
+  /** The destination of the smart host with this host name. */
   destinationWithHost(host: string): string | undefined {
     for (const { smartHost } of this.#byName.values())
       if (smartHost.host === host) return smartHostPlace(smartHost.name)

@@ -3,8 +3,8 @@ import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { isAtLeast, type TlsLevel, type TlsResult } from '@postrider/core'
 import type { Endpoint } from '../common/endpoint.ts'
 import { CertificateRefused, ConnectionLost } from '../common/smtp-errors.ts'
-import { judgeCertificate, type Verdict } from '../tls/verify.ts'
-import { judgeByDane } from '../tls/verify-dane.ts'
+import { type Verdict, verifyCertificate } from '../tls/verify.ts'
+import { verifyByDane } from '../tls/verify-dane.ts'
 import { TIMEOUTS } from './timeouts.ts'
 
 /** A TLS session to resume, with the verdict on the certificate when it began. */
@@ -43,10 +43,10 @@ export function secure(
 ): Promise<Secured> {
   const byDane = level === 'dane' && dane?.kind === 'usable' ? dane : undefined
   const sni = byDane?.names[0] ?? host
-  const judge = (tls: TLSSocket): Verdict =>
+  const evaluate = (tls: TLSSocket): Verdict =>
     byDane
-      ? judgeByDane(tls, byDane, { earlier: ticket?.verdict, authorities })
-      : judgeCertificate(tls, host, ticket?.verdict)
+      ? verifyByDane(tls, byDane, { earlier: ticket?.verdict, authorities })
+      : verifyCertificate(tls, host, ticket?.verdict)
   return new Promise((resolve, reject) => {
     const tls = connectTls({
       socket: plain,
@@ -77,23 +77,23 @@ export function secure(
     tls.once('close', () => fail('the server closed the connection during TLS'))
     tls.on('session', keep)
     tls.once('secureConnect', () => {
-      let judged: Verdict
+      let evaluated: Verdict
       try {
-        judged = judge(tls)
+        evaluated = evaluate(tls)
       } catch (error) {
         return fail('', error as Error)
       }
-      if (!judged.isValid && isAtLeast(level, 'verified')) return fail('', new CertificateRefused(host, judged))
+      if (!evaluated.isValid && isAtLeast(level, 'verified')) return fail('', new CertificateRefused(host, evaluated))
       clearTimeout(timer)
-      verdict = judged
+      verdict = evaluated
       if (early) keep(early)
       tls.removeAllListeners('error').removeAllListeners('close')
       tls.setNoDelay(true)
       resolve({
         socket: tls,
-        isVerified: judged.isValid,
-        by: judged.isValid ? judged.by : undefined,
-        result: judged.isValid ? undefined : judged.result,
+        isVerified: evaluated.isValid,
+        by: evaluated.isValid ? evaluated.by : undefined,
+        result: evaluated.isValid ? undefined : evaluated.result,
       })
     })
   })

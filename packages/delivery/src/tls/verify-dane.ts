@@ -12,12 +12,12 @@ const MAX_CHAIN = 10
 const RESUMED_FOR = 86_400_000
 
 /**
- * Judges the certificate of a session by the TLSA records of the host (RFC 7672 3). DANE-EE: the certificate itself; its names and dates do
+ * Evaluates the certificate of a session by the TLSA records of the host (RFC 7672 3). DANE-EE: the certificate itself; its names and dates do
  * not count. DANE-TA: OpenSSL has verified it with only `authorities` trusted, and it is valid for one of the names.
  *
  * Throws {@link AuthorityFound} if the chain has an authority of the records that was not trusted yet.
  */
-export function judgeByDane(
+export function verifyByDane(
   tls: TLSSocket,
   { records, names }: UsableDane,
   { earlier, authorities }: { readonly earlier: Verdict | undefined; readonly authorities: readonly string[] },

@@ -26,10 +26,10 @@ interface Invalid {
 }
 
 /**
- * Judges the certificate of a session that has begun. `earlier`: the verdict on the session that was resumed, which is all that is known of
+ * Evaluates the certificate of a session that has begun. `earlier`: the verdict on the session that was resumed, which is all that is known of
  * it: Node shows no certificate then, does not check the name, and repeats what OpenSSL found of the chain.
  */
-export function judgeCertificate(tls: TLSSocket, host: string, earlier: Verdict | undefined): Verdict {
+export function verifyCertificate(tls: TLSSocket, host: string, earlier: Verdict | undefined): Verdict {
   if (tls.isSessionReused()) {
     return resumed(earlier)
   }

@@ -38,7 +38,7 @@ export const LEFT_OUT = {
 
 export type LeftOut = keyof typeof LEFT_OUT
 
-export interface JudgedPage {
+export interface EvaluatedPage {
   readonly wanted: readonly FinishedDelivery[]
   readonly leftOut: readonly LeftOut[]
 }
@@ -48,7 +48,7 @@ export interface FinishedSource {
   /** Returns a page of those that meet the filter; `limit`: how many bounces and expiries are looked at. */
   find(sql: AnySql, filter: JobFilter, after: FinishedPosition, limit: number): Promise<FinishedPage>
   /** Returns which of them may be requeued, and why the others may not. */
-  judge(sql: AnySql, found: readonly FinishedDelivery[]): Promise<JudgedPage>
+  evaluate(sql: AnySql, found: readonly FinishedDelivery[]): Promise<EvaluatedPage>
   /** Requeues those that may be. Returns undefined if none can be now, because expired data is being deleted. */
   requeue(sql: SqlTransaction, found: readonly FinishedDelivery[]): Promise<readonly FinishedDelivery[] | undefined>
 }

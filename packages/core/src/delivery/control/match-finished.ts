@@ -25,15 +25,15 @@ export async function matchFinished(finished: FinishedSource, sql: AnySql, filte
   let after: FinishedPosition | undefined = FIRST_POSITION
   for (let read = 0; after && read < MAX_READ; read += PAGE) {
     const page: FinishedPage = await finished.find(sql, filter, after, PAGE)
-    const judged = await finished.judge(sql, page.found)
-    for (const why of judged.leftOut) add(leftOut, why)
-    for (const one of judged.wanted) {
+    const evaluated = await finished.evaluate(sql, page.found)
+    for (const why of evaluated.leftOut) add(leftOut, why)
+    for (const one of evaluated.wanted) {
       add(byDestination, one.place)
       add(byAccount, one.accountId)
       add(byBounceClass, one.bounceClass)
       if (sample.length < SAMPLE) sample.push(one)
     }
-    count += judged.wanted.length
+    count += evaluated.wanted.length
     after = page.next
   }
   return {

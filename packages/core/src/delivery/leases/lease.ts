@@ -3,13 +3,13 @@ import { within } from '../../platform/concurrency/timer-delay.ts'
 import { type AnySql, openSession, type Sql, type SqlTransaction } from '../../platform/database/database.ts'
 import { withPartitions } from '../../platform/database/partitions.ts'
 import { INDETERMINATE_WAIT_SECONDS } from '../outcomes/schedule.ts'
-import { judgedAside } from '../outcomes/set-aside.ts'
+import { evaluatedAside } from '../outcomes/set-aside.ts'
 
 /**
  * There is one lease per worker, not one per row: a claimed delivery carries the id of its worker, and the worker proves that it
  * is alive in two ways. It holds an advisory lock in a dedicated session; when the process dies, the kernel closes the
  * connection and the lock is freed within milliseconds. It also advances a heartbeat counter, which stops if the worker hangs.
- * Observers judge both by their own monotonic clocks, so a clock that jumps cannot make a lease expire. The heartbeats come from
+ * Observers evaluate both by their own monotonic clocks, so a clock that jumps cannot make a lease expire. The heartbeats come from
  * a thread (lease-thread.ts), which stops them when the main loop makes no progress.
  */
 const LOCK_SPACE = 7741
@@ -22,7 +22,7 @@ export const BEAT_EVERY = 2000
 const DEAD_AFTER = 5000
 /** Milliseconds after which a heartbeat without response is abandoned together with its connection. */
 const BEAT_TIMEOUT = 3000
-/** Milliseconds after which a worker whose own heartbeat has not been seen to advance judges no other one: two heartbeats, and less than DEAD_AFTER. */
+/** Milliseconds after which a worker whose own heartbeat has not been seen to advance evaluates no other one: two heartbeats, and less than DEAD_AFTER. */
 const SILENT_AFTER = 4500
 /** Milliseconds after which a worker whose heartbeat has stopped is presumed hung, even if it holds its lock. */
 const HUNG_AFTER = 60_000
@@ -160,8 +160,8 @@ interface Taken {
 }
 
 /**
- * Observes all workers except `own`, the observer's own worker, which is evidently alive and is for others to judge. While its heartbeats do not
- * arrive either, it judges no other one: the database takes reads, but no commits, and workers that presumed each other dead would all exit.
+ * Observes all workers except `own`, the observer's own worker, which is evidently alive and is for others to evaluate. While its heartbeats do not
+ * arrive either, it evaluates no other one: the database takes reads, but no commits, and workers that presumed each other dead would all exit.
  */
 export function watchWorkers(sql: Sql, monotonic: () => number, own?: number, onSetAside?: OnSetAside): LostWorkers {
   let sightings = new Map<number, Sighting>()
@@ -244,7 +244,7 @@ export async function takeOverFrom(sql: SqlTransaction, suspects: readonly numbe
     await sql<{ id: number }[]>`select id from workers where id = any(${[...suspects]}::int[]) for update`
   ).map(({ id }) => id)
   if (dead.length === 0) return []
-  const aside = judgedAside(sql)
+  const aside = evaluatedAside(sql)
   return sql<Taken[]>`
     with taken as (
       update delivery_queue q

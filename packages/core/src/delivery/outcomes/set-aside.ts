@@ -42,7 +42,7 @@ export async function noteAlone(sql: AnySql, workerId: number, now: Named | unde
  * Part of the takeover statement, in which `old` is the row before the update. After end of data the message was built, so it is
  * not the cause.
  */
-export function judgedAside(sql: AnySql) {
+export function evaluatedAside(sql: AnySql) {
   const blamed = sql`old.blamed + (old.alone and old.dot_at is null)::int`
   return {
     columns: sql`alone = false, blamed = ${blamed},

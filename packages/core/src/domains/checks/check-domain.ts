@@ -7,7 +7,7 @@ import { recordKey, type SeenRecords, type ServiceHosts, wantedRecords, withSeen
 import { lockDomain, noteActivity, type StoredDomain, selectHolder, updateChecked } from '../store.ts'
 import { lookUpDmarc, saveDmarc } from './check-guard.ts'
 import { type DomainStatus, type Finding, findingOf, standingAfter } from './domain-state.ts'
-import { judgeRecord } from './judge-record.ts'
+import { evaluateRecord } from './evaluate-record.ts'
 import { lookUp } from './look-up.ts'
 import { makeWay } from './rival.ts'
 
@@ -90,9 +90,9 @@ async function conclude(
     const keys = await selectPublicKeys(transaction, [id])
     const records = withSeen(wantedRecords(domain, keys, hosts), seen)
     const finding = findingOf(records, (record) => responses.get(recordKey(record))?.kind === 'records')
-    const judged = standingAfter(domain, finding, { now: domain.now, graceMs })
-    const rival = await rivalOf(transaction, domain, judged, lostOwnerId)
-    const standing = rival === undefined ? judged : domain
+    const evaluated = standingAfter(domain, finding, { now: domain.now, graceMs })
+    const rival = await rivalOf(transaction, domain, evaluated, lostOwnerId)
+    const standing = rival === undefined ? evaluated : domain
     const unsettled = finding !== 'right' && (standing.state !== 'active' || standing.verifiedAt !== null)
     const checked = await updateChecked(transaction, id, {
       ...standing,
@@ -122,10 +122,10 @@ async function conclude(
 async function rivalOf(
   sql: SqlTransaction,
   claim: StoredDomain,
-  judged: DomainStatus,
+  evaluated: DomainStatus,
   lostOwnerId: number | undefined,
 ): Promise<string | undefined> {
-  return claim.state === 'pending' && judged.state === 'active' ? makeWay(sql, claim, lostOwnerId) : undefined
+  return claim.state === 'pending' && evaluated.state === 'active' ? makeWay(sql, claim, lostOwnerId) : undefined
 }
 
 /** Adds the problem to the record that proves the claim. */
@@ -145,7 +145,7 @@ function seenNow(
     const answer = responses.get(recordKey(record))
     const old = before[recordKey(record)] ?? { state: 'unchecked' as const }
     if (!answer) return old
-    if (answer.kind === 'records') return judgeRecord(record, answer.values)
+    if (answer.kind === 'records') return evaluateRecord(record, answer.values)
     return { ...old, problem: `DNS lookup failed (${answer.code}); showing the result of the previous check` }
   }
   return Object.fromEntries(wanted.map((record) => [recordKey(record), seenRecord(record)]))

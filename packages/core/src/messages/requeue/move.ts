@@ -1,6 +1,6 @@
 import { insertEvents } from '../../events/insert-events.ts'
 import type { SqlTransaction } from '../../platform/database/database.ts'
-import type { JudgedDelivery } from './judge.ts'
+import type { EvaluatedDelivery } from './evaluate.ts'
 
 const REPLY = 'requeued by the operator'
 
@@ -10,7 +10,7 @@ const REPLY = 'requeued by the operator'
  */
 export async function moveToQueue(
   sql: SqlTransaction,
-  wanted: readonly Pick<JudgedDelivery, 'message' | 'recipientNo'>[],
+  wanted: readonly Pick<EvaluatedDelivery, 'message' | 'recipientNo'>[],
 ): Promise<void> {
   const columns = wanted.map(({ message }) => message.columns)
   const { count } = await sql`

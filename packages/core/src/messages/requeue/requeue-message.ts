@@ -6,12 +6,12 @@ import type { AnySql, Sql, SqlTransaction } from '../../platform/database/databa
 import { messageIdText, parseMessageId } from '../../submission/message-id.ts'
 import type { Forgotten } from '../../suppressions/forgotten.ts'
 import {
-  judgeDeliveries,
+  evaluateDeliveries,
   type MessageRequeueProblem,
   type RequeuedDelivery,
   type RequeueRefusal,
   selectMessages,
-} from './judge.ts'
+} from './evaluate.ts'
 import { moveToQueue } from './move.ts'
 
 /** Why no delivery of a message is requeued. */
@@ -67,10 +67,10 @@ export async function requeueMessage(
     const key = recipient === undefined ? null : addressKey(recipient)
     const chosen: ReturnType<AnySql> = transaction`
       (select * from deliveries where message_id = ${id}::uuid and (${key}::text is null or recipient_key = ${key}::text))`
-    const judged = await judgeDeliveries(transaction, forgotten, [message], chosen)
-    if (judged.length === 0) return { ...none, problem: 'recipient-unknown' as const }
-    const refused = judged.flatMap(({ message: _, refusal, ...one }) => (refusal ? [{ ...one, refusal }] : []))
-    const wanted = judged.filter(({ refusal }) => !refusal)
+    const evaluated = await evaluateDeliveries(transaction, forgotten, [message], chosen)
+    if (evaluated.length === 0) return { ...none, problem: 'recipient-unknown' as const }
+    const refused = evaluated.flatMap(({ message: _, refusal, ...one }) => (refusal ? [{ ...one, refusal }] : []))
+    const wanted = evaluated.filter(({ refusal }) => !refusal)
     if (wanted.length === 0) return { ...none, problem: null, refused }
     if (message.problem) return { ...none, problem: message.problem }
     await moveToQueue(transaction, wanted)

@@ -3,7 +3,7 @@ import { onlyRow, type Sql } from './database.ts'
 /** Settings that promise P1 depends on: with one of them off an acknowledged message can be lost. */
 export const DURABILITY = ['fsync', 'full_page_writes', 'synchronous_commit'] as const
 
-/** The database server, its settings and its age, as `postrider doctor` judges them. */
+/** The database server, its settings and its age, as `postrider doctor` evaluates them. */
 export interface ServerState {
   /** "18.4". */
   readonly version: string

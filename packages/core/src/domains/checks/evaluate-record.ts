@@ -5,11 +5,11 @@ import type { SeenRecord, WantedRecord } from '../domain.ts'
 const MAX_SHOWN = 5
 
 /** Compares the values found at a record's host and type with the wanted record. */
-export function judgeRecord(wanted: WantedRecord, values: readonly string[]): SeenRecord {
-  if (wanted.type === 'CNAME') return judgeCname(wanted.value, values)
-  if (wanted.purpose === 'dkim') return judgeDkim(wanted.value, values)
-  if (wanted.purpose === 'spf') return judgeSpf(wanted.value, values)
-  return judgeDmarc(values)
+export function evaluateRecord(wanted: WantedRecord, values: readonly string[]): SeenRecord {
+  if (wanted.type === 'CNAME') return evaluateCname(wanted.value, values)
+  if (wanted.purpose === 'dkim') return evaluateDkim(wanted.value, values)
+  if (wanted.purpose === 'spf') return evaluateSpf(wanted.value, values)
+  return evaluateDmarc(values)
 }
 
 const RIGHT: SeenRecord = { state: 'right' }
@@ -19,14 +19,14 @@ function wrong(found: readonly string[], problem: string): SeenRecord {
   return { state: 'wrong', found: found.slice(0, MAX_SHOWN).map(printableValue), problem }
 }
 
-function judgeCname(target: string, values: readonly string[]): SeenRecord {
+function evaluateCname(target: string, values: readonly string[]): SeenRecord {
   if (values.length === 0) return MISSING
   const same = values.some((value) => value.toLowerCase().replace(/\.$/, '') === target.toLowerCase())
   return same ? RIGHT : wrong(values, 'points to another host')
 }
 
 /** RFC 6376 3.6.1, 3.6.2.2: exactly one record, with our key, usable for mail with SHA-256. */
-function judgeDkim(value: string, values: readonly string[]): SeenRecord {
+function evaluateDkim(value: string, values: readonly string[]): SeenRecord {
   const records = values.filter((text) => /(^|;)\s*p\s*=/.test(text))
   const [record] = records
   if (record === undefined) return values.length === 0 ? MISSING : wrong(values, 'not a DKIM record')
@@ -58,7 +58,7 @@ function allows(list: string | undefined, wanted: string): boolean {
 }
 
 /** RFC 7208 4.5, 5.1: exactly one SPF record; terms after its `all` are ignored. */
-function judgeSpf(value: string, values: readonly string[]): SeenRecord {
+function evaluateSpf(value: string, values: readonly string[]): SeenRecord {
   const records = values.filter((text) => /^v=spf1( |$)/i.test(text))
   const [record] = records
   if (record === undefined) return MISSING
@@ -77,7 +77,7 @@ function judgeSpf(value: string, values: readonly string[]): SeenRecord {
 }
 
 /** Advisory only: the owner of the domain chooses its policy (RFC 7489 6.3). */
-function judgeDmarc(values: readonly string[]): SeenRecord {
+function evaluateDmarc(values: readonly string[]): SeenRecord {
   const records = values.filter((text) => /^v=DMARC1\s*(;|$)/.test(text))
   const [record] = records
   if (record === undefined) return values.length === 0 ? MISSING : wrong(values, 'not a DMARC record')

@@ -79,7 +79,7 @@ export async function selectMessages(sql: AnySql, ids: readonly string[]): Promi
   }))
 }
 
-export type JudgedDelivery = RequeuedDelivery & {
+export type EvaluatedDelivery = RequeuedDelivery & {
   readonly message: RequeuedMessage
   readonly refusal: RequeueRefusal | undefined
 }
@@ -98,12 +98,12 @@ const PSEUDONYM = /^forgotten-[0-9a-f]{20}$/
  * Decides which deliveries of these messages may be requeued: those that bounced or expired, that the server cannot have, and whose recipient
  * is neither suppressed nor erased. `from` is a relation with rows of the view `deliveries`.
  */
-export async function judgeDeliveries(
+export async function evaluateDeliveries(
   sql: AnySql,
   forgotten: Forgotten,
   messages: readonly RequeuedMessage[],
   from: Fragment,
-): Promise<JudgedDelivery[]> {
+): Promise<EvaluatedDelivery[]> {
   const byId = new Map(messages.map((message) => [message.id, message]))
   const columns = messages.map((message) => message.columns)
   const lookedUp = {

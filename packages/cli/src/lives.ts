@@ -22,7 +22,7 @@ export interface Lives {
 interface Life {
   readonly name: string
   readonly child: ChildProcess
-  heard: boolean
+  hasReported: boolean
   /** Ticks since the last heartbeat. */
   silent: number
   /** Ticks since SIGTERM; undefined if none was sent. */
@@ -43,10 +43,10 @@ export function watchLives(patience: Patience, report: (line: string) => void): 
   timer.unref()
   return {
     add(name, child) {
-      const life: Life = { name, child, heard: false, silent: 0, sinceSigterm: undefined }
+      const life: Life = { name, child, hasReported: false, silent: 0, sinceSigterm: undefined }
       lives.add(life)
       child.on('message', () => {
-        life.heard = true
+        life.hasReported = true
         life.silent = 0
       })
       child.once('exit', () => lives.delete(life))
@@ -58,7 +58,7 @@ export function watchLives(patience: Patience, report: (line: string) => void): 
 function checkLife(life: Life, patience: Patience, report: (line: string) => void): void {
   life.silent++
   if (life.sinceSigterm === undefined) {
-    if (life.silent < (life.heard ? patience.silent : patience.starting)) return
+    if (life.silent < (life.hasReported ? patience.silent : patience.starting)) return
     report(`${life.name} hangs (no heartbeat for ${(life.silent * patience.every) / 1000} s); stopping it`)
     life.sinceSigterm = 0
     life.silent = 0

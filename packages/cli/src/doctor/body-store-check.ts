@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createObjectStore, isOwner, notOwned, type ObjectStore, oldestRemoval, type Sql } from '@postrider/core'
 import type { Check } from './check.ts'
-import { bad, type Finding, ok, spanText, warn } from './finding.ts'
+import { bad, type CheckResult, ok, spanText, warn } from './check-result.ts'
 import type { Readings } from './readings.ts'
 
 const LIMITS = { timeoutMs: 4000 }
@@ -10,7 +10,7 @@ const LATE = 3600
 
 export const bodyStoreCheck: Check = { area: 'database', name: 'body store', database: true, run: check }
 
-async function check({ config, sql }: Readings): Promise<Finding | undefined> {
+async function check({ config, sql }: Readings): Promise<CheckResult | undefined> {
   if (!config.bodyStore) return undefined
   const store = createObjectStore(config.bodyStore)
   try {
@@ -26,7 +26,7 @@ async function check({ config, sql }: Readings): Promise<Finding | undefined> {
 }
 
 /** Does with an object of its own what the service does with bodies. */
-async function evaluate(store: ObjectStore, sql: Sql): Promise<Finding> {
+async function evaluate(store: ObjectStore, sql: Sql): Promise<CheckResult> {
   const began = performance.now()
   const key = `postrider-doctor-${randomUUID()}`
   await store.put(key, Buffer.from('postrider doctor\n'), LIMITS)

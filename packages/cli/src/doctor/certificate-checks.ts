@@ -5,7 +5,7 @@ import { connect } from 'node:tls'
 import { certificateFile } from '@postrider/core'
 import { local } from '../first-run.ts'
 import type { Check } from './check.ts'
-import { bad, type Finding, NotChecked, ok, warn } from './finding.ts'
+import { bad, type CheckResult, NotChecked, ok, warn } from './check-result.ts'
 import { RESPONSE_MS, type Readings } from './readings.ts'
 
 /** Days that a certificate is valid for. Those that are renewed automatically have 30 days left when that is due. */
@@ -23,7 +23,7 @@ interface Served {
   readonly problem: string | undefined
 }
 
-async function checkRelayCertificate({ config }: Readings): Promise<Finding> {
+async function checkRelayCertificate({ config }: Readings): Promise<CheckResult> {
   const { relayHost, relayTlsPort, heloName, delivery, tlsCert } = config
   const file = certificateFile(config)
   const stored = existsSync(file) ? new X509Certificate(readFileSync(file)) : undefined
@@ -55,7 +55,7 @@ async function checkRelayCertificate({ config }: Readings): Promise<Finding> {
   return inTime
 }
 
-async function checkPublicCertificate({ config }: Readings): Promise<Finding | undefined> {
+async function checkPublicCertificate({ config }: Readings): Promise<CheckResult | undefined> {
   const { protocol, hostname, port } = new URL(config.publicUrl)
   if (protocol !== 'https:') return undefined
   const host = hostname.replace(/^\[|\]$/g, '')
@@ -67,7 +67,7 @@ async function checkPublicCertificate({ config }: Readings): Promise<Finding | u
   return checkDates(served.certificate, fix)
 }
 
-function checkDates({ validFrom, validTo }: X509Certificate, fix: string): Finding {
+function checkDates({ validFrom, validTo }: X509Certificate, fix: string): CheckResult {
   const days = Math.floor((Date.parse(validTo) - Date.now()) / DAY_MS)
   if (Date.parse(validFrom) > Date.now()) return bad(`not valid before ${new Date(validFrom).toISOString()}`, fix)
   if (days < 0) return bad(`it expired on ${new Date(validTo).toISOString()}`, fix)

@@ -1,4 +1,4 @@
-import type { Area, Finding } from './finding.ts'
+import type { Area, CheckResult } from './check-result.ts'
 import type { Readings } from './readings.ts'
 
 export interface Check {
@@ -10,7 +10,7 @@ export interface Check {
   readonly limitMs?: number
   /**
    * Returns undefined if the check does not apply to this installation. Throws {@link NotChecked} if it cannot be made; any other error
-   * is a finding of its own.
+   * is a result of its own.
    */
-  run(readings: Readings): Promise<Finding | undefined>
+  run(readings: Readings): Promise<CheckResult | undefined>
 }

@@ -2,7 +2,7 @@ import { statfsSync } from 'node:fs'
 import { findPrimaryHosts, type PrimaryHost, readRestore, SchemaTooOld } from '@postrider/core'
 import { bodyStoreCheck } from './body-store-check.ts'
 import type { Check } from './check.ts'
-import { bad, bytesText, counted, type Finding, firstOf, ok, spanText, warn } from './finding.ts'
+import { bad, bytesText, type CheckResult, counted, firstOf, ok, spanText, warn } from './check-result.ts'
 import type { Readings } from './readings.ts'
 
 /** The oldest Postgres on which the schema works, as in server_version_num. */
@@ -28,14 +28,14 @@ export const databaseChecks: readonly Check[] = [
   bodyStoreCheck,
 ]
 
-async function checkVersion({ server }: Readings): Promise<Finding> {
+async function checkVersion({ server }: Readings): Promise<CheckResult> {
   const { version, versionNumber } = await server()
   return versionNumber >= OLDEST_POSTGRES
     ? ok(`Postgres ${version}`)
     : bad(`Postgres ${version} is older than 15, the oldest that is supported`, 'upgrade the server with pg_upgrade')
 }
 
-async function checkPrimary({ server, sql }: Readings): Promise<Finding> {
+async function checkPrimary({ server, sql }: Readings): Promise<CheckResult> {
   const { isStandby } = await server()
   if (isStandby)
     return bad(
@@ -64,7 +64,7 @@ function severalPrimaries(primaries: readonly PrimaryHost[]): [text: string, fix
   ]
 }
 
-async function checkClock({ server }: Readings): Promise<Finding> {
+async function checkClock({ server }: Readings): Promise<CheckResult> {
   const { hostAhead } = await server()
   const off = Math.abs(hostAhead)
   if (off <= CLOCK.warn) return ok("agrees with this host's")
@@ -73,7 +73,7 @@ async function checkClock({ server }: Readings): Promise<Finding> {
   return off > CLOCK.bad ? bad(text, fix) : warn(text, fix)
 }
 
-async function checkDurability({ server, config }: Readings): Promise<Finding> {
+async function checkDurability({ server, config }: Readings): Promise<CheckResult> {
   const { unsafe } = await server()
   if (unsafe.length === 0) return ok('fsync, full_page_writes and synchronous_commit are on')
   const statements = unsafe.map((name) => `ALTER SYSTEM SET ${name} = on`)
@@ -84,7 +84,7 @@ async function checkDurability({ server, config }: Readings): Promise<Finding> {
   )
 }
 
-async function checkChecksums({ server }: Readings): Promise<Finding> {
+async function checkChecksums({ server }: Readings): Promise<CheckResult> {
   return (await server()).hasChecksums
     ? ok('data pages have checksums')
     : warn(
@@ -93,7 +93,7 @@ async function checkChecksums({ server }: Readings): Promise<Finding> {
       )
 }
 
-async function checkMigrations({ schema }: Readings): Promise<Finding> {
+async function checkMigrations({ schema }: Readings): Promise<CheckResult> {
   const { pending, unknown, isEmpty, tooOld } = await schema()
   if (tooOld !== undefined) {
     const { problem, fix } = new SchemaTooOld(tooOld)
@@ -114,7 +114,7 @@ async function checkMigrations({ schema }: Readings): Promise<Finding> {
 }
 
 /** Of servers that were never restored to a moment, there is nothing to say. */
-async function checkRestore({ sql }: Readings): Promise<Finding | undefined> {
+async function checkRestore({ sql }: Readings): Promise<CheckResult | undefined> {
   const { target, marked } = await readRestore(sql())
   if (target === '') return undefined
   return marked
@@ -125,7 +125,7 @@ async function checkRestore({ sql }: Readings): Promise<Finding | undefined> {
       )
 }
 
-async function checkPartitions({ tables }: Readings): Promise<Finding> {
+async function checkPartitions({ tables }: Readings): Promise<CheckResult> {
   const { missing } = await tables()
   const [first] = missing
   if (first === undefined) return ok('the partitions of the coming weeks exist')
@@ -135,7 +135,7 @@ async function checkPartitions({ tables }: Readings): Promise<Finding> {
   return first.week <= 1 ? bad(text, fix) : warn(text, fix)
 }
 
-async function checkTransactionIds({ server }: Readings): Promise<Finding> {
+async function checkTransactionIds({ server }: Readings): Promise<CheckResult> {
   const { transactionAge, multixactAge } = await server()
   const age = Math.max(transactionAge, multixactAge)
   const text = `the oldest transaction id is ${Math.round(age / 1_000_000)} million transactions old`
@@ -146,7 +146,7 @@ async function checkTransactionIds({ server }: Readings): Promise<Finding> {
 }
 
 /** The free space of the database's own disk is visible only if it is embedded. */
-async function checkDisk({ server, config, env }: Readings): Promise<Finding> {
+async function checkDisk({ server, config, env }: Readings): Promise<CheckResult> {
   const { size } = await server()
   const own = `the database has ${bytesText(size)}`
   if (env.DATABASE_URL) return ok(`${own}; the free space on the disk of its server is not visible from here`)

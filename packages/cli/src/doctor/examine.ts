@@ -1,6 +1,6 @@
 import { timerDelay } from '@postrider/core'
 import type { Check } from './check.ts'
-import { type Area, NotChecked, type Stages, type Status } from './finding.ts'
+import { type Area, NotChecked, type Stages, type Status } from './check-result.ts'
 import type { Readings } from './readings.ts'
 
 export interface CheckResult {
@@ -49,8 +49,8 @@ async function make(check: Check, readings: Readings): Promise<CheckResult | Unc
   const { area, name, limitMs = LIMIT_MS } = check
   try {
     if (check.database) readings.sql()
-    const finding = await orNoResponse(check.run(readings), limitMs)
-    return finding && { area, name, ...finding, fix: finding.fix ?? null }
+    const result = await orNoResponse(check.run(readings), limitMs)
+    return result && { area, name, ...result, fix: result.fix ?? null }
   } catch (error) {
     if (error instanceof NotChecked) return { area, name, reason: error.message }
     if (isNoResponse(error)) return { area, name, reason: NO_RESPONSE }

@@ -1,6 +1,6 @@
 import { connectionsOf, DATABASE_PROGRAMS, type DatabaseActivity } from '@postrider/core'
 import type { Check } from './check.ts'
-import { bad, counted, type Finding, firstOf, ok, spanText, warn } from './finding.ts'
+import { bad, type CheckResult, counted, firstOf, ok, spanText, warn } from './check-result.ts'
 import type { Readings } from './readings.ts'
 
 /** Seconds. An open transaction delays event numbers, and keeps dead rows of the queue. */
@@ -16,7 +16,7 @@ export const loadChecks: readonly Check[] = [
   { area: 'database', name: 'locks', database: true, run: checkLocks },
 ]
 
-async function checkConnections({ server, activity, workers }: Readings): Promise<Finding> {
+async function checkConnections({ server, activity, workers }: Readings): Promise<CheckResult> {
   const { connections, maxConnections, reservedConnections } = await server()
   const usable = maxConnections - reservedConnections
   const { needed, processes, used } = demandOf(await activity(), (await workers()).length)
@@ -46,7 +46,7 @@ export function demandOf({ programs }: Pick<DatabaseActivity, 'programs'>, worke
   return { needed, processes, used: programs.reduce((sum, { sessions }) => sum + sessions, 0) }
 }
 
-async function checkAutovacuum({ server, tables }: Readings): Promise<Finding> {
+async function checkAutovacuum({ server, tables }: Readings): Promise<CheckResult> {
   const [{ vacuumOff }, { vacuumOff: without }] = [await server(), await tables()]
   if (vacuumOff.length > 0)
     return bad(
@@ -61,7 +61,7 @@ async function checkAutovacuum({ server, tables }: Readings): Promise<Finding> {
   return ok('on')
 }
 
-async function checkDeadRows({ tables }: Readings): Promise<Finding> {
+async function checkDeadRows({ tables }: Readings): Promise<CheckResult> {
   const { dead } = await tables()
   const many = dead.filter((table) => table.dead > DEAD_ROWS.warn && table.dead > table.live)
   const [worst] = many
@@ -71,7 +71,7 @@ async function checkDeadRows({ tables }: Readings): Promise<Finding> {
   return worst.dead > DEAD_ROWS.bad ? bad(text, fix) : warn(text, fix)
 }
 
-async function checkTransactions({ activity }: Readings): Promise<Finding> {
+async function checkTransactions({ activity }: Readings): Promise<CheckResult> {
   const { transactions, prepared } = await activity()
   const [forgotten] = prepared
   if (forgotten && forgotten.seconds > TRANSACTION.warn)
@@ -89,7 +89,7 @@ async function checkTransactions({ activity }: Readings): Promise<Finding> {
   return oldest.seconds > TRANSACTION.bad ? bad(text, fix) : warn(text, fix)
 }
 
-async function checkLocks({ activity }: Readings): Promise<Finding> {
+async function checkLocks({ activity }: Readings): Promise<CheckResult> {
   const { blocked } = await activity()
   return blocked === 0
     ? ok('no session has waited for a lock for 10 s')

@@ -2,7 +2,7 @@ import { type CheckPurpose, type IncomingPolicy, type RecordCheck, readIncomingP
 import { local } from '../first-run.ts'
 import { smtpGreeting } from '../smtp-greeting.ts'
 import type { Check } from './check.ts'
-import { bad, type Finding, firstOf, NotChecked, ok, warn } from './finding.ts'
+import { bad, type CheckResult, firstOf, NotChecked, ok, warn } from './check-result.ts'
 import { DNS_MS, RESPONSE_MS, type Readings } from './readings.ts'
 import { isWrong } from './source-status.ts'
 
@@ -19,7 +19,7 @@ export const networkChecks: readonly Check[] = [
   { area: 'network', name: 'outbound SMTP', limitMs: DNS_MS + MAX_HOSTS * RESPONSE_MS, run: checkOutbound },
 ]
 
-async function checkPublicUrl({ config, env }: Readings): Promise<Finding> {
+async function checkPublicUrl({ config, env }: Readings): Promise<CheckResult> {
   const { publicUrl, delivery } = config
   const url = `${publicUrl}/health/live`
   const failure = await fetch(url, { signal: AbortSignal.timeout(RESPONSE_MS) }).then(
@@ -56,7 +56,7 @@ function records(name: string, purposes: readonly CheckPurpose[], wrong: 'warn' 
   }
 }
 
-function evaluateRecords(found: readonly RecordCheck[], status: 'warn' | 'bad'): Finding {
+function evaluateRecords(found: readonly RecordCheck[], status: 'warn' | 'bad'): CheckResult {
   const wrong = found.filter(isWrong)
   const [first] = wrong
   if (first !== undefined) {
@@ -78,7 +78,7 @@ function evaluateRecords(found: readonly RecordCheck[], status: 'warn' | 'bad'):
 }
 
 /** Policies of the domains that this service receives mail for: under a wrong one, bounces and letters do not arrive. */
-async function checkPolicies({ config }: Readings): Promise<Finding | undefined> {
+async function checkPolicies({ config }: Readings): Promise<CheckResult | undefined> {
   const { returnPathHost, serviceDomain, delivery } = config
   if (delivery.kind === 'sandbox') return undefined
   const domains = [...new Set([returnPathHost, serviceDomain ?? returnPathHost])]
@@ -112,7 +112,7 @@ function problemOf(domain: string, policy: IncomingPolicy) {
 }
 
 /** Connects to the server that mail is sent to. The servers of recipients are asked only if a message is sent to one anyway. */
-async function checkOutbound({ config, recipient }: Readings): Promise<Finding> {
+async function checkOutbound({ config, recipient }: Readings): Promise<CheckResult> {
   const { delivery, sandboxHost, sandboxSmtpPort, mxPort } = config
   if (delivery.kind === 'sandbox')
     return tried(
@@ -140,7 +140,7 @@ interface Server {
   readonly name?: string
 }
 
-async function tried(servers: readonly (Server & { readonly port: number })[], fix: string): Promise<Finding> {
+async function tried(servers: readonly (Server & { readonly port: number })[], fix: string): Promise<CheckResult> {
   const replies: string[] = []
   for (const { host, name = host, port } of servers) {
     const greeting = await smtpGreeting(host, port, RESPONSE_MS)

@@ -10,7 +10,7 @@ import {
 } from '@postrider/core'
 import { hasEmbeddedDatabase, PROMOTE, standbysText } from '../installation.ts'
 import { startEmbeddedPostgres } from '../start-postgres.ts'
-import { bad, type Finding, ok, warn } from './finding.ts'
+import { bad, type CheckResult, ok, warn } from './check-result.ts'
 
 /** Connections: several checks wait for statements at the same time. */
 const CONNECTIONS = 3
@@ -22,7 +22,7 @@ export interface ExaminedDatabase {
   /** Undefined if the database does not respond. */
   readonly sql: Sql | undefined
   /** Whether it responds, and how fast. */
-  readonly connection: Finding
+  readonly connection: CheckResult
   close(): Promise<void>
 }
 
@@ -67,7 +67,7 @@ export async function openExamined(config: Config, env: NodeJS.ProcessEnv): Prom
   }
 }
 
-function notConnected(error: unknown, { dataDir }: Config, env: NodeJS.ProcessEnv): Finding {
+function notConnected(error: unknown, { dataDir }: Config, env: NodeJS.ProcessEnv): CheckResult {
   const { message, code } = error as { message?: string; code?: string }
   return bad(
     `could not connect: ${message || code}`,
@@ -78,7 +78,7 @@ function notConnected(error: unknown, { dataDir }: Config, env: NodeJS.ProcessEn
 }
 
 /** Before the checks, which add to the times of each other. The first statement opens the connection. */
-async function measure(sql: Sql): Promise<Finding> {
+async function measure(sql: Sql): Promise<CheckResult> {
   await sql`select 1`
   const began = performance.now()
   await sql`select 1`
@@ -91,7 +91,7 @@ async function measure(sql: Sql): Promise<Finding> {
       )
 }
 
-function closed(connection: Finding): ExaminedDatabase {
+function closed(connection: CheckResult): ExaminedDatabase {
   return { sql: undefined, connection, close: async () => {} }
 }
 

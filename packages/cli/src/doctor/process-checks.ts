@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { readHeartbeats, type WorkerSummary } from '@postrider/core'
 import { local, reachable, sandboxUrl } from '../first-run.ts'
 import type { Check } from './check.ts'
-import { bad, counted, type Finding, firstOf, ok, warn } from './finding.ts'
+import { bad, type CheckResult, counted, firstOf, ok, warn } from './check-result.ts'
 import { RESPONSE_MS, type Readings } from './readings.ts'
 
 /** Milliseconds within which a worker advances its counter: it does so every two seconds. */
@@ -19,7 +19,7 @@ export const processChecks: readonly Check[] = [
   { area: 'processes', name: 'worker leases', database: true, run: checkLeases },
 ]
 
-async function checkApi(readings: Readings): Promise<Finding> {
+async function checkApi(readings: Readings): Promise<CheckResult> {
   const { apiHost, apiPort } = readings.config
   const health = await readings.api()
   const at = `${reachable(local(apiHost))}:${apiPort}`
@@ -33,13 +33,13 @@ async function checkApi(readings: Readings): Promise<Finding> {
   )
 }
 
-async function checkRelay(readings: Readings): Promise<Finding> {
+async function checkRelay(readings: Readings): Promise<CheckResult> {
   const { relayHost, relayPort } = readings.config
   const at = `${local(relayHost)}:${relayPort}`
   return greeted(readings, 'relay', at, await readings.relay(), 'packages/relay/src/server.ts')
 }
 
-async function checkReturns(readings: Readings): Promise<Finding> {
+async function checkReturns(readings: Readings): Promise<CheckResult> {
   const { returnsHost, returnsPort } = readings.config
   const at = `${local(returnsHost)}:${returnsPort}`
   return greeted(readings, 'returns', at, await readings.returns(), 'packages/relay/src/returns-server.ts')
@@ -51,14 +51,14 @@ async function greeted(
   at: string,
   greeting: string | undefined,
   file: string,
-): Promise<Finding> {
+): Promise<CheckResult> {
   if (greeting === undefined) return absent(readings, program, at, file)
   if (greeting.startsWith('220')) return ok(`responds at ${at}`)
   return bad(`${at} does not greet: ${greeting}`, `see the log of the process ${program}`)
 }
 
 /** No process responds on this host. This is correct if it runs on other hosts only. */
-async function absent(readings: Readings, program: string, at: string, file: string): Promise<Finding> {
+async function absent(readings: Readings, program: string, at: string, file: string): Promise<CheckResult> {
   const programs = await readings.activity().then(
     (activity) => activity.programs.filter((one) => one.program === program),
     () => [],
@@ -74,7 +74,7 @@ async function absent(readings: Readings, program: string, at: string, file: str
   )
 }
 
-async function checkDelivery({ workers }: Readings): Promise<Finding> {
+async function checkDelivery({ workers }: Readings): Promise<CheckResult> {
   const all = await workers()
   const alive = all.filter((worker) => worker.alive)
   const here = alive.filter(({ host }) => host === hostname()).length
@@ -89,7 +89,7 @@ async function checkDelivery({ workers }: Readings): Promise<Finding> {
   )
 }
 
-async function checkSandbox({ config }: Readings): Promise<Finding | undefined> {
+async function checkSandbox({ config }: Readings): Promise<CheckResult | undefined> {
   if (config.delivery.kind !== 'sandbox') return undefined
   const url = sandboxUrl(config)
   const response = await fetch(url, { signal: AbortSignal.timeout(RESPONSE_MS) }).catch(() => undefined)
@@ -103,7 +103,7 @@ async function checkSandbox({ config }: Readings): Promise<Finding | undefined> 
 }
 
 /** A worker that hangs keeps its lock, but its counter stops. */
-async function checkLeases({ workers, sql }: Readings): Promise<Finding | undefined> {
+async function checkLeases({ workers, sql }: Readings): Promise<CheckResult | undefined> {
   const all = await workers()
   if (all.length === 0) return undefined
   const dead = all.filter(({ alive }) => !alive)

@@ -1,11 +1,11 @@
 import { clusterOf, openDatabase, replayState, type Sql } from '@postrider/core'
 import type { Check } from './check.ts'
-import { bad, type Finding, ok, spanText, warn } from './finding.ts'
+import { bad, type CheckResult, ok, spanText, warn } from './check-result.ts'
 import type { Readings } from './readings.ts'
 
 export const readReplicaCheck: Check = { area: 'replication', name: 'read replica', database: true, run: check }
 
-async function check({ config, sql, server }: Readings): Promise<Finding | undefined> {
+async function check({ config, sql, server }: Readings): Promise<CheckResult | undefined> {
   if (config.databaseReadUrl === undefined) return undefined
   const standby = openDatabase({ url: config.databaseReadUrl, name: 'doctor', connections: 1 })
   try {
@@ -24,7 +24,7 @@ async function evaluate(
   standby: Sql,
   primary: Sql,
   { hostAhead, maxLag }: { readonly hostAhead: number; readonly maxLag: number },
-): Promise<Finding> {
+): Promise<CheckResult> {
   const { isStandby, replayed } = await replayState(standby)
   if (!isStandby)
     return bad(

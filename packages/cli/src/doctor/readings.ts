@@ -20,7 +20,7 @@ import {
 } from '@postrider/core'
 import { local, reachable } from '../first-run.ts'
 import { smtpGreeting } from '../smtp-greeting.ts'
-import { NotChecked } from './finding.ts'
+import { NotChecked } from './check-result.ts'
 
 /** The response to a health check over HTTP. */
 export interface Health {

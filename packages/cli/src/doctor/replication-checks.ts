@@ -3,7 +3,7 @@ import { type BaseBackup, findBackup } from '../backup/base-backup.ts'
 import { missingSegment } from '../backup/missing-segment.ts'
 import { withBackups } from '../backup/open-backups.ts'
 import type { Check } from './check.ts'
-import { bad, bytesText, counted, type Finding, firstOf, NotChecked, ok, spanText, warn } from './finding.ts'
+import { bad, bytesText, type CheckResult, counted, firstOf, NotChecked, ok, spanText, warn } from './check-result.ts'
 import { readReplicaCheck } from './read-replica-check.ts'
 import type { Readings } from './readings.ts'
 
@@ -26,7 +26,7 @@ export const replicationChecks: readonly Check[] = [
   readReplicaCheck,
 ]
 
-async function checkArchive({ server, config, env }: Readings): Promise<Finding> {
+async function checkArchive({ server, config, env }: Readings): Promise<CheckResult> {
   const { archiveMode, archivedAt, archiveFailedAt } = await server()
   if (archiveMode === 'off') {
     if (config.delivery.kind === 'sandbox') return ok('off; the mail of the sandbox needs no backup')
@@ -48,7 +48,7 @@ async function checkArchive({ server, config, env }: Readings): Promise<Finding>
 }
 
 /** Only of backups that the service takes itself. */
-async function checkBaseBackup({ config, env }: Readings): Promise<Finding | undefined> {
+async function checkBaseBackup({ config, env }: Readings): Promise<CheckResult | undefined> {
   const { backups } = config
   if (backups === undefined || env.DATABASE_URL) return undefined
   const { location, address, everyHours } = backups
@@ -73,7 +73,7 @@ async function checkBaseBackup({ config, env }: Readings): Promise<Finding | und
   return hours > 2 * everyHours ? warn(text, fix) : ok(text)
 }
 
-async function checkStandbys({ server, replication, config: { requireSyncStandby } }: Readings): Promise<Finding> {
+async function checkStandbys({ server, replication, config: { requireSyncStandby } }: Readings): Promise<CheckResult> {
   if ((await server()).isStandby) throw new NotChecked('only the primary knows them')
   const { synchronous, needed, standbys } = await replication()
   if (standbys.some(isHidden)) throw new NotChecked(HIDDEN)
@@ -106,7 +106,7 @@ async function checkStandbys({ server, replication, config: { requireSyncStandby
   return ok(`${firstOf(inSync.map(({ name, sync }) => `${name} (${sync})`))}`)
 }
 
-async function checkLag({ replication }: Readings): Promise<Finding | undefined> {
+async function checkLag({ replication }: Readings): Promise<CheckResult | undefined> {
   const { standbys } = await replication()
   if (standbys.length === 0) return undefined
   if (standbys.some(isHidden)) throw new NotChecked(HIDDEN)
@@ -125,7 +125,7 @@ function isHidden({ state }: Standby): boolean {
   return state === ''
 }
 
-async function checkSlots({ replication }: Readings): Promise<Finding> {
+async function checkSlots({ replication }: Readings): Promise<CheckResult> {
   const { slots } = await replication()
   const unused = slots.filter(({ isActive, retained, walStatus }) => {
     return !isActive && ((retained ?? 0) > RETAINED.warn || walStatus === 'unreserved' || walStatus === 'lost')

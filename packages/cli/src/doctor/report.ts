@@ -1,5 +1,5 @@
+import { AREAS, type Area, counted, type Status } from './check-result.ts'
 import type { Examination } from './examine.ts'
-import { AREAS, type Area, counted, type Status } from './finding.ts'
 
 export interface Report extends Examination {
   readonly status: Status
@@ -18,7 +18,7 @@ export function reportOf(examination: Examination): Report {
 const MIN_COLUMNS = 60
 const STATUS_WIDTH = 6
 
-/** A list by area, with the correction below each finding; in lines of at most `columns` characters, if that is known. */
+/** A list by area, with the correction below each result; in lines of at most `columns` characters, if that is known. */
 export function reportText({ checks, notChecked, counts }: Report, columns: number | undefined): string {
   const nameWidth = Math.max(0, ...checks.map(({ name }) => name.length)) + 2
   const indent = 2 + STATUS_WIDTH + nameWidth

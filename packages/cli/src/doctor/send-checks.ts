@@ -4,7 +4,7 @@ import type { Core, MessageDetails } from '@postrider/core'
 import { sandboxUrl } from '../first-run.ts'
 import { ENTRY_POINTS, submit } from '../test-message.ts'
 import type { Check } from './check.ts'
-import { bad, type Finding, NotChecked, ok, type Stages, warn } from './finding.ts'
+import { bad, type CheckResult, NotChecked, ok, type Stages, warn } from './check-result.ts'
 import { RESPONSE_MS, type Readings } from './readings.ts'
 
 /** Milliseconds that a message may take. Without a worker, nothing comes of it. */
@@ -37,7 +37,7 @@ async function send(
   via: EntryPoint,
   readings: Readings,
   { core, from, key, to }: TestSender & { to: string },
-): Promise<Finding> {
+): Promise<CheckResult> {
   await requireEntryPoint(via, readings)
   const subject = `Postrider doctor: ${via}, ${randomBytes(4).toString('hex')}`
   const began = performance.now()
@@ -50,8 +50,8 @@ async function send(
   const waitMs = (await readings.workers()).some(({ alive }) => alive) ? WAIT_MS.usual : WAIT_MS.noWorker
   const message = await awaitAttempt(core, sent, waitMs)
   const stages = { accepted, ...stagesOf(message) }
-  const finding = await evaluate(message, sent, stages, { subject, readings, waitMs })
-  return { ...finding, stages }
+  const result = await evaluate(message, sent, stages, { subject, readings, waitMs })
+  return { ...result, stages }
 }
 
 /** The check of the process itself has reported that it does not run. */
@@ -89,7 +89,7 @@ async function evaluate(
   id: string,
   { accepted, claimed, delivered }: Stages,
   { subject, readings, waitMs }: { readonly subject: string; readonly readings: Readings; readonly waitMs: number },
-): Promise<Finding> {
+): Promise<CheckResult> {
   const delivery = message?.deliveries[0]
   const times = [`accepted ${accepted} ms`, ...(claimed === undefined ? [] : [`claimed ${claimed} ms`])].join(', ')
   const why = `postrider message why ${id}`

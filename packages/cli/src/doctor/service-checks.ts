@@ -7,7 +7,7 @@ import {
   readTroubledWebhooks,
 } from '@postrider/core'
 import type { Check } from './check.ts'
-import { bad, counted, type Finding, firstOf, ok, spanText, warn } from './finding.ts'
+import { bad, type CheckResult, counted, firstOf, ok, spanText, warn } from './check-result.ts'
 import type { Readings } from './readings.ts'
 import { NOT_CHECKED, warningsOf } from './source-status.ts'
 
@@ -24,7 +24,7 @@ export const serviceChecks: readonly Check[] = [
   { area: 'mail', name: 'records of domains', database: true, run: checkDomainRecords },
 ]
 
-async function checkEvents({ sql }: Readings): Promise<Finding> {
+async function checkEvents({ sql }: Readings): Promise<CheckResult> {
   const { seconds } = await readEventLag(sql())
   if (seconds === null || seconds <= EVENT_LAG.warn) return ok('events get their numbers at once')
   const text = `the oldest event without a number happened ${spanText(seconds)} ago; statistics, feeds and webhooks lack it`
@@ -32,7 +32,7 @@ async function checkEvents({ sql }: Readings): Promise<Finding> {
   return seconds > EVENT_LAG.bad ? bad(text, fix) : warn(text, fix)
 }
 
-async function checkWebhooks({ sql }: Readings): Promise<Finding> {
+async function checkWebhooks({ sql }: Readings): Promise<CheckResult> {
   const { enabled, failing, disabled, dead, first } = await readTroubledWebhooks(sql())
   if (failing + disabled + dead === 0) return ok(`${enabled} enabled, all in order`)
   const parts = [
@@ -48,7 +48,7 @@ async function checkWebhooks({ sql }: Readings): Promise<Finding> {
 }
 
 /** Evaluates the results that workers have stored; looks nothing up. */
-async function checkSources({ sql, config }: Readings): Promise<Finding | undefined> {
+async function checkSources({ sql, config }: Readings): Promise<CheckResult | undefined> {
   const [{ sources }, statuses] = await Promise.all([readEgress(sql()), readSourceStatuses(sql(), config)])
   if (sources.length === 0) return undefined
   const usable = sources.filter(({ isPaused, workers }) => !isPaused && workers > 0)
@@ -66,7 +66,7 @@ async function checkSources({ sql, config }: Readings): Promise<Finding | undefi
     : warn(firstOf(warnings), 'postrider source list; correct the records, or ask the list to remove the address')
 }
 
-async function checkSetAside({ sql }: Readings): Promise<Finding> {
+async function checkSetAside({ sql }: Readings): Promise<CheckResult> {
   const deliveries = await listSetAside(sql())
   const messages = [...new Set(deliveries.map(({ messageId }) => messageId))]
   return deliveries.length === 0
@@ -77,7 +77,7 @@ async function checkSetAside({ sql }: Readings): Promise<Finding> {
       )
 }
 
-async function checkDomains({ domains }: Readings): Promise<Finding> {
+async function checkDomains({ domains }: Readings): Promise<CheckResult> {
   const { active, inactive, pending, rejected, broken, overdue } = await domains()
   const counts = `${active} active, ${inactive} inactive, ${pending} pending, ${rejected} rejected`
   if (active === 0)
@@ -98,7 +98,7 @@ async function checkDomains({ domains }: Readings): Promise<Finding> {
   return ok(counts)
 }
 
-async function checkDomainRecords({ domains }: Readings): Promise<Finding> {
+async function checkDomainRecords({ domains }: Readings): Promise<CheckResult> {
   const overview = await domains()
   const { dkim, spf, dmarc, first } = overview
   const lacking = [

@@ -8,7 +8,7 @@ import {
   secretKeyFile,
 } from '@postrider/core'
 import type { Check } from './check.ts'
-import { bad, type Finding, firstOf, ok, warn } from './finding.ts'
+import { bad, type CheckResult, firstOf, ok, warn } from './check-result.ts'
 import type { Readings } from './readings.ts'
 
 export const settingsChecks: readonly Check[] = [
@@ -18,7 +18,7 @@ export const settingsChecks: readonly Check[] = [
   { area: 'settings', name: 'mail to the operator', database: true, run: checkOperatorMail },
 ]
 
-function checkNames(env: NodeJS.ProcessEnv): Finding {
+function checkNames(env: NodeJS.ProcessEnv): CheckResult {
   const found = misspeltSettings(env)
   if (found.length === 0) return ok('no variable looks like a misspelt setting')
   return warn(
@@ -28,7 +28,7 @@ function checkNames(env: NodeJS.ProcessEnv): Finding {
 }
 
 /** Settings that are safe only if no mail leaves the machine. */
-function checkTestSettings({ config }: Readings): Finding {
+function checkTestSettings({ config }: Readings): CheckResult {
   const { allowUnsafeDatabase, allowPrivateMx, outboundNetworks, delivery } = config
   const unsafe = [
     ...(allowUnsafeDatabase ? ['ALLOW_UNSAFE_DATABASE=1'] : []),
@@ -43,7 +43,7 @@ function checkTestSettings({ config }: Readings): Finding {
     : warn(`${unsafe.join(', ')}: other people's domains and webhooks can reach hosts of your private networks`, fix)
 }
 
-async function checkSecretKey({ config, sql }: Readings): Promise<Finding> {
+async function checkSecretKey({ config, sql }: Readings): Promise<CheckResult> {
   const secrets = findSecrets(config)
   const file = secretKeyFile(config.dataDir)
   const useFirst =
@@ -66,7 +66,7 @@ async function checkSecretKey({ config, sql }: Readings): Promise<Finding> {
   return ok(agrees ? 'agrees with the database' : 'no process has used the database yet')
 }
 
-async function checkOperatorMail({ config, sql }: Readings): Promise<Finding> {
+async function checkOperatorMail({ config, sql }: Readings): Promise<CheckResult> {
   const { operatorMail, serviceDomain, delivery } = config
   if (operatorMail !== undefined && serviceDomain !== undefined) {
     return (await isActiveDomain(sql(), serviceDomain))

@@ -17,7 +17,7 @@ import {
   UsageError,
   wholeOption,
 } from '../../command.ts'
-import { bytesText } from '../../doctor/finding.ts'
+import { bytesText } from '../../doctor/check-result.ts'
 import { type Progress, progressOn, SILENT } from '../../importing/progress.ts'
 import { requireInstallation } from '../../installation.ts'
 import { startEmbeddedPostgres } from '../../start-postgres.ts'

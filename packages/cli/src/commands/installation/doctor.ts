@@ -2,9 +2,9 @@ import { type Core, createCore, createLog, findSecrets, type Sql, secretAgrees }
 import { type Answer, type Call, type Command, textOption, UsageError } from '../../command.ts'
 import { certificateChecks } from '../../doctor/certificate-checks.ts'
 import type { Check } from '../../doctor/check.ts'
+import { type CheckResult, counted, NotChecked } from '../../doctor/check-result.ts'
 import { databaseChecks } from '../../doctor/database-checks.ts'
 import { type Examination, examine } from '../../doctor/examine.ts'
-import { counted, type Finding, NotChecked } from '../../doctor/finding.ts'
 import { loadChecks } from '../../doctor/load-checks.ts'
 import { networkChecks } from '../../doctor/network-checks.ts'
 import { openExamined } from '../../doctor/open-database.ts'
@@ -74,8 +74,8 @@ async function runDoctor(call: Call): Promise<Answer> {
 
 const NOTHING: Examination = { checks: [], notChecked: [] }
 
-function connectionCheck(finding: Finding): Check {
-  return { area: 'database', name: 'connection', run: async () => finding }
+function connectionCheck(result: CheckResult): Check {
+  return { area: 'database', name: 'connection', run: async () => result }
 }
 
 /** Throws {@link UsageError}. */

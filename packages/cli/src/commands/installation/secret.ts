@@ -1,6 +1,6 @@
 import { type Core, type SealedCount, type UnawareProgram, UnawareProgramsError } from '@postrider/core'
 import { type Answer, type Call, type Command, CommandError } from '../../command.ts'
-import { counted, firstOf } from '../../doctor/finding.ts'
+import { counted, firstOf } from '../../doctor/check-result.ts'
 import { progressOn, SILENT } from '../../importing/progress.ts'
 import { table } from '../../table.ts'
 

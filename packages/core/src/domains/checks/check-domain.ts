@@ -6,7 +6,7 @@ import { promoteNextKey, retirePastKeys, type StoredPublicKey, selectPublicKeys 
 import { recordKey, type SeenRecords, type ServiceHosts, wantedRecords, withSeen } from '../records.ts'
 import { lockDomain, noteActivity, type StoredDomain, selectHolder, updateChecked } from '../store.ts'
 import { lookUpDmarc, saveDmarc } from './check-guard.ts'
-import { type DomainStatus, type Finding, findingOf, standingAfter } from './domain-state.ts'
+import { type CheckOutcome, type DomainStatus, outcomeOf, statusAfter } from './domain-state.ts'
 import { evaluateRecord } from './evaluate-record.ts'
 import { lookUp } from './look-up.ts'
 import { makeWay } from './rival.ts'
@@ -35,9 +35,9 @@ export async function checkDomain(domain: StoredDomain, options: CheckOptions): 
   ])
   if (signal?.aborted) return domain
   await saveDmarc(sql, domain, dmarc)
-  const finding = found(wanted, responses, domain)
+  const outcome = found(wanted, responses, domain)
   const lostOwnerId =
-    domain.state === 'pending' && finding === 'right' ? await ownerWithoutRecords(domain.name, options) : undefined
+    domain.state === 'pending' && outcome === 'right' ? await ownerWithoutRecords(domain.name, options) : undefined
   try {
     return await conclude(domain, responses, { ...options, lostOwnerId })
   } catch (error) {
@@ -67,9 +67,9 @@ function found(
   wanted: readonly WantedRecord[],
   responses: ReadonlyMap<string, DnsAnswer>,
   { records }: StoredDomain,
-): Finding {
+): CheckOutcome {
   const seen = withSeen(wanted, seenNow(wanted, responses, records))
-  return findingOf(seen, (record) => responses.get(recordKey(record))?.kind === 'records')
+  return outcomeOf(seen, (record) => responses.get(recordKey(record))?.kind === 'records')
 }
 
 async function conclude(
@@ -89,13 +89,13 @@ async function conclude(
     await retirePastKeys(transaction, id)
     const keys = await selectPublicKeys(transaction, [id])
     const records = withSeen(wantedRecords(domain, keys, hosts), seen)
-    const finding = findingOf(records, (record) => responses.get(recordKey(record))?.kind === 'records')
-    const evaluated = standingAfter(domain, finding, { now: domain.now, graceMs })
+    const outcome = outcomeOf(records, (record) => responses.get(recordKey(record))?.kind === 'records')
+    const evaluated = statusAfter(domain, outcome, { now: domain.now, graceMs })
     const rival = await rivalOf(transaction, domain, evaluated, lostOwnerId)
-    const standing = rival === undefined ? evaluated : domain
-    const unsettled = finding !== 'right' && (standing.state !== 'active' || standing.verifiedAt !== null)
+    const status = rival === undefined ? evaluated : domain
+    const unsettled = outcome !== 'right' && (status.state !== 'active' || status.verifiedAt !== null)
     const checked = await updateChecked(transaction, id, {
-      ...standing,
+      ...status,
       records: rival === undefined ? seen : withProblem(seen, records, rival),
       returnPathHost: ownReturnPath(records),
       often: unsettled || keys.some(({ state }) => state === 'next'),

@@ -1,22 +1,22 @@
 import type { DnsRecord, Domain } from '../domain.ts'
 
 /** Result for the required records together. `unknown`: the DNS query for a decisive record failed. */
-export type Finding = 'right' | 'broken' | 'unknown'
+export type CheckOutcome = 'right' | 'broken' | 'unknown'
 
 /**
  * Evaluates the required records: the DKIM record of the signing key, and either the SPF record or the domain's own
  * return path (then the SPF record of the service applies). `fresh` returns whether a record's query succeeded this
  * time.
  */
-export function findingOf(records: readonly DnsRecord[], fresh: (record: DnsRecord) => boolean): Finding {
-  const findingFor = (isWanted: (record: DnsRecord) => boolean): Finding => {
+export function outcomeOf(records: readonly DnsRecord[], fresh: (record: DnsRecord) => boolean): CheckOutcome {
+  const outcomeFor = (isWanted: (record: DnsRecord) => boolean): CheckOutcome => {
     const record = records.find(isWanted)
     if (!record || !fresh(record)) return 'unknown'
     return record.verified ? 'right' : 'broken'
   }
-  const dkim = findingFor(({ key }) => key === 'active')
-  const spf = findingFor(({ purpose }) => purpose === 'spf')
-  const returnPath = findingFor(({ purpose }) => purpose === 'returnPath')
+  const dkim = outcomeFor(({ key }) => key === 'active')
+  const spf = outcomeFor(({ purpose }) => purpose === 'spf')
+  const returnPath = outcomeFor(({ purpose }) => purpose === 'returnPath')
   const path = [spf, returnPath].includes('right')
     ? 'right'
     : [spf, returnPath].includes('unknown')
@@ -32,13 +32,13 @@ export type DomainStatus = Pick<Domain, 'state' | 'verifiedAt' | 'brokenSince'>
  * Returns the state after a check. Only a domain whose records were valid once can become invalid; one activated by the
  * operator without verification stays active.
  */
-export function standingAfter(
+export function statusAfter(
   { state, verifiedAt, brokenSince }: DomainStatus,
-  finding: Finding,
+  outcome: CheckOutcome,
   { now, graceMs }: { now: Date; graceMs: number },
 ): DomainStatus {
-  if (finding === 'unknown') return { state, verifiedAt, brokenSince }
-  if (finding === 'right') {
+  if (outcome === 'unknown') return { state, verifiedAt, brokenSince }
+  if (outcome === 'right') {
     return { state: state === 'rejected' ? state : 'active', verifiedAt: now, brokenSince: null }
   }
   if (state !== 'active' || verifiedAt === null) return { state, verifiedAt, brokenSince }

@@ -11,7 +11,7 @@ import type { AnySql, Sql } from '../../platform/database/database.ts'
 import { readInOrder } from '../../platform/database/read-in-order.ts'
 import { messageIdText } from '../../submission/message-id.ts'
 import { transactionNumber } from '../../submission/transaction-numbers.ts'
-import type { Expectation, Finding, WaitingReason } from './finding.ts'
+import type { Expectation, Explanation, WaitingReason } from './explanation.ts'
 import { findReason, waitingOf } from './reason.ts'
 import {
   type DeliveryRow,
@@ -25,7 +25,7 @@ import {
   type WhyQuery,
 } from './rows.ts'
 
-export { type Expectation, WAITING_REASONS, type WaitingReason } from './finding.ts'
+export { type Expectation, WAITING_REASONS, type WaitingReason } from './explanation.ts'
 export { MAX_EXPLAINED, type WhyAttempt, type WhyQuery } from './rows.ts'
 
 export interface MessageWhy {
@@ -133,7 +133,7 @@ async function createFinder(
   message: MessageRow,
   rows: readonly DeliveryRow[],
   { accountId }: WhyQuery,
-): Promise<(row: DeliveryRow, attempts: readonly WhyAttempt[]) => Finding> {
+): Promise<(row: DeliveryRow, attempts: readonly WhyAttempt[]) => Explanation> {
   const waiting = Map.groupBy(rows, (row) => waitingOf(row, message.now))
   const [due, parked] = [waiting.get('due') ?? [], waiting.get('parked') ?? []]
   const destinations = [...new Set(parked.flatMap(({ place }) => place ?? []))]

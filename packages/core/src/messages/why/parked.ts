@@ -2,7 +2,7 @@ import { partsOfDestination } from '../../delivery/limits/destination-names.ts'
 import { HELD_PLACE, HELD_RECIPIENT_PLACE } from '../../delivery/queue/account-holds.ts'
 import type { FlowRate } from '../../delivery/queue/flow-progress.ts'
 import type { Source } from '../../delivery/sources/egress.ts'
-import type { Expectation, Facts, Finding } from './finding.ts'
+import type { Expectation, Explanation, Facts } from './explanation.ts'
 import type { DeliveryRow } from './rows.ts'
 import * as texts from './texts.ts'
 
@@ -10,7 +10,7 @@ import * as texts from './texts.ts'
 const MIN_SAMPLE = { tried: 20, seconds: 10 } as const
 
 /** Why a delivery waits at its destination. */
-export function parked(facts: Facts, row: DeliveryRow, since: Date): Finding {
+export function parked(facts: Facts, row: DeliveryRow, since: Date): Explanation {
   const { message, pauses, workers, isOperator } = facts
   const { now } = message
   const { place } = row
@@ -55,7 +55,7 @@ function sourceReason(
   { sources, isOperator }: Facts,
   { parkedFor }: DeliveryRow,
   destination: string,
-): Pick<Finding, 'waitingFor' | 'text'> | undefined {
+): Pick<Explanation, 'waitingFor' | 'text'> | undefined {
   const { base, source: name } = partsOfDestination(destination)
   const source: Source | undefined = sources.find((one) => one.name === name)
   if (name === undefined) return undefined

@@ -1,5 +1,5 @@
 import { NEVER } from '../../platform/never.ts'
-import type { Expectation, Facts, Finding } from './finding.ts'
+import type { Expectation, Explanation, Facts } from './explanation.ts'
 import { parked } from './parked.ts'
 import type { DeliveryRow, MessageRow, RecentAttempts, WhyAttempt } from './rows.ts'
 import * as texts from './texts.ts'
@@ -22,18 +22,18 @@ export function waitingOf(row: DeliveryRow, now: Date): Waiting {
 }
 
 /** Returns a function that finds the reason of each delivery of a message. */
-export function findReason(facts: Facts): (row: DeliveryRow, attempts: readonly WhyAttempt[]) => Finding {
+export function findReason(facts: Facts): (row: DeliveryRow, attempts: readonly WhyAttempt[]) => Explanation {
   return (row, attempts) => {
     const last = attempts.at(-1)
-    const finding = reasonOf(facts, row, last)
-    const expires = texts.expiresBefore(row.expiresAt, finding.nextAt, facts.message.now)
-    return { ...finding, text: `${finding.text}${expires}` }
+    const explanation = reasonOf(facts, row, last)
+    const expires = texts.expiresBefore(row.expiresAt, explanation.nextAt, facts.message.now)
+    return { ...explanation, text: `${explanation.text}${expires}` }
   }
 }
 
 const NOTHING = { nextAt: null, expected: null, ahead: null } as const
 
-function reasonOf(facts: Facts, row: DeliveryRow, last: WhyAttempt | undefined): Finding {
+function reasonOf(facts: Facts, row: DeliveryRow, last: WhyAttempt | undefined): Explanation {
   const { message, batch } = facts
   const { now } = message
   const since = waitedSince(message, row, last)
@@ -64,7 +64,7 @@ function waitedSince(message: MessageRow, { scheduledAt }: DeliveryRow, last: Wh
   return new Date(Math.max(from, message.acceptedAt.getTime()))
 }
 
-function claimed({ message: { now }, workers }: Facts, row: DeliveryRow, waited: Date): Finding {
+function claimed({ message: { now }, workers }: Facts, row: DeliveryRow, waited: Date): Explanation {
   const since = row.dotAt ?? (row.nextAt && row.nextAt <= now ? row.nextAt : waited)
   if (workers.size === 0) return { ...NOTHING, waitingFor: 'no-worker', text: texts.NO_WORKER, since }
   const isAlive = workers.has(row.workerId ?? 0)
@@ -72,7 +72,7 @@ function claimed({ message: { now }, workers }: Facts, row: DeliveryRow, waited:
   return { ...NOTHING, waitingFor: 'moment', text, since }
 }
 
-function later({ message }: Facts, row: DeliveryRow, last: WhyAttempt | undefined, since: Date): Finding {
+function later({ message }: Facts, row: DeliveryRow, last: WhyAttempt | undefined, since: Date): Explanation {
   const { nextAt } = row
   const { now } = message
   if (!nextAt) throw new Error('not in the queue')
@@ -90,7 +90,7 @@ function later({ message }: Facts, row: DeliveryRow, last: WhyAttempt | undefine
   return { ...found, waitingFor: 'retry', text: texts.retry(last, nextAt, now) }
 }
 
-function due(facts: Facts, row: DeliveryRow): Finding {
+function due(facts: Facts, row: DeliveryRow): Explanation {
   const { message, workers, isOtherFlowDue, recent } = facts
   const { now } = message
   const line = facts.ahead.get(row.recipientNo) ?? texts.NONE_AHEAD

@@ -4,7 +4,7 @@ export type Area = (typeof AREAS)[number]
 export type Status = 'ok' | 'warn' | 'bad'
 
 /** The result of a check. */
-export interface Finding {
+export interface CheckResult {
   readonly status: Status
   /** The result in one sentence without a full stop. */
   readonly detail: string
@@ -23,15 +23,15 @@ export interface Stages {
 /** A check that was not made; the message is the reason. */
 export class NotChecked extends Error {}
 
-export function ok(detail: string): Finding {
+export function ok(detail: string): CheckResult {
   return { status: 'ok', detail }
 }
 
-export function warn(detail: string, fix: string): Finding {
+export function warn(detail: string, fix: string): CheckResult {
   return { status: 'warn', detail, fix }
 }
 
-export function bad(detail: string, fix: string): Finding {
+export function bad(detail: string, fix: string): CheckResult {
   return { status: 'bad', detail, fix }
 }
 

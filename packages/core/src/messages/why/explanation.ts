@@ -41,7 +41,7 @@ export interface Expectation {
 }
 
 /** The part of an explanation that depends on the reason. */
-export interface Finding {
+export interface Explanation {
   readonly waitingFor: WaitingReason | null
   readonly text: string
   readonly since: Date | null

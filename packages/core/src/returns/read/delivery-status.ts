@@ -5,7 +5,7 @@ import { decodeWords } from '../../mime/words.ts'
 import { addressIn } from './address-in.ts'
 import { ACTIONS, type Action } from './return-reading.ts'
 import { stageIn } from './smtp-reply.ts'
-import type { Finding } from './verdict.ts'
+import type { RecipientStatus } from './verdict.ts'
 
 /** RFC 3464, RFC 6533; the first one also under names that servers made up. */
 const STATUS_TYPE = /^message\/(x-)?(global-)?delivery-status$/
@@ -18,20 +18,20 @@ export function isDeliveryStatus({ type }: Leaf): boolean {
 }
 
 /** Reads the recipients of a delivery status part (RFC 3464 2.3). Empty if the part has none. */
-export function readDeliveryStatus(leaf: Leaf): Finding[] {
-  return findingsIn(leaf.octets(MAX_OCTETS))
+export function readDeliveryStatus(leaf: Leaf): RecipientStatus[] {
+  return statusesIn(leaf.octets(MAX_OCTETS))
 }
 
 /**
  * Reads recipients from groups of fields. Lenient: a group is whatever names a recipient or a result, so the group of the whole
  * message may be absent, and a group divided by an empty line is joined.
  */
-export function findingsIn(octets: Buffer): Finding[] {
-  const findings: Finding[] = []
+export function statusesIn(octets: Buffer): RecipientStatus[] {
+  const statuses: RecipientStatus[] = []
   let group: HeaderFields | undefined
   const finish = () => {
-    const finding = group && findingOf(group)
-    if (finding && findings.length < MAX_RECIPIENTS) findings.push(finding)
+    const recipientStatus = group && statusOf(group)
+    if (recipientStatus && statuses.length < MAX_RECIPIENTS) statuses.push(recipientStatus)
     group = undefined
   }
   for (const fields of groupsIn(octets)) {
@@ -44,7 +44,7 @@ export function findingsIn(octets: Buffer): Finding[] {
     group = fields
   }
   finish()
-  return findings
+  return statuses
 }
 
 const RESULT = ['action', 'status', 'diagnostic-code'] as const
@@ -63,7 +63,7 @@ function* groupsIn(octets: Buffer): Generator<HeaderFields> {
   }
 }
 
-function findingOf(fields: HeaderFields): Finding | undefined {
+function statusOf(fields: HeaderFields): RecipientStatus | undefined {
   const recipient = recipientOf(fields)
   if (recipient === undefined && !(fields.get('action') && fields.get('status'))) return undefined
   const status = /^[245]\.\d{1,3}\.\d{1,3}\b/.exec(fields.get('status') ?? '')?.[0] ?? ''

@@ -4,12 +4,12 @@ import { addressIn, addressLine } from './address-in.ts'
 import { MAX_RECIPIENTS } from './delivery-status.ts'
 import { FOREIGN_FORMATS, type ForeignFormat } from './foreign-formats.ts'
 import { MAX_SEARCHED, replyIn, stageIn } from './smtp-reply.ts'
-import type { Finding } from './verdict.ts'
+import type { RecipientStatus } from './verdict.ts'
 
 /** A report that was read by one of the formats for people. */
 export interface ForeignReport {
   readonly format: string
-  readonly findings: readonly Finding[]
+  readonly statuses: readonly RecipientStatus[]
 }
 
 /** Reads a report by the first format that fits; undefined if there is none. */
@@ -19,8 +19,8 @@ export function readForeign(fields: HeaderFields, lines: readonly string[]): For
     if (format.when && !head.some((field) => format.when?.test(field))) continue
     const start = lines.findIndex((line) => format.from.test(line))
     if (start === -1) continue
-    const findings = findingsOf(format, sectionOf(format, lines, start))
-    if (findings.length > 0) return { format: format.name, findings }
+    const statuses = statusesOf(format, sectionOf(format, lines, start))
+    if (statuses.length > 0) return { format: format.name, statuses }
   }
   return undefined
 }
@@ -41,7 +41,7 @@ interface Entry {
   complete: boolean
 }
 
-function findingsOf(format: ForeignFormat, section: readonly string[]): Finding[] {
+function statusesOf(format: ForeignFormat, section: readonly string[]): RecipientStatus[] {
   const { shared, entries } =
     format.reason === 'before' ? entriesAfterText(format, section) : entriesBeforeText(format, section)
   if (entries.length === 0 && shared.trim() !== '') entries.push({ recipient: '', text: shared, complete: true })

@@ -1,7 +1,7 @@
 import { type Leaves, readLeaves } from '../../mime/read-leaves.ts'
 import { addressIn } from './address-in.ts'
 import { isAutoReply, isFromDaemon, mayBeBounce } from './auto-reply.ts'
-import { findingsIn, isDeliveryStatus, MAX_RECIPIENTS, readDeliveryStatus } from './delivery-status.ts'
+import { isDeliveryStatus, MAX_RECIPIENTS, readDeliveryStatus, statusesIn } from './delivery-status.ts'
 import { readFeedbackReport, readJunkMailReport, readUnsubscribe } from './feedback-report.ts'
 import { type HumanText, humanText } from './human-text.ts'
 import { marksOf, originalsOf } from './original.ts'
@@ -10,7 +10,7 @@ import type { ReturnReading } from './return-reading.ts'
 import { readSesNotification } from './ses-notification.ts'
 import { MAX_SEARCHED, replyIn, stageIn } from './smtp-reply.ts'
 import { stagesIn } from './transcript.ts'
-import { type Finding, verdictOf } from './verdict.ts'
+import { type RecipientStatus, verdictOf } from './verdict.ts'
 
 const MAX_EMBEDDED = 256 * 1024
 
@@ -63,34 +63,34 @@ function embeddedReport(message: Returned): ReturnReading | undefined {
 
 /** RFC 3464. Details that its fields lack are taken from the text for people. */
 function deliveryStatus(message: Returned, human: HumanText): ReturnReading | undefined {
-  const findings = message.leaves.filter(isDeliveryStatus).flatMap(readDeliveryStatus).slice(0, MAX_RECIPIENTS)
-  if (findings.length === 0) return undefined
-  const told = new Map<string, Finding>()
-  for (const finding of readForeign(message.fields, human.lines)?.findings ?? []) {
-    const key = finding.recipient.toLowerCase()
-    if (!told.has(key)) told.set(key, finding)
+  const statuses = message.leaves.filter(isDeliveryStatus).flatMap(readDeliveryStatus).slice(0, MAX_RECIPIENTS)
+  if (statuses.length === 0) return undefined
+  const told = new Map<string, RecipientStatus>()
+  for (const recipientStatus of readForeign(message.fields, human.lines)?.statuses ?? []) {
+    const key = recipientStatus.recipient.toLowerCase()
+    if (!told.has(key)) told.set(key, recipientStatus)
   }
-  const stages = findings.length === 1 ? undefined : stagesIn(human.lines)
+  const stages = statuses.length === 1 ? undefined : stagesIn(human.lines)
   const alone = stages ? undefined : stageIn(human.lines.join(' ').slice(0, MAX_SEARCHED))
-  const completed = findings.map((finding) => {
-    const key = finding.recipient.toLowerCase()
+  const completed = statuses.map((recipientStatus) => {
+    const key = recipientStatus.recipient.toLowerCase()
     const other = told.get(key)
-    const text = finding.text || other?.text || ''
-    const stage = finding.stage ?? other?.stage ?? alone ?? stages?.get(key)
-    return { ...finding, text, stage }
+    const text = recipientStatus.text || other?.text || ''
+    const stage = recipientStatus.stage ?? other?.stage ?? alone ?? stages?.get(key)
+    return { ...recipientStatus, text, stage }
   })
   return bounce(message, human, 'delivery-status', completed)
 }
 
 function foreign(message: Returned, human: HumanText): ReturnReading | undefined {
   const report = readForeign(message.fields, human.lines)
-  return report && bounce(message, human, report.format, report.findings)
+  return report && bounce(message, human, report.format, report.statuses)
 }
 
 function sesNotification(message: Returned, human: HumanText): ReturnReading | undefined {
   const notification = readSesNotification(human.whole)
-  if (notification?.kind !== 'Complaint') return notification && bounce(message, human, 'ses', notification.findings)
-  const recipients = notification.findings.map(({ recipient }) => recipient)
+  if (notification?.kind !== 'Complaint') return notification && bounce(message, human, 'ses', notification.statuses)
+  const recipients = notification.statuses.map(({ recipient }) => recipient)
   return { kind: 'complaint', feedbackType: 'abuse', recipients, marks: marksOf([]) }
 }
 
@@ -98,17 +98,17 @@ function bounce(
   message: Returned,
   { whole }: HumanText,
   format: string,
-  findings: readonly Finding[],
+  statuses: readonly RecipientStatus[],
 ): ReturnReading | undefined {
-  if (findings.length === 0) return undefined
-  const recipients = findings.map((finding) => verdictOf(finding, message.returnPath))
+  if (statuses.length === 0) return undefined
+  const recipients = statuses.map((recipientStatus) => verdictOf(recipientStatus, message.returnPath))
   return { kind: 'bounce', format, recipients, marks: marksOf(originalsOf(message, whole)) }
 }
 
 /** Some servers write the fields of a report into its text. */
-function fieldsInText({ lines }: HumanText): readonly Finding[] {
+function fieldsInText({ lines }: HumanText): readonly RecipientStatus[] {
   if (!lines.some((line) => /^(final|original)-recipient:/i.test(line))) return []
-  return findingsIn(Buffer.from(lines.join('\n')))
+  return statusesIn(Buffer.from(lines.join('\n')))
 }
 
 /** A reply at the beginning of a line, or after the words that announce it. */
@@ -118,7 +118,7 @@ const SAID = /^(?:.{0,300}[:;.>)] ?)?["'<([]{0,2}[45][0-5]\d[- ]/
  * The first reply in the text, if a format is unknown. Not that of a letter, in which numbers are no replies, unless its enhanced code
  * makes it certain.
  */
-function replyInText({ fields }: Leaves, { lines }: HumanText): readonly Finding[] {
+function replyInText({ fields }: Leaves, { lines }: HumanText): readonly RecipientStatus[] {
   const failed = fields.get('x-failed-recipients')
   const isLikely = mayBeBounce(fields)
   const at = lines.findIndex((line) => SAID.test(line) && isReply(line, isLikely))

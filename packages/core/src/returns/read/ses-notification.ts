@@ -1,12 +1,12 @@
 import { MAX_RECIPIENTS } from './delivery-status.ts'
 import { ACTIONS } from './return-reading.ts'
 import { stageIn } from './smtp-reply.ts'
-import type { Finding } from './verdict.ts'
+import type { RecipientStatus } from './verdict.ts'
 
 /** A notification of Amazon SES that was mailed by SNS: JSON in the text. */
 export interface SesNotification {
   readonly kind: 'Bounce' | 'Complaint' | 'Delivery'
-  readonly findings: readonly Finding[]
+  readonly statuses: readonly RecipientStatus[]
 }
 
 const KINDS = ['Bounce', 'Complaint', 'Delivery'] as const
@@ -21,11 +21,11 @@ export function readSesNotification(text: string): SesNotification | undefined {
   if (!json || !kind) return undefined
   return {
     kind,
-    findings: kind === 'Bounce' ? bounced(json) : kind === 'Delivery' ? delivered(json) : complained(json),
+    statuses: kind === 'Bounce' ? bounced(json) : kind === 'Delivery' ? delivered(json) : complained(json),
   }
 }
 
-function bounced(json: Json): Finding[] {
+function bounced(json: Json): RecipientStatus[] {
   return listOf(objectOf(json.bounce).bouncedRecipients).map((entry) => {
     const text = textOf(entry.diagnosticCode)
     return {
@@ -38,7 +38,7 @@ function bounced(json: Json): Finding[] {
   })
 }
 
-function delivered(json: Json): Finding[] {
+function delivered(json: Json): RecipientStatus[] {
   const delivery = objectOf(json.delivery)
   const recipients = Array.isArray(delivery.recipients) ? delivery.recipients.slice(0, MAX_RECIPIENTS) : []
   const text = textOf(delivery.smtpResponse)
@@ -51,7 +51,7 @@ function delivered(json: Json): Finding[] {
   }))
 }
 
-function complained(json: Json): Finding[] {
+function complained(json: Json): RecipientStatus[] {
   return listOf(objectOf(json.complaint).complainedRecipients).map((entry) => ({
     recipient: textOf(entry.emailAddress),
     action: 'delivered',

@@ -4,7 +4,7 @@ import type { Action, ReportedRecipient } from './return-reading.ts'
 import { type FoundReply, oneLine, replyIn } from './smtp-reply.ts'
 
 /** The statement of a report about one recipient. */
-export interface Finding {
+export interface RecipientStatus {
   readonly recipient: string
   readonly action: Action
   /** From a field of its own; empty if there is none. */
@@ -45,17 +45,18 @@ const IS_GENERAL = /^$|^[245]\.0\.0$/
  * Classifies what a report says about a recipient. `returnPath` is the address that the report was sent to. Only a permanent failure
  * of the address is hard; whatever is in doubt is soft, because a hard bounce suppresses the recipient.
  */
-export function verdictOf(finding: Finding, returnPath: string): ReportedRecipient {
-  const reply = replyIn(oneLine(finding.text))
-  const status = finestOf(reply.enhanced, finding.status, reply.mentioned)
-  const parties = { sender: returnPath, recipient: finding.recipient || '\0' }
-  const said = classOf(status, reply, { stage: finding.stage, parties })
+export function verdictOf(recipientStatus: RecipientStatus, returnPath: string): ReportedRecipient {
+  const reply = replyIn(oneLine(recipientStatus.text))
+  const status = finestOf(reply.enhanced, recipientStatus.status, reply.mentioned)
+  const parties = { sender: returnPath, recipient: recipientStatus.recipient || '\0' }
+  const said = classOf(status, reply, { stage: recipientStatus.stage, parties })
   const isAddress = said === 'bad-mailbox' || said === 'moved' || said === 'bad-domain'
-  const of: BounceClass = isAddress && BEFORE_RCPT.has(finding.stage) ? 'policy' : said
-  const isPermanent = finding.action === 'failed' && !status.startsWith('4') && Math.floor(reply.code / 100) !== 4
+  const of: BounceClass = isAddress && BEFORE_RCPT.has(recipientStatus.stage) ? 'policy' : said
+  const isPermanent =
+    recipientStatus.action === 'failed' && !status.startsWith('4') && Math.floor(reply.code / 100) !== 4
   return {
-    recipient: finding.recipient,
-    action: finding.action,
+    recipient: recipientStatus.recipient,
+    action: recipientStatus.action,
     status,
     code: reply.code,
     text: reply.text,

@@ -149,6 +149,24 @@ t.test('what was refused for another reason, or answered again, takes nothing of
   await moveClock(service.sql, '0 hours')
 })
 
+t.test(
+  'urgent mail that the limit of its key refuses takes nothing of what its account may send as urgent',
+  async (t) => {
+    await stopClock(service.sql)
+    const sender = await restricted({ recipientsPerHour: 180 })
+    const urgent = (recipients: number) => {
+      const personalizations = Array.from({ length: recipients }, (_, n) => ({ recipient: `r${n}@harbor.example` }))
+      return send(sender, { settings: { class: 'urgent' }, personalizations })
+    }
+    messageIdOf(await urgent(150))
+    for (let time = 0; time < 3; time++) t.equal((await urgent(150)).status, 429)
+    refused(t, await urgent(181), no('send to more than 180 recipients per hour'))
+    const rate = { name: `urgent ${sender.accountId}`, what: 'urgent recipients per minute', limit: 600, seconds: 60 }
+    t.match(await service.core.rateLimits.take([rate], 450), { refused: false })
+    await moveClock(service.sql, '0 hours')
+  },
+)
+
 t.test('200 calls at once send to exactly as many as the key may', async (t) => {
   await stopClock(service.sql)
   const sender = await restricted({ recipientsPerHour: 120 })

@@ -1,5 +1,6 @@
 import type { Test } from 'tap'
 import t from 'tap'
+import { moveClock, stopClock } from '../../helpers/database.ts'
 import { sendV2, v2Body } from '../../helpers/send.ts'
 import { makeService, type TestService } from '../../helpers/service.ts'
 import { openSession, queueId } from '../../relay/session.ts'
@@ -97,6 +98,21 @@ t.test('other accounts may not use the onboarding address', async (t) => {
   t.equal(refused.body.error_info?.error_code, 112)
   t.notMatch(refused.body.error_info?.error_message, 'onboarding@post.operator.example,')
 })
+
+t.test(
+  'urgent mail that the limit of a day refuses takes nothing of what the account may send as urgent',
+  async (t) => {
+    await stopClock(service.sql)
+    const trial = await signUp(service)
+    const personalizations = to(...Array.from({ length: 60 }, () => trial.email))
+    const urgent = async () => (await byV2(trial, { settings: { class: 'urgent' }, personalizations })).status
+    t.equal(await urgent(), 200)
+    for (let time = 0; time < 9; time++) t.equal(await urgent(), 429)
+    const rate = { name: `urgent ${trial.accountId}`, what: 'urgent recipients per minute', limit: 600, seconds: 60 }
+    t.match(await service.core.rateLimits.take([rate], 540), { refused: false })
+    await moveClock(service.sql, '0 hours')
+  },
+)
 
 t.test('a day has a hundred recipients, in all processes together', async (t) => {
   const trial = await signUp(service)

@@ -1,6 +1,6 @@
 import { openDatabase } from '@postrider/core'
 import t from 'tap'
-import { sendBehind } from '../../../../packages/core/src/platform/database/send-behind.ts'
+import { sendBehind } from '../../../../packages/core/src/platform/database/driver/send-behind.ts'
 import { makeService } from '../../../helpers/service.ts'
 
 const service = await makeService(t)

@@ -72,7 +72,8 @@ t.test('what waits for a connection that does not come is given up unsent', asyn
   const { proxy, sql } = await startBehindProxy(t, 1)
   proxy.swallow()
   const startedAt = performance.now()
-  const errors = await Promise.all([1, 2, 3].map((n) => failureOf(sql`select ${n}::int`)))
+  const statements = [1, 2, 3].map((n) => failureOf(sql`select ${n}::int`))
+  const errors = await Promise.all([...statements, failureOf(sql.begin(async () => {}))])
   for (const error of errors) t.equal(isDatabaseAway(error), true)
   t.ok(isInTime(startedAt, 2 * DEADLINES.mail + 2000))
   proxy.heal()
@@ -158,7 +159,7 @@ t.test('who listens hears again after the connection went silent', async (t) => 
 
 t.test('a process that could not hear for a while has not waited meanwhile', async (t) => {
   const { pool } = await startBehindProxy(t, 2)
-  const answer = (pool as Sql & { within(milliseconds: number): Sql }).within(500)`select 1 as one`
+  const answer = withDeadline(pool, 500)`select 1 as one`
   // It goes out, and then nothing can be heard for longer than its deadline.
   await new Promise((resolve) => setTimeout(resolve, 0))
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500)

@@ -1,5 +1,5 @@
 import type { Sql } from '../../platform/database/database.ts'
-import { sendBehind } from '../../platform/database/send-behind.ts'
+import { sendBehind } from '../../platform/database/driver/send-behind.ts'
 import type { Flow } from './flows.ts'
 
 /** The notification channel that wakes workers after a message is accepted. */

@@ -1,8 +1,23 @@
 import postgres from 'postgres'
+import { addArrayTypes } from './driver/array-types.ts'
+import { LISTEN_INTERVAL, Listener } from './driver/listen.ts'
+import {
+  ConnectionWatch,
+  type DeadlineFields,
+  type DriverPool,
+  deadlineFields,
+  TURN,
+} from './driver/silent-connections.ts'
 import { sessionName } from './session-name.ts'
 
 /** A pool, or a transaction of one; stores work with either. */
 export type Sql = postgres.Sql
+/** A pool with what {@link openPool} and the patch of the driver add to it (docs/decisions/0007-driver-patch.md). */
+export interface WatchedSql extends Sql {
+  readonly watch: ConnectionWatch
+  /** Returns the same pool, with these fields for each of its statements. */
+  within(fields: DeadlineFields): WatchedSql
+}
 export type SqlTransaction = postgres.TransactionSql
 export type AnySql = Sql | SqlTransaction
 
@@ -25,9 +40,11 @@ export interface DatabaseOptions {
  * client gives up (P1: no acknowledgement after the client's deadline).
  */
 export function openDatabase({ url, name, connections, keyMark, readOnly = false }: DatabaseOptions): Sql {
-  return postgres(url, {
+  return openPool(url, {
     max: connections,
     connect_timeout: 5,
+    // See driver/array-types.ts.
+    fetch_types: false,
     // TCP keepalive in seconds, for idle connections; pending queries have a deadline (deadlines.ts).
     keep_alive: 5,
     idle_timeout: 0,
@@ -53,7 +70,35 @@ export function openDatabase({ url, name, connections, keyMark, readOnly = false
       tcp_keepalives_count: 3,
       tcp_user_timeout: 15_000,
     },
-  } as object)
+  })
+}
+
+/** Opens a pool by the options of another one, and those that differ. */
+export function openAlike(sql: Sql, differing: object): Sql {
+  return openPool({ ...sql.options, ...differing })
+}
+
+/** Opens a pool of the driver whose statements can have deadlines, and which replaces a silent connection that listens. */
+function openPool(...to: [url: string, options: object] | [options: object]): WatchedSql {
+  const sql = (postgres as (...to: unknown[]) => Sql)(...to) as WatchedSql & { readonly pool: DriverPool }
+  const { options, end } = sql
+  addArrayTypes(options)
+  const watch = new ConnectionWatch(sql.pool, options)
+  const listener = new Listener((hooks) =>
+    openPool({ ...options, ...hooks, max: 1, idle_timeout: null, max_lifetime: null }).within(
+      deadlineFields(LISTEN_INTERVAL),
+    ),
+  )
+  const timers = [setInterval(() => watch.turn(), TURN), setInterval(() => listener.beat(), LISTEN_INTERVAL)]
+  for (const timer of timers) timer.unref()
+  return Object.assign(sql, {
+    watch,
+    listen: listener.listen.bind(listener),
+    async end(how?: { timeout?: number }) {
+      await Promise.all([end(how), listener.end()])
+      timers.forEach(clearInterval)
+    },
+  })
 }
 
 /**
@@ -63,7 +108,7 @@ export function openDatabase({ url, name, connections, keyMark, readOnly = false
  */
 export function openSession(sql: Sql): Sql {
   // A single connection can retry sooner than the many connections of a pool.
-  return postgres({ ...sql.options, max: 1, backoff: () => 0.1 } as object)
+  return openAlike(sql, { max: 1, backoff: () => 0.1 })
 }
 
 /** Returns the SQLSTATE of a database error or the code of a broken connection; undefined for other errors. */

@@ -1,4 +1,5 @@
-import type { Sql } from './database.ts'
+import type { Sql, WatchedSql } from './database.ts'
+import { deadlineFields } from './driver/silent-connections.ts'
 
 /**
  * Milliseconds a statement waits for a connection, and then for any data on it, by kind of statement. A connection that
@@ -20,12 +21,12 @@ export const DEADLINES = {
   long: 3_600_000,
 } as const
 
-/** Returns the same pool or session with the deadline of this kind of statement. */
-export function withDeadline(sql: Sql, kind: keyof typeof DEADLINES): Sql {
-  return (sql as Sql & { within(milliseconds: number): Sql }).within(DEADLINES[kind])
+/** Returns the same pool or session with the deadline of this kind of statement, or one in milliseconds. */
+export function withDeadline(sql: Sql, deadline: keyof typeof DEADLINES | number): Sql {
+  return (sql as WatchedSql).within(deadlineFields(typeof deadline === 'number' ? deadline : DEADLINES[deadline]))
 }
 
 /** Milliseconds since any connection of the pool received data while the pool is waiting for a response. */
 export function quietFor(sql: Sql): number {
-  return (sql as Sql & { quiet(): number }).quiet()
+  return (sql as WatchedSql).watch.quietFor()
 }

@@ -1,5 +1,4 @@
-import postgres from 'postgres'
-import { onlyRow, type Sql } from '../database.ts'
+import { onlyRow, openAlike, type Sql } from '../database.ts'
 import { withDeadline } from '../deadlines.ts'
 
 /** Seconds for a connection to a host. */
@@ -48,8 +47,14 @@ async function askHosts(sql: Sql): Promise<HostState[]> {
 }
 
 async function askHost(sql: Sql, host: string, port: number): Promise<HostState[]> {
-  const options = { ...sql.options, host: [host], port: [port], max: 1 }
-  const session = postgres({ ...options, connect_timeout: CONNECT_TIMEOUT, target_session_attrs: undefined } as object)
+  const options = {
+    host: [host],
+    port: [port],
+    max: 1,
+    connect_timeout: CONNECT_TIMEOUT,
+    target_session_attrs: undefined,
+  }
+  const session = openAlike(sql, options)
   try {
     const rows = await withDeadline(session, 'mail')<{ isStandby: boolean; timeline: number | null }[]>`
       select pg_is_in_recovery() as "isStandby",

@@ -8,6 +8,7 @@ interface DriverQuery extends Promise<unknown> {
   readonly retried?: unknown
   executed: boolean
   deadline: number
+  alone: boolean
 }
 interface DriverConnection {
   execute(query: DriverQuery): boolean
@@ -39,6 +40,7 @@ export function sendBehind(
     // The pool does not send it, too.
     next.executed = true
     next.deadline = query.deadline
+    next.alone = query.alone
     onSent(next)
     return connection.execute(next)
   }

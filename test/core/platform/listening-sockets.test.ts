@@ -10,7 +10,7 @@ import { SmtpClient } from '../../helpers/smtp-client.ts'
 import { until } from '../../helpers/until.ts'
 
 /** So that a failure takes seconds. */
-const SOON = { signal: AbortSignal.timeout(60_000) }
+const soon = () => ({ signal: AbortSignal.timeout(60_000) })
 
 function bound(t: Test): { socket: BoundSocket; port: number } {
   const socket = new BoundSocket({ host: '127.0.0.1' })
@@ -21,7 +21,7 @@ function bound(t: Test): { socket: BoundSocket; port: number } {
 /** What a server says first, however long that takes. */
 async function greeting(port: number): Promise<string> {
   const client = connect(port, '127.0.0.1')
-  const [octets] = await once(client, 'data', SOON)
+  const [octets] = await once(client, 'data', soon())
   client.destroy()
   return String(octets)
 }
@@ -58,7 +58,7 @@ t.test(
     second.kill('SIGTERM')
     await until('stopping', () => second.log.some(({ msg }) => msg === 'stopping'))
     open.write('GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n')
-    const [answer] = await once(open, 'data', SOON)
+    const [answer] = await once(open, 'data', soon())
     t.match(String(answer), /^HTTP\/1.1 200 OK\r\n.*\r\nconnection: close\r\n/is, 'an open connection is still served')
     t.equal(await second.exited, 0)
   },

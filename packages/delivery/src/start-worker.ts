@@ -1,27 +1,9 @@
 import { hostname } from 'node:os'
-import {
-  asksDns,
-  type LostLease,
-  loadProviders,
-  measure,
-  type RunningProcess,
-  type ServiceContext,
-} from '@postrider/core'
-import { runDomainLoop } from './loops/domain-loop.ts'
-import { runEventLoop } from './loops/event-loop.ts'
+import { type LostLease, loadProviders, measure, type RunningProcess, type ServiceContext } from '@postrider/core'
 import { runExportLoops } from './loops/export-loops.ts'
-import { runGuardLoop } from './loops/guard-loop.ts'
-import { runHitLoop } from './loops/hit-loop.ts'
 import { runLeaseLoop } from './loops/lease-loop.ts'
-import { runPrivacyLoop } from './loops/privacy-loop.ts'
-import { runQueueJobLoop } from './loops/queue-job-loop.ts'
-import { runReputationLoop } from './loops/reputation-loop.ts'
-import { runRetentionLoops } from './loops/retention-loops.ts'
 import { runSchemaLoop } from './loops/schema-loop.ts'
-import { runServiceMailLoops } from './loops/service-mail-loop.ts'
-import { runSourceLoops } from './loops/source-loops.ts'
-import { runDnssecLoop, runStsLoop, runTlsReportLoops } from './loops/sts-loop.ts'
-import { runWarmUpLoop } from './loops/warm-up-loop.ts'
+import { runLoops } from './loops/table.ts'
 import { runWebhookLoop } from './loops/webhook-loop.ts'
 import { type ClaimLoop, runClaimLoop } from './queue/claim-loop.ts'
 import { Dispatcher } from './queue/dispatcher.ts'
@@ -65,24 +47,8 @@ export async function startWorker(
   const webhooks = runWebhookLoop({ core, log })
   const measuring = measure(core.serviceFigures)
   const numbered = await core.events.listen(webhooks.wake)
-  const background = [
-    runPrivacyLoop({ core, log }),
-    runEventLoop({ core, log }),
-    runHitLoop({ core, log }),
-    webhooks,
-    runQueueJobLoop({ core, log }),
-    runWarmUpLoop({ core, log }),
-    runReputationLoop({ core, log }),
-    runGuardLoop({ core, log }),
-    ...runServiceMailLoops({ core, log }),
-    ...runExportLoops({ core, log }),
-    ...runRetentionLoops({ core, log }),
-    ...runSourceLoops({ core, log }),
-  ]
+  const background = [webhooks, ...runExportLoops({ core, log }), ...runLoops({ core, log, config })]
   if (config.migrate === 'auto') background.push(runSchemaLoop({ core, log }))
-  if (asksDns(config)) background.push(runDomainLoop({ core, log }))
-  if (config.delivery.kind === 'mx')
-    background.push(runStsLoop({ core, log }), runDnssecLoop({ core, log }), ...runTlsReportLoops({ core, log }))
   return {
     async close() {
       const atRest = Promise.all(background.map((loop) => loop.stop()))

@@ -1,0 +1,166 @@
+import { asksDns, type Config, type Core, type Log, ObjectStoreError } from '@postrider/core'
+import { type Loop, runLoop } from './loop.ts'
+
+interface Given {
+  readonly core: Core
+  readonly log: Log
+}
+
+interface Row {
+  /** Name in log messages: "the NAME loop". */
+  readonly name: string
+  /** Milliseconds between rounds when there was no more work, and when there is more; default 0. */
+  readonly every: number
+  readonly breath?: number
+  /** Runs one round. Returns true if there may be more work. Workers share the work; when one stops, the others do its part. */
+  readonly act: (given: Given & { readonly signal: AbortSignal }) => Promise<unknown>
+  /** Runs once more when the loop has ended. */
+  readonly atEnd?: (given: Given) => Promise<unknown>
+  /** Default: with every configuration. */
+  readonly needs?: (config: Config) => boolean
+}
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+/** Maximum number of domains, sources or policies that are checked per round. */
+const LIMIT = 20
+
+const sendsToMx = ({ delivery }: Config): boolean => delivery.kind === 'mx'
+
+/** The background work that consists of rounds. Loops with more logic have files of their own. */
+const LOOPS: readonly Row[] = [
+  // Erasure.
+  { name: 'privacy', every: SECOND, breath: 5, act: ({ core }) => core.privacy.forgetSome() },
+  // Sequence numbers and rollups. Under load, a round processes the events of a second, so that thousands of events share its cost.
+  { name: 'event', every: SECOND, breath: 5, act: async ({ core }) => (await core.events.sequence()).more },
+  { name: 'hit', every: 500, breath: 5, act: ({ core }) => core.tracking.classify() },
+  // Between two chunks of a job, mail has the database for longer than a chunk takes.
+  { name: 'queue job', every: SECOND, breath: 100, act: ({ core }) => core.queue.workSome() },
+  // The next day of the plans of new sources.
+  {
+    name: 'warm-up',
+    every: 10 * SECOND,
+    breath: 100,
+    act: async ({ core }) => (await core.sources.advanceWarmUps()) > 0,
+  },
+  { name: 'reputation', every: 5 * SECOND, breath: 50, act: evaluateReputation },
+  { name: 'guard', every: 10 * MINUTE, act: warnOfGuard },
+  { name: 'service mail', every: 2 * SECOND, breath: 20, act: sendServiceMail },
+  { name: 'credit notice', every: 10 * SECOND, breath: 20, act: sendCreditNotices },
+  // Apart from each other, since dropping a partition may wait for its readers.
+  { name: 'body removal', every: 15 * SECOND, breath: 50, act: onObjects((core) => core.retention.removeSome()) },
+  { name: 'body sweep', every: MINUTE, breath: 200, act: onObjects((core) => core.retention.sweepSome()) },
+  { name: 'retention', every: 30 * SECOND, breath: 1000, act: dropPartitions },
+  { name: 'shorter retention', every: 30 * SECOND, breath: 50, act: ({ core }) => core.retention.shortenSome() },
+  // Apart from each other, so that block lists that do not answer delay no other check.
+  {
+    name: 'source',
+    every: 15 * SECOND,
+    act: async ({ core, signal }) => (await core.sourceChecks.checkDueRecords({ limit: LIMIT, signal })) === LIMIT,
+  },
+  {
+    name: 'block list',
+    every: 15 * SECOND,
+    act: async ({ core, signal }) => (await core.sourceChecks.checkDueListings({ limit: LIMIT, signal })) === LIMIT,
+  },
+  {
+    name: 'domain',
+    every: 15 * SECOND,
+    act: async ({ core, signal }) => (await core.domains.checkDue({ limit: LIMIT, signal })) === LIMIT,
+    needs: asksDns,
+  },
+  // Once per day, the policies of domains that got mail within a week.
+  {
+    name: 'MTA-STS',
+    every: 5 * MINUTE,
+    act: async ({ core, signal }) => (await core.tls.sts.refreshDue({ limit: LIMIT, signal })) === LIMIT,
+    needs: sendsToMx,
+  },
+  // Whether the resolver validates; a change is logged.
+  { name: 'DNSSEC', every: HOUR, act: ({ core }) => core.tls.dnssec.check(), needs: sendsToMx },
+  // Counted sessions: those of a process that is killed are lost.
+  {
+    name: 'TLS results',
+    every: MINUTE,
+    act: ({ core }) => core.tls.results.flush(),
+    atEnd: ({ core, log }) =>
+      core.tls.results.flush().catch((err: unknown) => log.warn({ err }, 'could not store the results of sessions')),
+    needs: sendsToMx,
+  },
+  { name: 'TLS report', every: 30 * SECOND, breath: 20, act: sendTlsReport, needs: sendsToMx },
+]
+
+/** Starts the loops of the table that this configuration needs. */
+export function runLoops({ core, log, config }: Given & { readonly config: Config }): Loop[] {
+  return LOOPS.filter(({ needs }) => needs?.(config) ?? true).map((row) => run(row, { core, log }))
+}
+
+/** Starts one loop of the table. */
+export function runNamedLoop(name: string, given: Given): Loop {
+  const row = LOOPS.find((one) => one.name === name)
+  if (!row) throw new Error(`no loop is called ${name}`)
+  return run(row, given)
+}
+
+function run({ name, every, breath = 0, act, atEnd }: Row, { core, log }: Given): Loop {
+  const round = async (signal: AbortSignal) => (await act({ core, log, signal })) === true
+  const { wake, stop } = runLoop({ name, log, act: round, every, breath })
+  return { wake, stop: async () => void (await stop().then(() => atEnd?.({ core, log }))) }
+}
+
+/** Holds, slows or warns accounts whose figures require it. */
+async function evaluateReputation({ core, log }: Given): Promise<boolean> {
+  const { changes, more } = await core.reputation.evaluateSome()
+  for (const change of changes) log.warn(change, 'the standing of an account has changed')
+  return more
+}
+
+/** Warns once a day of each domain that sends much to a receiver and lacks what it demands. */
+async function warnOfGuard({ core, log }: Given): Promise<void> {
+  for (const { missing, ...alarm } of await core.guard.dueAlarms()) {
+    const problems = missing.map(({ name, problem }) => `${name}: ${problem}`)
+    log.warn({ ...alarm, problems }, 'a domain sends much to a receiver and lacks what it demands')
+  }
+}
+
+/** Passes letters on to the operator, and notifies the owners of accounts that are warned, slowed or held. */
+async function sendServiceMail({ core, log }: Given): Promise<boolean> {
+  const forwarded = await core.returns.forwardSome()
+  if (forwarded?.problem !== undefined)
+    log.warn({ problem: forwarded.problem }, 'could not pass on a letter to the operator, will retry')
+  const notified = await core.reputation.notifySome()
+  if (notified?.problem !== undefined) log.warn(notified, 'could not send a notice about an account, will retry')
+  return [forwarded, notified].some((done) => done !== undefined && done.problem === undefined)
+}
+
+/** Notifies the owners of accounts whose credit is running low. */
+async function sendCreditNotices({ core, log }: Given): Promise<boolean> {
+  await core.people.creditNotices.findSome()
+  const sent = await core.people.creditNotices.sendSome()
+  if (sent?.problem !== undefined) log.warn(sent, 'could not send a notice about credit, will retry')
+  return sent !== undefined
+}
+
+async function sendTlsReport({ core, log }: Given): Promise<boolean> {
+  const sent = await core.tlsReports.sendSome()
+  if (sent?.problem !== undefined) log.warn(sent, 'could not send a TLS report, will retry')
+  return sent !== undefined
+}
+
+async function dropPartitions({ core, log }: Given): Promise<void> {
+  const tables = await core.retention.dropPartitions()
+  if (tables.length > 0) log.info({ tables }, 'expired partitions dropped')
+}
+
+function onObjects(act: (core: Core) => Promise<boolean>): Row['act'] {
+  return async ({ core, log }) => {
+    try {
+      return await act(core)
+    } catch (error) {
+      if (!(error instanceof ObjectStoreError)) throw error
+      log.warn({ reason: error.message }, 'bodies are not removed from object storage')
+      return false
+    }
+  }
+}

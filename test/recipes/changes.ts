@@ -171,30 +171,13 @@ t.test('a message is stored with the added column', async (t) => {
 })
 `
 
-const INSERT = 'packages/core/src/messages/insert-messages.ts'
-
 /** A column that is written when a message is accepted. */
 export const COLUMN = {
   migration: ['sql/9998_origins.sql', '-- expand\nalter table messages add column origin text;\n'],
-  type: [
-    'packages/core/src/messages/stored-message.ts',
-    '  readonly origin: string\n',
-    "  readonly format: 'mime' | 'content'\n",
+  column: [
+    'packages/core/src/messages/message-columns.ts',
+    "  origin: { type: 'text', of: () => 'recipe' },\n",
+    "  format: { type: 'text'",
   ],
-  value: [
-    'packages/core/src/messages/prepare.ts',
-    "    origin: 'recipe',\n",
-    '    clientAddress: submission.clientAddress,\n',
-  ],
-  parameter: [
-    'packages/core/src/messages/accept-columns.ts',
-    '    origin: batch.map(({ origin }) => origin),\n',
-    '    format: batch.map(',
-  ],
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source of a template.
-  unnested: [INSERT, ', ${message.origin}::text[]', '\n      ) with ordinality as m('],
-  named: [INSERT, ', origin', ', place)\n    ), checked as materialized ('],
-  inserted: [INSERT, ', origin', ')\n      select id, account_id, domain_id, api_key_id, door, service_now()'],
-  selected: [INSERT, ', origin', '\n        from message\n       where case when id in'],
   check: ['test/core/added-column.ts', COLUMN_CHECK],
 } as const satisfies Readonly<Record<string, Edit>>

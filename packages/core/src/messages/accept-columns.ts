@@ -2,34 +2,7 @@ import { PartDigest } from '../composition/body.ts'
 import { queueColumnsOf } from './queue-columns.ts'
 import type { StoredDelivery, StoredMessage } from './stored-message.ts'
 
-/** Returns the parameters of the accept statement: an array per column, so that the statement is the same for every batch size. */
-
-export function messageColumns(batch: readonly StoredMessage[]) {
-  return {
-    id: batch.map(({ id }) => id),
-    account: batch.map(({ accountId }) => accountId),
-    parent: batch.map(({ parentId }) => parentId),
-    domain: batch.map(({ domainId }) => domainId),
-    apiKey: batch.map(({ apiKeyId }) => apiKeyId),
-    door: batch.map(({ door }) => door),
-    scheduledAt: batch.map(({ scheduledAt }) => scheduledAt?.toISOString() ?? null),
-    from: batch.map(({ fromAddress }) => fromAddress),
-    subject: batch.map(({ subject }) => subject),
-    // As one JSON text per message, because arrays of arrays must be rectangular.
-    tags: batch.map(({ tags }) => JSON.stringify(tags)),
-    settings: batch.map(({ settings }) => JSON.stringify(settings)),
-    client: batch.map(({ clientAddress }) => clientAddress),
-    format: batch.map(({ format }) => format),
-    size: batch.map(({ size }) => size),
-    parts: batch.map(({ parts }) => parts.length),
-    recipients: batch.map(({ deliveries }) => deliveries.length),
-    // As text: in an array of booleans the driver would send every text as false.
-    nullReturnPath: batch.map(({ nullReturnPath }) => String(nullReturnPath)),
-    transactionBase: batch.map(({ transactionBase }) => String(transactionBase)),
-    key: batch.map(({ idempotencyKey }) => idempotencyKey ?? null),
-    fingerprint: batch.map(({ fingerprint }) => fingerprint?.toString('hex') ?? null),
-  }
-}
+/** The parameters of the accept statement: an array per column, so that the statement is the same for every batch size. */
 
 export function deliveryColumns(batch: readonly StoredMessage[]) {
   const pairs: { message: StoredMessage; delivery: StoredDelivery; group: number | null }[] = []

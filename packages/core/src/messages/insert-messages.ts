@@ -3,7 +3,7 @@ import type { Announcer } from '../delivery/queue/queue-channel.ts'
 import { insertEvents } from '../events/insert-events.ts'
 import type { AnySql } from '../platform/database/database.ts'
 import { matchingSuppression } from '../suppressions/store.ts'
-import { bodyColumns, deliveryColumns, messageColumns } from './accept-columns.ts'
+import { bodyColumns, deliveryColumns } from './accept-columns.ts'
 import {
   bypassParts,
   dataParts,
@@ -15,6 +15,7 @@ import {
   urgencyParts,
 } from './accept-parts.ts'
 import { batchParts } from './batches.ts'
+import { messageColumns } from './message-columns.ts'
 import type { StoredMessage } from './stored-message.ts'
 
 /** The result of writing one message of a batch. */
@@ -44,15 +45,15 @@ export interface InsertOptions {
  * Writes a batch in one statement, with one round trip and one commit: suppression lookup, credits, idempotency keys, messages,
  * bodies, queued or finished deliveries and first events. With arrays as parameters it is the same statement for every batch size.
  *
- * It is one text rather than composed by functions, so that it can be read from top to bottom. docs/accept.sql contains it as sent
- * to the database, to be run in psql; a test keeps that file up to date.
+ * It is one text rather than composed by functions, so that it can be read from top to bottom; only the columns of messages are listed
+ * by {@link messageColumns}. docs/accept.sql contains it as sent to the database, to be run in psql; a test keeps that file up to date.
  */
 export async function insertMessages(
   sql: AnySql,
   batch: readonly StoredMessage[],
   { withBodies, hashes, announceBehind }: InsertOptions,
 ): Promise<Written[]> {
-  const message = messageColumns(batch)
+  const message = messageColumns(sql, batch)
   const delivery = deliveryColumns(batch)
   const body = bodyColumns(withBodies ? batch : [])
   const data = dataParts(sql, delivery.personal, body.end)
@@ -77,14 +78,7 @@ export async function insertMessages(
   )
   const statement = sql<{ id: string; queued: boolean; refused: boolean }[]>`
     with${data.recursive} ${held.found} message as materialized (
-      select * from unnest(
-        ${message.id}::uuid[], ${message.account}::int[], ${message.parent}::int[], ${message.domain}::int[], ${message.apiKey}::int[],
-        ${message.door}::text[], ${message.scheduledAt}::timestamptz[], ${message.from}::text[], ${message.subject}::text[],
-        ${message.tags}::text[], ${message.settings}::text[], ${message.client}::inet[], ${message.format}::text[],
-        ${message.size}::int[], ${message.parts}::int[], ${message.recipients}::int[], ${message.nullReturnPath}::text[]::boolean[],
-        ${message.transactionBase}::bigint[], ${message.key}::text[], ${message.fingerprint}::text[]
-      ) with ordinality as m(id, account_id, parent_id, domain_id, api_key_id, door, scheduled_at, from_address, subject, tags, settings, client_address,
-             format, size, parts, recipients, null_return_path, transaction_base, key, fingerprint, place)
+      select * from unnest(${message.arrays}) with ordinality as m(${message.names}, place)
     ), checked as materialized (
       select d.* ${bypass.columns} ${unusable.columns},
              case when d.key is null then 'invalid'
@@ -124,11 +118,8 @@ export async function insertMessages(
       on conflict do nothing
       returning message_id
     ), stored as (
-      insert into messages (id, account_id, domain_id, api_key_id, door, accepted_at, scheduled_at, from_address, subject,
-             tags, settings, client_address, format, size, parts, recipients, null_return_path, transaction_base)
-      select id, account_id, domain_id, api_key_id, door, service_now(), scheduled_at, from_address, subject,
-             array(select jsonb_array_elements_text(tags::jsonb)), settings::jsonb, client_address, format, size, parts, recipients,
-             null_return_path, transaction_base
+      insert into messages (accepted_at, ${message.inserted})
+      select service_now(), ${message.selected}
         from message
        where case when id in (select message_id from charged)
                   then id in (select message_id from charged where verdict = 'stored')

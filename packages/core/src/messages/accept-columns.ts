@@ -3,7 +3,6 @@ import { queueColumnsOf } from './queue-columns.ts'
 import type { StoredDelivery, StoredMessage } from './stored-message.ts'
 
 /** The parameters of the accept statement: an array per column, so that the statement is the same for every batch size. */
-
 export function deliveryColumns(batch: readonly StoredMessage[]) {
   const pairs: { message: StoredMessage; delivery: StoredDelivery; group: number | null }[] = []
   for (const message of batch) {

@@ -5,11 +5,11 @@ interface Column {
   /** The SQL type of its parameter, an array of texts or numbers. */
   readonly type: string
   readonly of: (message: StoredMessage) => string | number | null
-  /** Computes the column of `messages` from the parameter; by default they are the same. Null: the table has no such column. */
+  /** Computes the column of `messages` from the parameter; by default they are the same. If null, the table has no such column. */
   readonly stored?: string | null
 }
 
-/** What the accept statement is given about a message, by the names of the columns. */
+/** Values of a message that the accept statement is given, by the names of the columns. */
 const COLUMNS: Readonly<Record<string, Column>> = {
   id: { type: 'uuid', of: ({ id }) => id },
   account_id: { type: 'int', of: ({ accountId }) => accountId },

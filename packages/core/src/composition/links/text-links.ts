@@ -35,7 +35,8 @@ export function findTextLinks(text: string): LinkPlace[] {
 /** Returns the length of the URL that begins at `index` with these characters; 0 if its end or its beginning is not clear. */
 function clearLength(text: string, run: string, index: number): number {
   const end = index + run.length
-  const [before = ''] = /[^\n]*$/.exec(text.slice(Math.max(0, index - LOOK_BACK), index)) as RegExpExecArray
+  const searched = text.slice(Math.max(0, index - LOOK_BACK), index)
+  const before = searched.slice(searched.lastIndexOf('\n') + 1)
   if (NEAR.test(before.slice(-1)) || before.endsWith('](') || JOINED.test(run.slice(1))) return 0
   // Brackets, and quotation marks that opened directly before, are no part of a URL whose end is clear.
   const mark = run.search(before.endsWith("'") ? /[()[\]']/ : /[()[\]]/)

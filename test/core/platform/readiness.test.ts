@@ -1,5 +1,8 @@
-import { createCore, createLog, openDatabase, readConfig } from '@postrider/core'
+import { createCore, createLog, createSecrets, openDatabase, readConfig } from '@postrider/core'
 import t, { type Test } from 'tap'
+import { systemClock } from '../../../packages/core/src/platform/clock.ts'
+import { databaseClock } from '../../../packages/core/src/platform/database/database-clock.ts'
+import { watchReadiness } from '../../../packages/core/src/platform/process/readiness.ts'
 import { makeService, type TestService } from '../../helpers/service.ts'
 import { until } from '../../helpers/until.ts'
 import { refused } from '../refused.ts'
@@ -89,3 +92,37 @@ t.test('a core is not ready while the database does not answer, and ready again 
   await admin.unsafe(`alter database ${databaseName(service)} allow_connections true`)
   await until('ready again', () => core.readiness.current().ready)
 })
+
+t.test(
+  'on a host with more work than it can do, a statement may take 5 s before the database counts as away',
+  async (t) => {
+    const service = await makeService(t)
+    const sql = openDatabase({ url: service.env.DATABASE_URL as string, name: 'test', connections: 2 })
+    const watch = (load: number) =>
+      watchReadiness({
+        sql,
+        log: createLog('test', 'silent'),
+        secrets: createSecrets(service.env.SECRET_KEY as string),
+        clock: databaseClock(systemClock),
+        allowUnsafeDatabase: true,
+        every: 3_600_000,
+        load: () => load,
+      })
+    const [idle, busy] = [watch(1), watch(4)]
+    t.teardown(async () => {
+      idle.close()
+      busy.close()
+      await sql.end()
+    })
+    t.match([await idle.check(), await busy.check()], [{ ready: true }, { ready: true }])
+    const lock = await service.sql.reserve()
+    await lock`begin`
+    await lock`lock table schema_migrations in access exclusive mode`
+    const checks = Promise.all([idle.check(), busy.check()])
+    await until('not ready', () => !idle.current().ready)
+    await lock`rollback`
+    lock.release()
+    const [, { ready }] = await checks
+    t.ok(ready, 'the other one has waited')
+  },
+)

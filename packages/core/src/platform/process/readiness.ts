@@ -1,3 +1,4 @@
+import { availableParallelism, loadavg } from 'node:os'
 import { timerDelay } from '../concurrency/timer-delay.ts'
 import { answerWithin } from '../database/answer-within.ts'
 import { databaseErrorCode, onlyRow, type Sql } from '../database/database.ts'
@@ -28,6 +29,8 @@ const CLOCK_TOLERANCE = 60_000
  * opened.
  */
 const PATIENCE = { first: 5000, later: 1750 } as const
+/** Programs per processor that want to run from which on a response takes longer without the database being away. */
+const BUSY_LOAD = 2
 
 export interface Readiness {
   readonly ready: boolean
@@ -60,15 +63,26 @@ export interface ReadinessOptions {
   readonly notes?: () => readonly string[]
   /** Milliseconds between two checks; default 1000. */
   readonly every?: number
+  /** Programs per processor that want to run, on average of the last minute; default that of this host. */
+  readonly load?: () => number
 }
 
 /**
  * Monitors whether this process can accept mail: the database responds, is a primary, is durable, has free space, and has this
  * version's schema. Not ready until the first check has succeeded; not ready within 3 s after the database stops
- * responding.
+ * responding, or 7 s on a host that has more work than it can do: there, a statement takes seconds, and mail that is accepted slowly is better than refused.
  */
 export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
-  const { log, secrets, clock, allowUnsafeDatabase, requireSyncStandby = false, notes, every = 1000 } = options
+  const {
+    log,
+    secrets,
+    clock,
+    allowUnsafeDatabase,
+    requireSyncStandby = false,
+    notes,
+    every = 1000,
+    load = hostLoad,
+  } = options
   const sql = withDeadline(options.sql, 'mail')
   const disk = diskProbe(sql, clock.monotonic)
   let state: Readiness = { ready: false, reasons: ['the database has not been checked yet'] }
@@ -91,7 +105,7 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
   }
 
   async function runCheck(): Promise<Readiness> {
-    const problemsSoon = () => answerWithin(problems(), everReady ? PATIENCE.later : PATIENCE.first, options.sql)
+    const problemsSoon = () => answerWithin(problems(), everReady ? patienceAt(load()) : PATIENCE.first, options.sql)
     const reasons = await problemsSoon()
       // One connection was dead and has been dropped; others may still respond.
       .catch((error: unknown) =>
@@ -153,6 +167,13 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
     sinceAnswer: () => clock.monotonic() - answeredAt,
     close: () => clearInterval(timer),
   }
+}
+
+/** 0 where the system does not tell. */
+const hostLoad = (): number => (loadavg()[0] ?? 0) / availableParallelism()
+
+function patienceAt(load: number): number {
+  return Math.min(PATIENCE.first, PATIENCE.later * Math.max(1, load - BUSY_LOAD + 1))
 }
 
 /**

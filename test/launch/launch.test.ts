@@ -28,7 +28,8 @@ const PROGRAM: Readonly<Record<string, string>> = {
     const from = (stack: string | undefined) => (stack?.includes('/.cache/postrider/') ? 'bundle' : 'sources')
     const teapot = STATUS_CODES[418]
     const loadsWebSocket = (process as any).moduleLoadList.includes('NativeModule internal/deps/undici/undici')
-    console.log(JSON.stringify({ word, teapot, loadsWebSocket, beside, named, library, thread: said.word, from: from(new Error().stack), threadFrom: from(said.stack) }))`,
+    const { METHODS } = await import('node:http')
+    console.log(JSON.stringify({ word, teapot, loadsWebSocket, methods: METHODS.length > 9, beside, named, library, thread: said.word, from: from(new Error().stack), threadFrom: from(said.stack) }))`,
   'packages/app/src/word.ts': `export const word: string = 'one'`,
   'packages/app/src/thread.ts': `
     import { parentPort } from 'node:worker_threads'
@@ -66,7 +67,15 @@ function install(t: Test) {
   }
 }
 
-const SEEN = { word: 'one', teapot: "I'm a Teapot", beside: 'beside', named: 'lazily', library: true, thread: 'one' }
+const SEEN = {
+  word: 'one',
+  teapot: "I'm a Teapot",
+  methods: true,
+  beside: 'beside',
+  named: 'lazily',
+  library: true,
+  thread: 'one',
+}
 const FROM_SOURCES = { ...SEEN, loadsWebSocket: true, from: 'sources', threadFrom: 'sources' }
 const FROM_BUNDLE = { ...SEEN, loadsWebSocket: false, from: 'bundle', threadFrom: 'bundle' }
 

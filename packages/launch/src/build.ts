@@ -94,7 +94,10 @@ function http(): Plugin {
   return {
     name: 'http',
     setup({ onResolve, onLoad }) {
-      onResolve({ filter: /^(?:node:)?http$/, namespace: 'file' }, () => ({ path: 'http', namespace: 'builtin' }))
+      onResolve({ filter: /^(?:node:)?http$/, namespace: 'file' }, ({ kind }) =>
+        // What import() returns must have the names of the module.
+        kind === 'dynamic-import' ? undefined : { path: 'http', namespace: 'builtin' },
+      )
       onLoad({ filter: /^/, namespace: 'builtin' }, ({ path }) => ({
         contents: `module.exports = process.getBuiltinModule(${JSON.stringify(`node:${path}`)})`,
       }))

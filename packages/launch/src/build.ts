@@ -95,7 +95,7 @@ function http(): Plugin {
     name: 'http',
     setup({ onResolve, onLoad }) {
       onResolve({ filter: /^(?:node:)?http$/, namespace: 'file' }, ({ kind }) =>
-        // What import() returns must have the names of the module.
+        // The result of import() must have the names of the module.
         kind === 'dynamic-import' ? undefined : { path: 'http', namespace: 'builtin' },
       )
       onLoad({ filter: /^/, namespace: 'builtin' }, ({ path }) => ({

@@ -8,11 +8,13 @@
 
 prepare accept_messages as
 with message as materialized (
-      select * from unnest($1::uuid[], $2::int[], $3::int[], $4::int[], $5::int[], $6::text[], $7::timestamptz[],
-             $8::text[], $9::text[], $10::text[], $11::text[], $12::inet[], $13::text[], $14::int[],
-             $15::int[], $16::int[], $17::text[], $18::bigint[], $19::text[], $20::text[]) with ordinality as m(id, account_id, parent_id, domain_id, api_key_id, door, scheduled_at,
-             from_address, subject, tags, settings, client_address, format, size,
-             parts, recipients, null_return_path, transaction_base, key, fingerprint, place)
+      select * from unnest($1::uuid[], $2::int[], $3::int[], $4::int[], $5::int[], $6::text[],
+             $7::timestamptz[], $8::text[], $9::text[], $10::text[], $11::text[], $12::inet[],
+             $13::text[], $14::int[], $15::int[], $16::int[], $17::text[], $18::bigint[],
+             $19::text[], $20::text[]) with ordinality as m(id, account_id, parent_id, domain_id, api_key_id, door,
+             scheduled_at, from_address, subject, tags, settings, client_address,
+             format, size, parts, recipients, null_return_path, transaction_base,
+             key, fingerprint, place)
     ), checked as materialized (
       select d.* ,
              case when d.key is null then 'invalid'
@@ -52,12 +54,12 @@ with message as materialized (
       on conflict do nothing
       returning message_id
     ), stored as (
-      insert into messages (accepted_at, id, account_id, domain_id, api_key_id, door, scheduled_at, from_address,
-             subject, tags, settings, client_address, format, size, parts,
-             recipients, null_return_path, transaction_base)
-      select service_now(), id, account_id, domain_id, api_key_id, door, scheduled_at, from_address,
-             subject, array(select jsonb_array_elements_text(tags::jsonb)), settings::jsonb, client_address, format, size, parts,
-             recipients, null_return_path::boolean, transaction_base
+      insert into messages (accepted_at, id, account_id, domain_id, api_key_id, door, scheduled_at,
+             from_address, subject, tags, settings, client_address, format,
+             size, parts, recipients, null_return_path, transaction_base)
+      select service_now(), id, account_id, domain_id, api_key_id, door, scheduled_at,
+             from_address, subject, array(select jsonb_array_elements_text(tags::jsonb)), settings::jsonb, client_address, format,
+             size, parts, recipients, null_return_path::boolean, transaction_base
         from message
        where case when id in (select message_id from charged)
                   then id in (select message_id from charged where verdict = 'stored')
@@ -120,11 +122,13 @@ with recursive
                       $5::text[]) as m(message_id, account_id, batch_id)
           join batch b on b.account_id = m.account_id and b.id = m.batch_id
       ), message as materialized (
-      select * from unnest($6::uuid[], $7::int[], $8::int[], $9::int[], $10::int[], $11::text[], $12::timestamptz[],
-             $13::text[], $14::text[], $15::text[], $16::text[], $17::inet[], $18::text[], $19::int[],
-             $20::int[], $21::int[], $22::text[], $23::bigint[], $24::text[], $25::text[]) with ordinality as m(id, account_id, parent_id, domain_id, api_key_id, door, scheduled_at,
-             from_address, subject, tags, settings, client_address, format, size,
-             parts, recipients, null_return_path, transaction_base, key, fingerprint, place)
+      select * from unnest($6::uuid[], $7::int[], $8::int[], $9::int[], $10::int[], $11::text[],
+             $12::timestamptz[], $13::text[], $14::text[], $15::text[], $16::text[], $17::inet[],
+             $18::text[], $19::int[], $20::int[], $21::int[], $22::text[], $23::bigint[],
+             $24::text[], $25::text[]) with ordinality as m(id, account_id, parent_id, domain_id, api_key_id, door,
+             scheduled_at, from_address, subject, tags, settings, client_address,
+             format, size, parts, recipients, null_return_path, transaction_base,
+             key, fingerprint, place)
     ), checked as materialized (
       select d.* , string_to_array(passing.list, ',') as bypass , unusable.reason as unusable, unusable.problem,
              case when d.key is null then 'invalid'
@@ -179,12 +183,12 @@ with recursive
       on conflict do nothing
       returning message_id
     ), stored as (
-      insert into messages (accepted_at, id, account_id, domain_id, api_key_id, door, scheduled_at, from_address,
-             subject, tags, settings, client_address, format, size, parts,
-             recipients, null_return_path, transaction_base)
-      select service_now(), id, account_id, domain_id, api_key_id, door, scheduled_at, from_address,
-             subject, array(select jsonb_array_elements_text(tags::jsonb)), settings::jsonb, client_address, format, size, parts,
-             recipients, null_return_path::boolean, transaction_base
+      insert into messages (accepted_at, id, account_id, domain_id, api_key_id, door, scheduled_at,
+             from_address, subject, tags, settings, client_address, format,
+             size, parts, recipients, null_return_path, transaction_base)
+      select service_now(), id, account_id, domain_id, api_key_id, door, scheduled_at,
+             from_address, subject, array(select jsonb_array_elements_text(tags::jsonb)), settings::jsonb, client_address, format,
+             size, parts, recipients, null_return_path::boolean, transaction_base
         from message
        where case when id in (select message_id from charged)
                   then id in (select message_id from charged where verdict = 'stored')

@@ -59,10 +59,10 @@ t.test(
     await until('an empty queue', () => isEmpty(service.sql`select 1 from delivery_queue limit 1`), 60_000)
     const evaluated = await ledger.evaluate(sink)
     const longest = longestOf(ledger.answers)
+    const frozen = FREEZES.map((ms) => ms / 1000).join(', ')
     t.comment(
-      `figures: frozen ${FREEZES.map((ms) => ms / 1000).join(
-        ', ' + '',
-      )} s: not ready after ${list(turned)} s, resumed after ${list(resumed)} s, longest call ${longest.toFixed(1)} s, codes ${codes(ledger.answers)}; ${figures(evaluated)}`,
+      `figures: frozen ${frozen} s: not ready after ${list(turned)} s, resumed after ${list(resumed)} s, longest call ${longest.toFixed(1)} s, ` +
+        `codes ${codes(ledger.answers)}; ${figures(evaluated)}`,
     )
     t.ok(Math.max(...turned) <= 3.5, 'readiness turns within 3 s')
     t.ok(longest <= 10, 'every call is answered in time')

@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
+import { ownCpu } from './turns.ts'
 
-/** Milliseconds up to which the time of the smaller input is measured too coarsely to be compared: the kernel counts in steps of up to 4. */
+/** Milliseconds of the smaller input up to which what the larger one leaves to the garbage collector decides, more than how it grows. */
 const COARSE = 4
 const ROUNDS = 40
 
@@ -27,8 +28,7 @@ export function takesLinearTime(t: Test, act: (times: 1 | 4) => unknown): void {
 
 /** Milliseconds of computing, since others want the processor too. */
 function computing(act: () => unknown): number {
-  const began = process.threadCpuUsage()
+  const began = ownCpu()
   act()
-  const { user, system } = process.threadCpuUsage(began)
-  return (user + system) / 1000
+  return ownCpu() - began
 }

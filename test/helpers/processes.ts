@@ -42,7 +42,10 @@ export type Sockets = Readonly<Record<string, BoundSocket>>
 /** A shell that becomes the process knows its id before. */
 const WITH_PID = ['-c', 'LISTEN_PID=$$ exec "$0" "$@"']
 
-/** Starts a process and waits until it says that it works. `root`: the folder of another version of the programs; `supervised`: it has a channel for messages. */
+/**
+ * Starts a process and waits until it says that it works. `root`: the folder of another version of the programs; `supervised`: it has a channel for
+ * messages.
+ */
 export async function startProcess(
   t: Test,
   name: ProcessName,

@@ -85,6 +85,8 @@ async function measured(act: () => unknown): Promise<Cost> {
 
 /** Milliseconds of processor time this thread has spent. */
 export function ownCpu(): number {
+  // Linux brings the time of a running thread up to date only every 4 ms, and when the time of its process is asked for.
+  process.cpuUsage()
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000
 }

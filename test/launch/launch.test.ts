@@ -29,7 +29,8 @@ const PROGRAM: Readonly<Record<string, string>> = {
     const teapot = STATUS_CODES[418]
     const loadsWebSocket = (process as any).moduleLoadList.includes('NativeModule internal/deps/undici/undici')
     const { METHODS } = await import('node:http')
-    console.log(JSON.stringify({ word, teapot, loadsWebSocket, methods: METHODS.length > 9, beside, named, library, thread: said.word, from: from(new Error().stack), threadFrom: from(said.stack) }))`,
+    const seen = { word, teapot, loadsWebSocket, methods: METHODS.length > 9, beside, named, library, thread: said.word }
+    console.log(JSON.stringify({ ...seen, from: from(new Error().stack), threadFrom: from(said.stack) }))`,
   'packages/app/src/word.ts': `export const word: string = 'one'`,
   'packages/app/src/thread.ts': `
     import { parentPort } from 'node:worker_threads'

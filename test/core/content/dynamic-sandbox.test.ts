@@ -160,8 +160,8 @@ for (const [what, template, data, why] of TOO_MUCH) {
       const [first, second, third] = await renderer.renderDynamic(parts, [{ l: [], s: 'a' }, data, { l: [], s: 'a' }])
       t.equal(first?.kind, 'rendered')
       const found = second?.kind === 'failed' && second.failure.why
-      // On a slower machine than the one on which the limit was set, the time may end first.
-      t.equal(found === 'time' && limitHere(MAX_CPU_MS) > MAX_CPU_MS ? why : found, why)
+      // On a machine that takes half as long again as the one on which the limit was set, the time may end first.
+      t.equal(found === 'time' && limitHere(MAX_CPU_MS) > 1.5 * MAX_CPU_MS ? why : found, why)
       t.strictSame(third, first)
     })
     t.ok(took < 9000, `${took} ms`)

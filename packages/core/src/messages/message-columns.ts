@@ -53,7 +53,7 @@ const TEXTS = listed(Object.values(COLUMNS).map(({ type }) => `\0::${type}[]`)).
 const STRINGS: TemplateStringsArray = Object.assign(TEXTS, { raw: TEXTS })
 
 function listed(parts: readonly string[]): string {
-  return parts.map((part, at) => (at > 0 && at % 7 === 0 ? `\n             ${part}` : part)).join(', ')
+  return parts.map((part, at) => (at > 0 && at % 6 === 0 ? `\n             ${part}` : part)).join(', ')
 }
 
 /** The parts of the accept statement that list the columns of `messages`. */

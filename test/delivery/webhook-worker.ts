@@ -1,6 +1,6 @@
 import { createLog, type WebhookSettings } from '@postrider/core'
 import type { Test } from 'tap'
-import { runNamedLoop } from '../../packages/delivery/src/loops/table.ts'
+import { runLoop } from '../../packages/delivery/src/loops/loop.ts'
 import { runWebhookLoop } from '../../packages/delivery/src/loops/webhook-loop.ts'
 import { startReceiver } from '../helpers/receiver.ts'
 import { makeService, type Sender, type TestService } from '../helpers/service.ts'
@@ -18,7 +18,8 @@ export async function startTelling(t: Test, settings: Record<string, string> = L
 export function runLoops(t: Test, { core }: TestService): { stop(): Promise<void> } {
   const log = createLog('test', 'silent')
   const webhooks = runWebhookLoop({ core, log })
-  const loops = [runNamedLoop('event', { core, log }), webhooks]
+  const numbering = async () => (await core.events.sequence()).more
+  const loops = [runLoop({ name: 'event', log, act: numbering, every: 1000, breath: 5 }), webhooks]
   const listening = core.events.listen(webhooks.wake)
   let stopped: Promise<unknown> | undefined
   const stop = async () => {

@@ -96,13 +96,6 @@ export function runLoops({ core, log, config }: Given & { readonly config: Confi
   return LOOPS.filter(({ needs }) => needs?.(config) ?? true).map((row) => run(row, { core, log }))
 }
 
-/** Starts one loop of the table. */
-export function runNamedLoop(name: string, given: Given): Loop {
-  const row = LOOPS.find((one) => one.name === name)
-  if (!row) throw new Error(`no loop is called ${name}`)
-  return run(row, given)
-}
-
 function run({ name, every, breath = 0, act, atEnd }: Row, { core, log }: Given): Loop {
   const round = async (signal: AbortSignal) => (await act({ core, log, signal })) === true
   const { wake, stop } = runLoop({ name, log, act: round, every, breath })

@@ -134,7 +134,9 @@ export function withCore(
     const opened = createCore({ sql, standby, config, log, ...(share ? { share } : {}) })
     core = opened
     if (await opened.events.continueAfterRestore()) log.warn('database restored from a dump; event numbering continues')
-    await opened.readiness.check()
+    startWaitsFor = 'waiting for the database'
+    await opened.readiness.untilAnswered()
+    startWaitsFor = STARTING
     const endTracing = config.tracing && (await startTracing({ name, log }, config.tracing))
     const running = await start({ config, log, stop, sockets, core: opened })
     startWaitsFor = undefined

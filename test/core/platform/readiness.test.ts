@@ -126,3 +126,19 @@ t.test(
     t.ok(ready, 'the other one has waited')
   },
 )
+
+t.test('who waits for an answer of the database waits beyond the checks that get none', async (t) => {
+  const service = await makeService(t)
+  const core = anotherCore(t, service)
+  const lock = await service.sql.reserve()
+  await lock`begin`
+  await lock`lock table schema_migrations in access exclusive mode`
+  let answered = false
+  const waiting = core.readiness.untilAnswered().then(() => (answered = true))
+  await until('no answer', () => core.readiness.current().reasons.includes('the database does not respond'))
+  t.notOk(answered)
+  await lock`rollback`
+  lock.release()
+  await waiting
+  t.ok(core.readiness.current().ready)
+})

@@ -19,6 +19,7 @@ function makePool(size: number, options: { ssl?: boolean } = {}) {
     remove: (element: T) => elements.splice(elements.indexOf(element), 1),
   })
   const queues = {
+    connecting: queueOf<DriverConnection>([]),
     open: queueOf<DriverConnection>([]),
     busy: queueOf<DriverConnection>([]),
     full: queueOf<DriverConnection>([]),
@@ -161,6 +162,18 @@ t.test(
     t.strictSame(queries.elements, [patient])
   },
 )
+
+t.test('a connection must be established within five seconds, whoever waits for it', async (t) => {
+  const { connections, queues, turns } = makePool(1)
+  const [connection] = connections as [(typeof connections)[0]]
+  connection.queue = queues.connecting
+  connection.initial = ask(60_000)
+  turns(20)
+  t.strictSame(connection.failures, [])
+  turns(1)
+  t.strictSame(connection.failures, ['CONNECT_TIMEOUT'])
+  t.equal(connection.socket?.closed, 'reset')
+})
 
 t.test('a connection that is not one of TCP, or not established, is destroyed and not reset', async (t) => {
   const { connections, turns } = makePool(1, { ssl: true })

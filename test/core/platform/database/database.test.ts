@@ -25,6 +25,16 @@ t.test('openDatabase takes several hosts and finds the one that answers', async 
   t.match(await sql`select 1 as one`, [{ one: 1 }])
 })
 
+t.test('a connection is not given up because the process was busy while it was being established', async (t) => {
+  const sql = openDatabase({ url: database.url, name: 'test', connections: 1 })
+  t.teardown(() => sql.end())
+  const answer = sql`select 1 as one`.execute()
+  // The socket connects in a later turn of the loop.
+  await new Promise((resolve) => setTimeout(resolve, 1))
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 6000)
+  t.strictSame([...(await answer)], [{ one: 1 }])
+})
+
 t.test('a database that is away, shutting down or full of connections is known as such', async (t) => {
   const [closed] = await freePorts(1)
   const sql = openDatabase({ url: `postgres://user@127.0.0.1:${closed}/db`, name: 'test', connections: 1 })

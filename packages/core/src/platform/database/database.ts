@@ -42,7 +42,8 @@ export interface DatabaseOptions {
 export function openDatabase({ url, name, connections, keyMark, readOnly = false }: DatabaseOptions): Sql {
   return openPool(url, {
     max: connections,
-    connect_timeout: 5,
+    // See MAX_CONNECTING.
+    connect_timeout: 0,
     // See driver/array-types.ts.
     fetch_types: false,
     // TCP keepalive in seconds, for idle connections; pending queries have a deadline (deadlines.ts).

@@ -29,6 +29,8 @@ const CLOCK_TOLERANCE = 60_000
  * opened.
  */
 const PATIENCE = { first: 5000, later: 1750 } as const
+/** Milliseconds between two queries of a database that does not respond at the start of a process. */
+const ASK_AGAIN = 500
 /** Programs per processor that want to run from which on a response takes longer without the database being away. */
 const BUSY_LOAD = 2
 
@@ -44,6 +46,11 @@ export interface ReadinessWatch {
   current(): Readiness
   /** Queries the database now. */
   check(): Promise<Readiness>
+  /**
+   * Resolves once the database has answered, whether the process is ready then or not. To be awaited before a process says that it has started: the
+   * one that it replaces ends then.
+   */
+  untilAnswered(): Promise<void>
   /** Reports that the database returned a "disk full" error. */
   noteFull(): void
   /** Milliseconds since the pool last received a response, whatever other connections this process has. */
@@ -160,6 +167,9 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
       return noted.length === 0 ? state : { ...state, notes: noted }
     },
     check,
+    async untilAnswered() {
+      while ((await check()).reasons.includes(AWAY)) await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN))
+    },
     noteFull() {
       disk.suspect()
       void (checking ?? check())

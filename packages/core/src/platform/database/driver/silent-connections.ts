@@ -2,6 +2,8 @@ import type { Socket } from 'node:net'
 
 /** Milliseconds between two turns. */
 export const TURN = 250
+/** Turns within which a connection must be established. The driver's own timer ends all that were being established while the process was busy. */
+const MAX_CONNECTING = 20
 /** Turns a statement may take at most without having its connection to itself: nothing waits behind one that may take longer. */
 const MAX_SHARED = 24
 
@@ -41,7 +43,7 @@ export interface DriverPool {
   readonly connections: readonly DriverConnection[]
   /** The statements that wait for any connection. */
   readonly queries: Queue<DriverQuery>
-  readonly queues: Readonly<Record<'open' | 'busy' | 'full', Queue<DriverConnection>>>
+  readonly queues: Readonly<Record<'connecting' | 'open' | 'busy' | 'full', Queue<DriverConnection>>>
 }
 
 /** Where a pool connects to. */
@@ -72,6 +74,8 @@ interface Observation {
   heard: number
   /** Turns for which its statement has waited without any activity. */
   quiet: number
+  /** Turns for which it has been being established. */
+  connecting: number
 }
 
 /**
@@ -91,7 +95,7 @@ export class ConnectionWatch {
     this.#observations = new Map(
       pool.connections.map((connection) => [
         connection,
-        { socket: null, bytesRead: 0, bytesUnsent: 0, heard: 0, quiet: 0 },
+        { socket: null, bytesRead: 0, bytesUnsent: 0, heard: 0, quiet: 0, connecting: 0 },
       ]),
     )
   }
@@ -121,13 +125,16 @@ export class ConnectionWatch {
     const { socket, query, initial } = connection
     const bytesRead = socket?.bytesRead ?? 0
     const bytesUnsent = socket?.writableLength ?? 0
-    const isActive =
-      socket !== observation.socket || bytesRead !== observation.bytesRead || bytesUnsent !== observation.bytesUnsent
+    const isNew = socket !== observation.socket
+    const isActive = isNew || bytesRead !== observation.bytesRead || bytesUnsent !== observation.bytesUnsent
     Object.assign(observation, { socket, bytesRead, bytesUnsent })
     if (isActive) observation.heard = this.#now
     observation.quiet = isActive || !query || initial ? 0 : observation.quiet + 1
-    if (initial && isOverdue(initial)) {
-      // It was never sent.
+    const isConnecting = socket !== null && connection.queue === this.#pool.queues.connecting
+    observation.connecting = isConnecting ? (isNew ? 0 : observation.connecting) + 1 : 0
+    if ((initial && isOverdue(initial)) || observation.connecting > MAX_CONNECTING) {
+      observation.connecting = 0
+      // What waits for it was never sent.
       connection.errored(this.#errorOf('CONNECT_TIMEOUT'))
       this.#close(connection)
     }

@@ -1,9 +1,6 @@
 import { onlyRow, openAlike, type Sql } from '../database.ts'
 import { withDeadline } from '../deadlines.ts'
 
-/** Seconds for a connection to a host. */
-const CONNECT_TIMEOUT = 3
-
 /** A host of a pool that accepts writes. */
 export interface PrimaryHost {
   /** With its port. */
@@ -51,7 +48,6 @@ async function askHost(sql: Sql, host: string, port: number): Promise<HostState[
     host: [host],
     port: [port],
     max: 1,
-    connect_timeout: CONNECT_TIMEOUT,
     target_session_attrs: undefined,
   }
   const session = openAlike(sql, options)

@@ -34,7 +34,7 @@ const SPARE_MEMORY = 1.5 * 2 ** 30
 const IDLE = 0.15
 const LOOK_EVERY_MS = 300
 /** Seconds a file may take. The fault journeys take as long as they are told to, and have timeouts of their own. */
-const PATIENCE = process.env.FAULT_SECONDS || process.argv.some((file) => file.endsWith('.fault.ts')) ? 4 * 3600 : 300
+const PATIENCE = process.env.FAULT_SECONDS || process.argv.some((file) => file.endsWith('.fault.ts')) ? 4 * 3600 : 600
 /** Files that evaluate how long something takes: they run one at a time, and few others beside them. */
 const TIMED = [
   'test/hostile/quick.test.ts',

@@ -134,7 +134,7 @@ export class ConnectionWatch {
     observation.connecting = isConnecting ? (isNew ? 0 : observation.connecting) + 1 : 0
     if ((initial && isOverdue(initial)) || observation.connecting > MAX_CONNECTING) {
       observation.connecting = 0
-      // What waits for it was never sent.
+      // Its statement was never sent.
       connection.errored(this.#errorOf('CONNECT_TIMEOUT'))
       this.#close(connection)
     }

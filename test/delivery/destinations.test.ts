@@ -23,9 +23,7 @@ const destinations = new Destinations({
   conversations,
   siteConnections: 10,
   mainDestination: undefined,
-  run: ignore,
-  park: ignore,
-  onCapacity: () => {},
+  events: { turn: ignore, blocked: ignore, allowanceSpent: () => {}, capacityFreed: () => {} },
 })
 t.teardown(async () => {
   conversations.close()

@@ -1,10 +1,9 @@
 import { BULK, type Flow, partsOfPlace, type WaitingFor } from '@postrider/core'
-import type { Connections } from '../attempt/connections.ts'
-import type { InFlightDelivery } from '../attempt/deliver.ts'
 import { FairQueue } from '../common/fair-queue.ts'
 import { siteOfSessions } from '../tls/policy.ts'
 import type { Conversations } from './conversations.ts'
 import { DestinationConnections } from './destination-connections.ts'
+import type { DestinationEvents, RoutedDelivery } from './destination-events.ts'
 import type { WorkerLimits } from './limits.ts'
 import { Progress } from './progress.ts'
 import { RateGate, type TakeFromRates } from './rate-gate.ts'
@@ -22,29 +21,16 @@ export interface DestinationOptions {
   readonly limits: WorkerLimits
   readonly conversations: Conversations
   readonly slots: Slots
-  /** Delivers one delivery; never throws. */
-  readonly run: (inFlight: RoutedDelivery, at: Destination, own: Connections, isProbe: boolean) => Promise<void>
-  /** Leaves deliveries to the database: they cannot be started for some time. */
-  readonly park: (deliveries: readonly RoutedDelivery[], at: Destination, waitingFor: WaitingFor) => void
+  readonly events: DestinationEvents<Destination>
   readonly takeFromRates: TakeFromRates
-  /** The allowance of its source is used up for some seconds. */
-  readonly onSpent: (destination: Destination, seconds: number) => void
   /** How many deliveries may wait at a destination if this worker has all connections to it. */
   readonly maxWaiting: (limits: WorkerLimits) => number
-  /** Called when the destination can have more mail. */
-  readonly onCapacity: () => void
-}
-
-/** A delivery, and the sessions with the site it goes to (tls/policy.ts). */
-export interface RoutedDelivery extends InFlightDelivery {
-  readonly site: string
 }
 
 /**
  * The unit that limits of connections apply to: a site (the domains with the same MX hosts), or a mailbox provider with all its sites, as seen from
- * one source; or a smart host. It has its own
- * queue and connections, so that a slow or dead one does not delay others. Flows take turns on its connections, and bulk mail leaves
- * one of them to others.
+ * one source; or a smart host. It has its own queue and connections, so that a slow or dead one does not delay others. Flows take turns on its
+ * connections, and bulk mail leaves one of them to others.
  */
 export class Destination {
   readonly name: string
@@ -72,7 +58,7 @@ export class Destination {
   #activeBulk = 0
 
   constructor(options: DestinationOptions) {
-    const { name, slots, limits, takeFromRates, onSpent, onCapacity } = options
+    const { name, slots, limits, takeFromRates, events } = options
     this.name = name
     this.base = partsOfPlace(name).base
     this.#options = options
@@ -82,10 +68,14 @@ export class Destination {
       this.start()
       this.#parkClosed()
       this.#parkExcess()
-      if (this.#waiting.length === 0) onCapacity()
+      if (this.#waiting.length === 0) events.capacityFreed()
     }
-    const spent = (seconds: number): void => onSpent(this, seconds)
-    this.#gate = new RateGate({ destination: name, takeFromRates, onAnswer, onSpent: spent })
+    this.#gate = new RateGate({
+      destination: name,
+      takeFromRates,
+      onAnswer,
+      onSpent: (seconds) => events.allowanceSpent(this, seconds),
+    })
     this.#gate.rates = limits
     this.#connections = new DestinationConnections({ destination: name, slots, onAnswer, limits: () => this.#limits })
   }
@@ -103,7 +93,7 @@ export class Destination {
     this.#connections.tidy()
     this.#parkClosed()
     this.start()
-    this.#options.onCapacity()
+    this.#options.events.capacityFreed()
   }
 
   /** Number of waiting deliveries that have not started. */
@@ -170,7 +160,7 @@ export class Destination {
   #parkClosed(): void {
     if (this.#waiting.length === 0 || (this.isOpen && this.#limits.pausedAccounts.size === 0)) return
     for (const [waitingFor, deliveries] of Map.groupBy(this.#waiting.drain(), (one) => this.closedFor(one.delivery))) {
-      if (waitingFor) this.#options.park(deliveries, this, waitingFor)
+      if (waitingFor) this.#options.events.blocked(deliveries, this, waitingFor)
       else for (const one of deliveries) this.#waiting.push(one.delivery, one)
     }
   }
@@ -191,7 +181,11 @@ export class Destination {
   heard(site: string, beginning: Beginning): void {
     if (beginning === 'session') {
       this.health.accepted(site)
-      if (this.#accepted < this.#limits.connections && ++this.#successes >= GROW_AFTER) this.#grow()
+      if (this.#accepted < this.#limits.connections && ++this.#successes >= GROW_AFTER) {
+        this.#successes = 0
+        this.#accepted++
+        this.start()
+      }
       return
     }
     this.#successes = 0
@@ -199,12 +193,6 @@ export class Destination {
     if (this.progress.count > 1 && isOwn)
       this.#accepted = Math.max(1, Math.min(this.#accepted, this.progress.count - 1))
     else this.health.failed(site, beginning)
-  }
-
-  #grow(): void {
-    this.#successes = 0
-    this.#accepted++
-    this.start()
   }
 
   push(inFlight: RoutedDelivery): void {
@@ -230,7 +218,7 @@ export class Destination {
   #parkExcess(): void {
     if (this.#waiting.length <= this.maxWaiting) return
     const kept = Array.from({ length: this.maxWaiting }, () => this.#waiting.shift(() => true) as RoutedDelivery)
-    this.#options.park(this.#waiting.drain(), this, 'connections')
+    this.#options.events.blocked(this.#waiting.drain(), this, 'connections')
     for (const one of kept) this.#waiting.push(one.delivery, one)
   }
 
@@ -275,12 +263,11 @@ export class Destination {
 
   async #converse(inFlight: RoutedDelivery, isProbe: boolean): Promise<void> {
     const { delivery } = inFlight
-    const { conversations } = this.#options
-    const bulk = delivery.class === BULK ? 1 : 0
-    const running = this.progress.begin()
+    const { conversations, events } = this.#options
+    const [bulk, running] = [delivery.class === BULK ? 1 : 0, this.progress.begin()]
     this.#activeBulk += bulk
     conversations.enter(delivery)
-    await this.#connections.use(inFlight.site, (own) => this.#options.run(inFlight, this, own, isProbe))
+    await this.#connections.use(inFlight.site, (own) => events.turn(inFlight, this, own, isProbe))
     this.progress.end(running)
     this.#activeBulk -= bulk
     conversations.leave(delivery)

@@ -35,7 +35,7 @@ const AT_ONCE = 64
 const MOVED_AT_ONCE = 50
 
 export interface DestinationsOptions
-  extends Omit<DestinationOptions, 'name' | 'limits' | 'slots' | 'takeFromRates' | 'onSpent' | 'maxWaiting'> {
+  extends Omit<DestinationOptions, 'name' | 'limits' | 'slots' | 'takeFromRates' | 'maxWaiting'> {
   readonly core: Core
   readonly log: Log
   readonly workerId: number
@@ -101,11 +101,11 @@ export class Destinations {
   /** One worker with mail for the destination tries one delivery. */
   async #probe({ place: name }: Override): Promise<void> {
     if (!this.#backlog.has(name)) return
-    const { core, log, onCapacity } = this.#options
+    const { core, log, events } = this.#options
     if (!(await core.deliveries.limits.takeProbe(name).catch(() => false))) return
     log.info({ place: name }, 'one delivery is tried during the pause of this provider')
     this.named(name).probe()
-    onCapacity()
+    events.capacityFreed()
   }
 
   /** Sources or smart hosts have changed, and with them the allowances of those that have some. */
@@ -134,7 +134,6 @@ export class Destinations {
       limits: this.#limits.of(name),
       slots: this.#slots,
       takeFromRates: (rates) => this.#options.core.rateLimits.take(rates),
-      onSpent: ({ name }, seconds) => this.#options.sources.noteSpent(name, seconds),
       maxWaiting: ({ connections }) =>
         partsOfPlace(name).base === this.#options.mainDestination
           ? MAX_IN_FLIGHT

@@ -17,7 +17,8 @@ import { hasEnded, isTooLate } from '../attempt/lifetime.ts'
 import { AccountHolds } from '../destinations/account-holds.ts'
 import type { Backlogged } from '../destinations/backlog.ts'
 import { Conversations } from '../destinations/conversations.ts'
-import type { Destination, RoutedDelivery } from '../destinations/destination.ts'
+import type { Destination } from '../destinations/destination.ts'
+import type { RoutedDelivery } from '../destinations/destination-events.ts'
 import { Destinations } from '../destinations/destinations.ts'
 import { InFlightDeliveries } from '../destinations/in-flight.ts'
 import type { NextHops } from '../routing/next-hops.ts'
@@ -77,13 +78,12 @@ export class Dispatcher {
       conversations: this.#conversations,
       siteConnections: options.config.siteConnections,
       mainDestination: options.nextHops.mainDestination,
-      park: (deliveries, destination, waitingFor) => {
-        // Another source, or a smart host, may send what this destination does not take now. Of mail that is too much for it, this would be repeated.
-        const mayGoElsewhere = waitingFor === 'warm-up' || !this.#smartHosts.isEmpty
-        if (mayGoElsewhere && waitingFor !== 'connections') this.#routeAll(deliveries)
-        else void this.#park(deliveries, destination.name, waitingFor)
+      events: {
+        turn: (...turn) => this.#run(...turn),
+        blocked: (deliveries, at, waitingFor) => this.#blocked(deliveries, at, waitingFor),
+        allowanceSpent: ({ name }, seconds) => this.#sources.noteSpent(name, seconds),
+        capacityFreed: options.onCapacity,
       },
-      run: (inFlight, at, connections, isProbe) => this.#run(inFlight, at, { connections, isProbe }),
     })
     this.#routes = new Routes({ ...shared, destinations: this.#destinations })
     this.#looking = setInterval(() => this.#look(), LOOK_EVERY_MS)
@@ -113,9 +113,7 @@ export class Dispatcher {
   }
 
   /** Finds mail that is parked, also by other workers. */
-  async lookForParked(): Promise<void> {
-    await this.#destinations.look()
-  }
+  lookForParked = (): Promise<void> => this.#destinations.look()
 
   /** The database has no more parked mail of this flow at this destination. */
   parkedIsEmpty(backlogged: Backlogged): void {
@@ -160,9 +158,7 @@ export class Dispatcher {
   }
 
   /** See {@link GiveBack.reconcile}. */
-  async reconcile(): Promise<void> {
-    await this.#giveBack.reconcile()
-  }
+  reconcile = (): Promise<void> => this.#giveBack.reconcile()
 
   async #route(inFlight: InFlightDelivery): Promise<void> {
     const { delivery } = inFlight
@@ -213,11 +209,7 @@ export class Dispatcher {
     if (slow > 0) this.#options.onCapacity()
   }
 
-  async #run(
-    inFlight: RoutedDelivery,
-    destination: Destination,
-    { connections, isProbe }: { readonly connections: Connections; readonly isProbe: boolean },
-  ): Promise<void> {
+  async #run(inFlight: RoutedDelivery, destination: Destination, own: Connections, isProbe: boolean): Promise<void> {
     try {
       const { core, config, workerId } = this.#options
       const { delivery, message, site } = inFlight
@@ -247,7 +239,7 @@ export class Dispatcher {
         memory: this.#memory,
         tls: route.tls,
         onSessionEnded: (host, reply) => this.#destinations.heardReply(destination, sender, { ...reply, host }, false),
-        connections: this.#stopping ? { ...connections, keep: (connection) => connection.close() } : connections,
+        connections: this.#stopping ? { ...own, keep: (connection) => connection.close() } : own,
         recordEndOfData: (own, host) => this.#outcomes.recordEndOfData(own, host, message),
       })
       // The address is gone from this host: another worker or source sends it.
@@ -262,6 +254,13 @@ export class Dispatcher {
       if (!isDatabaseAway(error)) return this.#outcomes.fault(inFlight.delivery, error, inFlight.message)
       await this.#giveBack.releaseUnoffered(inFlight, error)
     }
+  }
+
+  /** Another source, or a smart host, may send what a destination does not take now. Of mail that is too much for it, this would be repeated. */
+  #blocked(deliveries: readonly RoutedDelivery[], { name }: Destination, waitingFor: WaitingFor): void {
+    const mayGoElsewhere = waitingFor === 'warm-up' || !this.#smartHosts.isEmpty
+    if (mayGoElsewhere && waitingFor !== 'connections') this.#routeAll(deliveries)
+    else void this.#park(deliveries, name, waitingFor)
   }
 
   /** Leaves deliveries to the database until their destination has capacity. */

@@ -1,0 +1,20 @@
+import type { WaitingFor } from '@postrider/core'
+import type { Connections } from '../attempt/connections.ts'
+import type { InFlightDelivery } from '../attempt/deliver.ts'
+
+/** A delivery, and the sessions with the site it goes to (tls/policy.ts). */
+export interface RoutedDelivery extends InFlightDelivery {
+  readonly site: string
+}
+
+/** Receives what destinations find out and decide. */
+export interface DestinationEvents<Destination> {
+  /** The delivery's turn has come. Delivers it; never throws. */
+  turn(inFlight: RoutedDelivery, at: Destination, own: Connections, isProbe: boolean): Promise<void>
+  /** Deliveries cannot be started for some time, and no longer wait at the destination. */
+  blocked(deliveries: readonly RoutedDelivery[], at: Destination, waitingFor: WaitingFor): void
+  /** The allowance of the destination's source is used up for some seconds. */
+  allowanceSpent(at: Destination, seconds: number): void
+  /** The destination can have more mail. */
+  capacityFreed(): void
+}

@@ -94,7 +94,7 @@ t.test('a core is not ready while the database does not answer, and ready again 
 })
 
 t.test(
-  'on a host with more work than it can do, a statement may take 5 s before the database counts as away',
+  'on a host with more work than it can do, a statement may take 4 s before the database counts as away',
   async (t) => {
     const service = await makeService(t)
     const sql = openDatabase({ url: service.env.DATABASE_URL as string, name: 'test', connections: 2 })

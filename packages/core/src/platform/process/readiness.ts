@@ -26,9 +26,9 @@ const HIDDEN_STANDBY =
 const CLOCK_TOLERANCE = 60_000
 /**
  * Milliseconds after which an unresponsive database counts as unavailable; longer at first, while connections are being
- * opened.
+ * opened, and on a busy host, but less than the deadline after which a silent connection is replaced.
  */
-const PATIENCE = { first: 5000, later: 1750 } as const
+const PATIENCE = { first: 5000, later: 1750, busy: 4000 } as const
 /** Milliseconds between two queries of a database that does not respond at the start of a process. */
 const ASK_AGAIN = 500
 /** Programs per processor that want to run from which on a response takes longer without the database being away. */
@@ -77,7 +77,7 @@ export interface ReadinessOptions {
 /**
  * Monitors whether this process can accept mail: the database responds, is a primary, is durable, has free space, and has this
  * version's schema. Not ready until the first check has succeeded; not ready within 3 s after the database stops
- * responding, or 7 s on a host that has more work than it can do: there, a statement takes seconds, and mail that is accepted slowly is better than refused.
+ * responding, or 6 s on a host that has more work than it can do: there, a statement takes seconds, and mail that is accepted slowly is better than refused.
  */
 export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
   const {
@@ -183,7 +183,7 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
 const hostLoad = (): number => (loadavg()[0] ?? 0) / availableParallelism()
 
 function patienceAt(load: number): number {
-  return Math.min(PATIENCE.first, PATIENCE.later * Math.max(1, load - BUSY_LOAD + 1))
+  return Math.min(PATIENCE.busy, PATIENCE.later * Math.max(1, load - BUSY_LOAD + 1))
 }
 
 /**

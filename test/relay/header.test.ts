@@ -61,6 +61,58 @@ for (const [field, sent] of UNQUOTED) {
   })
 }
 
+/** Addresses without a domain, as programs on a machine without a mail name write them, and the fields as they are sent. */
+const INCOMPLETE: readonly [what: string, fields: string, sent: string, names: string][] = [
+  ['cron', 'From: root (Cron Daemon)\r\nTo: root', 'From: root@SHIP (Cron Daemon)\r\nTo: root@SHIP', 'From, To'],
+  ['a name and a local part', 'From: Cron Daemon <root>', 'From: Cron Daemon <root@SHIP>', 'From'],
+  ['a quoted name', 'From: "Daemon, Cron" < root >', 'From: "Daemon, Cron" < root@SHIP >', 'From'],
+  ['a local part alone', 'from:root', 'from:root@SHIP', 'from'],
+  ['a name and nothing else', 'From: MAILER-DAEMON <>', 'From: MAILER-DAEMON <MAILER-DAEMON@SHIP>', 'From'],
+  [
+    'some of a list',
+    'From: DESK\r\nCc: root, Ann <a@harbor.example>,\r\n\tops.team (on call), <b>\r\nReply-To: root',
+    'From: DESK\r\nCc: root@SHIP, Ann <a@harbor.example>,\r\n\tops.team@SHIP (on call), <b@SHIP>\r\nReply-To: root@SHIP',
+    'Reply-To, Cc',
+  ],
+  ['members of a group', 'From: DESK\r\nTo: crew: ann, bo;', 'From: DESK\r\nTo: crew: ann@SHIP, bo@SHIP;', 'To'],
+]
+
+for (const [what, fields, sent, names] of INCOMPLETE) {
+  t.test(`addresses without a domain get that of MAIL FROM: ${what}`, async (t) => {
+    const written = (text: string) => text.replaceAll('SHIP', sender.domain).replaceAll('DESK', desk)
+    const client = await openSession(t, service, sender)
+    const reply = await client.submit(desk, 'lena@harbor.example', `${written(fields)}\r\nSubject: s\r\n\r\nhello\r\n`)
+    t.match(
+      reply,
+      `250 2.0.0 Ok: queued as ${queueId(reply).replaceAll('-', '')} (the domain ${sender.domain} was added to addresses in ${names})`,
+    )
+    const [stored] = await service.sql<{ content: Buffer }[]>`
+      select content from bodies where message_id = ${queueId(reply)}::uuid`
+    const wanted = `\r\n${written(sent)}\r\nSubject: s\r\n\r\nhello\r\n`
+    t.equal(stored?.content.toString().slice(-wanted.length), wanted)
+  })
+}
+
+t.test(
+  'a bounce without a domain in From gets that of its recipient, where the account may send from it',
+  async (t) => {
+    const mail = 'From: MAILER-DAEMON <>\r\nSubject: s\r\n\r\nhello\r\n'
+    const client = await openSession(t, service, sender)
+    t.match(await client.submit('', `lena@${sender.domain}`, mail), /^250 .*domain \S+ was added to addresses in From/)
+    t.match(await client.submit('', 'lena@harbor.example', mail), /^550 5\.6\.0 .*exactly one address/)
+  },
+)
+
+t.test('a From of two addresses is refused, also if one of them has no domain', async (t) => {
+  const client = await openSession(t, service, sender)
+  for (const from of [`root, ${desk}`, `root, root`, `<root> <${desk}>`])
+    t.match(
+      await client.submit(desk, 'lena@harbor.example', `From: ${from}\r\n\r\nx\r\n`),
+      /^550 5\.6\.0 .*exactly one address/,
+      from,
+    )
+})
+
 t.test('a From field whose name may be another address is refused', async (t) => {
   for (const field of [`From: boss@bank.example, Desk <${desk}>`, `From: Desk <boss@bank.example>, Inc. <${desk}>`]) {
     const client = await openSession(t, service, sender)

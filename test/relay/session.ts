@@ -36,7 +36,7 @@ export function mail({ domain }: Sender, fields = '', body = 'Your berth is read
   return `${fields}From: Ship Desk <desk@${domain}>\r\nTo: lena@harbor.example\r\nSubject: Berth 4\r\n\r\n${body}`
 }
 
-const QUEUED = /^250 2\.0\.0 Ok: queued as ([0-9a-f]{32})(?: \(quotes were added to the name in From\))?$/
+const QUEUED = /^250 2\.0\.0 Ok: queued as ([0-9a-f]{32})(?: \([^()]+\))?$/
 
 /** The queue id in a 250; an Error for any other reply. */
 export function queueId(reply: string): string {

@@ -12,8 +12,19 @@ export interface MailboxList {
   readonly mailboxes: readonly Mailbox[]
   /** The field is a list of mailboxes and nothing else: no group, no empty element, nothing that readers interpret differently. */
   readonly plain: boolean
+  /** Addresses that are a local part only, and empty ones behind a name that can be one. */
+  readonly incomplete: readonly Incomplete[]
 }
 
+export interface Incomplete {
+  /** Offset in the text at which it lacks `local`, `@` and a domain. */
+  readonly at: number
+  /** Empty where the local part is there. */
+  readonly local: string
+}
+
+/** RFC 5322 3.2.3, in ASCII. */
+const DOT_ATOM = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/
 /** Characters that end an unquoted word. */
 const END_OF_ATOM = /[\s()<>",:;]/g
 
@@ -24,7 +35,7 @@ const END_OF_ATOM = /[\s()<>",:;]/g
 export function readMailboxes(text: string): MailboxList {
   const reader = new Reader(text)
   reader.read()
-  return { mailboxes: reader.mailboxes, plain: reader.plain }
+  return { mailboxes: reader.mailboxes, plain: reader.plain, incomplete: reader.incomplete }
 }
 
 /** The field's only mailbox; undefined if there might be another one. */
@@ -36,8 +47,11 @@ export function onlyMailbox(text: string): Mailbox | undefined {
 class Reader {
   readonly mailboxes: Mailbox[] = []
   plain = true
+  readonly incomplete: Incomplete[] = []
   readonly #text: string
   #at = 0
+  /** Offset after the last word. */
+  #wordEnd = 0
   /** The text before the angle bracket: pieces of words, and blanks between words. */
   #phrase: string[] = []
   /** The same as written, quotes included, as long as it is one word: an address without angle brackets. */
@@ -104,6 +118,7 @@ class Reader {
     const written = this.#text.slice(this.#at, end)
     this.#word(written, written)
     this.#at = end
+    this.#wordEnd = end
   }
 
   #word(written: string, value: string): void {
@@ -131,7 +146,13 @@ class Reader {
       }
     }
     if (end >= this.#text.length || this.#email !== undefined) this.plain = false
-    else this.#email = this.#text.slice(start, end).trim()
+    else {
+      const written = this.#text.slice(start, end)
+      const phrase = this.#phrase.join('')
+      this.#email = written.trim()
+      if (isLocalPart(this.#email)) this.incomplete.push({ at: start + written.trimEnd().length, local: '' })
+      else if (this.#email === '' && isLocalPart(phrase)) this.incomplete.push({ at: end, local: phrase })
+    }
     this.#at = end + 1
     this.#apart = true
   }
@@ -152,7 +173,10 @@ class Reader {
     if (this.#email !== undefined) {
       this.mailboxes.push({ email: this.#email, name: readable(this.#phrase.join('')).trim() })
     } else if (bare?.includes('@')) this.mailboxes.push({ email: bare, name: '' })
-    else this.plain = false
+    else {
+      this.plain = false
+      if (bare !== undefined && isLocalPart(bare)) this.incomplete.push({ at: this.#wordEnd, local: '' })
+    }
     this.#clear()
   }
 
@@ -163,6 +187,11 @@ class Reader {
     this.#apart = true
     this.#email = undefined
   }
+}
+
+/** Encoded words consist of the same characters. */
+function isLocalPart(text: string): boolean {
+  return DOT_ATOM.test(text) && !text.includes('=?')
 }
 
 /** Offset after the closing quote; -1 if there is none. */

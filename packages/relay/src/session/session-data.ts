@@ -1,4 +1,4 @@
-import { plainAddress, ServiceError } from '@postrider/core'
+import { type Principal, parseAddress, plainAddress, ServiceError } from '@postrider/core'
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import { BodyReservation, collectMessage } from '../message/message-data.ts'
 import { unknownTo } from '../smtpapi/smtpapi-lookups.ts'
@@ -24,6 +24,11 @@ export async function data(
       pieces,
       recipients: envelope.rcptTo.map(({ address }) => address),
       nullSender: sender === '',
+      senderDomain: await domainOf(context, {
+        sender,
+        recipients: envelope.rcptTo.map(({ address }) => address),
+        principal,
+      }),
       principal,
       trace: {
         helo: heloName(session),
@@ -45,6 +50,23 @@ export async function data(
   } finally {
     reservation.leave()
   }
+}
+
+interface Envelope {
+  readonly sender: string
+  readonly recipients: readonly string[]
+  readonly principal: Principal
+}
+
+/** The domain of addresses that have none: that of MAIL FROM, or of the recipient of a bounce, if the account may send from it. */
+async function domainOf(
+  { core }: SessionContext,
+  { sender, recipients, principal }: Envelope,
+): Promise<string | undefined> {
+  if (sender !== '') return parseAddress(sender)?.domain
+  const domain = recipients.length === 1 ? parseAddress(recipients[0] as string)?.domain : undefined
+  const { id, parentId } = principal.account
+  return domain !== undefined && (await core.domains.findActive(id, domain, parentId)) ? domain : undefined
 }
 
 /** RFC 3848, RFC 6531 4.3: ESMTPSA, UTF8SMTPSA and the like. */

@@ -20,7 +20,7 @@ import { headersOf, parseMailboxes, replyToOf, stringOf, toAttachment } from '..
 import { fingerprintOf } from '../message/fingerprint.ts'
 import { type Field, type SplitMessage, splitHeader, withoutFields } from '../message/header.ts'
 import { onlyMailbox } from '../message/mailboxes.ts'
-import { withRepairedFrom } from '../message/repair-from.ts'
+import { repaired } from '../message/repair.ts'
 import { nameOf } from '../message/submission-names.ts'
 import { findSmtpApi, readSmtpApi, type SmtpApi } from '../smtpapi/smtpapi.ts'
 import { applySmtpApi, problemsOf } from '../smtpapi/smtpapi-submission.ts'
@@ -32,6 +32,8 @@ export interface ReceivedMessage {
   readonly recipients: readonly string[]
   /** MAIL FROM:<> */
   readonly nullSender: boolean
+  /** The domain of addresses that have none. */
+  readonly senderDomain: string | undefined
   readonly principal: Principal
   readonly trace: { readonly helo: string; readonly address: string; readonly protocol: string }
   readonly now: Date
@@ -63,9 +65,9 @@ const SUBJECT_BYTES = 16 * SUBJECT_LENGTH
  * Throws messageMalformed, mailLoop, parameterInvalid, parameterMissing, overloaded.
  */
 export async function toSubmission(received: ReceivedMessage): Promise<ParsedMessage> {
-  const head = await inTurns(readHeader(received.pieces[0] as Buffer))
+  const head = await inTurns(readHeader(received.pieces[0] as Buffer, received.senderDomain))
   const parsed = await parseReceived({ ...received, pieces: [head.first, ...received.pieces.slice(1)] }, head)
-  return head.corrected ? { ...parsed, corrected: 'quotes were added to the name in From' } : parsed
+  return { ...parsed, ...defined({ corrected: head.corrected }) }
 }
 
 async function parseReceived(received: ReceivedMessage, head: Head): Promise<ParsedMessage> {
@@ -151,9 +153,9 @@ function dropped(submission: Submission, problems: readonly SmtpApiProblem[]): P
 }
 
 interface Head extends SplitMessage {
-  /** The first chunk of the message, with a corrected From if necessary. */
+  /** The first chunk of the message, with a corrected header if necessary. */
   readonly first: Buffer
-  readonly corrected: boolean
+  readonly corrected: string | undefined
   readonly controls: Controls
   readonly from: Submission['from']
   readonly subject: string | undefined
@@ -167,13 +169,13 @@ interface Head extends SplitMessage {
 }
 
 /** Reads the header. Each step visits all fields; with a hundred thousand fields, a step takes 2 ms. */
-function* readHeader(first: Buffer, corrected = false): Stoppable<Head> {
+function* readHeader(first: Buffer, domain: string | undefined, corrected?: string): Stoppable<Head> {
   const split = yield* splitHeader(first)
   const { fields } = split
   checkHops(fields)
   yield
-  const repaired = corrected ? undefined : withRepairedFrom(first, fields)
-  if (repaired) return yield* readHeader(repaired, true)
+  const better = corrected === undefined ? repaired(first, fields, domain) : undefined
+  if (better) return yield* readHeader(better.header, undefined, better.corrected)
   yield
   const controls = yield* readControls(fields)
   yield

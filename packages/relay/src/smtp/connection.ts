@@ -20,6 +20,7 @@ export class RelayConnection extends SMTPConnection {
   owesSince = performance.now()
   readonly openedAt = performance.now()
   #plainEhlo = false
+  #loginFailed = false
 
   override init(): void {
     this._setListeners(() => {
@@ -32,8 +33,16 @@ export class RelayConnection extends SMTPConnection {
     })
   }
 
-  /** A client that has a password but no TLS is told which of the two is missing (RFC 3207 4). */
+  /**
+   * A client that has a password but no TLS is told which of the two is missing (RFC 3207 4). Exim and Sendmail go on without AUTH when their
+   * key is invalid, and would bounce all of their mail by 530; so it waits.
+   */
   override send(code: number, text?: string | string[] | null, context?: string | false): void {
+    if (code === 535 || code === 454) this.#loginFailed = true
+    if (code === 530 && this.secure && this.#loginFailed) {
+      this.send(454, '4.7.0 Authentication has failed: set a valid API key')
+      return
+    }
     count('smtp_replies_total', { code_class: CODE_CLASSES[Math.floor(code / 100) - 2] ?? '5xx' })
     const data = code === 530 && !this.secure ? '5.7.0 Must issue a STARTTLS command first' : text
     super.send(code, data, typeof data === 'string' && ENHANCED.test(data) ? false : context)

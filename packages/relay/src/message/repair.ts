@@ -1,0 +1,110 @@
+import { mailboxField, parseAddress, readable } from '@postrider/core'
+import type { Field } from './header.ts'
+import { readMailboxes } from './mailboxes.ts'
+
+/** Maximum length of a value; longer ones are not a name that lacks quotes. */
+const MAX_LENGTH = 998
+
+/** Fields whose addresses are completed, and the longest one that is looked at. */
+const ADDRESS_FIELDS = ['from', 'sender', 'reply-to', 'to', 'cc']
+const MAX_ADDRESSES = 16_384
+export interface Repaired {
+  readonly header: Buffer
+  /** The correction, in words for the reply. */
+  readonly corrected: string
+}
+
+interface Edit {
+  readonly start: number
+  readonly end: number
+  readonly text: string
+}
+
+/**
+ * Returns the header with what submission servers correct (RFC 6409 8); undefined if there is nothing to correct.
+ *
+ * - From without the quotes that its name needs: `John Doe, Inc. <a@b.example>` (RFC 5322 3.2.3, 3.4). Many programs write it this way. It
+ *   stays as it is if the name may be another address.
+ * - Addresses without a domain in From, Sender, Reply-To, To and Cc: `root (Cron Daemon)`, as cron writes it, and `MAILER-DAEMON <>`, as dma
+ *   does. They get this domain, if there is one.
+ */
+export function repaired(header: Buffer, fields: readonly Field[], domain: string | undefined): Repaired | undefined {
+  const quoted = quotesIn(fields)
+  const completed = domain === undefined || quoted ? [] : completions({ header, fields, domain })
+  const edits = [...(quoted ? [quoted] : []), ...completed.flatMap((field) => field.edits)]
+  if (edits.length === 0) return undefined
+  const names = completed.map(({ name }) => name).join(', ')
+  return {
+    header: edited(header, edits),
+    corrected: quoted
+      ? 'quotes were added to the name in From'
+      : `the domain ${domain} was added to addresses in ${names}`,
+  }
+}
+
+function quotesIn(fields: readonly Field[]): Edit | undefined {
+  const found = fields.filter(({ name }) => name === 'from')
+  const [from] = found
+  const mailbox = found.length === 1 && from ? unquotedMailbox(from.value) : undefined
+  return from && mailbox && { start: from.start, end: from.end, text: mailboxField('From', [mailbox]) }
+}
+
+interface Completion {
+  /** As written. */
+  readonly name: string
+  readonly edits: readonly Edit[]
+}
+
+/** Looks at the first field of each name: a message may have one only. */
+function completions({
+  header,
+  fields,
+  domain,
+}: {
+  header: Buffer
+  fields: readonly Field[]
+  domain: string
+}): Completion[] {
+  return ADDRESS_FIELDS.flatMap((wanted) => {
+    const field = fields.find(({ name }) => name === wanted)
+    if (!field || field.end - field.start > MAX_ADDRESSES || looksComplete(field.value)) return []
+    const text = header.toString('latin1', field.start, field.end)
+    const [name = ''] = text.split(/[\s:]/, 1)
+    const begin = text.indexOf(':') + 1
+    const { incomplete } = readMailboxes(text.slice(begin))
+    const edits = incomplete.map(({ at, local }) => {
+      const start = field.start + begin + at
+      return { start, end: start, text: `${local}@${domain}` }
+    })
+    return edits.length === 0 ? [] : [{ name, edits }]
+  })
+}
+
+/** Whether each element of a list has an `@`: that is so of nearly all, and reading them would take a tenth of what a small message takes. */
+function looksComplete(value: string): boolean {
+  return value.split('@').length > value.split(',').length
+}
+
+function edited(header: Buffer, edits: readonly Edit[]): Buffer {
+  let at = 0
+  const pieces = edits
+    .toSorted((a, b) => a.start - b.start)
+    .flatMap(({ start, end, text }) => {
+      const kept = header.subarray(at, start)
+      at = end
+      return [kept, Buffer.from(text)]
+    })
+  return Buffer.concat([...pieces, header.subarray(at)])
+}
+
+function unquotedMailbox(value: string): { name: string; address: string } | undefined {
+  const open = value.lastIndexOf('<')
+  if (open === -1 || !value.endsWith('>') || value.length > MAX_LENGTH) return undefined
+  const address = value.slice(open + 1, -1).trim()
+  const phrase = value.slice(0, open).trim()
+  // Quotes, brackets and comments may contain anything. Only these characters require quotes.
+  if (!/[@,;:[\]]/.test(phrase) || /[<>"()\\]/.test(phrase) || !parseAddress(address)) return undefined
+  const isOther = (word: string): boolean => word.toLowerCase() !== address.toLowerCase() && Boolean(parseAddress(word))
+  if (phrase.split(/[\s,;:]+/).some(isOther)) return undefined
+  return { name: readable(phrase), address }
+}

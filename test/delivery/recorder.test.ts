@@ -61,7 +61,10 @@ for (const [code, what] of Object.entries(PASSING)) {
     const refused = async () => (await service.sql<{ n: string }[]>`select last_value as n from refusals`)[0]?.n
     await until('the result to be refused more than once', async () => Number(await refused()) > 1)
     t.strictSame(await states(), ['sending', 'sending', 'sending'])
-    await service.sql`drop trigger refuse on attempts`
+    // Dropping the trigger would lock tables in another order than the results do.
+    await service.sql.unsafe(
+      'create or replace function refuse() returns trigger language plpgsql as $$ begin return new; end $$',
+    )
     t.strictSame(
       (await answers).map((answer) => answer.status === 'fulfilled' && answer.value),
       [true, true, true],

@@ -188,7 +188,7 @@ export function createCore({
     bodyObjects,
     storedBudget: createByteBudget(config.bodyBudget),
     forgotten,
-    heloName: config.heloName,
+    receivedField: { by: config.heloName, showsClient: config.showsClient },
     links: { secrets, publicUrl: config.publicUrl, trackingScheme: config.trackingScheme },
     ready: () => readiness.current().ready,
     announcer: createAnnouncer(sql),

@@ -177,7 +177,7 @@ t.test('a message submitted by SMTP is sent again byte for byte, with a Date and
   t.match(
     source,
     new RegExp(
-      `^Received: from resend [^]*\\r\\nDate: .*\\r\\nMessage-ID: <${again}@${sender.domain}>\\r\\nReceived: from old\\.example\\r\\n by older`,
+      `^Received: by [^]*\\r\\nDate: .*\\r\\nMessage-ID: <${again}@${sender.domain}>\\r\\nReceived: from old\\.example\\r\\n by older`,
     ),
   )
   t.notMatch(source, /old@ship|client\.example|05 Jan/)

@@ -121,6 +121,7 @@ const BAD: Readonly<Record<string, readonly string[]>> = {
   ],
   SPAMHAUS_KEY: ['abc.def', 'a b', 'x'.repeat(64)],
   HELO_NAME: ['not a host', '-a', 'a-', 'a..b', '[127.0.0.1]', 'm\u00fcnchen.example', 'a'.repeat(254)],
+  RECEIVED_CLIENT: ['yes', 'SHOW'],
   RETURN_PATH_HOST: ['not a host', 'bounce@ship.example', '.example'],
   FEEDBACK_SENDER_ID: ['four', 'sixteen letters1', 'with space', 'ümlaut'],
   OPERATOR_MAIL: ['desk', 'Desk <desk@ship.example>', 'a@b.example, c@d.example', 'desk@ship.example\r\nX: y'],
@@ -198,6 +199,7 @@ const GOOD: readonly (readonly [setting: string, value: string, config: Partial<
   ['BLOCK_LISTS', 'Zen.spamhaus.org, bl.example ,bl.example', { blockLists: ['zen.spamhaus.org', 'bl.example'] }],
   ['SPAMHAUS_KEY', 'Abcd1234', { spamhausKey: 'abcd1234' }],
   ['HELO_NAME', 'Mail.Ship.Example', { heloName: 'mail.ship.example', returnPathHost: 'mail.ship.example' }],
+  ['RECEIVED_CLIENT', 'show', { showsClient: true }],
   ['RETURN_PATH_HOST', 'bounce.ship.example', { returnPathHost: 'bounce.ship.example' }],
   ['DOMAIN_GRACE_HOURS', '1', { domainGraceHours: 1 }],
   [
@@ -272,6 +274,7 @@ t.test('an empty environment gives the defaults, and blank settings count as lef
     blockLists: undefined,
     spamhausKey: undefined,
     heloName,
+    showsClient: false,
     returnPathHost: heloName,
     feedbackSenderId: undefined,
     operatorMail: undefined,

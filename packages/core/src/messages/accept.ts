@@ -16,7 +16,7 @@ import type { Submission } from '../submission/submission.ts'
 import type { TransactionNumbers } from '../submission/transaction-numbers.ts'
 import { resolveRepeat } from './idempotency.ts'
 import type { Written } from './insert-messages.ts'
-import { prepare } from './prepare.ts'
+import { prepare, type ReceivedField } from './prepare.ts'
 import { createQuotas, type QuotaSources, type Quotas } from './quotas.ts'
 import { type Lookups, validate } from './rules/rules.ts'
 import { trialRate } from './rules/trial.ts'
@@ -39,7 +39,7 @@ export interface AcceptDependencies extends QuotaSources {
   readonly findRepeat: Parameters<typeof resolveRepeat>[1]
   readonly ready: () => boolean
   readonly clock: Clock
-  readonly heloName: string
+  readonly receivedField: ReceivedField
   /** Called after each commit that queued a delivery, unless it was announced with it. */
   readonly announce: (flow: Flow) => void
   /** Called if the database had no disk space for a message. */
@@ -91,7 +91,7 @@ async function acceptOnce(
   dependencies: AcceptDependencies,
   trace: Span | undefined,
 ): Promise<Acceptance> {
-  const { lookups, numbers, commit, ready, clock, heloName, announce, findRepeat, bodyObjects } = dependencies
+  const { lookups, numbers, commit, ready, clock, receivedField, announce, findRepeat, bodyObjects } = dependencies
   if (!ready()) throw new ServiceError('notReady')
   if (commit.size >= WAITING_LIMIT)
     throw new ServiceError('overloaded', { reason: 'too many messages waiting for commit' })
@@ -113,7 +113,7 @@ async function acceptOnce(
       submission,
       found,
       transactionBase,
-      heloName,
+      receivedField,
       now: new Date(now),
       traceParent: trace?.traceParent,
     })

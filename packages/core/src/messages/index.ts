@@ -36,6 +36,7 @@ import type { Batches } from './batches.ts'
 import { type Cancellation, cancelMessage } from './cancel-message.ts'
 import { createCommits } from './commits.ts'
 import { findFirstAnswer, forgetOldAnswers } from './idempotency.ts'
+import type { ReceivedField } from './prepare.ts'
 import { type DeliveryPage, type DeliveryQuery, listDeliveries } from './queries/list-deliveries.ts'
 import {
   type AttachmentContent,
@@ -180,7 +181,7 @@ export interface MessagesDependencies {
   readonly renderer: DynamicRenderer
   readonly attachments: Attachments
   readonly forgotten: Forgotten
-  readonly heloName: string
+  readonly receivedField: ReceivedField
   readonly links: LinkOptions
   /** Undefined if all bodies are stored in the database. */
   readonly bodyObjects: BodyObjects | undefined

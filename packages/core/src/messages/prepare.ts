@@ -31,12 +31,19 @@ import { queueColumnsOf } from './queue-columns.ts'
 import type { Facts } from './rules/rules.ts'
 import type { StoredDelivery, StoredMessage } from './stored-message.ts'
 
+/** The field Received of this service. */
+export interface ReceivedField {
+  /** The name of the service. */
+  readonly by: string
+  /** Whether it names the client, too: its host name and address. */
+  readonly showsClient: boolean
+}
+
 export interface SettleOptions {
   readonly submission: Submission
   readonly found: Facts
   readonly transactionBase: bigint
-  /** The name of this service in trace headers. */
-  readonly heloName: string
+  readonly receivedField: ReceivedField
   readonly now: Date
   /** The `traceparent` of the acceptance; undefined if its trace is not sampled. */
   readonly traceParent: string | undefined
@@ -44,7 +51,7 @@ export interface SettleOptions {
 
 /** Prepares a validated submission for storage: numbers and deduplicates recipients, fixes the content, encodes body parts. */
 export function prepare(options: SettleOptions): StoredMessage {
-  const { submission: given, found, transactionBase, heloName, now, traceParent } = options
+  const { submission: given, found, transactionBase, receivedField, now, traceParent } = options
   const submission = found.filled?.submission ?? given
   const { content, principal, from } = submission
   const { resent } = submission
@@ -64,7 +71,7 @@ export function prepare(options: SettleOptions): StoredMessage {
   const first = mime
     ? resent?.format === 'content'
       ? content.pieces
-      : traced(content, id, submission, heloName, now)
+      : traced(content, id, submission, receivedField, now)
     : [Buffer.from(JSON.stringify(contentDocument(submission, found, shared, files)))]
   const footer = mime && !resent ? mergedFooter(submission, settings) : undefined
   // A MIME message contains its files, so part 1 is free for the footer.
@@ -242,11 +249,12 @@ function trivialToNull(personal: RecipientData | null): RecipientData | null {
 }
 
 /** Returns the message preceded by the trace headers of this service (RFC 5321 4.4, RFC 6409 8). */
-function traced(content: MimeContent, id: string, submission: Submission, heloName: string, now: Date): Buffer[] {
+function traced(content: MimeContent, id: string, submission: Submission, field: ReceivedField, now: Date): Buffer[] {
   const hex = messageIdText(id)
   const { helo, address, protocol } = content.trace
   const literal = address.includes(':') ? `[IPv6:${address}]` : `[${address}]`
-  let head = `Received: from ${helo} (${literal})\r\n by ${heloName} with ${protocol} id ${hex};\r\n ${messageDate(now)}\r\n`
+  const from = field.showsClient ? `from ${helo} (${literal})\r\n ` : ''
+  let head = `Received: ${from}by ${field.by} with ${protocol} id ${hex};\r\n ${messageDate(now)}\r\n`
   if (content.lacksDate) head += `Date: ${messageDate(now)}\r\n`
   if (content.lacksMessageId) head += `Message-ID: <${hex}@${parseAddress(submission.from?.email ?? '')?.domain}>\r\n`
   return [Buffer.from(head), ...content.pieces]

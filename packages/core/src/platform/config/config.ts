@@ -78,6 +78,8 @@ export interface Config extends OutboundAccess, SecretKeyConfig {
   /** The key for Spamhaus' Data Query Service. */
   readonly spamhausKey: string | undefined
   readonly heloName: string
+  /** Whether recipients see from where a message was submitted over SMTP. */
+  readonly showsClient: boolean
   readonly returnPathHost: string
   /** Whether RETURN_PATH_HOST is set, so that reports of other servers can be expected there. */
   readonly receivesReports: boolean
@@ -193,6 +195,7 @@ export function readConfig(env: Environment): Config {
     blockLists: blockLists(env.BLOCK_LISTS),
     spamhausKey: spamhausKey(env.SPAMHAUS_KEY),
     heloName,
+    showsClient: oneOf(env, 'RECEIVED_CLIENT', ['hide', 'show'], 'hide') === 'show',
     returnPathHost: hostName(env, 'RETURN_PATH_HOST', heloName),
     receivesReports: Boolean(env.RETURN_PATH_HOST),
     feedbackSenderId: feedbackSenderId(env),

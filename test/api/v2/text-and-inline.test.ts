@@ -26,12 +26,12 @@ t.test('a file with a contentId is an inline image of the HTML; the others are a
     personalizations: [
       {
         recipient: 'lena@harbor.example',
-        attachments: [{ fileName: 'own.png', fileContent: PIXEL, contentId: '<own@ship.example>' }],
+        attachments: [{ fileName: 'own.png', fileContent: PIXEL, contentId: '<cid:own@ship.example>' }],
       },
     ],
     content: '<img src="cid:logo"><img src="cid:own@ship.example">',
     attachments: [
-      { fileName: 'logo.png', fileContent: PIXEL, contentId: 'logo' },
+      { fileName: 'logo.png', fileContent: PIXEL, contentId: 'cid:logo' },
       { fileName: 'plan.png', fileContent: PIXEL, contentId: '' },
     ],
   })

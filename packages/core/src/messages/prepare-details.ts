@@ -83,7 +83,8 @@ function ownType(type: string | undefined): string | undefined {
   return parsed && !parsed.essence.startsWith('multipart/') ? formatMediaType(parsed) : undefined
 }
 
-/** Returns a Content-ID without angle brackets, which some clients include. */
+/** Returns a Content-ID without angle brackets or the scheme of a reference to it, which some clients include. */
 export function bare(contentId: string): string {
-  return /^<(.*)>$/.exec(contentId.trim())?.[1] ?? contentId.trim()
+  const id = /^<(.*)>$/.exec(contentId.trim())?.[1] ?? contentId.trim()
+  return id.slice(0, 4).toLowerCase() === 'cid:' ? id.slice(4) : id
 }

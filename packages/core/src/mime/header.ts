@@ -76,25 +76,35 @@ function displayName(name: string): string {
   return `"${name.replace(/["\\]/g, '\\$&')}"`
 }
 
-/** Formats a file name parameter: plain if possible, otherwise by RFC 2231, with continuations if it is long. */
-export function fileNameParameter(parameter: string, fileName: string): string {
-  if (/^[A-Za-z0-9!#$&+^_`{}~. -]+$/.test(fileName) && fileName.length < 60) return `${parameter}="${fileName}"`
-  const octets = [...Buffer.from(fileName)].map((octet) => {
-    const char = String.fromCharCode(octet)
-    return /[A-Za-z0-9!#$&+^_`{}~.-]/.test(char) ? char : `%${octet.toString(16).toUpperCase().padStart(2, '0')}`
-  })
+/** Octets of a file name on one line, so that the line has at most 998. */
+const MAX_QUOTED = 900
+
+/**
+ * Formats the file name for Content-Type (`name`) or Content-Disposition (`filename`). ASCII is a quoted string. Of others `filename` is by RFC
+ * 2231, with continuations if it is long, and `name` has encoded words: RFC 2047 5 forbids them there, but they are all that Outlook and many
+ * webmail programs read.
+ */
+export function fileNameParameter(parameter: 'name' | 'filename', fileName: string): string {
+  if (isPlain(fileName) && !/["\\]/.test(fileName) && fileName.length < MAX_QUOTED) return `${parameter}="${fileName}"`
+  if (parameter === 'name') return `name="${encodedWords(fileName, ' name="'.length)}"`
   const pieces: string[] = []
   let piece = ''
-  for (const octet of octets) {
-    if (piece.length + octet.length > 50) {
+  for (const char of fileName) {
+    const octets = /[A-Za-z0-9!#$&+^_`{}~.-]/.test(char) ? char : percentEncoded(char)
+    // A character that is split between two pieces is read as two wrong ones.
+    if (piece.length + octets.length > 50) {
       pieces.push(piece)
       piece = ''
     }
-    piece += octet
+    piece += octets
   }
   pieces.push(piece)
-  if (pieces.length === 1) return `${parameter}*=utf-8''${pieces[0]}`
-  return pieces.map((text, at) => `${parameter}*${at}*=${at === 0 ? "utf-8''" : ''}${text}`).join(';\r\n ')
+  if (pieces.length === 1) return `filename*=utf-8''${pieces[0]}`
+  return pieces.map((text, at) => `filename*${at}*=${at === 0 ? "utf-8''" : ''}${text}`).join(';\r\n ')
+}
+
+function percentEncoded(char: string): string {
+  return [...Buffer.from(char)].map((octet) => `%${octet.toString(16).toUpperCase().padStart(2, '0')}`).join('')
 }
 
 /** RFC 2047 B encoding. Words have at most 75 characters and never split a character. */

@@ -53,29 +53,41 @@ export function typeByName(fileName: string): string {
 
 export function filePart({ fileName, octets, type, inline, contentId }: FilePart): Buffer[] {
   if (!octets) throw new Error('an attachment of the message is missing')
-  const { essence, own } = withOwnParameters(type ?? typeByName(fileName))
-  const encoded = encodedFile(essence, octets)
+  const encoded = encodedFile(withOwnParameters(type ?? typeByName(fileName)), octets)
   const head =
-    `Content-Type: ${parameterized(essence, own)};\r\n ${fileNameParameter('name', fileName)}\r\n` +
+    `Content-Type: ${parameterized(encoded.essence, encoded.own)};\r\n ${fileNameParameter('name', fileName)}\r\n` +
     `Content-Transfer-Encoding: ${encoded.encoding}\r\n` +
     `Content-Disposition: ${inline ? 'inline' : 'attachment'};\r\n ${fileNameParameter('filename', fileName)}\r\n` +
     `${contentId === undefined ? '' : `Content-ID: <${contentId}>\r\n`}\r\n`
   return [Buffer.from(head), encoded.octets]
 }
 
-/** base64, except for a message, which must not be encoded (RFC 2046 5.2.1): unchanged if it is plain text. */
-function encodedFile(essence: string, octets: Buffer): { encoding: '7bit' | 'base64'; octets: Buffer } {
-  if (essence !== 'message/rfc822' || !isSevenBit(octets)) return { encoding: 'base64', octets: base64Lines(octets) }
-  const isEnded = octets.subarray(-2).equals(CRLF)
-  return { encoding: '7bit', octets: isEnded ? octets : Buffer.concat([octets, CRLF]) }
+interface Encoded {
+  readonly essence: string
+  readonly own: readonly string[]
+  readonly encoding: '7bit' | 'base64'
+  readonly octets: Buffer
 }
 
-const CRLF = Buffer.from('\r\n')
+/**
+ * base64, except for messages, which must not be encoded (RFC 2045 6.4, 2046 5.2.1): Thunderbird and others show an encoded one as empty. One that
+ * is text stays as it is, but for its line ends; another one is a file of no known type.
+ */
+function encodedFile({ essence, own }: Pick<Encoded, 'essence' | 'own'>, octets: Buffer): Encoded {
+  // RFC 6532 3.7 permits encodings for message/global.
+  const isMessage = essence.startsWith('message/') && !essence.startsWith('message/global')
+  const text = isMessage ? sevenBit(octets) : undefined
+  if (text) return { essence, own, encoding: '7bit', octets: text }
+  const type = isMessage ? { essence: 'application/octet-stream', own: [] } : { essence, own }
+  return { ...type, encoding: 'base64', octets: base64Lines(octets) }
+}
 
-/** Whether the octets are ASCII in lines that end with CRLF and have at most 998 characters (RFC 2045 2.7). */
-function isSevenBit(octets: Buffer): boolean {
+/** With CRLF at each line's end; undefined unless that is ASCII in lines of at most 998 characters (RFC 2045 2.7). */
+function sevenBit(octets: Buffer): Buffer | undefined {
   const text = octets.toString('latin1')
-  return /^[\t\r\n\x20-\x7e]*$/.test(text) && withCrlf(text) === text && !hasLongLine(text)
+  if (!/^[\t\r\n\x20-\x7e]*$/.test(text)) return undefined
+  const lines = withCrlf(text)
+  return hasLongLine(lines) ? undefined : Buffer.from(lines.endsWith('\r\n') ? lines : `${lines}\r\n`, 'latin1')
 }
 
 export function multipart(

@@ -2,7 +2,6 @@ import { readMark } from '../delivery/return-path.ts'
 import type { ServiceMail } from '../messages/service-mail.ts'
 import { SERVICE_MAIL_HOURS } from '../messages/service-mail.ts'
 import { parseAddress } from '../mime/address.ts'
-import { hasLongLine, withCrlf } from '../mime/encode.ts'
 import type { Sql } from '../platform/database/database.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { type ClaimedLetter, claimLetter, saveForward, saveSummary, selectExcess } from './forward-store.ts'
@@ -101,30 +100,13 @@ function composed({ id, role, receivedAt, mailFrom, size, content }: ClaimedLett
     `"postrider returns show --raw ${id}" shows what is stored.`,
     '',
   ]
-  const attachments = isWhole ? [attached(content)] : []
+  const attachments = isWhole ? [{ fileName: 'letter.eml', content }] : []
   const lines = isWhole ? head : [...head, '-----', '', text]
   return {
     subject: `[${role}] ${subject === '' ? 'letter without a subject' : subject}`,
     text: lines.join('\n'),
     attachments,
   }
-}
-
-/**
- * A part of type message/rfc822 must not be encoded (RFC 2046 5.2.1), so one with other octets than printable ASCII is attached as a file.
- */
-function attached(content: Buffer) {
-  const text = content.toString('latin1')
-  const type = isPlain(text) ? 'message/rfc822' : 'application/octet-stream'
-  return {
-    fileName: 'letter.eml',
-    type,
-    content: type === 'message/rfc822' ? Buffer.from(withCrlf(text), 'latin1') : content,
-  }
-}
-
-function isPlain(text: string): boolean {
-  return /^[\t\r\n\x20-\x7e]*$/.test(text) && !hasLongLine(withCrlf(text))
 }
 
 /** Returns whether there was a summary to send. */

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { bounceReport } from '../../delivery/reports.ts'
+import { isInTime } from '../../helpers/pace.ts'
 import { startProcess } from '../../helpers/processes.ts'
 import { makeService } from '../../helpers/service.ts'
 import { SmtpClient } from '../../helpers/smtp-client.ts'
@@ -163,17 +164,15 @@ t.test('a bounce report does not wait for reports, however large', async (t) => 
     pending--
     return reply
   })
-  const times: number[] = []
-  while (pending > 0) {
+  let bounces = 0
+  for (; pending > 0; bounces++) {
     const to = address()
     const before = performance.now()
     t.match(await mail(t, to, bounceReport(to)), /^250 /)
-    times.push(performance.now() - before)
+    t.ok(isInTime(before, IN_TIME_MS), `${(performance.now() - before).toFixed(0)} ms`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
-  const most = Math.max(...times)
-  t.ok(most < IN_TIME_MS, `${times.length} bounces, the slowest after ${most.toFixed(0)} ms`)
-  t.ok(times.length >= 5, 'meanwhile')
+  t.ok(bounces >= 5, 'meanwhile')
   for (const reply of await Promise.all(reports)) t.match(reply, /^250 /)
 })
 

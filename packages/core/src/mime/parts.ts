@@ -71,7 +71,7 @@ interface Encoded {
 
 /**
  * base64, except for messages, which must not be encoded (RFC 2045 6.4, 2046 5.2.1): Thunderbird and others show an encoded one as empty. One that
- * is text stays as it is, but for its line ends; another one is a file of no known type.
+ * is text stays as it is, except for its line ends; another one is a file of no known type.
  */
 function encodedFile({ essence, own }: Pick<Encoded, 'essence' | 'own'>, octets: Buffer): Encoded {
   // RFC 6532 3.7 permits encodings for message/global.

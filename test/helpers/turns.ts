@@ -21,7 +21,7 @@ export async function costOf(act: () => unknown): Promise<Cost> {
  * than `limit` is measured again, five times at most, and the shortest counts: work that is too long is so each time, while a
  * collection of the heap that other work brought about, or page faults on a machine short of memory, are not (the same message took
  * 40 ms alone and once 271 ms beside five other files). If it is too long each time, it is returned as what it would have
- * been alone on the machine on which limits were set ({@link limitHere}).
+ * been on the machine on which limits were set ({@link limitHere}).
  */
 export async function longestTurnOf<T = undefined>(
   limit: number,
@@ -32,16 +32,12 @@ export async function longestTurnOf<T = undefined>(
   for (let time = 0; time < 5 && shortest >= limit; time++) {
     const prepared = (await prepare?.()) as T
     const { longest } = await measured(() => act(prepared))
-    shortest = Math.min(shortest, longest < limit ? longest : (longest * limit) / (limitHere(limit) * BESIDE_OTHERS))
+    // The machine is measured each time, since others may have computed on the same core.
+    shortest = Math.min(shortest, longest < limit ? longest : (longest * limit) / limitHere(limit))
   }
   return Math.round(shortest)
 }
 
-/**
- * How much longer the same computing takes beside tests that use the same caches, memory and core. Nothing here is held to less: `npm run
- * test:hostile` measures alone.
- */
-const BESIDE_OTHERS = 1.5
 /** Microseconds of an RSA-2048 signature on the machine on which the limits were set. */
 const REFERENCE_SIGNATURE = 300
 const SIGNATURES = 100

@@ -103,6 +103,17 @@ t.test(
   },
 )
 
+t.test('a list of more than a hundred addresses without a domain stays as it is', async (t) => {
+  const client = await openSession(t, service, sender)
+  const list = Array.from({ length: 101 }, (_, at) => `crew${at}`).join(',\r\n ')
+  const message = `From: ${desk}\r\nTo: ${list}\r\nCc: root\r\n\r\nhello\r\n`
+  const reply = await client.submit(desk, 'lena@harbor.example', message)
+  t.match(reply, /was added to addresses in Cc\)$/)
+  const [stored] = await service.sql<{ content: Buffer }[]>`
+    select content from bodies where message_id = ${queueId(reply)}::uuid`
+  t.ok(stored?.content.toString().includes(`To: ${list}\r\nCc: root@${sender.domain}\r\n`))
+})
+
 t.test('a From of two addresses is refused, also if one of them has no domain', async (t) => {
   const client = await openSession(t, service, sender)
   for (const from of [`root, ${desk}`, `root, root`, `<root> <${desk}>`])

@@ -99,6 +99,14 @@ export const RELAY = rowsOf(
     'head: To of 400 kB of <': head(() => field('To', '<', 400 * kB)),
     'head: To of 400 kB of groups': head(() => field('To', 'a:b@c;,', 400 * kB)),
     'head: To of 400 kB of quotes': head(() => field('To', '"\\"', 400 * kB)),
+    'head: five lists of local parts': head(() =>
+      many(
+        5,
+        (at) => `${['Sender', 'Reply-To', 'To', 'Cc', 'X-To'][at]}: ${many(90, () => fill('a,', 80), '\r\n ')}\r\n`,
+      ),
+    ),
+    'head: 100,000 fields above a From without domain': (stage) =>
+      stage.relay(`${fill('a:\r\n', 400 * kB)}From: root\r\nTo: root\r\n\r\nx\r\n`),
     'head: From of 500 (': from(() => fill('(', 470)),
     'head: From of 500 ( and )': from(() => `${fill('(', 235)}${fill(')', 235)}`),
     'head: From of 500 quotes': from(() => fill('"', 470)),

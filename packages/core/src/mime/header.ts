@@ -81,8 +81,8 @@ const MAX_QUOTED = 900
 
 /**
  * Formats the file name for Content-Type (`name`) or Content-Disposition (`filename`). ASCII is a quoted string. Of others `filename` is by RFC
- * 2231, with continuations if it is long, and `name` has encoded words: RFC 2047 5 forbids them there, but they are all that Outlook and many
- * webmail programs read.
+ * 2231, with continuations if it is long, and `name` has encoded words: RFC 2047 5 forbids them there, but a program that does not know RFC 2231
+ * reads them.
  */
 export function fileNameParameter(parameter: 'name' | 'filename', fileName: string): string {
   if (isPlain(fileName) && !/["\\]/.test(fileName) && fileName.length < MAX_QUOTED) return `${parameter}="${fileName}"`

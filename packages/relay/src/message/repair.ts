@@ -5,9 +5,12 @@ import { readMailboxes } from './mailboxes.ts'
 /** Maximum length of a value; longer ones are not a name that lacks quotes. */
 const MAX_LENGTH = 998
 
-/** Fields whose addresses are completed, and the longest one that is looked at. */
+/** Fields whose addresses are completed. */
 const ADDRESS_FIELDS = ['from', 'sender', 'reply-to', 'to', 'cc']
-const MAX_ADDRESSES = 16_384
+/** Octets of the longest field that is read for it, and addresses that are completed in one: 40,000 took 136 ms, and made 5 MB of 80 kB. */
+const MAX_ADDRESSES = 8192
+const MAX_COMPLETED = 100
+
 export interface Repaired {
   readonly header: Buffer
   /** The correction, in words for the reply. */
@@ -30,7 +33,7 @@ interface Edit {
  */
 export function repaired(header: Buffer, fields: readonly Field[], domain: string | undefined): Repaired | undefined {
   const quoted = quotesIn(fields)
-  const completed = domain === undefined || quoted ? [] : completions({ header, fields, domain })
+  const completed = domain === undefined || quoted ? [] : completions(header, fields, domain)
   const edits = [...(quoted ? [quoted] : []), ...completed.flatMap((field) => field.edits)]
   if (edits.length === 0) return undefined
   const names = completed.map(({ name }) => name).join(', ')
@@ -56,15 +59,7 @@ interface Completion {
 }
 
 /** Looks at the first field of each name: a message may have one only. */
-function completions({
-  header,
-  fields,
-  domain,
-}: {
-  header: Buffer
-  fields: readonly Field[]
-  domain: string
-}): Completion[] {
+function completions(header: Buffer, fields: readonly Field[], domain: string): Completion[] {
   return ADDRESS_FIELDS.flatMap((wanted) => {
     const field = fields.find(({ name }) => name === wanted)
     if (!field || field.end - field.start > MAX_ADDRESSES || looksComplete(field.value)) return []
@@ -72,11 +67,12 @@ function completions({
     const [name = ''] = text.split(/[\s:]/, 1)
     const begin = text.indexOf(':') + 1
     const { incomplete } = readMailboxes(text.slice(begin))
+    if (incomplete.length === 0 || incomplete.length > MAX_COMPLETED) return []
     const edits = incomplete.map(({ at, local }) => {
       const start = field.start + begin + at
       return { start, end: start, text: `${local}@${domain}` }
     })
-    return edits.length === 0 ? [] : [{ name, edits }]
+    return [{ name, edits }]
   })
 }
 

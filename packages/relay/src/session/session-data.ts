@@ -16,19 +16,16 @@ export async function data(
   const { core, log, budget, holders } = context
   const { envelope } = session
   const sender = envelope.mailFrom ? envelope.mailFrom.address : ''
+  const recipients = envelope.rcptTo.map(({ address }) => address)
   const reservation = new BodyReservation(budget, holders.get(session))
   try {
     const pieces = await collectMessage(stream, reservation)
     const principal = await senderOf(context, session)
     const parsed = await toSubmission({
       pieces,
-      recipients: envelope.rcptTo.map(({ address }) => address),
+      recipients,
       nullSender: sender === '',
-      senderDomain: await domainOf(context, {
-        sender,
-        recipients: envelope.rcptTo.map(({ address }) => address),
-        principal,
-      }),
+      senderDomain: await senderDomain(context, { sender, recipients, principal }),
       principal,
       trace: {
         helo: heloName(session),
@@ -58,8 +55,8 @@ interface Envelope {
   readonly principal: Principal
 }
 
-/** The domain of addresses that have none: that of MAIL FROM, or of the recipient of a bounce, if the account may send from it. */
-async function domainOf(
+/** Returns the domain of addresses that have none: that of MAIL FROM, or of a bounce's only recipient if the account may send from it. */
+async function senderDomain(
   { core }: SessionContext,
   { sender, recipients, principal }: Envelope,
 ): Promise<string | undefined> {

@@ -10,7 +10,7 @@ export const IDENTITY_SETTINGS: readonly { name: string; default: string; meanin
     default: 'hide',
     meaning:
       'Whether the field Received that the service adds to mail submitted over SMTP names the client, its host name and IP address: ' +
-      "hide or show. Every recipient can read it. The message's page has the address in either case.",
+      'hide or show. Every recipient can read it. GET /v2/messages/ID has the address in either case.',
   },
   {
     name: 'RETURN_PATH_HOST',

@@ -2,10 +2,13 @@ import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { Test } from 'tap'
 import { drained } from './drained.ts'
+import { isInTime } from './pace.ts'
 
 /** What `reply` answers when the server has closed the connection. */
 export const CLOSED = '(closed)'
+/** Milliseconds until a reply, or as much longer as the machine is busy, and between two looks at that. */
 const PATIENCE_MS = 20_000
+const LOOK_EVERY_MS = 1000
 /** Long enough for the kernel to hand the server each segment by itself. */
 const BETWEEN_SEGMENTS_MS = 5
 
@@ -41,7 +44,7 @@ export class SmtpClient {
 
   /** The next reply, lines joined by \n; CLOSED when there is none and never will be. */
   async reply(): Promise<string> {
-    const deadline = Date.now() + PATIENCE_MS
+    const began = performance.now()
     for (;;) {
       const whole = /^(?:\d{3}-[^\r\n]*\r\n)*\d{3}(?: [^\r\n]*)?\r\n/.exec(this.#text)
       if (whole) {
@@ -49,8 +52,9 @@ export class SmtpClient {
         return whole[0].trimEnd().replaceAll('\r\n', '\n')
       }
       if (this.#ended) return this.#text === '' ? CLOSED : this.#text
-      if (Date.now() > deadline) throw new Error(`no reply within ${PATIENCE_MS} ms; so far: ${this.#text}`)
-      await this.#more(deadline - Date.now())
+      if (!isInTime(began, PATIENCE_MS))
+        throw new Error(`no reply within ${Math.round(performance.now() - began)} ms; so far: ${this.#text}`)
+      await this.#more(LOOK_EVERY_MS)
     }
   }
 

@@ -86,6 +86,14 @@ t.test('a statement of a kind that may take longer is waited for', async (t) => 
   t.equal((await failureOf(patient)).code, 'none: it was answered')
 })
 
+t.test('the first statement of a new connection may take as long as any other', async (t) => {
+  const { env } = await makeService(t)
+  const pool = openDatabase({ url: env.DATABASE_URL as string, name: 'test', connections: 1 })
+  t.teardown(() => pool.end({ timeout: 0 }))
+  // Longer than a connection may take to be established.
+  t.match(await pool`select pg_sleep(7), 1 as one`, [{ one: 1 }])
+})
+
 t.test(
   'when the database says nothing at all, a statement that may take longer is given up with the others',
   async (t) => {

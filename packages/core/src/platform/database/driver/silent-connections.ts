@@ -43,7 +43,7 @@ export interface DriverPool {
   readonly connections: readonly DriverConnection[]
   /** The statements that wait for any connection. */
   readonly queries: Queue<DriverQuery>
-  readonly queues: Readonly<Record<'connecting' | 'open' | 'busy' | 'full', Queue<DriverConnection>>>
+  readonly queues: Readonly<Record<'open' | 'busy' | 'full', Queue<DriverConnection>>>
 }
 
 /** Where a pool connects to. */
@@ -130,7 +130,8 @@ export class ConnectionWatch {
     Object.assign(observation, { socket, bytesRead, bytesUnsent })
     if (isActive) observation.heard = this.#now
     observation.quiet = isActive || !query || initial ? 0 : observation.quiet + 1
-    const isConnecting = socket !== null && connection.queue === this.#pool.queues.connecting
+    // Its first statement is `initial` until the database is ready, and runs on it while the driver still has it in its queue `connecting`.
+    const isConnecting = socket !== null && initial !== null
     observation.connecting = isConnecting ? (isNew ? 0 : observation.connecting) + 1 : 0
     if ((initial && isOverdue(initial)) || observation.connecting > MAX_CONNECTING) {
       observation.connecting = 0

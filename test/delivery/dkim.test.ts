@@ -57,7 +57,7 @@ const RELAYED: Readonly<Record<string, string>> = {
   'with an empty body': `${head}\r\n`,
   'with a body of empty lines': `${head}\r\n\r\n\r\n\r\n`,
   'with empty lines at the end': `${head}\r\nx\r\n\r\n\r\n\r\n`,
-  'with two To fields': `To: b@harbor.example\r\n${head}\r\nx\r\n`,
+  'with two fields of a name that is signed': `Resent-To: b@harbor.example\r\nResent-To: c@harbor.example\r\n${head}\r\nx\r\n`,
   'with raw UTF-8 in its header': `${head}X-Note: Grüße\r\n\r\nGrüße\r\n`,
   // à is C3 A0, and A0 is a blank of latin1.
   'with à at the end of its header': `From: Desk <desk@${domain}>\r\nTo: a@harbor.example\r\nSubject: Voilà\r\n\r\nx\r\n`,

@@ -3,7 +3,7 @@ import { simpleParser } from 'mailparser'
 import { readTrackingToken, type TrackingTarget } from '../../packages/core/src/composition/links/token.ts'
 import { createSecrets } from '../../packages/core/src/platform/security/secrets.ts'
 import { sendV2, v2Body } from '../helpers/send.ts'
-import type { Sender } from '../helpers/service.ts'
+import type { Sender, TestService } from '../helpers/service.ts'
 import type { Sink, SinkMessage } from '../helpers/sink.ts'
 import type { Outbox } from './outbox.ts'
 
@@ -60,18 +60,25 @@ export function trackedOf({ service, inState }: Outbox, sink: Sink): Tracked {
     copies,
     copy,
     html: async (id) => String((await simpleParser((await copy(id)).data)).html).replace(/\n$/, ''),
-    async verdict(sender, message) {
-      const { dns } = await service.core.domains.show(sender.domain)
-      const { results } = await dkimVerify(message, {
-        resolver: async (name, type) => {
-          const record = dns.find(({ host }) => host === name)
-          if (type !== 'TXT' || !record) throw Object.assign(new Error('no such record'), { code: 'ENOTFOUND' })
-          return [[record.value]]
-        },
-      })
-      return results.map(({ signingDomain, status }) => `${status.result} ${signingDomain}`).join()
-    },
+    verdict: (sender, message) => verdictOf(sender, service, message),
   }
+}
+
+/** The verdict of another's verifier on each signature of a message. */
+export async function verdictOf(
+  { domain }: Pick<Sender, 'domain'>,
+  { core }: Pick<TestService, 'core'>,
+  message: Buffer,
+): Promise<string> {
+  const { dns } = await core.domains.show(domain)
+  const { results } = await dkimVerify(message, {
+    resolver: async (name, type) => {
+      const record = dns.find(({ host }) => host === name)
+      if (type !== 'TXT' || !record) throw Object.assign(new Error('no such record'), { code: 'ENOTFOUND' })
+      return [[record.value]]
+    },
+  })
+  return results.map(({ signingDomain, status }) => `${status.result} ${signingDomain}`).join()
 }
 
 /** Of a raw message, with the line end of its last field. */

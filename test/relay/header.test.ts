@@ -135,6 +135,11 @@ t.test('a From field whose name may be another address is refused', async (t) =>
 const FROM = `From: ${desk}\r\n`
 const bombs = 60_000
 
+/** Text of so many copies, in lines as long as they may be. */
+function lines(text: string): string {
+  return `${text.repeat(Math.floor(900 / text.length))}\r\n `.repeat(Math.ceil((bombs * text.length) / 900))
+}
+
 /** Headers that are refused, each with what the reply says of them. */
 const REFUSED: readonly [what: string, header: string, says: RegExp][] = [
   ['no From', 'Subject: s\r\n', /5\.6\.0 .*\[From\]/],
@@ -143,7 +148,7 @@ const REFUSED: readonly [what: string, header: string, says: RegExp][] = [
   [
     'two From fields of which one is hidden',
     `${FROM}no field\r\nFrom: x@unknown.example\r\n`,
-    /5\.6\.0 .*more than one From/,
+    /5\.6\.0 .*line 2 of the header/,
   ],
   ['a blank From', 'From:\r\n', /5\.6\.0 .*one address/],
   ['a From of two addresses', `From: ${desk}, x@unknown.example\r\n`, /5\.6\.0 .*one address/],
@@ -154,10 +159,10 @@ const REFUSED: readonly [what: string, header: string, says: RegExp][] = [
   ['a From whose address is an encoded word', 'From: =?UTF-8?Q?a=40ship.example?=\r\n', /5\.6\.0 .*one address/],
   ['a From whose name is not ours, address first', `From: ${desk} <x@unknown.example>\r\n`, /5\.(7\.1|6\.0) /],
   ['a From of blanks without end', `From: a${' '.repeat(bombs)}b\r\n`, /5\.6\.0 .*one address/],
-  ['a From of nested comments', `From: ${'('.repeat(bombs)}\r\n`, /5\.6\.0 .*one address/],
-  ['a From of quotes', `From: ${'"\\"'.repeat(bombs)}\r\n`, /5\.6\.0 .*one address/],
+  ['a From of nested comments', `From: ${lines('(')}x\r\n`, /5\.6\.0 .*one address/],
+  ['a From of quotes', `From: ${lines('"\\"')}x\r\n`, /5\.6\.0 .*one address/],
   ['a From of a hundred thousand words', `From: ${'a '.repeat(bombs)}<${desk}\r\n`, /5\.6\.0 .*one address/],
-  ['a From of commas', `From: ${','.repeat(bombs)}${desk}\r\n`, /5\.6\.0 .*one address/],
+  ['a From of commas', `From: ${lines(',')}${desk}\r\n`, /5\.6\.0 .*one address/],
   ['a fold as its first line', ` folded\r\n${FROM}`, /5\.6\.0 .*begins with a continuation line/],
   ['more than 512 KiB', `${FROM}${`X-A: ${'x'.repeat(994)}\r\n`.repeat(525)}`, /5\.6\.0 .*524288 bytes/],
   ['more than 512 KiB in one field', `${FROM}X-A: ${'x'.repeat(600_000)}\r\n`, /5\.6\.0 .*524288 bytes/],

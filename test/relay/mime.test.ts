@@ -60,9 +60,11 @@ const every = Buffer.from(
 const MESSAGES: readonly [what: string, message: Buffer | string][] = [
   ['a plain message', `${FROM}${DATED}Subject: Berth 4\r\n\r\nhello\r\n`],
   ['every octet but NUL, CR and LF', Buffer.concat([Buffer.from(`${FROM}${DATED}\r\n`), every, Buffer.from('\r\n')])],
-  ['lines of 1,000 and 100,000 octets', `${FROM}${DATED}\r\n${'x'.repeat(1000)}\r\n${'y'.repeat(100_000)}\r\n`],
-  ['a header line of 20,000 octets', `${FROM}${DATED}Subject: ${'s '.repeat(10_000)}\r\n\r\nhello\r\n`],
-  ['8-bit header fields', `${FROM}${DATED}Subject: Überfahrt\r\nX-Ü: ö\r\n\r\nhello\r\n`],
+  [
+    'lines as long as they may be',
+    `${FROM}${DATED}X-A: ${'a'.repeat(993)}\r\n\r\n${'x'.repeat(998)}\r\n\r\n${'y'.repeat(998)}\r\n`,
+  ],
+  ['8-bit header fields', `${FROM}${DATED}Subject: Überfahrt\r\nX-U: ö\r\n\r\nhello\r\n`],
   [
     'octets that are no UTF-8 in the header',
     Buffer.from(`${FROM}${DATED}Subject: \xfcber\xff\r\n\r\nhello\r\n`, 'latin1'),
@@ -76,17 +78,13 @@ const MESSAGES: readonly [what: string, message: Buffer | string][] = [
     'odd field names, order and case',
     `x-A_b.c!: 1\r\nSUBJECT: s\r\n${DATED}fROM: <${desk}>\r\nX-A_B.C!: 2\r\n\r\nhello\r\n`,
   ],
-  [
-    'fields without blank, without value, with a blank before the colon',
-    `X-A:1\r\nX-B:\r\nX-C : 3\r\n${FROM}${DATED}\r\nhello\r\n`,
-  ],
-  ['folded fields', `${FROM}${DATED}Subject: a\r\n b\r\n\tc\r\n \r\n  d\r\nX-A:\r\n 1\r\n\r\nhello\r\n`],
+  ['fields without blank and without value', `X-A:1\r\nX-B:\r\n${FROM}${DATED}\r\nhello\r\n`],
+  ['folded fields', `${FROM}${DATED}Subject: a\r\n b\r\n\tc\r\n  d\r\nX-A:\r\n 1\r\n\r\nhello\r\n`],
   [
     'Received fields of others',
     `Received: from a by b; x\r\nReceived: from c\r\n by d; y\r\n${FROM}${DATED}\r\nhello\r\n`,
   ],
   ['a DKIM signature of its own', `DKIM-Signature: v=1; d=other.example; b=abc\r\n${FROM}${DATED}\r\nhello\r\n`],
-  ['a line in the header that is no field', `${FROM}this is no field\r\n${DATED}\r\nhello\r\n`],
   ['no final line end', `${FROM}${DATED}\r\nhello`],
   ['broken MIME', `${FROM}${DATED}Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\n--c--\r\n--b`],
   [
@@ -141,7 +139,7 @@ t.test('control fields, Bcc and what the last host writes are taken out, and not
     DATED,
     'To: lena@harbor.example\r\n',
     'X-Other: 1\r\n',
-    'no field\r\n',
+    'X-Another: 2\r\n',
     'Cc: f@harbor.example\r\n',
   ]
   const mixed = removed.flatMap((field, at) => [kept[at] ?? '', field]).join('')

@@ -30,7 +30,11 @@ t.test('all of a MIME message but its To stays octet for octet, whatever its To 
     'Date: Mon, 05 Jan 2026 10:00:00 +0100\r\nContent-Type: text/plain; charset=utf-8\r\n',
   ]
   const body = '\r\nTo: nobody\r\n\r\nReady\t \r\n'
-  const tos = ['', 'To: a@harbor.example,\r\n b@harbor.example\r\n', 'TO : x\r\nTo: y@harbor.example\r\n']
+  const tos = [
+    '',
+    'To: a@harbor.example,\r\n b@harbor.example\r\n',
+    'TO : x@harbor.example\r\nTo: x@harbor.example\r\n',
+  ]
   for (const [at, to] of tos.entries()) {
     const own = someone()
     const message = `X-SMTPAPI: {"to":["${own}"]}\r\n${rest.slice(0, 3).join('')}${to}${rest[3]}${body}`

@@ -10,6 +10,8 @@ export interface AddedContent extends MessageSettings {
   readonly trackingHost?: string
   /** Set for a MIME message with attachments, for searches. Those of a composed message are counted by its parts. */
   readonly attachments?: true
+  /** Corrections of a MIME message when it was accepted, in words. */
+  readonly corrected?: string
   /** The id of the message that it is sent again from, in 32 hex digits. */
   readonly resentFrom?: string
   /** The `traceparent` of its acceptance, if its trace is sampled. It is not sent with the message. */

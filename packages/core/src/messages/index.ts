@@ -19,6 +19,7 @@ import type { Templates } from '../content/templates/index.ts'
 import type { Announcer } from '../delivery/queue/queue-channel.ts'
 import type { Sources } from '../delivery/sources/index.ts'
 import type { Domains } from '../domains/index.ts'
+import type { BodyRules, ConformedBody } from '../mime/conformance/body.ts'
 import type { MessageParts } from '../mime/message-parts.ts'
 import { createMessageReader } from '../mime/reader.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -59,10 +60,6 @@ export { Unrenderable } from '../composition/fill.ts'
 export { dueFromOf, isAddedTo, type LoadedMessage } from '../composition/load.ts'
 export type { RenderedTemplate, TemplateRendering } from '../composition/rendering/render-template.ts'
 export type { NextAttempt } from '../delivery/outcomes/next-attempt.ts'
-export { mailboxField } from '../mime/header.ts'
-export { essenceOf, parseMediaType } from '../mime/media-type.ts'
-export type { FoundFile, MessageParts } from '../mime/message-parts.ts'
-export { decodeWords, decodeWordsInPieces, readable } from '../mime/words.ts'
 export { LIMITS } from '../submission/limits.ts'
 export { fromShortMessageId, messageIdText, parseMessageId, shortMessageId } from '../submission/message-id.ts'
 export { BeyondShare, EVERYTHING, OF_MANY, type Share } from '../submission/share.ts'
@@ -157,6 +154,8 @@ export interface Messages {
   ): Buffer | Promise<Buffer>
   /** Decomposes a MIME message in a thread. Throws overloaded, or messageMalformed if that would exceed its limits. */
   readParts(message: readonly Buffer[], accountId: number): Promise<MessageParts>
+  /** Encodes the parts of a MIME message that no server has to carry, in a thread. See mime/conformance/body.ts. Throws the same errors. */
+  conformBody(message: readonly Buffer[], accountId: number, rules: BodyRules): Promise<ConformedBody>
   /** Renders a template as for a recipient with these attributes. See render-template.ts. */
   renderTemplate(rendering: TemplateRendering): Promise<RenderedTemplate>
   /** Deletes expired idempotency keys and returns their number. */
@@ -276,6 +275,7 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
     loadParts: (message) => loadParts({ sql, bodyObjects }, message),
     render,
     readParts: (message, accountId) => reader.read(message, accountId),
+    conformBody: (message, accountId, rules) => reader.conform(message, accountId, rules),
     renderTemplate: (rendering) => renderTemplate(templates, rendering, share),
     forgetOldAnswers: () => forgetOldAnswers(sql),
     close: async () => {

@@ -67,6 +67,7 @@ export function prepare(options: SettleOptions): StoredMessage {
     ...templateOf(submission, found),
     ...(traceParent === undefined ? {} : { traceParent }),
     ...(mime && content.hasAttachment ? { attachments: true as const } : {}),
+    ...(mime && content.corrected !== undefined ? { corrected: content.corrected } : {}),
   }
   const first = mime
     ? resent?.format === 'content'

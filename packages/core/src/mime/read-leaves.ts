@@ -2,7 +2,7 @@ import { type HeaderFields, headerFields } from './header-fields.ts'
 import { parameterText } from './parameters.ts'
 import { parametersIn, partsOf } from './read.ts'
 import { decodeOctets, decodeText } from './read-parts.ts'
-import { decodeTransfer } from './transfer.ts'
+import { readQuotedPrintable } from './transfer.ts'
 
 /** A part of a message that contains no other parts. An embedded message is one leaf. */
 export interface Leaf {
@@ -92,7 +92,7 @@ class Walk {
       const from = Math.min(start, end)
       const until = Math.min(end, from + (encoding === 'base64' ? Math.ceil(limit * 1.4) : limit))
       const written = octets.subarray(from, until)
-      return encoding === 'quoted-printable' ? quotedPrintable(written) : decodeOctets(written, encoding)
+      return encoding === 'quoted-printable' ? readQuotedPrintable(written) : decodeOctets(written, encoding)
     }
     return {
       type: type.startsWith('multipart/') ? 'text/plain' : type,
@@ -102,17 +102,6 @@ class Walk {
         decodeText(read(limit), parameterText(parametersIn(contentType), 'charset') ?? '').replaceAll('\r\n', '\n'),
     }
   }
-}
-
-/** Malformed text, which includes text that was cut, is decoded as well as possible. */
-function quotedPrintable(octets: Buffer): Buffer {
-  const decoded = decodeTransfer(octets, 'quoted-printable')
-  if (decoded) return decoded
-  const text = octets
-    .toString('latin1')
-    .replaceAll('=\r\n', '')
-    .replace(/=([0-9A-Fa-f]{2})/g, (_written, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
-  return Buffer.from(text, 'latin1')
 }
 
 function typeOf(contentType: string): string {

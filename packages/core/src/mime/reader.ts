@@ -1,17 +1,21 @@
 import { createThreadPool, ThreadStopped } from '../platform/concurrency/guarded-thread.ts'
 import { longWork } from '../platform/concurrency/turns.ts'
 import { ServiceError } from '../platform/errors.ts'
+import type { BodyRules, ConformedBody } from './conformance/body.ts'
 import type { MessageParts } from './message-parts.ts'
+import type { ReadingOrder } from './reading-thread.ts'
 
 /** Parses messages in separate threads, since a crafted message can be very expensive to parse. */
 export interface MessageReader {
   /** Throws messageMalformed if parsing exceeds its time or memory limit, or overloaded. Accounts take turns. */
   read(message: readonly Buffer[], accountId: number): Promise<MessageParts>
+  /** Encodes what no server has to carry (conformance/body.ts). Throws the same errors. */
+  conform(message: readonly Buffer[], accountId: number, rules: BodyRules): Promise<ConformedBody>
   close(): Promise<void>
 }
 
 export function createMessageReader(): MessageReader {
-  const pool = createThreadPool<Uint8Array, MessageParts>({
+  const pool = createThreadPool<ReadingOrder, MessageParts | ConformedBody>({
     name: 'message reading',
     url: new URL('./reading-thread.ts', import.meta.url),
     // A message with 30 MB of files takes 0.2 s.
@@ -21,14 +25,23 @@ export function createMessageReader(): MessageReader {
     longest: 15_000,
     heap: 128,
   })
+  const ask = async (order: ReadingOrder, accountId: number): Promise<MessageParts | ConformedBody> => {
+    try {
+      return await pool.ask(order, {
+        transfer: ({ octets }) => [octets.buffer as ArrayBuffer],
+        who: String(accountId),
+      })
+    } catch (error) {
+      throw error instanceof ThreadStopped ? refusalFor(error) : error
+    }
+  }
   return {
     async read(message, accountId) {
+      return ask({ task: 'parts', octets: await concatenate(message) }, accountId) as Promise<MessageParts>
+    },
+    async conform(message, accountId, { sevenBit }) {
       const octets = await concatenate(message)
-      try {
-        return await pool.ask(octets, { transfer: ({ buffer }) => [buffer as ArrayBuffer], who: String(accountId) })
-      } catch (error) {
-        throw error instanceof ThreadStopped ? refusalFor(error) : error
-      }
+      return ask({ task: 'conform', octets, sevenBit }, accountId) as Promise<ConformedBody>
     },
     close: () => pool.close(),
   }

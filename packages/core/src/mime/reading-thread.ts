@@ -1,18 +1,40 @@
 import { type Served, serveOrders } from '../platform/concurrency/thread-orders.ts'
+import { type ConformedBody, conformBody } from './conformance/body.ts'
+import { hasIntactSignature } from './conformance/intact-signature.ts'
 import type { MessageParts } from './message-parts.ts'
 import { readParts } from './read-parts.ts'
 
+/** A message, and what is to be done with it. Its memory belongs to the order. */
+export type ReadingOrder =
+  | { readonly task: 'parts'; readonly octets: Uint8Array }
+  | { readonly task: 'conform'; readonly octets: Uint8Array; readonly sevenBit: boolean }
+
 /** Thread that parses messages. It keeps no state between messages. */
-serveOrders((message: Uint8Array): Served<MessageParts> => {
-  const { html, text, alternatives, files, ...parts } = readParts(
-    Buffer.from(message.buffer, message.byteOffset, message.length),
-  )
+serveOrders((order: ReadingOrder): Served<MessageParts | ConformedBody> => {
+  const { buffer, byteOffset, length } = order.octets
+  const message = Buffer.from(buffer, byteOffset, length)
+  return order.task === 'parts' ? partsOf(message) : conformed(message, order)
+})
+
+function conformed(message: Buffer, { sevenBit }: { readonly sevenBit: boolean }): Served<ConformedBody> {
+  const answer = conformBody(message, { sevenBit, isSigned: hasIntactSignature(message) })
+  if (answer.kind !== 'changed') return { answer, transfer: [] }
+  const own = alone(answer.message)
+  return { answer: { ...answer, message: own }, transfer: [own.buffer as ArrayBuffer] }
+}
+
+/** Copies an array that shares its buffer with others, because a transfer moves the whole buffer. */
+function alone(octets: Uint8Array): Uint8Array {
+  return octets.byteLength === octets.buffer.byteLength ? octets : new Uint8Array(octets)
+}
+
+function partsOf(message: Buffer): Served<MessageParts> {
+  const { html, text, alternatives, files, ...parts } = readParts(message)
   const transfer: ArrayBuffer[] = []
-  /** Copies an array that shares its buffer with others, because a transfer moves the whole buffer. */
   const detached = (octets: Uint8Array): Uint8Array => {
-    const alone = octets.byteLength === octets.buffer.byteLength ? octets : new Uint8Array(octets)
-    transfer.push(alone.buffer as ArrayBuffer)
-    return new Uint8Array(alone.buffer)
+    const own = alone(octets)
+    transfer.push(own.buffer as ArrayBuffer)
+    return new Uint8Array(own.buffer)
   }
   const answer: MessageParts = {
     ...parts,
@@ -22,4 +44,4 @@ serveOrders((message: Uint8Array): Served<MessageParts> => {
     files: files.map((file) => ({ ...file, content: detached(file.content) })),
   }
   return { answer, transfer }
-})
+}

@@ -35,6 +35,17 @@ function decodeBase64(octets: Buffer): Buffer | undefined {
   return rest === '' ? out.subarray(0, length) : undefined
 }
 
+/** Decodes quoted-printable text; malformed text, which includes text that was cut, as well as possible. */
+export function readQuotedPrintable(octets: Buffer): Buffer {
+  const decoded = decodeTransfer(octets, 'quoted-printable')
+  if (decoded) return decoded
+  const text = octets
+    .toString('latin1')
+    .replaceAll('=\r\n', '')
+    .replace(/=([0-9A-Fa-f]{2})/g, (_written, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+  return Buffer.from(text, 'latin1')
+}
+
 const EQUALS = 61
 
 /** RFC 2045 6.7. */

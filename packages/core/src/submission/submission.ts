@@ -111,6 +111,8 @@ export interface MimeContent {
   readonly ownTo?: boolean
   /** Whether its media type says that it has attachments; used by searches only. */
   readonly hasAttachment?: boolean
+  /** Corrections of the message, in words; undefined if there are none. */
+  readonly corrected?: string | undefined
 }
 
 /** A To recipient list with its cc and bcc recipients: one personalization of v2, or the whole SMTP envelope. */

@@ -16,16 +16,17 @@ import {
 } from '@postrider/core'
 import type { Endpoint } from '../common/endpoint.ts'
 import { ConnectionLost, SessionRefused, TlsRefused } from '../common/smtp-errors.ts'
+import type { ServerAbilities } from '../message/carried-message.ts'
 import type { NextHop } from '../routing/mx.ts'
 import type { NextHops } from '../routing/next-hops.ts'
 import { elapsed, type SmtpConnection } from '../smtp/connection.ts'
 import type { MessageOctets } from '../smtp/message-octets.ts'
-import { cutText, MAX_KEPT_BYTES } from '../smtp/reply-reader.ts'
 import { type HostMemory, openSession } from '../smtp/session.ts'
 import { runTransaction, type TransactionEnd } from '../smtp/transaction.ts'
 import { isSamePolicy } from '../tls/host-level.ts'
 import { countRefusedSession, countSession } from './attempt-metrics.ts'
 import type { Connections } from './connections.ts'
+import { buildFailure, lostReply, NO_HOST, tlsReply } from './own-replies.ts'
 import { refusedResult, sessionResult } from './session-result.ts'
 
 /** One message to one recipient, as sent to a server. */
@@ -38,13 +39,17 @@ export interface OutgoingMessage {
   readonly size: number
   readonly message: MessageOctets
   readonly utf8: boolean
+  /** Parts encoded for this server, in words. */
+  readonly notes: readonly string[]
+  /** Why the server cannot carry the message, which is then not offered. */
+  readonly obstacle: Reply | undefined
   /** Records that end of data is about to be sent to this host, and returns whether it may be. */
   readonly beforeEndOfData: (host: string) => Promise<SendPermission>
 }
 
 export interface ConversationOptions {
-  /** Builds the message and keeps it in memory while `act` runs. Called only after a session is open: unreachable hosts take long. */
-  readonly withMessage: <T>(act: (outgoing: OutgoingMessage) => Promise<T>) => Promise<T>
+  /** Builds the message for this server and keeps it in memory while `act` runs. Called only after a session is open: unreachable hosts take long. */
+  readonly withMessage: <T>(server: ServerAbilities, act: (outgoing: OutgoingMessage) => Promise<T>) => Promise<T>
   readonly nextHop: Extract<NextHop, { kind: 'hosts' }>
   readonly onlyHost: string | null
   /** Number of the attempt, from 1. */
@@ -129,8 +134,6 @@ function endedBetweenMessages(end: OfferEnd): boolean {
   return end.kind === 'reply' && end.stage === 'mail' && end.reply.code === 421
 }
 
-const NO_HOST: Reply = { code: 451, enhanced: '4.4.3', text: 'no mail host of the domain has an address', own: true }
-
 async function keptConnection({
   connections,
   onlyHost,
@@ -179,21 +182,15 @@ function sessionFailure(error: unknown): { stage: Stage; reply: Reply } {
   throw error
 }
 
-function tlsReply({ enhanced, message }: TlsRefused): Reply {
-  // Without a code, since the host has refused nothing.
-  return { code: 0, enhanced, text: cutText(message, MAX_KEPT_BYTES), own: true }
-}
-
-function lostReply(reason: string): Reply {
-  return { code: 0, enhanced: '4.4.1', text: cutText(reason, MAX_KEPT_BYTES) }
-}
-
 async function offer(
   connection: SmtpConnection,
   { withMessage }: ConversationOptions,
   steps: Step[],
 ): Promise<OfferEnd> {
-  const end = await withMessage<OfferEnd>(async (outgoing) => {
+  const { capabilities } = connection
+  const server = { eightBit: capabilities.has('8BITMIME'), utf8: capabilities.has('SMTPUTF8') }
+  const end = await withMessage<OfferEnd>(server, async (outgoing) => {
+    for (const text of outgoing.notes) connection.note({ step: 'encoding', ms: 0, text })
     const beforeEndOfData = (): Promise<SendPermission> => outgoing.beforeEndOfData(connection.endpoint.host)
     const end = await runTransaction(connection, { ...outgoing, beforeEndOfData })
     if (end.kind !== 'reply') return end
@@ -246,10 +243,6 @@ function conclude(
 
 /** RFC 4954 and 3207: these replies are about our session, and a later attempt may be accepted. */
 const CONFIGURATION_ERROR_CODES = new Set([530, 534, 535, 538])
-
-function buildFailure({ message }: Error): Reply {
-  return { code: 451, enhanced: '4.3.0', text: message, own: true }
-}
 
 function verdict(
   { stage, reply, parties }: ServerReply,

@@ -9,6 +9,7 @@ import {
   UNDEMANDING,
 } from '@postrider/core'
 import { addedFields } from '../message/added-fields.ts'
+import { carriedMessage, needsUtf8, type ServerAbilities } from '../message/carried-message.ts'
 import { signMessage } from '../message/sign-message.ts'
 import { addressSeenAt } from '../routing/worker-sources.ts'
 import { MessageOctets } from '../smtp/message-octets.ts'
@@ -51,8 +52,13 @@ export async function deliver(
     onlyHost: delivery.onlyHost,
     attempt: delivery.attempt,
     ...countingOf({ delivery, message }, options),
-    withMessage: (act) => withMessage({ delivery, message }, options, act),
+    withMessage: (server, act) => withMessage({ delivery, message }, { ...options, server }, act),
   })
+}
+
+interface BuildOptions extends DeliverOptions {
+  /** The server of the open session. */
+  readonly server: ServerAbilities
 }
 
 /** Size above which a message may be much larger than its stored body: a template and its data can expand to 10 MB. */
@@ -78,7 +84,7 @@ function countingOf(
  */
 async function withMessage<T>(
   inFlight: LoadedDelivery,
-  options: DeliverOptions,
+  options: BuildOptions,
   act: (outgoing: OutgoingMessage) => Promise<T>,
 ): Promise<T> {
   const { delivery, message } = inFlight
@@ -109,11 +115,13 @@ async function withMessage<T>(
   return second.done
 }
 
-async function buildMessage({ delivery, message }: LoadedDelivery, options: DeliverOptions): Promise<OutgoingMessage> {
+async function buildMessage({ delivery, message }: LoadedDelivery, options: BuildOptions): Promise<OutgoingMessage> {
   const { core, recordEndOfData } = options
   const rendering = core.messages.render(message, delivery)
   // Rendering is usually synchronous.
-  const rendered = rendering instanceof Promise ? await rendering : rendering
+  const whole = rendering instanceof Promise ? await rendering : rendering
+  const carrying = carriedMessage(whole, message, options.server, core)
+  const { octets: rendered, notes, obstacle } = carrying instanceof Promise ? await carrying : carrying
   const dueFrom = dueFromOf(message, delivery)
   const target = { messageId: messageIdText(delivery.messageId), recipientNo: delivery.recipientNo }
   const returnPath = core.deliveries.returnPath(target, dueFrom)
@@ -134,6 +142,8 @@ async function buildMessage({ delivery, message }: LoadedDelivery, options: Deli
     size: signature.length + added.length + rendered.length,
     message: new MessageOctets(rendered, { isOwn: rendered !== message.parts?.get(0) }),
     utf8: needsUtf8(delivery.recipient, rendered, message),
+    notes,
+    obstacle,
     beforeEndOfData: (host) => recordEndOfData(delivery, host),
   }
 }
@@ -142,26 +152,4 @@ async function signerOf({ domainId }: LoadedMessage, core: Core): Promise<Domain
   const signer = await core.domains.signer(domainId)
   if (!signer) throw new Error('the sending domain has no DKIM key')
   return signer
-}
-
-const HEADERS_END = Buffer.from('\r\n\r\n')
-
-/** Our own Received field of a message that was received with SMTPUTF8 (RFC 6531 4.3). */
-const RECEIVED_WITH_UTF8 = /^Received:(?:[^\r\n]|\r\n[ \t]){0,1000}[ \t]with UTF8SMTP/
-
-/**
- * SMTPUTF8 is requested only if an address is non-ASCII, or if the client used it and a header field is non-ASCII (RFC 6531 3.4). Raw
- * bytes that a client put into the header without SMTPUTF8 are passed on unchanged, as other servers do: announced as UTF-8, which half
- * of them are not, they were bounced by every server without the extension.
- */
-function needsUtf8(recipient: string, rendered: Buffer, { format }: LoadedMessage): boolean {
-  if (isNonAscii(recipient)) return true
-  const end = rendered.indexOf(HEADERS_END)
-  const head = rendered.toString('latin1', 0, end === -1 ? rendered.length : end)
-  // Composed messages have non-ASCII bytes in addresses only.
-  return isNonAscii(head) && (format === 'content' || RECEIVED_WITH_UTF8.test(head))
-}
-
-function isNonAscii(text: string): boolean {
-  return /[^\x00-\x7f]/.test(text)
 }

@@ -19,6 +19,8 @@ const OVERSIGNED = [
     'list-owner',
     'list-archive',
   ],
+  // added-fields.ts; Gmail uses Feedback-ID only if it is signed.
+  ...['x-pr-ref', 'feedback-id'],
 ]
 /** Signed if present. */
 const SIGNED = [
@@ -32,8 +34,6 @@ const SIGNED = [
   'resent-to',
   'resent-date',
   'resent-message-id',
-  // added-fields.ts; Gmail uses Feedback-ID only if it is signed.
-  ...['x-pr-ref', 'feedback-id'],
 ]
 
 /** Validity of a signature in seconds: a message is retried for three days, and may then wait in remote queues. */

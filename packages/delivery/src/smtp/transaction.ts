@@ -19,6 +19,8 @@ export interface Transaction {
   readonly message: MessageOctets
   /** An address or header contains non-ASCII characters (RFC 6531). */
   readonly utf8: boolean
+  /** Why the server cannot carry the message; it is then not offered. */
+  readonly obstacle?: Reply | undefined
   /** Requests permission to send end of data. */
   readonly beforeEndOfData: () => Promise<SendPermission>
 }
@@ -68,7 +70,8 @@ export async function runTransaction(connection: SmtpConnection, transaction: Tr
   }
 }
 
-function cannotCarry({ capabilities }: SmtpConnection, { size, utf8 }: Transaction): Reply | undefined {
+function cannotCarry({ capabilities }: SmtpConnection, { size, utf8, obstacle }: Transaction): Reply | undefined {
+  if (obstacle) return obstacle
   const limit = Number(capabilities.get('SIZE') || 0)
   if (limit > 0 && size > limit) return TOO_LARGE
   if (utf8 && !capabilities.has('SMTPUTF8')) return NO_UTF8
@@ -128,7 +131,6 @@ async function afterPipelined(
 
 function mailCommand({ capabilities }: SmtpConnection, { from, size, utf8 }: Transaction): string {
   const octets = capabilities.has('SIZE') ? ` SIZE=${size}` : ''
-  // A server without 8BITMIME gets the bytes unchanged: converting would break signatures, and in practice all servers accept them.
   const eightBit = capabilities.has('8BITMIME') ? ' BODY=8BITMIME' : ''
   return `MAIL FROM:<${from}>${octets}${eightBit}${utf8 ? ' SMTPUTF8' : ''}`
 }

@@ -8,6 +8,7 @@ import {
   type MessageParts,
   parseAddress,
   readable,
+  readMailboxes,
   type Submission,
   type SubmittedAttachment,
   type SubmittedMailbox,
@@ -15,7 +16,6 @@ import {
 } from '@postrider/core'
 import { isRemoved } from './control-headers.ts'
 import type { Field } from './header.ts'
-import { readMailboxes } from './mailboxes.ts'
 
 /** A MIME message as parts that can be composed again for each recipient. */
 export interface DecomposedMessage {

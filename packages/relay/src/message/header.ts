@@ -1,4 +1,4 @@
-import { endOfField, ServiceError, type Stoppable } from '@postrider/core'
+import { endOfField, ServiceError, type Stoppable, type WrittenHeader } from '@postrider/core'
 
 /** A header field and its position in the message. */
 export interface Field {
@@ -11,7 +11,7 @@ export interface Field {
   readonly end: number
 }
 
-export interface SplitMessage {
+export interface SplitMessage extends WrittenHeader {
   readonly fields: readonly Field[]
   /** Offset of the body, after the empty line. */
   readonly bodyStart: number
@@ -22,8 +22,7 @@ export const MAX_HEADER = 512 * 1024
 
 /**
  * Splits the header of a message. This takes a microsecond; a MIME parser takes half a millisecond. The header ends at the first
- * empty line (RFC 5322 2.1). Lines before it that are not fields are skipped: some readers end the header at such a line and others
- * do not, and a Bcc, a control field or a second From after it must be seen in either case.
+ * empty line (RFC 5322 2.1). The first line before it that is not a field is in `strays`: some readers end the header at such a line.
  *
  * Throws messageMalformed for a header larger than {@link MAX_HEADER}, and for one that begins with a continuation line.
  */
@@ -37,16 +36,18 @@ export function* splitHeader(message: Buffer): Stoppable<SplitMessage> {
     throw new ServiceError('messageMalformed', { values: { problem: 'the header begins with a continuation line' } })
   }
   const fields: Field[] = []
+  const strays: { start: number; end: number }[] = []
   let start = 0
   for (let line = 1; start < headEnd; line++) {
     const end = endOfField(text, start)
     const nameEnd = endOfName(text, start)
     const colon = nameEnd === start ? -1 : pastBlanks(text, nameEnd)
     if (text.charCodeAt(colon) === COLON) fields.push(new HeaderField(text, { start, nameEnd, colon, end }))
+    else if (strays.length === 0) strays.push({ start, end })
     start = end
     if (line % FIELDS === 0) yield
   }
-  return { fields, bodyStart: empty === -1 ? headEnd : headEnd + 2 }
+  return { text, fields, strays, bodyStart: empty === -1 ? headEnd : headEnd + 2 }
 }
 
 export function headerTooLarge(): ServiceError {

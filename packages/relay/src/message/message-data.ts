@@ -1,4 +1,4 @@
-import { type ByteBudget, LIMITS, ServiceError } from '@postrider/core'
+import { type ByteBudget, LIMITS, LineLengths, ServiceError } from '@postrider/core'
 import type { SMTPServerDataStream } from 'smtp-server'
 import { CRLF, EMPTY_LINE, headerTooLarge, MAX_HEADER } from './header.ts'
 
@@ -43,6 +43,13 @@ export interface DataRules {
 
 const RELAYED: DataRules = { most: LIMITS.messageSize, collected: LIMITS.messageSize, checked: true }
 
+export interface CollectedMessage {
+  /** The first contains the whole header. */
+  readonly pieces: readonly Buffer[]
+  /** Offset of the last line that is longer than SMTP permits; -1 if there is none, or if lines were not checked. */
+  readonly lastLongLine: number
+}
+
 /**
  * Collects the data of one message in chunks, the first of which contains the whole header. A message that is rejected is still read
  * to its end, because the reply comes after the final dot; it is not kept, and its reservation is released at once.
@@ -54,7 +61,7 @@ export function collectMessage(
   stream: SMTPServerDataStream,
   reservation: BodyReservation,
   { most, collected, checked }: DataRules = RELAYED,
-): Promise<readonly Buffer[]> {
+): Promise<CollectedMessage> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = []
     const lines = new LineEndings()
@@ -78,7 +85,7 @@ export function collectMessage(
     stream.once('end', () => {
       if (checked) refusal ??= lines.end()
       if (refusal) reject(refusal)
-      else resolve(head.first(pieces))
+      else resolve({ pieces: head.first(pieces), lastLongLine: lines.lengths.lastAt })
     })
     stream.once('error', reject)
     stream.once('close', () => {
@@ -133,11 +140,14 @@ export function tooLarge(most: number = LIMITS.messageSize): ServiceError {
  * (CVE-2023-51764 and similar). They are always rejected, never repaired.
  */
 class LineEndings {
+  readonly lengths = new LineLengths()
   #lastWasCr = false
 
   check(chunk: Buffer): ServiceError | undefined {
+    const written = chunk.toString('latin1')
+    this.lengths.add(written)
     // The LF of a line end may be in the next chunk.
-    const text = (this.#lastWasCr ? '\r' : '') + chunk.toString('latin1')
+    const text = this.#lastWasCr ? `\r${written}` : written
     this.#lastWasCr = text.endsWith('\r')
     // A regular expression takes a third of the time of a search for each line end.
     const invalid = INVALID.exec(this.#lastWasCr ? text.slice(0, -1) : text)

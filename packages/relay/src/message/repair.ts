@@ -1,6 +1,5 @@
-import { mailboxField, parseAddress, readable } from '@postrider/core'
+import { type Edit, edited, mailboxField, parseAddress, readable, readMailboxes } from '@postrider/core'
 import type { Field } from './header.ts'
-import { readMailboxes } from './mailboxes.ts'
 
 /** Maximum length of a value; longer ones are not a name that lacks quotes. */
 const MAX_LENGTH = 998
@@ -15,12 +14,6 @@ export interface Repaired {
   readonly header: Buffer
   /** The correction, in words for the reply. */
   readonly corrected: string
-}
-
-interface Edit {
-  readonly start: number
-  readonly end: number
-  readonly text: string
 }
 
 /**
@@ -49,7 +42,7 @@ function quotesIn(fields: readonly Field[]): Edit | undefined {
   const found = fields.filter(({ name }) => name === 'from')
   const [from] = found
   const mailbox = found.length === 1 && from ? unquotedMailbox(from.value) : undefined
-  return from && mailbox && { start: from.start, end: from.end, text: mailboxField('From', [mailbox]) }
+  return from && mailbox && { start: from.start, end: from.end, text: Buffer.from(mailboxField('From', [mailbox])) }
 }
 
 interface Completion {
@@ -79,18 +72,6 @@ function completions(header: Buffer, fields: readonly Field[], domain: string): 
 /** Whether each element of a list has an `@`: that is so of nearly all, and reading them would take a tenth of what a small message takes. */
 function looksComplete(value: string): boolean {
   return value.split('@').length > value.split(',').length
-}
-
-function edited(header: Buffer, edits: readonly Edit[]): Buffer {
-  let at = 0
-  const pieces = edits
-    .toSorted((a, b) => a.start - b.start)
-    .flatMap(({ start, end, text }) => {
-      const kept = header.subarray(at, start)
-      at = end
-      return [kept, Buffer.from(text)]
-    })
-  return Buffer.concat([...pieces, header.subarray(at)])
 }
 
 function unquotedMailbox(value: string): { name: string; address: string } | undefined {

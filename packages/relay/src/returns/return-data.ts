@@ -35,9 +35,8 @@ export async function returnData(
   const collected = isBusy ? 0 : isReport ? MAX_OCTETS : MAX_READ_OCTETS
   try {
     // Not checked: nothing is passed on, and servers report on messages with any octets.
-    const raw = Buffer.concat(
-      await collectMessage(stream, reservation, { most: MAX_OCTETS, collected, checked: false }),
-    )
+    const { pieces } = await collectMessage(stream, reservation, { most: MAX_OCTETS, collected, checked: false })
+    const raw = Buffer.concat(pieces)
     if (isBusy) throw protocolReply(452, '4.7.0 Too many reports at once from your network')
     const mailFrom = envelope.mailFrom ? envelope.mailFrom.address : ''
     const taken = core.returns.take({ raw, size: stream.byteLength, recipients, mailFrom, client })

@@ -19,10 +19,11 @@ export async function data(
   const recipients = envelope.rcptTo.map(({ address }) => address)
   const reservation = new BodyReservation(budget, holders.get(session))
   try {
-    const pieces = await collectMessage(stream, reservation)
+    const { pieces, lastLongLine } = await collectMessage(stream, reservation)
     const principal = await senderOf(context, session)
     const parsed = await toSubmission({
       pieces,
+      lastLongLine,
       recipients,
       nullSender: sender === '',
       senderDomain: await senderDomain(context, { sender, recipients, principal }),
@@ -39,6 +40,7 @@ export async function data(
           throw new ServiceError('overloaded', { reason: 'body budget exhausted by the parts of a message' })
       },
       readParts: (message) => core.messages.readParts(message, principal.account.id),
+      conformBody: (message) => core.messages.conformBody(message, principal.account.id, { sevenBit: false }),
       unknown: (api) => unknownTo(core, principal.account.id, api),
     })
     const { messageId } = await core.messages.accept(parsed.submission)

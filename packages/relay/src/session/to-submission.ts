@@ -1,26 +1,22 @@
 import {
+  type ConformedBody,
   defined,
-  essenceOf,
   inTurns,
   invalidParameter,
-  LIMITS,
   longWork,
   type MessageParts,
   type Principal,
-  parseAddress,
   readable,
   ServiceError,
-  type Stoppable,
   type Submission,
   type SubmittedContent,
 } from '@postrider/core'
-import { type Controls, isRemoved, readControls } from '../message/control-headers.ts'
+import { type Controls, isRemoved } from '../message/control-headers.ts'
 import { MAX_COPIED_BYTES, sizeOf } from '../message/copies.ts'
 import { headersOf, parseMailboxes, replyToOf, stringOf, toAttachment } from '../message/decompose-mime.ts'
 import { fingerprintOf } from '../message/fingerprint.ts'
-import { type Field, type SplitMessage, splitHeader, withoutFields } from '../message/header.ts'
-import { onlyMailbox } from '../message/mailboxes.ts'
-import { repaired } from '../message/repair.ts'
+import type { Field, SplitMessage } from '../message/header.ts'
+import { type Head, readHeader } from '../message/read-header.ts'
 import { nameOf } from '../message/submission-names.ts'
 import { findSmtpApi, readSmtpApi, type SmtpApi } from '../smtpapi/smtpapi.ts'
 import { applySmtpApi, problemsOf } from '../smtpapi/smtpapi-submission.ts'
@@ -29,6 +25,8 @@ import type { SmtpApiProblem } from '../smtpapi/smtpapi-values.ts'
 export interface ReceivedMessage {
   /** Lines end with CRLF. Split at any position, but the first chunk contains the whole header. */
   readonly pieces: readonly Buffer[]
+  /** Offset of the last line that is longer than SMTP permits; -1 if there is none. */
+  readonly lastLongLine: number
   readonly recipients: readonly string[]
   /** MAIL FROM:<> */
   readonly nullSender: boolean
@@ -41,6 +39,8 @@ export interface ReceivedMessage {
   readonly hold: () => void
   /** Reads the parts of a MIME message. Throws messageMalformed, overloaded. */
   readonly readParts: (message: readonly Buffer[]) => Promise<MessageParts>
+  /** Encodes the parts with such lines. Throws the same errors. */
+  readonly conformBody: (message: readonly Buffer[]) => Promise<ConformedBody>
   /** Reports the objects named in X-SMTPAPI that the account does not have. */
   readonly unknown: (api: SmtpApi) => Promise<SmtpApiProblem[]>
 }
@@ -50,13 +50,8 @@ export interface ParsedMessage {
   /** Why nothing is sent, for the notice to the sender; empty if the message is sent. */
   readonly problems: readonly SmtpApiProblem[]
   /** Description of the corrections made in the message, for the reply; undefined if there are none. */
-  readonly corrected?: string
+  readonly corrected?: string | undefined
 }
-
-/** Maximum characters of the subject in lists and events; the message itself keeps the whole subject. */
-const SUBJECT_LENGTH = 512
-/** Characters that are decoded for it: an encoded word has at most 16 per character. */
-const SUBJECT_BYTES = 16 * SUBJECT_LENGTH
 
 /**
  * Converts a message received over SMTP to a Submission. The envelope has the recipients; the header has the sender and the directives
@@ -66,21 +61,39 @@ const SUBJECT_BYTES = 16 * SUBJECT_LENGTH
  */
 export async function toSubmission(received: ReceivedMessage): Promise<ParsedMessage> {
   const head = await inTurns(readHeader(received.pieces[0] as Buffer, received.senderDomain))
-  const parsed = await parseReceived({ ...received, pieces: [head.first, ...received.pieces.slice(1)] }, head)
-  return { ...parsed, ...defined({ corrected: head.corrected }) }
+  const message = { ...received, pieces: [head.first, ...received.pieces.slice(1)] }
+  const { pieces: kept, corrections } = await conformedPieces(message, head)
+  const all = [...head.corrections, ...corrections].join('; ')
+  const corrected = all === '' ? undefined : all.slice(0, MAX_CORRECTIONS)
+  return { ...(await parseReceived(message, head, { kept, corrected })), corrected }
 }
 
-async function parseReceived(received: ReceivedMessage, head: Head): Promise<ParsedMessage> {
+/** Maximum characters of the corrections in the reply. */
+const MAX_CORRECTIONS = 300
+
+interface Conformed {
+  /** The message without its control fields. */
+  readonly kept: readonly Buffer[]
+  readonly corrected: string | undefined
+}
+
+async function parseReceived(
+  received: ReceivedMessage,
+  head: Head,
+  { kept, corrected }: Conformed,
+): Promise<ParsedMessage> {
   const { pieces, recipients, nullSender, principal, trace } = received
-  const { fields, bodyStart, controls, written } = head
+  const { fields, bodyStart, controls } = head
+  const written = findSmtpApi(fields)
   const mime: SubmittedContent = {
     kind: 'mime',
-    pieces: [head.kept, ...pieces.slice(1)],
+    pieces: kept,
     trace,
     lacksDate: head.lacksDate,
     lacksMessageId: head.lacksMessageId,
     nullReturnPath: nullSender,
     ...(head.hasAttachment ? { hasAttachment: true } : {}),
+    corrected,
   }
   const submission: Submission = {
     door: 'smtp',
@@ -138,6 +151,24 @@ async function parseReceived(received: ReceivedMessage, head: Head): Promise<Par
   return 'problem' in applied ? dropped(submission, [applied]) : { submission: applied, problems: [] }
 }
 
+interface ConformedPieces {
+  readonly pieces: readonly Buffer[]
+  readonly corrections: readonly string[]
+}
+
+/** The message without its control fields, with the parts encoded that no server has to carry. */
+async function conformedPieces(received: ReceivedMessage, head: Head): Promise<ConformedPieces> {
+  const pieces = [head.kept, ...received.pieces.slice(1)]
+  if (received.lastLongLine < head.receivedBodyStart) return { pieces, corrections: [] }
+  received.hold()
+  const conformed = await received.conformBody(pieces)
+  if (conformed.kind === 'impossible')
+    throw new ServiceError('messageMalformed', { values: { problem: conformed.problem } })
+  if (conformed.kind === 'unchanged') return { pieces, corrections: [] }
+  const { buffer, byteOffset, length } = conformed.message
+  return { pieces: [Buffer.from(buffer, byteOffset, length)], corrections: [conformed.what] }
+}
+
 /** Maximum characters of the problems stored with each delivery; the notice to the sender has all of them. */
 const MAX_PROBLEM_LENGTH = 500
 
@@ -152,105 +183,15 @@ function dropped(submission: Submission, problems: readonly SmtpApiProblem[]): P
   }
 }
 
-interface Head extends SplitMessage {
-  /** The first chunk of the message, with a corrected header if necessary. */
-  readonly first: Buffer
-  readonly corrected: string | undefined
-  readonly controls: Controls
-  readonly from: Submission['from']
-  readonly subject: string | undefined
-  /** The first chunk without the fields that are removed. */
-  readonly kept: Buffer
-  readonly lacksDate: boolean
-  readonly lacksMessageId: boolean
-  readonly hasAttachment: boolean
-  /** The value of X-SMTPAPI. */
-  readonly written: string | undefined
-}
-
-/** Reads the header. Each step visits all fields; with a hundred thousand fields, a step takes 2 ms. */
-function* readHeader(first: Buffer, domain: string | undefined, corrected?: string): Stoppable<Head> {
-  const split = yield* splitHeader(first)
-  const { fields } = split
-  checkHops(fields)
-  yield
-  const better = corrected === undefined ? repaired(first, fields, domain) : undefined
-  if (better) return yield* readHeader(better.header, undefined, better.corrected)
-  yield
-  const controls = yield* readControls(fields)
-  yield
-  const from = senderOf(fields)
-  yield
-  const removed = fields.filter(isRemoved)
-  yield
-  const kept = yield* withoutFields(first, removed)
-  yield
-  const lacksDate = !fields.some(({ name }) => name === 'date')
-  yield
-  const lacksMessageId = !fields.some(({ name }) => name === 'message-id')
-  yield
-  const hasAttachment = isOfFiles(fields.find(({ name }) => name === 'content-type')?.value ?? '')
-  yield
-  const subject = shownSubject(fields)
-  yield
-  return {
-    ...split,
-    first,
-    corrected,
-    controls,
-    from,
-    subject,
-    kept,
-    lacksDate,
-    lacksMessageId,
-    hasAttachment,
-    written: findSmtpApi(fields),
-  }
-}
-
-/** Whether a message of this media type has attachments. */
-function isOfFiles(type: string): boolean {
-  const essence = essenceOf(type)
-  return essence === 'multipart/mixed' || /^(?:application|audio|image|video)\//.test(essence)
-}
-
-function checkHops(fields: readonly Field[]): void {
-  const hops = fields.filter(({ name }) => name === 'received').length
-  if (hops > LIMITS.receivedHeaders) throw new ServiceError('mailLoop', { values: { limit: LIMITS.receivedHeaders } })
-}
-
-/**
- * Matches nearly every From: a name or quoted name with an address in angle brackets, or an address alone. Each character can match in
- * only one way, so the time is linear in the length.
- */
-const PLAIN_FROM = /^(?:"(?:[^"\\]|\\.)*"[ \t]*|[^"<>@,;:()\\[\]]*)<([^<>"\s()]+)>$|^([^<>"\s(),;:]+)$/
-/** Requires exactly one From field with one address: it is what the recipient sees and what DKIM vouches for. */
-function senderOf(fields: readonly Field[]): Submission['from'] {
-  const found = fields.filter(({ name }) => name === 'from')
-  if (found.length === 0) return undefined
-  if (found.length > 1) throw new ServiceError('messageMalformed', { values: { problem: 'more than one From field' } })
-  const value = found[0]?.value ?? ''
-  const plain = PLAIN_FROM.exec(value)
-  const email = plain ? (plain[1] ?? plain[2]) : onlyMailbox(value)?.email
-  if (!email || !parseAddress(email)) {
-    throw new ServiceError('messageMalformed', {
-      values: { problem: 'the From field must contain exactly one address' },
-    })
-  }
-  return { email, name: '' }
-}
-
-function shownSubject(fields: readonly Field[]): string | undefined {
-  const value = fields.find(({ name }) => name === 'subject')?.value
-  if (value === undefined) return undefined
-  return readable(value.slice(0, SUBJECT_BYTES)).slice(0, SUBJECT_LENGTH).toWellFormed()
-}
-
 /** Fields that determine how the body is parsed. */
 const CONTENT_FIELDS = new Set(['content-type', 'content-transfer-encoding', 'content-disposition', 'content-id'])
 
 /** The message with only those fields; the parser of the parts needs no others. */
-function contentOf({ pieces, fields, bodyStart }: Pick<ReceivedMessage, 'pieces'> & SplitMessage): Buffer[] {
+function contentOf({
+  pieces,
+  fields,
+  bodyStart,
+}: Pick<ReceivedMessage, 'pieces'> & Pick<SplitMessage, 'fields' | 'bodyStart'>): Buffer[] {
   const [first, ...others] = pieces as readonly [Buffer, ...Buffer[]]
   const head = fields.filter(({ name }) => CONTENT_FIELDS.has(name)).map(({ start, end }) => first.subarray(start, end))
   return [...head, Buffer.from('\r\n'), first.subarray(bodyStart), ...others]

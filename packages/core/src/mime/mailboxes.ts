@@ -1,4 +1,4 @@
-import { readable } from '@postrider/core'
+import { readable } from './words.ts'
 
 export interface Mailbox {
   /** Decoded, on one line; empty if there is none. */

@@ -1,0 +1,70 @@
+import { isUtf8 } from 'node:buffer'
+import { textField } from '../header.ts'
+import { MAX_LINE } from './line-length.ts'
+
+/** Columns of a folded line, if it has a blank to be folded at. */
+const COLUMNS = 76
+/** Fields with a syntax of their own, in which an encoded word has no place (RFC 2047 5). */
+const STRUCTURED =
+  /^(?:from|sender|reply-to|to|cc|bcc|resent-.*|date|message-id|in-reply-to|references|return-path|received(?:-spf)?|mime-version|content-(?!description).*|list-.*|dkim-signature|arc-.*|authentication-results|autocrypt|.*-signature|disposition-notification-.*)$/
+
+/** Octets of the longest field that is encoded: 512 kB take 100 ms. */
+const MAX_ENCODED = 32 * 1024
+
+/** Whether a line of these is longer than SMTP permits. */
+export function hasLongLine(text: string): boolean {
+  return text.length > MAX_LINE && text.split('\r\n').some((line) => line.length > MAX_LINE)
+}
+
+/**
+ * Folds the long lines of a header field at their blanks (RFC 5322 2.2.3), which DKIM's relaxed canonicalization does not see. A line without a
+ * blank is written as encoded words if the field is free text. Undefined if that is impossible.
+ *
+ * `field` is the field with its CRLF, one character per octet.
+ */
+export function folded(field: string): string | undefined {
+  const lines = field.slice(0, -2).split('\r\n')
+  const text = lines.flatMap((line) => (line.length > MAX_LINE ? foldedLine(line) : [line])).join('\r\n')
+  if (!hasLongLine(text)) return `${text}\r\n`
+  const colon = field.indexOf(':')
+  const name = field.slice(0, colon).trimEnd()
+  if (STRUCTURED.test(name.toLowerCase()) || field.length > MAX_ENCODED) return undefined
+  const value = field
+    .slice(colon + 1)
+    .replaceAll('\r\n', '')
+    .trim()
+  const octets = Buffer.from(value, 'latin1')
+  return textField(name, (isUtf8(octets) ? octets.toString() : value).replace(/\p{Cc}/gu, ' '))
+}
+
+/** Blanks that would make a line by themselves. Relaxed canonicalization sees one (RFC 6376 3.4.2). */
+const LONG_RUN = /[ \t]{77,}/g
+
+/** A run of blanks stays whole at the beginning of the next line, so that no line has blanks only. */
+function foldedLine(written: string): string[] {
+  const line = written.replace(LONG_RUN, ' ')
+  const lines: string[] = []
+  const last = line.search(/[^ \t][ \t]*$/)
+  let start = 0
+  // Nothing is folded between a name and its value.
+  let least = line.indexOf(':') + 2
+  while (line.length - start > COLUMNS) {
+    let at = Math.min(start + COLUMNS, last)
+    while (at > least && !isFoldable(line, at)) at--
+    if (at <= least) for (at = start + COLUMNS; at < last && !isFoldable(line, at); ) at++
+    if (at >= last) break
+    lines.push(line.slice(start, at))
+    start = at
+    least = at
+  }
+  return [...lines, line.slice(start)]
+}
+
+/** Whether a run of blanks begins here. */
+function isFoldable(line: string, at: number): boolean {
+  return isBlank(line[at]) && !isBlank(line[at - 1])
+}
+
+function isBlank(char: string | undefined): boolean {
+  return char === ' ' || char === '\t'
+}

@@ -1,0 +1,178 @@
+import { parseDomain } from '../address.ts'
+import type { Edit } from './edits.ts'
+import { folded, hasLongLine } from './folding.ts'
+import { MAX_LINE } from './line-length.ts'
+import { meantEncoding } from './transfer-encoding.ts'
+
+/** A field of a header; offsets are those of its octets, `end` is after the line end. */
+export interface HeaderField {
+  /** Lower case. */
+  readonly name: string
+  /** Unfolded and trimmed. */
+  readonly value: string
+  readonly start: number
+  readonly end: number
+}
+
+/** A header as it was written: one character per octet, with its fields and what else is in it. */
+export interface WrittenHeader {
+  readonly text: string
+  readonly fields: readonly HeaderField[]
+  /** Lines that are not fields, with those that continue them. */
+  readonly strays: readonly Pick<HeaderField, 'start' | 'end'>[]
+}
+
+/** Corrections in a header, and the words for them; `problem` names one that is impossible. */
+export type HeaderCorrection =
+  | { readonly edits: readonly Edit[]; readonly corrected: string }
+  | { readonly problem: string }
+
+/** Fields that occur once (RFC 5322 3.6, RFC 2045 1, RFC 8058 3); From has a rule of its own. */
+const ONCE = new Set([
+  ...['subject', 'to', 'cc', 'date', 'message-id', 'reply-to', 'sender', 'references', 'in-reply-to', 'mime-version'],
+  ...['list-unsubscribe', 'list-unsubscribe-post'],
+  ...[
+    'content-type',
+    'content-transfer-encoding',
+    'content-disposition',
+    'content-id',
+    'content-description',
+    'content-language',
+  ],
+  ...['content-location', 'content-md5', 'content-base', 'content-features', 'content-duration'],
+])
+const [TRANSFER_ENCODING, FROM] = ['content-transfer-encoding', 'from']
+
+/** Corrections of one kind in a header; more take too long. */
+const MAX_EDITS = 1000
+const [MAX_ENCODING, MAX_DOMAIN] = [100, 255]
+/** Those of nearly all messages. */
+const STANDARD = new Set(['7bit', '8bit', 'base64', 'quoted-printable', 'binary'])
+
+export type HeaderRule = (header: WrittenHeader) => HeaderCorrection | undefined
+
+/**
+ * The corrections of a header before it is signed, since a later server would correct or refuse it: one rule for each kind, in the order in which
+ * they apply. A correction is one that readers do not see; what has none is refused. Each rule takes time linear in the length of the header.
+ */
+export const HEADER_RULES: readonly HeaderRule[] = [
+  lineOfMbox,
+  strayLines,
+  blankLines,
+  blanksBeforeColon,
+  twins,
+  transferEncoding,
+  uLabels,
+  longLines,
+]
+
+/** RFC 4155: the first line of a message in a mailbox file. */
+function lineOfMbox({ text, strays }: WrittenHeader): HeaderCorrection | undefined {
+  const [first] = strays
+  if (first?.start !== 0 || !text.startsWith('From ')) return undefined
+  return { edits: [{ ...first, text: '' }], corrected: 'the line From of a mailbox file was removed' }
+}
+
+/** RFC 5322 2.2. Some readers end the header at such a line. */
+function strayLines({ text, strays }: WrittenHeader): HeaderCorrection | undefined {
+  const [stray] = strays
+  if (!stray) return undefined
+  const line = text.slice(0, stray.start).split('\r\n').length
+  return { problem: `line ${line} of the header is not a header field` }
+}
+
+/** RFC 5322 4.2: legal in old mail, but many readers end the header there. */
+function blankLines({ text }: WrittenHeader): HeaderCorrection | undefined {
+  const edits: Edit[] = []
+  for (const { index, 0: line } of text.matchAll(/(?<=\n)[ \t]+\r\n/g)) {
+    if (edits.push({ start: index, end: index + line.length, text: '' }) > MAX_EDITS) return tooMany('blank lines')
+  }
+  return edits.length === 0 ? undefined : { edits, corrected: 'blank lines of the header were removed' }
+}
+
+function tooMany(what: string): HeaderCorrection {
+  return { problem: `the header has more than ${MAX_EDITS} ${what}` }
+}
+
+/** RFC 5322 4.5.3: `To :` is old syntax. */
+function blanksBeforeColon({ text, fields }: WrittenHeader): HeaderCorrection | undefined {
+  const spaced = fields.filter(({ name, start }) => text[start + name.length] !== ':')
+  const [first] = spaced
+  if (!first) return undefined
+  if (spaced.length > MAX_EDITS) return tooMany('fields with a blank after their names')
+  const edits = spaced.map(({ name, start }) => ({
+    start: start + name.length,
+    end: text.indexOf(':', start),
+    text: '',
+  }))
+  return { edits, corrected: `the blank after ${nameOf(text, first)} was removed` }
+}
+
+function twins({ text, fields }: WrittenHeader): HeaderCorrection | undefined {
+  const seen = new Map<string, HeaderField>()
+  const doubled: HeaderField[] = []
+  for (const field of fields) {
+    if (!ONCE.has(field.name)) continue
+    const first = seen.get(field.name)
+    if (!first) seen.set(field.name, field)
+    else if (sameText(first.value) === sameText(field.value) && doubled.length < MAX_EDITS) doubled.push(field)
+    else return { problem: `the field ${nameOf(text, field)} occurs more than once` }
+  }
+  const [first] = doubled
+  if (!first) return undefined
+  const edits = doubled.map(({ start, end }) => ({ start, end, text: '' }))
+  return { edits, corrected: `the second field ${nameOf(text, first)} was removed` }
+}
+
+function sameText(value: string): string {
+  return value.replace(/[ \t]+/g, ' ')
+}
+
+/** RFC 2045 6.1. An unknown one stays. */
+function transferEncoding({ text, fields }: WrittenHeader): HeaderCorrection | undefined {
+  const field = fields.find(({ name }) => name === TRANSFER_ENCODING)
+  if (!field || STANDARD.has(field.value) || field.value.length > MAX_ENCODING) return undefined
+  const meant = meantEncoding(field.value)
+  if (meant === field.value.toLowerCase() || meant === '') return undefined
+  const { start, end } = field
+  const name = nameOf(text, field)
+  return { edits: [{ start, end, text: `${name}: ${meant}\r\n` }], corrected: `${name} was written as ${meant}` }
+}
+
+/** RFC 5890: From is on an active domain, which needs no SMTPUTF8. */
+function uLabels({ text, fields }: WrittenHeader): HeaderCorrection | undefined {
+  const field = fields.find(({ name }) => name === FROM)
+  if (!field || /^[\x00-\x7f]*$/.test(field.value)) return undefined
+  const domain = field.value.slice(field.value.lastIndexOf('@') + 1).replace(/>$/, '')
+  const ascii = domain.length > MAX_DOMAIN || /^[\x00-\x7f]*$/.test(domain) ? undefined : parseDomain(domain)
+  if (ascii === undefined) return undefined
+  const written = Buffer.from(domain).toString('latin1')
+  const start = text.lastIndexOf(written, field.end)
+  if (start < field.start) return undefined
+  return {
+    edits: [{ start, end: start + written.length, text: ascii }],
+    corrected: `the domain of From was written as ${ascii}`,
+  }
+}
+
+function longLines({ text, fields }: WrittenHeader): HeaderCorrection | undefined {
+  const edits: Edit[] = []
+  let first: HeaderField | undefined
+  for (const field of fields) {
+    const { start, end } = field
+    if (end - start <= MAX_LINE || !hasLongLine(text.slice(start, end))) continue
+    const short = folded(text.slice(start, end))
+    if (short === undefined)
+      return {
+        problem: `the field ${nameOf(text, field)} has a line of more than ${MAX_LINE} characters without a blank`,
+      }
+    edits.push({ start, end, text: short })
+    first ??= field
+  }
+  return first && { edits, corrected: `the header ${nameOf(text, first)} was folded` }
+}
+
+/** As written. */
+function nameOf(text: string, { name, start }: HeaderField): string {
+  return text.slice(start, start + name.length)
+}

@@ -1,0 +1,35 @@
+import { dkimBody } from 'mailauth/lib/dkim/body/index.js'
+import { headerFields } from '../header-fields.ts'
+
+/** Signatures of a message that are looked at. */
+const MAX_SIGNATURES = 5
+
+/**
+ * Whether a message has a DKIM signature whose hash is that of its body (RFC 6376 3.7). Such a signature is taken to be valid, since that takes no
+ * query of DNS, and its body is kept as it is.
+ */
+export function hasIntactSignature(message: Buffer): boolean {
+  const end = message.indexOf('\r\n\r\n')
+  if (end === -1) return false
+  const signatures = headerFields(message.subarray(0, end)).all('dkim-signature').slice(0, MAX_SIGNATURES)
+  return signatures.some((signature) => isHashOf(message.subarray(end + 4), signature))
+}
+
+function isHashOf(body: Buffer, signature: string): boolean {
+  const tags = new Map(
+    signature.split(';').map((tag) => {
+      const [name = '', ...value] = tag.split('=')
+      return [name.trim(), value.join('=').replace(/[ \t]+/g, '')]
+    }),
+  )
+  const [algorithm = '', canonicalization = '', length] = [tags.get('a'), tags.get('c'), tags.get('l')]
+  if (
+    !/^[a-z0-9]+-sha(?:1|256)$/.test(algorithm) ||
+    !/^(?:(?:simple|relaxed)(?:\/(?:simple|relaxed))?)?$/.test(canonicalization)
+  )
+    return false
+  const [, ofBody = 'simple'] = canonicalization.split('/')
+  const hash = dkimBody(ofBody, algorithm, length === undefined ? undefined : Number(length))
+  hash.update(body)
+  return hash.digest('base64') === tags.get('bh')
+}

@@ -1,0 +1,33 @@
+/** Near misses that readers understand, and their standard names (RFC 2045 6.1). */
+const MEANT: readonly (readonly [pattern: RegExp, name: string])[] = [
+  [/^7[ _-]?bits?$/, '7bit'],
+  [/^8[ _-]?bits?$/, '8bit'],
+  [/^quoted[ _-]?printable$/, 'quoted-printable'],
+  [/^base[ _-]?64$/, 'base64'],
+]
+
+/**
+ * Returns the transfer encoding that a value means, in lower case: without quotes, parameters and comments, and with the standard's name.
+ * An unknown one is returned as it is.
+ */
+export function meantEncoding(value: string): string {
+  const bare = value
+    .toLowerCase()
+    .replace(/[;(].*$/s, '')
+    .replace(/["']/g, '')
+    .trim()
+  return MEANT.find(([pattern]) => pattern.test(bare))?.[1] ?? bare
+}
+
+const LINE = 76
+
+/** Breaks lines of base64; readers ignore line ends in it (RFC 2045 6.8). */
+export function brokenBase64(octets: Buffer): Buffer {
+  const lines: string[] = []
+  for (const line of octets.toString('latin1').split('\r\n')) {
+    // No character beyond ASCII belongs to it, and readers ignore those, too.
+    const plain = line.replace(/[^\x20-\x7e]/g, '')
+    for (let at = 0; at === 0 || at < plain.length; at += LINE) lines.push(plain.slice(at, at + LINE))
+  }
+  return Buffer.from(lines.join('\r\n'), 'latin1')
+}

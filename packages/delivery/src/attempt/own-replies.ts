@@ -1,0 +1,23 @@
+import type { Reply } from '@postrider/core'
+import type { TlsRefused } from '../common/smtp-errors.ts'
+import { cutText, MAX_KEPT_BYTES } from '../smtp/reply-reader.ts'
+
+export const NO_HOST: Reply = {
+  code: 451,
+  enhanced: '4.4.3',
+  text: 'no mail host of the domain has an address',
+  own: true,
+}
+
+export function tlsReply({ enhanced, message }: TlsRefused): Reply {
+  // Without a code, since the host has refused nothing.
+  return { code: 0, enhanced, text: cutText(message, MAX_KEPT_BYTES), own: true }
+}
+
+export function lostReply(reason: string): Reply {
+  return { code: 0, enhanced: '4.4.1', text: cutText(reason, MAX_KEPT_BYTES) }
+}
+
+export function buildFailure({ message }: Error): Reply {
+  return { code: 451, enhanced: '4.3.0', text: message, own: true }
+}

@@ -1,0 +1,98 @@
+import { isAscii } from 'node:buffer'
+import { asciiField, type Core, type LoadedMessage, type Reply } from '@postrider/core'
+
+/** Extensions of a server (RFC 6152, RFC 6531). */
+export interface ServerAbilities {
+  /** 8BITMIME */
+  readonly eightBit: boolean
+  /** SMTPUTF8 */
+  readonly utf8: boolean
+}
+
+export interface CarriedMessage {
+  readonly octets: Buffer
+  /** Parts encoded for this server, in words. */
+  readonly notes: readonly string[]
+  /** Why the server cannot carry it. */
+  readonly obstacle?: Reply
+}
+
+const HEADERS_END = Buffer.from('\r\n\r\n')
+
+/** Our own Received field of a message that was received with SMTPUTF8 (RFC 6531 4.3). */
+const RECEIVED_WITH_UTF8 = /^Received:(?:[^\r\n]|\r\n[ \t]){0,1000}[ \t]with UTF8SMTP/
+
+/**
+ * Returns a message as this server can carry it, before it is signed: without SMTPUTF8 its header is written in ASCII, and without 8BITMIME its
+ * parts are encoded (RFC 6152 3). Composed messages have neither, except in addresses.
+ */
+export function carriedMessage(
+  rendered: Buffer,
+  { format, accountId }: LoadedMessage,
+  server: ServerAbilities,
+  core: Core,
+): CarriedMessage | Promise<CarriedMessage> {
+  if (format !== 'mime' || (server.utf8 && server.eightBit)) return { octets: rendered, notes: [] }
+  const header = server.utf8 ? undefined : asciiHeader(rendered)
+  if (header && 'obstacle' in header) return { octets: rendered, notes: [], obstacle: header.obstacle }
+  const octets = header?.octets ?? rendered
+  const notes = header ? ['the header was written in ASCII: the server does not support SMTPUTF8'] : []
+  if (server.eightBit || isAscii(octets.subarray(endOfHeader(octets)))) return { octets, notes }
+  return core.messages.conformBody([octets], accountId, { sevenBit: true }).then((body) => {
+    if (body.kind === 'unchanged') return { octets, notes }
+    if (body.kind === 'impossible') return { octets, notes, obstacle: noEightBit(body.problem) }
+    const { buffer, byteOffset, length } = body.message
+    const what = `${body.what}: the server does not support 8BITMIME`
+    return { octets: Buffer.from(buffer, byteOffset, length), notes: [...notes, what] }
+  })
+}
+
+/**
+ * Undefined if it stays as it is. Fields of a client that did not use SMTPUTF8 and that cannot be written in ASCII are passed on unchanged, as
+ * other servers do: half of them are not UTF-8.
+ */
+function asciiHeader(rendered: Buffer): { readonly octets: Buffer } | { readonly obstacle: Reply } | undefined {
+  const end = endOfHeader(rendered)
+  if (isAscii(rendered.subarray(0, end))) return undefined
+  const head = rendered.toString('latin1', 0, end)
+  const mustBeAscii = RECEIVED_WITH_UTF8.test(head)
+  const fields: string[] = []
+  for (const field of head.split(/(?<=\r\n)(?![ \t])/)) {
+    const ascii = asciiField(field)
+    if (ascii === undefined && mustBeAscii) return { obstacle: noUtf8(field.slice(0, field.indexOf(':'))) }
+    fields.push(ascii ?? field)
+  }
+  const written = fields.join('')
+  return written === head
+    ? undefined
+    : { octets: Buffer.concat([Buffer.from(written, 'latin1'), rendered.subarray(end)]) }
+}
+
+/** Offset of the empty line. */
+function endOfHeader(message: Buffer): number {
+  const end = message.indexOf(HEADERS_END)
+  return end === -1 ? message.length : end + 2
+}
+
+function noEightBit(problem: string): Reply {
+  const text = `the server does not support 8BITMIME, and the message cannot be encoded: ${problem}`
+  return { code: 550, enhanced: '5.6.3', text, own: true }
+}
+
+function noUtf8(field: string): Reply {
+  const text = `the server does not support SMTPUTF8, and the field ${field} cannot be written in ASCII`
+  return { code: 550, enhanced: '5.6.7', text, own: true }
+}
+
+/**
+ * SMTPUTF8 is requested only if an address is non-ASCII, or if the client used it and a header field is non-ASCII (RFC 6531 3.4). Raw
+ * bytes that a client put into the header without SMTPUTF8 are passed on unchanged, as other servers do: announced as UTF-8, which half
+ * of them are not, they were bounced by every server without the extension.
+ */
+export function needsUtf8(recipient: string, octets: Buffer, { format }: LoadedMessage): boolean {
+  if (/[^\x00-\x7f]/.test(recipient)) return true
+  const end = endOfHeader(octets)
+  if (isAscii(octets.subarray(0, end))) return false
+  // Composed messages have non-ASCII bytes in addresses only.
+  return format === 'content' || RECEIVED_WITH_UTF8.test(octets.toString('latin1', 0, end))
+}

@@ -1,0 +1,149 @@
+import {
+  edited,
+  essenceOf,
+  HEADER_RULES,
+  LIMITS,
+  onlyMailbox,
+  parseAddress,
+  readable,
+  ServiceError,
+  type Stoppable,
+  type Submission,
+} from '@postrider/core'
+import { type Controls, isRemoved, readControls } from './control-headers.ts'
+import { type Field, type SplitMessage, splitHeader, withoutFields } from './header.ts'
+import { repaired } from './repair.ts'
+
+/** Maximum characters of the subject in lists and events; the message itself keeps the whole subject. */
+const SUBJECT_LENGTH = 512
+/** Characters that are decoded for it: an encoded word has at most 16 per character. */
+const SUBJECT_BYTES = 16 * SUBJECT_LENGTH
+
+export interface Head extends SplitMessage {
+  /** The first chunk of the message, with a corrected header if necessary. */
+  readonly first: Buffer
+  /** Where the body began before that. */
+  readonly receivedBodyStart: number
+  /** Corrections, in words. */
+  readonly corrections: readonly string[]
+  readonly controls: Controls
+  readonly from: Submission['from']
+  readonly subject: string | undefined
+  /** The first chunk without the fields that are removed. */
+  readonly kept: Buffer
+  readonly lacksDate: boolean
+  readonly lacksMessageId: boolean
+  readonly hasAttachment: boolean
+}
+
+/**
+ * Reads the header, with its corrections. Each step visits all fields; with a hundred thousand fields, a step takes 2 ms. `domain` is that of
+ * addresses that have none.
+ *
+ * Throws messageMalformed, mailLoop, parameterInvalid.
+ */
+export function* readHeader(received: Buffer, domain: string | undefined): Stoppable<Head> {
+  const corrected = yield* correctedHeader(received, domain)
+  const { first, split } = corrected
+  const { fields } = split
+  yield
+  const controls = yield* readControls(fields)
+  yield
+  const from = senderOf(fields)
+  yield
+  const removed = fields.filter(isRemoved)
+  yield
+  const kept = yield* withoutFields(first, removed)
+  yield
+  const lacksDate = !fields.some(({ name }) => name === 'date')
+  yield
+  const lacksMessageId = !fields.some(({ name }) => name === 'message-id')
+  yield
+  const hasAttachment = isOfFiles(fields.find(({ name }) => name === 'content-type')?.value ?? '')
+  yield
+  const subject = shownSubject(fields)
+  yield
+  return {
+    ...split,
+    ...corrected,
+    controls,
+    from,
+    subject,
+    kept,
+    lacksDate,
+    lacksMessageId,
+    hasAttachment,
+  }
+}
+
+/** Whether a message of this media type has attachments. */
+function isOfFiles(type: string): boolean {
+  const essence = essenceOf(type)
+  return essence === 'multipart/mixed' || /^(?:application|audio|image|video)\//.test(essence)
+}
+
+interface CorrectedHeader extends Pick<Head, 'first' | 'receivedBodyStart' | 'corrections'> {
+  readonly split: SplitMessage
+}
+
+function* correctedHeader(received: Buffer, domain: string | undefined): Stoppable<CorrectedHeader> {
+  const corrections: string[] = []
+  let first = received
+  let split = yield* splitHeader(first)
+  const receivedBodyStart = split.bodyStart
+  checkHops(split.fields)
+  yield
+  for (const rule of HEADER_RULES) {
+    // Fields that are removed may be as their sender likes.
+    const found = rule(split.fields.some(isRemoved) ? { ...split, fields: split.fields.filter(isKept) } : split)
+    yield
+    if (!found) continue
+    if ('problem' in found) throw new ServiceError('messageMalformed', { values: { problem: found.problem } })
+    first = edited(first, found.edits)
+    split = yield* splitHeader(first)
+    corrections.push(found.corrected)
+  }
+  const repair = repaired(first, split.fields, domain)
+  if (repair) {
+    first = repair.header
+    split = yield* splitHeader(first)
+    corrections.push(repair.corrected)
+  }
+  return { first, split, receivedBodyStart, corrections }
+}
+
+function isKept(field: Field): boolean {
+  return !isRemoved(field)
+}
+
+function checkHops(fields: readonly Field[]): void {
+  const hops = fields.filter(({ name }) => name === 'received').length
+  if (hops > LIMITS.receivedHeaders) throw new ServiceError('mailLoop', { values: { limit: LIMITS.receivedHeaders } })
+}
+
+/**
+ * Matches nearly every From: a name or quoted name with an address in angle brackets, or an address alone. Each character can match in
+ * only one way, so the time is linear in the length.
+ */
+const PLAIN_FROM = /^(?:"(?:[^"\\]|\\.)*"[ \t]*|[^"<>@,;:()\\[\]]*)<([^<>"\s()]+)>$|^([^<>"\s(),;:]+)$/
+/** Requires exactly one From field with one address: it is what the recipient sees and what DKIM vouches for. */
+function senderOf(fields: readonly Field[]): Submission['from'] {
+  const found = fields.filter(({ name }) => name === 'from')
+  if (found.length === 0) return undefined
+  if (found.length > 1) throw new ServiceError('messageMalformed', { values: { problem: 'more than one From field' } })
+  const value = found[0]?.value ?? ''
+  const plain = PLAIN_FROM.exec(value)
+  const email = plain ? (plain[1] ?? plain[2]) : onlyMailbox(value)?.email
+  if (!email || !parseAddress(email)) {
+    throw new ServiceError('messageMalformed', {
+      values: { problem: 'the From field must contain exactly one address' },
+    })
+  }
+  return { email, name: '' }
+}
+
+function shownSubject(fields: readonly Field[]): string | undefined {
+  const value = fields.find(({ name }) => name === 'subject')?.value
+  if (value === undefined) return undefined
+  return readable(value.slice(0, SUBJECT_BYTES)).slice(0, SUBJECT_LENGTH).toWellFormed()
+}

@@ -1,0 +1,142 @@
+import { simpleParser } from 'mailparser'
+import t, { type Test } from 'tap'
+import { openSession, queueId } from '../relay/session.ts'
+import { startInternet, stepsOf } from './outbox.ts'
+import { verdictOf } from './tracked.ts'
+
+const internet = await startInternet(t)
+const { service, sender } = internet
+await service.openRelay()
+const desk = `desk@${sender.domain}`
+const ASCII = `From: Desk <${desk}>\r\nTo: lena@harbor.example\r\nMessage-ID: <1@${sender.domain}>\r\n`
+const UTF8 = ['PIPELINING', '8BITMIME', 'SMTPUTF8']
+const EIGHT_BIT = ['PIPELINING', '8BITMIME']
+const NOTHING = ['PIPELINING']
+
+/** Submits a message with SMTPUTF8, or without, to a host with these extensions. */
+async function sent(t: Test, extensions: readonly string[], message: string, parameters = ' SMTPUTF8') {
+  const host = await internet.host(t, { extensions })
+  const client = await openSession(t, service, sender)
+  await client.command(`MAIL FROM:<${desk}>${parameters}`)
+  await client.command(`RCPT TO:<lena@${internet.domain([host])}>`)
+  await client.command('DATA')
+  return { host, id: queueId(await client.finish(message)) }
+}
+
+/** The message that arrived: without octets beyond ASCII, signed as it is, and as another program reads it. */
+async function read(t: Test, { host, id }: Awaited<ReturnType<typeof sent>>) {
+  const delivery = await internet.inState(id, 'delivered')
+  const data = host.messages[0]?.data ?? Buffer.alloc(0)
+  t.equal(await verdictOf(sender, service, data), `pass ${sender.domain}`)
+  t.notMatch(
+    host.commands.find((command) => command.startsWith('MAIL')),
+    'SMTPUTF8',
+  )
+  const notes = stepsOf(delivery).flatMap(({ step, text }) => (step === 'encoding' ? [text] : []))
+  return { data, notes, mail: await simpleParser(data) }
+}
+
+const HEADER_NOTE = 'the header was written in ASCII: the server does not support SMTPUTF8'
+
+t.test('a header in UTF-8 is written in ASCII for a server without SMTPUTF8', async (t) => {
+  const header =
+    `From: Überfahrt <${desk}>\r\nTo: "Lena, Köln" <lena@köln.example>,\r\n Jörg <joerg@harbor.example>\r\n` +
+    `Subject: Fähre nach Köln\r\nX-Route: Köln – Bonn\r\nMIME-Version: 1.0\r\n` +
+    `Content-Type: application/pdf; name="Fähre.pdf"\r\nContent-Disposition: attachment; filename="Fähre.pdf"\r\nContent-Transfer-Encoding: base64\r\n`
+  const { data, notes, mail } = await read(t, await sent(t, EIGHT_BIT, `${header}\r\nSGVsbG8=\r\n`))
+  t.match(data.toString('latin1'), /^[\x00-\x7f]*$/)
+  t.strictSame(notes, [HEADER_NOTE])
+  t.match(mail, {
+    subject: 'Fähre nach Köln',
+    from: { value: [{ name: 'Überfahrt', address: desk }] },
+    to: {
+      value: [
+        { name: 'Lena, Köln', address: 'lena@köln.example' },
+        { name: 'Jörg', address: 'joerg@harbor.example' },
+      ],
+    },
+    attachments: [{ filename: 'Fähre.pdf', content: Buffer.from('Hello') }],
+  })
+})
+
+t.test('a header in UTF-8 arrives as it was where SMTPUTF8 is offered', async (t) => {
+  const { host, id } = await sent(t, UTF8, `${ASCII}Subject: Fähre\r\n\r\nhello\r\n`)
+  await internet.inState(id, 'delivered')
+  t.match(host.messages[0]?.data.toString(), '\r\nSubject: Fähre\r\n')
+  t.match(
+    host.commands.find((command) => command.startsWith('MAIL')),
+    / SMTPUTF8$/,
+  )
+})
+
+t.test('a local part beyond ASCII in a field bounces with 5.6.7, which names the field', async (t) => {
+  const { id } = await sent(t, EIGHT_BIT, `${ASCII}Cc: jörg@harbor.example\r\nSubject: s\r\n\r\nhello\r\n`)
+  const { attempts } = await internet.inState(id, 'bounced')
+  t.match(attempts, [{ stage: 'mail', code: 550, enhanced: '5.6.7', reply: /the field Cc cannot be written in ASCII/ }])
+})
+
+t.test('raw octets of a client without SMTPUTF8 that are not UTF-8 stay as they are', async (t) => {
+  const { host, id } = await sent(
+    t,
+    EIGHT_BIT,
+    Buffer.from(`${ASCII}Subject: F\xe4hre\r\n\r\nhello\r\n`, 'latin1').toString('latin1'),
+    '',
+  )
+  await internet.inState(id, 'delivered')
+  t.match(host.messages[0]?.data.toString(), '\r\nSubject: ')
+})
+
+const UMLAUTS = 'Fähre über Köln\r\n'.repeat(20)
+
+/** Messages with octets beyond ASCII, and what another program reads in them. */
+const EIGHT_BIT_BODIES: readonly (readonly [what: string, message: string, note: string, text: string])[] = [
+  ['a text without MIME', `\r\n${UMLAUTS}`, 'the body was encoded', UMLAUTS],
+  [
+    'HTML in 8bit',
+    `MIME-Version: 1.0\r\nContent-Type: text/html; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n<p>${UMLAUTS}</p>\r\n`,
+    'the body was encoded',
+    UMLAUTS,
+  ],
+  [
+    'a part of a multipart',
+    `MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\nprolog ü\r\n--b\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Description: Köln\r\n\r\n${UMLAUTS}\r\n--b--\r\n`,
+    'part 1 was encoded',
+    UMLAUTS,
+  ],
+]
+
+for (const [what, message, note, text] of EIGHT_BIT_BODIES) {
+  t.test(`${what} with 8-bit text is encoded for a server without 8BITMIME`, async (t) => {
+    const { data, notes, mail } = await read(
+      t,
+      await sent(t, NOTHING, `${ASCII}Subject: s\r\n${message}`, ' BODY=8BITMIME'),
+    )
+    t.match(data.toString('latin1'), /^[\x00-\x7f]*$/)
+    t.strictSame(notes, [`${note}: the server does not support 8BITMIME`])
+    t.match(mail.text?.replace(/\s+/g, ' ').trim(), text.replace(/\s+/g, ' ').trim())
+  })
+}
+
+t.test('the same goes to a server with 8BITMIME as it is', async (t) => {
+  const { host, id } = await sent(t, EIGHT_BIT, `${ASCII}Subject: s\r\n\r\n${UMLAUTS}`, ' BODY=8BITMIME')
+  await internet.inState(id, 'delivered')
+  t.match(host.messages[0]?.data.toString(), `\r\nSubject: s\r\n\r\n${UMLAUTS}`)
+})
+
+t.test('8-bit text below a signature bounces with 5.6.3', async (t) => {
+  const message =
+    `${ASCII}Subject: s\r\nMIME-Version: 1.0\r\nContent-Type: multipart/signed; boundary=b; protocol="application/pgp-signature"\r\n\r\n` +
+    `--b\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n${UMLAUTS}\r\n--b\r\nContent-Type: application/pgp-signature\r\n\r\nx\r\n--b--\r\n`
+  const { host, id } = await sent(t, NOTHING, message, ' BODY=8BITMIME')
+  const { attempts } = await internet.inState(id, 'bounced')
+  t.match(attempts, [
+    {
+      stage: 'mail',
+      code: 550,
+      enhanced: '5.6.3',
+      reply:
+        'the server does not support 8BITMIME, and the message cannot be encoded: part 1, which is signed, contains 8-bit text',
+    },
+  ])
+  t.notOk(host.commands.some((command) => command.startsWith('MAIL')))
+})

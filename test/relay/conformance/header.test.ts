@@ -1,0 +1,205 @@
+import type { ParsedMail } from 'mailparser'
+import t from 'tap'
+import { makeService } from '../../helpers/service.ts'
+import { NOTHING, openSession, shown, stored } from '../session.ts'
+import { accepted } from './accepted.ts'
+
+const service = await makeService(t)
+await service.openRelay()
+const sender = await service.makeSender()
+const desk = `desk@${sender.domain}`
+
+const TO = 'To: Lena <lena@harbor.example>\r\n'
+const COMMON = `From: Ship Desk <${desk}>\r\nDate: Sun, 29 Nov 2026 10:00:00 +0000\r\nMessage-ID: <1@${sender.domain}>\r\n`
+const IDS = Array.from({ length: 60 }, (_, n) => `<reference-${n}@${sender.domain}>`)
+const WORDS = Array.from({ length: 300 }, (_, n) => `word${n}`).join(' ')
+const LONG_WORD = 'x'.repeat(1500)
+
+/** Readers decode the words of fields that they know. */
+function unencoded(text: string): string {
+  return text.replace(/=\?utf-8\?B\?([^?]*)\?=\s*/g, (_word, octets: string) =>
+    Buffer.from(octets, 'base64').toString(),
+  )
+}
+
+interface Corrected {
+  /** Fields beside From, Date and Message-ID. */
+  readonly written: string
+  /** In the reply. */
+  readonly corrected: string
+  /** The same fields as they are delivered, if they are short. */
+  readonly sent?: string
+  /** Some of what a reader finds. */
+  readonly read?: (mail: ParsedMail) => unknown
+  readonly found?: unknown
+}
+
+const CORRECTED: readonly Corrected[] = [
+  {
+    written: `${TO}References: ${IDS.join(' ')}\r\nSubject: s\r\n`,
+    corrected: 'the header References was folded',
+    read: ({ references }) => references,
+    found: IDS,
+  },
+  {
+    written: `${TO}Subject: ${WORDS}\r\n`,
+    corrected: 'the header Subject was folded',
+    read: ({ subject }) => subject,
+    found: WORDS,
+  },
+  {
+    written: `To: ${Array.from({ length: 80 }, (_, n) => `Lena ${n} <lena${n}@harbor.example>`).join(', ')}\r\nSubject: s\r\n`,
+    corrected: 'the header To was folded',
+    read: ({ to }) => [to].flat()[0]?.value.length,
+    found: 80,
+  },
+  {
+    written: `${TO}Subject: s\r\nX-Long: a\r\n ${'b '.repeat(800)}\r\n c\r\n`,
+    corrected: 'the header X-Long was folded',
+    read: ({ headers }) => String(headers.get('x-long')).replace(/\s+/g, ' ').length,
+    found: 'a b c'.length + 2 * 799,
+  },
+  {
+    written: `${TO}Subject: ${LONG_WORD}\r\n`,
+    corrected: 'the header Subject was folded',
+    read: ({ subject }) => subject,
+    found: LONG_WORD,
+  },
+  {
+    written: `${TO}Subject: s\r\nX-Token: ${LONG_WORD}\r\n`,
+    corrected: 'the header X-Token was folded',
+    read: ({ headers }) => unencoded(String(headers.get('x-token'))),
+    found: LONG_WORD,
+  },
+  {
+    written: `${TO}Subject: s\r\nsubject:  s\r\n`,
+    corrected: 'the second field subject was removed',
+    sent: `${TO}Subject: s\r\n`,
+  },
+  {
+    written: `${TO}Subject: a  b\r\n${TO}Subject: a\r\n b\r\n`,
+    corrected: 'the second field To was removed',
+    sent: `${TO}Subject: a  b\r\n`,
+  },
+  {
+    written: `${TO}Subject: s\r\nMIME-Version: 1.0\r\nContent-Type: text/plain\r\nMIME-Version: 1.0\r\nContent-Type: text/plain\r\n`,
+    corrected: 'the second field MIME-Version was removed',
+    sent: `${TO}Subject: s\r\nMIME-Version: 1.0\r\nContent-Type: text/plain\r\n`,
+  },
+  {
+    written: `${TO}Subject: s\r\nX-A: a\r\n \r\n b\r\nX-B: c\r\n\t\t\r\n`,
+    corrected: 'blank lines of the header were removed',
+    sent: `${TO}Subject: s\r\nX-A: a\r\n b\r\nX-B: c\r\n`,
+  },
+  {
+    written: `To : Lena <lena@harbor.example>\r\nSubject \t: s\r\n`,
+    corrected: 'the blank after To was removed',
+    sent: `${TO}Subject: s\r\n`,
+    read: ({ to, subject }) => [[to].flat()[0]?.text, subject],
+    found: ['"Lena" <lena@harbor.example>', 's'],
+  },
+  ...['8-bit', '8 bit', '8BITS', '"8bit"', '8bit (as it is)', '8bit; charset=utf-8'].map((value) => ({
+    written: `${TO}Subject: s\r\nMIME-Version: 1.0\r\nContent-Transfer-Encoding: ${value}\r\n`,
+    corrected: 'Content-Transfer-Encoding was written as 8bit',
+    sent: `${TO}Subject: s\r\nMIME-Version: 1.0\r\nContent-Transfer-Encoding: 8bit\r\n`,
+  })),
+  {
+    written: `${TO}Subject: s\r\ncontent-transfer-encoding: quoted_printable\r\n`,
+    corrected: 'content-transfer-encoding was written as quoted-printable',
+    sent: `${TO}Subject: s\r\ncontent-transfer-encoding: quoted-printable\r\n`,
+  },
+]
+
+for (const { written, corrected, sent, read, found } of CORRECTED) {
+  t.test(`${JSON.stringify(written).slice(0, 100)}: ${corrected}`, async (t) => {
+    const client = await openSession(t, service, sender)
+    const reply = await client.submit(desk, 'lena@harbor.example', `${COMMON}${written}\r\nhello\r\n`)
+    t.match(reply, corrected)
+    t.match((await shown(service, reply)).settings, { corrected: new RegExp(`^${corrected}`) })
+    const { text, read: mail } = await accepted(service, reply)
+    for (const line of text.split('\r\n')) t.ok(line.length <= 998)
+    if (sent !== undefined) t.equal(text, `${COMMON}${sent}\r\nhello\r\n`)
+    if (read) t.strictSame(read(mail), found)
+    t.equal(mail.text?.trim(), 'hello')
+  })
+}
+
+t.test('several corrections are named together', async (t) => {
+  const client = await openSession(t, service, sender)
+  const header = `To : lena@harbor.example\r\nTo: lena@harbor.example\r\nSubject: s\r\n`
+  const reply = await client.submit(desk, 'lena@harbor.example', `${COMMON}${header}\r\nhello\r\n`)
+  t.match(reply, '(the blank after To was removed; the second field To was removed)')
+})
+
+t.test('the first line of a mailbox file is dropped', async (t) => {
+  const client = await openSession(t, service, sender)
+  const message = `${COMMON}${TO}Subject: s\r\n\r\nhello\r\n`
+  const line = `From ${desk} Sun Nov 29 10:00:00 2026\r\n`
+  const reply = await client.submit(desk, 'lena@harbor.example', `${line}${message}`)
+  t.match(reply, 'the line From of a mailbox file was removed')
+  t.equal((await accepted(service, reply)).text, message)
+})
+
+t.test('a From with a U-label gets its A-label', async (t) => {
+  const own = await service.makeSender()
+  const domain = 'xn--mnchen-3ya.example'
+  await service.giveKey(domain)
+  await service.core.domains.add({ accountId: own.accountId, name: domain, state: 'active' })
+  const client = await openSession(t, service, own)
+  await client.command(`MAIL FROM:<desk@${domain}> SMTPUTF8`)
+  await client.command('RCPT TO:<lena@harbor.example>')
+  await client.command('DATA')
+  const header =
+    'From: Münchner <desk@münchen.example>\r\nDate: Sun, 29 Nov 2026 10:00:00 +0000\r\nMessage-ID: <1@a.example>\r\nSubject: s\r\n'
+  const reply = await client.finish(`${header}\r\nhello\r\n`)
+  t.match(reply, 'the domain of From was written as xn--mnchen-3ya.example')
+  const { text } = await accepted(service, reply)
+  t.equal(Buffer.from(text, 'latin1').toString(), `${header.replace('@münchen', '@xn--mnchen-3ya')}\r\nhello\r\n`)
+})
+
+/** Fields, and the problem named. */
+const REFUSED: readonly (readonly [written: string, problem: string])[] = [
+  [
+    `${TO}Subject: s\r\nReferences: ${'<a@b.example>'.repeat(100)}\r\n`,
+    'the field References has a line of more than 998 characters without a blank',
+  ],
+  [
+    `${TO}Subject: s\r\nContent-Type: text/plain; name=${LONG_WORD}\r\n`,
+    'the field Content-Type has a line of more than 998 characters',
+  ],
+  [`${TO}Subject: one\r\nSubject: two\r\n`, 'the field Subject occurs more than once'],
+  [`${TO}Subject: s\r\nTo: other@harbor.example\r\n`, 'the field To occurs more than once'],
+  [`${TO}Subject: s\r\nReply-To: a@a.example\r\nreply-to: b@a.example\r\n`, 'the field reply-to occurs more than once'],
+  [`${TO}Subject: s\r\nDate: Sun, 29 Nov 2026 11:00:00 +0000\r\n`, 'the field Date occurs more than once'],
+  [
+    `${TO}Subject: s\r\nContent-Type: text/plain\r\nContent-Type: text/html\r\n`,
+    'the field Content-Type occurs more than once',
+  ],
+  [
+    `${TO}Subject: s\r\nList-Unsubscribe: <https://a.example/1>\r\nList-Unsubscribe: <https://a.example/2>\r\n`,
+    'the field List-Unsubscribe occurs more than once',
+  ],
+  [`${TO}no colon here\r\nSubject: s\r\n`, 'line 5 of the header is not a header field'],
+  [`${TO}>From somebody\r\nSubject: s\r\n`, 'line 5 of the header is not a header field'],
+  [`${TO}Subject: s\r\nFrom ${desk} Sun Nov 29\r\n`, 'line 6 of the header is not a header field'],
+  [`${TO}Bad Name: x\r\nSubject: s\r\n`, 'line 5 of the header is not a header field'],
+]
+
+for (const [written, problem] of REFUSED) {
+  t.test(`refused: ${problem}`, async (t) => {
+    const own = await service.makeSender()
+    const client = await openSession(t, service, own)
+    const message = `${COMMON}${written}\r\nhello\r\n`.replaceAll(desk, `desk@${own.domain}`)
+    const reply = await client.submit(`desk@${own.domain}`, 'lena@harbor.example', message)
+    t.match(reply, `550 5.6.0 Malformed message: ${problem}`)
+    t.strictSame(await stored(service, own), NOTHING)
+  })
+}
+
+t.test('control fields may be as long and as many as they are', async (t) => {
+  const client = await openSession(t, service, sender)
+  const header = `X-SMTPAPI: {"category":"${'x'.repeat(200)}","unique_args":{"a":"${LONG_WORD}"}}\r\nX-TAGS: a\r\nX-TAGS: b\r\nBcc: ${LONG_WORD}\r\n`
+  const reply = await client.submit(desk, 'lena@harbor.example', `${COMMON}${TO}${header}Subject: s\r\n\r\nhello\r\n`)
+  t.notMatch(reply, 'folded')
+  t.match(reply, /^250 /)
+})

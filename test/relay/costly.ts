@@ -220,6 +220,25 @@ const BODIES: readonly (readonly [what: string, make: (octets: number) => string
   ['markup', (octets) => mail('Content-Type: text/html\r\n', times('<a href="http://a.example/">', octets))],
   ['words that look like links', (octets) => mail('Content-Type: text/plain\r\n', times('xn--a.xn--a ', octets))],
   ['one line', (octets) => mail('', times('x', octets))],
+  ['long lines', (octets) => mail('', times(`${'x '.repeat(500)}\r\n`, octets))],
+  ['long lines of letters beyond ASCII', (octets) => mail('', times(`${'\u00e4='.repeat(500)}\r\n`, octets))],
+  ['parts with long lines', (octets) => mail(multipart(), times(`--b\r\n\r\n${'x'.repeat(1000)}\r\n`, octets))],
+  [
+    'messages in messages with a long line',
+    (octets) =>
+      mail(
+        multipart(),
+        `--b\r\n${times('Content-Type: message/rfc822\r\n\r\n', 50 * 33)}${times('x', octets)}\r\n--b--\r\n`,
+      ),
+  ],
+  [
+    'a signature that matches long lines, almost',
+    (octets) =>
+      mail(
+        times('DKIM-Signature: a=rsa-sha256; c=relaxed/relaxed; bh=AAAA; b=\r\n', 50 * 62),
+        times(`${' \t'.repeat(500)}\r\n`, octets),
+      ),
+  ],
 ]
 
 export const COSTLY: readonly Costly[] = [
@@ -302,6 +321,14 @@ export const COSTLY: readonly Costly[] = [
   },
   { what: 'fields of 100 kB, with X-TEMPLATEID', make: (octets) => mail(TEMPLATE + times('a:\r\n', octets / 5)) },
   { what: 'many folds', make: (octets) => mail(`X-A: a\r\n${times(' \r\n', octets)}`) },
+  { what: 'fields with a blank behind the name', make: (octets) => mail(times('a :\r\n', octets)) },
+  { what: 'doubled fields', make: (octets) => mail(times('Date:\r\n', octets)) },
+  ...['X-A', 'References', 'Subject'].flatMap((name): Costly[] => [
+    { what: `a line of words in ${name}`, make: (octets) => mail(`${name}: ${times('a ', octets)}\r\n`) },
+    { what: `a line of one word in ${name}`, make: (octets) => mail(`${name}: ${times('a', octets)}\r\n`) },
+    { what: `long lines in ${name}`, make: (octets) => mail(times(`${name}: ${'a '.repeat(500)}\r\n`, octets)) },
+  ]),
+  { what: 'words of 32 kB', make: (octets) => mail(times(`X-A: ${'a'.repeat(32_000)}\r\n`, octets)) },
   { what: 'lines that are no fields', make: (octets) => mail(times('a\r\n', octets)) },
   { what: 'one name of a field', make: (octets) => mail(`${times('a', octets)}\r\n`) },
   { what: 'blanks before a colon', make: (octets) => mail(`a${times(' ', octets)}\r\n`) },

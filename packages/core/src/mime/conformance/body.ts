@@ -133,7 +133,7 @@ class Walk {
     const written: string[] = []
     for (const field of fields) {
       const ascii = this.#rules.sevenBit ? asciiField(field) : field
-      const text = ascii !== undefined && hasLongLine(ascii) ? folded(ascii) : ascii
+      const text = ascii !== undefined && hasLongLine(ascii) ? folded(ascii)?.text : ascii
       if (text === undefined)
         return `the field ${field.split(':', 1)[0]?.trim()} of ${name} is longer than ${MAX_LINE} characters and has no blanks`
       written.push(text)

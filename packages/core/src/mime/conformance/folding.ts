@@ -8,33 +8,40 @@ const COLUMNS = 76
 const STRUCTURED =
   /^(?:from|sender|reply-to|to|cc|bcc|resent-.*|date|message-id|in-reply-to|references|return-path|received(?:-spf)?|mime-version|content-(?!description).*|list-.*|dkim-signature|arc-.*|authentication-results|autocrypt|.*-signature|disposition-notification-.*)$/
 
-/** Octets of the longest field that is encoded: 512 kB take 100 ms. */
-const MAX_ENCODED = 32 * 1024
+/** Octets of a header's fields that are encoded: 512 kB take 100 ms. */
+export const MAX_ENCODED = 32 * 1024
 
 /** Whether a line of these is longer than SMTP permits. */
 export function hasLongLine(text: string): boolean {
   return text.length > MAX_LINE && text.split('\r\n').some((line) => line.length > MAX_LINE)
 }
 
+export interface FoldedField {
+  readonly text: string
+  /** Whether it was written as encoded words. */
+  readonly isEncoded: boolean
+}
+
 /**
  * Folds the long lines of a header field at their blanks (RFC 5322 2.2.3), which DKIM's relaxed canonicalization does not see. A line without a
  * blank is written as encoded words if the field is free text. Undefined if that is impossible.
  *
- * `field` is the field with its CRLF, one character per octet.
+ * `field` is the field with its CRLF, one character per octet; `encodable` the octets of the longest one that is encoded.
  */
-export function folded(field: string): string | undefined {
+export function folded(field: string, encodable = MAX_ENCODED): FoldedField | undefined {
   const lines = field.slice(0, -2).split('\r\n')
   const text = lines.flatMap((line) => (line.length > MAX_LINE ? foldedLine(line) : [line])).join('\r\n')
-  if (!hasLongLine(text)) return `${text}\r\n`
+  if (!hasLongLine(text)) return { text: `${text}\r\n`, isEncoded: false }
   const colon = field.indexOf(':')
   const name = field.slice(0, colon).trimEnd()
-  if (STRUCTURED.test(name.toLowerCase()) || field.length > MAX_ENCODED) return undefined
+  if (STRUCTURED.test(name.toLowerCase()) || field.length > encodable) return undefined
   const value = field
     .slice(colon + 1)
     .replaceAll('\r\n', '')
     .trim()
   const octets = Buffer.from(value, 'latin1')
-  return textField(name, (isUtf8(octets) ? octets.toString() : value).replace(/\p{Cc}/gu, ' '))
+  const written = (isUtf8(octets) ? octets.toString() : value).replace(/\p{Cc}/gu, ' ')
+  return { text: textField(name, written), isEncoded: true }
 }
 
 /** Blanks that would make a line by themselves. Relaxed canonicalization sees one (RFC 6376 3.4.2). */

@@ -1,6 +1,6 @@
 import { parseDomain } from '../address.ts'
 import type { Edit } from './edits.ts'
-import { folded, hasLongLine } from './folding.ts'
+import { folded, hasLongLine, MAX_ENCODED } from './folding.ts'
 import { MAX_LINE } from './line-length.ts'
 import { meantEncoding } from './transfer-encoding.ts'
 
@@ -43,8 +43,8 @@ const ONCE = new Set([
 ])
 const [TRANSFER_ENCODING, FROM] = ['content-transfer-encoding', 'from']
 
-/** Corrections of one kind in a header; more take too long. */
-const MAX_EDITS = 1000
+/** Corrections of one kind in a header, and doubled fields, which are compared; more take too long. */
+const [MAX_EDITS, MAX_TWINS] = [1000, 10]
 const [MAX_ENCODING, MAX_DOMAIN] = [100, 255]
 /** Those of nearly all messages. */
 const STANDARD = new Set(['7bit', '8bit', 'base64', 'quoted-printable', 'binary'])
@@ -115,7 +115,7 @@ function twins({ text, fields }: WrittenHeader): HeaderCorrection | undefined {
     if (!ONCE.has(field.name)) continue
     const first = seen.get(field.name)
     if (!first) seen.set(field.name, field)
-    else if (sameText(first.value) === sameText(field.value) && doubled.length < MAX_EDITS) doubled.push(field)
+    else if (doubled.length < MAX_TWINS && sameText(first.value) === sameText(field.value)) doubled.push(field)
     else return { problem: `the field ${nameOf(text, field)} occurs more than once` }
   }
   const [first] = doubled
@@ -158,15 +158,17 @@ function uLabels({ text, fields }: WrittenHeader): HeaderCorrection | undefined 
 function longLines({ text, fields }: WrittenHeader): HeaderCorrection | undefined {
   const edits: Edit[] = []
   let first: HeaderField | undefined
+  let encodable = MAX_ENCODED
   for (const field of fields) {
     const { start, end } = field
     if (end - start <= MAX_LINE || !hasLongLine(text.slice(start, end))) continue
-    const short = folded(text.slice(start, end))
+    const short = folded(text.slice(start, end), encodable)
     if (short === undefined)
       return {
         problem: `the field ${nameOf(text, field)} has a line of more than ${MAX_LINE} characters without a blank`,
       }
-    edits.push({ start, end, text: short })
+    edits.push({ start, end, text: short.text })
+    if (short.isEncoded) encodable -= end - start
     first ??= field
   }
   return first && { edits, corrected: `the header ${nameOf(text, first)} was folded` }

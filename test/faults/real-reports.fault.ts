@@ -1,13 +1,11 @@
-import { execFileSync, spawn } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { startPostfix } from '../../bench/harness/postfix.ts'
 import { startOutboxProcess } from '../delivery/outbox.ts'
 import { freePorts } from '../helpers/ports.ts'
 import { startSink } from '../helpers/sink.ts'
 import { until } from '../helpers/until.ts'
+import { EXIM, type Relay, startExim } from './exim.ts'
 
 /** What the next server answers to a recipient; that of `spam` after the message. */
 const REPLIES: Readonly<Record<string, string>> = {
@@ -17,11 +15,6 @@ const REPLIES: Readonly<Record<string, string>> = {
 }
 const SPAM = '554 5.7.1 Message rejected as spam'
 const HOST = 'bounces.test'
-
-interface Relay {
-  readonly port: number
-  readonly stop: () => Promise<void>
-}
 
 interface Server {
   readonly name: string
@@ -119,27 +112,7 @@ if (existsSync('/usr/sbin/postfix') && process.getuid?.() === 0) {
   })
 }
 
-/** Debian's exim4-daemon-light, which cannot be installed beside Postfix: unpacked, with EXIM as the path of its program. */
-const EXIM = process.env.EXIM ?? '/usr/sbin/exim4'
-
-async function startExim({ sink, returns }: { sink: number; returns: number }): Promise<Relay> {
-  const folder = mkdtempSync(join(tmpdir(), 'postrider-exim-'))
-  const [port = 0] = await freePorts(1)
-  for (const name of ['spool', 'log']) mkdirSync(join(folder, name))
-  chmodSync(folder, 0o755)
-  execFileSync('chown', ['-R', 'Debian-exim', folder])
-  const config = join(folder, 'exim.conf')
-  writeFileSync(
-    config,
-    `
-exim_path = ${EXIM}
-primary_hostname = exim.test
-spool_directory = ${folder}/spool
-log_file_path = ${folder}/log/%slog
-keep_environment =
-local_interfaces = 127.0.0.1
-daemon_smtp_ports = ${port}
-tls_advertise_hosts =
+const EXIM_SETTINGS = ({ sink, returns }: { sink: number; returns: number }): string => `
 acl_smtp_rcpt = accept
 acl_smtp_data = accept
 delay_warning = 3s
@@ -185,26 +158,12 @@ to_sink:
 
 begin retry
 * * F,25s,3s
-`,
-  )
-  const daemon = spawn(EXIM, ['-C', config, '-bdf', '-q3s'], { stdio: 'ignore' })
-  await new Promise((resolve) => setTimeout(resolve, 2000))
-  return {
-    port,
-    async stop() {
-      const gone = new Promise((resolve) => daemon.once('exit', resolve))
-      daemon.kill()
-      await gone
-      // A queue runner may still write its log.
-      rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
-    },
-  }
-}
+`
 
 if (existsSync(EXIM) && process.getuid?.() === 0) {
   // It says "Unrouteable address" of domains that do not exist, too.
   const unknown = ['lena@gone.example', 'list@quay.example', 'unknown@quay.example']
-  reportsOf({ name: "Debian's Exim", unknown, start: startExim })
+  reportsOf({ name: "Debian's Exim", unknown, start: (ports) => startExim(EXIM_SETTINGS(ports)) })
 }
 
 if (process.getuid?.() !== 0) t.fail('Postfix and Exim start as root only')

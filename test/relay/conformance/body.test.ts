@@ -139,7 +139,7 @@ for (const { what, message, corrected, read, found } of ENCODED) {
     const client = await openSession(t, service, sender)
     const reply = await client.submit(desk, 'lena@harbor.example', `${HEADER}${message}`)
     t.match(reply, `(${corrected})`)
-    t.match((await shown(service, reply)).settings, { corrected })
+    t.match(await shown(service, reply), { corrected })
     const { text, read: mail } = await accepted(service, reply)
     for (const line of text.split('\r\n')) t.ok(line.length <= 998)
     t.strictSame(read(mail), found)

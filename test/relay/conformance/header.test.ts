@@ -115,7 +115,7 @@ for (const { written, corrected, sent, read, found } of CORRECTED) {
     const client = await openSession(t, service, sender)
     const reply = await client.submit(desk, 'lena@harbor.example', `${COMMON}${written}\r\nhello\r\n`)
     t.match(reply, corrected)
-    t.match((await shown(service, reply)).settings, { corrected: new RegExp(`^${corrected}`) })
+    t.match(await shown(service, reply), { corrected: new RegExp(`^${corrected}`) })
     const { text, read: mail } = await accepted(service, reply)
     for (const line of text.split('\r\n')) t.ok(line.length <= 998)
     if (sent !== undefined) t.equal(text, `${COMMON}${sent}\r\nhello\r\n`)

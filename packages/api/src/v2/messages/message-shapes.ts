@@ -70,6 +70,9 @@ export const DetailedMessage = Type.Object({
   keyId: Type.Union([Type.Integer(), Type.Null()], { description: 'the API key that it was submitted with' }),
   clientAddress: Type.Union([Type.String(), Type.Null()], { description: 'the IP address that it was submitted from' }),
   bodyStored: Type.Boolean({ description: 'false after the retention period of bodies' }),
+  corrected: Type.Union([Type.String(), Type.Null()], {
+    description: 'the corrections of a message received by SMTP, in words',
+  }),
   resentFrom: Type.Union([Type.String(), Type.Null()], { description: 'the message that it is sent again from' }),
   resentAs: Type.Array(Type.String(), { description: 'the messages by which it was sent again, the first 20' }),
   recipients: Type.Integer({ description: 'the number of its recipients' }),
@@ -143,7 +146,7 @@ type Detailed = Static<typeof DetailedMessage>
 /** A page of a message. */
 export function detailedMessage(details: MessageDetails, returns: Detailed['returns'], isLastPage: boolean): Detailed {
   const { id, from, subject, tags, size, recipients, keyId, clientAddress, hasAttachment, isBodyStored } = details
-  const { resentFrom, resentAs } = details
+  const { corrected, resentFrom, resentAs } = details
   const last = details.deliveries.at(-1)
   return {
     messageId: id,
@@ -159,6 +162,7 @@ export function detailedMessage(details: MessageDetails, returns: Detailed['retu
     clientAddress,
     bodyStored: isBodyStored,
     recipients,
+    corrected,
     resentFrom,
     resentAs: [...resentAs],
     deliveries: details.deliveries.map(detailedDelivery),

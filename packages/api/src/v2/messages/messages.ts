@@ -193,6 +193,7 @@ function shownExample(): Static<typeof DetailedMessage> {
     keyId: 12,
     clientAddress: '192.0.2.7',
     bodyStored: true,
+    corrected: null,
     resentFrom: null,
     resentAs: [],
     recipients: 1,

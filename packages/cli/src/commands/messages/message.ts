@@ -88,7 +88,7 @@ async function endSetAside(core: Core, messageId: string, done: 'released' | 'fa
 }
 
 function textOf(details: Shown): string {
-  const { id, door, acceptedAt, from, subject, size, deliveries } = details
+  const { id, door, acceptedAt, from, subject, size, corrected, deliveries } = details
   const states = deliveries.map((one) => [
     one.recipientNo,
     one.kind,
@@ -100,6 +100,7 @@ function textOf(details: Shown): string {
   return [
     `message ${id} via ${door}, accepted ${acceptedAt.toISOString()}`,
     `from ${from}, ${size} bytes, subject: ${subject}`,
+    ...(corrected === null ? [] : [`corrected when it was accepted: ${corrected}`]),
     '',
     table(['no', 'kind', 'recipient', 'state', 'attempts', 'next'], states),
     ...aside(deliveries),

@@ -40,6 +40,8 @@ export interface MessageDetails {
   readonly isBodyStored: boolean
   /** The message that it is sent again from, in 32 hex digits; null if it is a first one. */
   readonly resentFrom: string | null
+  /** The corrections of a MIME message when it was accepted, in words; null if there were none. */
+  readonly corrected: string | null
   /** The messages by which it was sent again, the first 20; 32 hex digits. */
   readonly resentAs: readonly string[]
   readonly deliveries: readonly DeliveryDetails[]
@@ -137,7 +139,8 @@ async function readDetails(
            scheduled_at as "scheduledAt", from_address as "from", subject, tags, settings, size, recipients,
            api_key_id as "keyId", host(client_address) as "clientAddress", ${hasAttachment(sql)} as "hasAttachment",
            (select count(*) from bodies b where b.message_id = m.id) = parts as "isBodyStored",
-           settings->>'resentFrom' as "resentFrom", transaction_base as "transactionBase"
+           settings->>'resentFrom' as "resentFrom", settings->>'corrected' as corrected,
+           transaction_base as "transactionBase"
       from messages m
      where m.id = ${messageId}::uuid ${accountId === undefined ? sql`` : sql`and account_id = ${accountId}::int`}`
   if (!message) return undefined

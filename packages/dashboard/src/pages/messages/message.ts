@@ -36,13 +36,15 @@ ${byApi(call, { method: 'GET', path: `/v2/messages/${details.id}` })}`,
 
 function summary(
   { format, language }: AccountCall,
-  { from, recipients, door, size, acceptedAt }: MessageDetails,
+  { from, recipients, door, size, acceptedAt, corrected }: MessageDetails,
 ): Html {
   const words = messagesWords(language)
   const entryPoints: Readonly<Record<string, string>> = words.entryPoints
   const dot = html`<span class="faint wide-only">·</span>`
   return html`<p class="row dim"><span class="any">${from}</span>${dot}<span>${words.recipientCount(format.number(recipients), recipients === 1)}
-    </span>${dot}<span>${entryPoints[door] ?? door}</span>${dot}<span>${format.size(size)}</span>${dot}${format.time(acceptedAt)}</p>`
+    </span>${dot}<span>${entryPoints[door] ?? door}</span>${dot}<span>${format.size(size)}</span>${dot}${format.time(acceptedAt)}</p>${
+      corrected !== null && html`<p class="dim">${words.corrected}: <span lang="en">${corrected}</span></p>`
+    }`
 }
 
 const WAITING: ReadonlySet<string> = new Set(['scheduled', 'queued', 'deferred'])

@@ -92,6 +92,11 @@ export interface Domains {
     name: string,
     parentId?: number | null,
   ): Promise<UsableDomain | null> | UsableDomain | null
+  /**
+   * Returns the active domain that this host (A-label) is below, by at most eight labels, if the account may send from it. The nearest domain
+   * that any account owns decides: null if that is another's, or is not active, and if the name is itself a domain. At most 5 s old.
+   */
+  findAbove(accountId: number, name: string, parentId?: number | null): Promise<UsableDomain | null>
   /** The state of the account's own domain of this name (A-label), pending ones included; null if it has none. At most 5 s old. */
   stateOf(accountId: number, name: string): Promise<DomainState | null> | DomainState | null
   /** See trial-sender.ts. */
@@ -172,6 +177,7 @@ export function createDomains({ sql, secrets, rateLimits, config, givenKey }: Do
     share: async (accountId, change, by) => changed(await shareDomain(sql, accountId, change, by)),
     checkDue: (round) => checkDueDomains({ sql, checker }, round),
     findActive: (accountId, name, parentId = null) => cache.findActive(accountId, name, parentId),
+    findAbove: (accountId, name, parentId = null) => cache.findAbove(accountId, name, parentId),
     stateOf: (accountId, name) => cache.stateOf(accountId, name),
     trialSender: createTrialSender(cache, config.serviceDomain),
     signer: (domainId) => cache.signer(domainId),

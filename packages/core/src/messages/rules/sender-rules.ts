@@ -25,7 +25,7 @@ export interface SenderFacts {
 
 /**
  * Rule: the sender is on an active domain of the account. A message with the null sender is a notice of a mail program, from its own host name:
- * that may be a host below the domain.
+ * that may be a host below the domain; so may any other sender, if the account's setting says so.
  */
 export function senderActive(
   submission: Submission,
@@ -41,9 +41,10 @@ export function senderActive(
       : 'is not a valid email address'
     throw invalidSender(problem, 'the From field has no valid address', 'not an address')
   }
-  const { id, parentId, trialAddress } = principal.account
+  const { id, parentId, trialAddress, hostsMaySend } = principal.account
   const otherwise = async (): Promise<SenderFacts> => {
-    const above = content.nullReturnPath ? await lookups.findDomainAbove(id, sender.domain, parentId) : null
+    const mayBeAbove = hostsMaySend || content.nullReturnPath
+    const above = mayBeAbove ? await lookups.findDomainAbove(id, sender.domain, parentId) : null
     if (above) return { domain: above }
     const trial = trialAddress ? await lookups.trialSender() : null
     const senders = [sender, ...envelopes.flatMap((own) => (own.from ? [parseAddress(own.from.email)] : []))]

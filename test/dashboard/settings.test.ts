@@ -4,6 +4,7 @@ import { openDashboard } from './dashboard.ts'
 const FORM = {
   mailClass: 'bulk',
   openTracking: 'on',
+  hostsMaySend: 'on',
   timeZone: 'Europe/Lisbon',
   bodyDays: '7',
   eventDays: '',
@@ -20,6 +21,7 @@ t.test('settings are shown and changed, and what was entered is kept if it is re
     mailClass: 'bulk',
     openTracking: true,
     clickTracking: false,
+    hostsMaySend: true,
     accountNotices: false,
     timeZone: 'Europe/Lisbon',
     bodyDays: 7,

@@ -1,8 +1,9 @@
+import net from 'node:net'
 import t from 'tap'
 import { isInTime } from '../helpers/pace.ts'
 import { startProcess } from '../helpers/processes.ts'
 import { makeService } from '../helpers/service.ts'
-import { CLOSED } from '../helpers/smtp-client.ts'
+import { CLOSED, SmtpClient } from '../helpers/smtp-client.ts'
 import { until } from '../helpers/until.ts'
 import { connectRelay, mail, NOTHING, openSession, queueId, stored } from './session.ts'
 
@@ -23,16 +24,45 @@ t.test('at SIGTERM a message under way is finished and stored, all else gets 421
   relay.kill('SIGTERM')
   t.match(await idle.reply(), /^421 4\.3\.2 /)
   t.equal(await idle.reply(), CLOSED)
-  t.match(await between.command('RCPT TO:<lena@harbor.example>'), /^421 4\.\d\.\d /)
+  t.match(await between.command('RCPT TO:<lena@harbor.example>'), /^421 4\.3\.2 /)
   t.equal(await between.reply(), CLOSED)
-  await t.rejects(connectRelay(t, service), 'no new connection')
+  for (const tls of [false, true]) {
+    const late = await SmtpClient.connect(t, {
+      port: tls ? service.config.relayTlsPort : service.config.relayPort,
+      tls,
+    })
+    t.match(await late.reply(), /^421 4\.3\.2 /, 'instead of a greeting')
+    t.equal(await late.reply(), CLOSED)
+  }
 
   await receiving.send(message.slice(40))
   queueId(await receiving.finish(''))
-  t.match(await receiving.command(`MAIL FROM:<${desk}>`), /^421 4\.\d\.\d /)
+  t.match(await receiving.reply(), /^421 4\.3\.2 /, 'without being asked')
+  t.equal(await receiving.reply(), CLOSED)
   t.equal(await relay.exited, 0)
+  await t.rejects(connectRelay(t, service), 'no new connection')
   t.ok(isInTime(asked, 30_000))
   t.strictSame(await stored(service, sender), { messages: 1, deliveries: 1 })
+})
+
+t.test('at a socket that systemd keeps, new connections wait for the next relay', async (t) => {
+  const service = await makeService(t)
+  const sender = await service.makeSender()
+  const { BoundSocket } = net
+  const held = new BoundSocket({ host: '127.0.0.1', port: service.config.relayPort })
+  t.teardown(() => held.close())
+  const relay = await startProcess(t, 'relay', service.env, { relay: held })
+  const client = await openSession(t, service, sender, { tls: false })
+  await client.begin(`desk@${sender.domain}`, 'lena@harbor.example')
+  relay.kill('SIGTERM')
+  await until('the relay to stop', () => relay.log.some(({ msg }) => msg === 'stopping'))
+  const waiting = await SmtpClient.connect(t, { port: service.config.relayPort })
+  const greeting = waiting.reply()
+  queueId(await client.finish(mail(sender)))
+  t.match(await client.reply(), /^421 4\.3\.2 /)
+  t.equal(await relay.exited, 0)
+  await startProcess(t, 'relay', service.env, { relay: held })
+  t.match(await greeting, /^220 /)
 })
 
 t.test('a client that leaves in the middle of a message is no fault: nothing is logged as one', async (t) => {

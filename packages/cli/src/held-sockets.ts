@@ -5,6 +5,8 @@ import type { InheritedSockets, SocketName } from '@postrider/core'
 export interface HeldSocket {
   readonly name: SocketName
   readonly fd: number
+  /** Closes it here. Without effect on a socket that another process holds. */
+  close(): void
 }
 
 /** The listening sockets that the supervisor holds for its programs, so that they outlive each of them. */
@@ -20,21 +22,24 @@ export interface HeldSockets {
 }
 
 export function heldSockets(inherited: InheritedSockets): HeldSockets {
-  const bound: BoundSocket[] = []
+  const bound = new Set<BoundSocket>()
+  const closeOnce = (socket: BoundSocket): void => {
+    if (bound.delete(socket)) socket.close()
+  }
   return {
     async hold(name, host, port) {
       // A process of its own port each has them.
       const given = name === 'metrics' ? undefined : inherited.fd(name)
-      if (given !== undefined) return { name, fd: given }
+      if (given !== undefined) return { name, fd: given, close() {} }
       // Since Node 24.19.
       if (net.BoundSocket === undefined) return undefined
       const socket = new net.BoundSocket({ host: (await lookup(host)).address, port })
-      bound.push(socket)
+      bound.add(socket)
       const fd = socket.fd()
-      return fd < 0 ? undefined : { name, fd }
+      return fd < 0 ? undefined : { name, fd, close: () => closeOnce(socket) }
     },
     close() {
-      for (const socket of bound.splice(0)) socket.close()
+      for (const socket of bound) closeOnce(socket)
     },
   }
 }

@@ -189,10 +189,16 @@ export function supervise({
     async stop() {
       stopping = true
       lives.stop()
-      const stopAll = (wanted: readonly ChildProcess[]) =>
-        Promise.all(wanted.map((child) => stopChild(child, 'SIGTERM', stopTimeoutMs)))
-      await stopAll([...children].filter(([, { last }]) => !last).map(([child]) => child))
-      await stopAll([...children.keys()])
+      const stopAll = (wanted: readonly (readonly [ChildProcess, Program])[]) =>
+        Promise.all(
+          wanted.map(async ([child, { sockets = [] }]) => {
+            await stopChild(child, 'SIGTERM', stopTimeoutMs)
+            // Others may take longer: connections would wait for nothing.
+            for (const socket of sockets) socket.close()
+          }),
+        )
+      await stopAll([...children].filter(([, { last }]) => !last))
+      await stopAll([...children])
     },
   }
 }

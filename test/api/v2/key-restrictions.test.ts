@@ -114,7 +114,10 @@ t.test('a key with a limit of recipients per hour gets 429 beyond it, at either 
     /^Rate limit of 5 recipients per hour for this api_key exceeded\. Retry after 3\d{3} s$/,
   ])
   t.match(answer.headers['retry-after'], /^3\d{3}$/)
-  t.match(await submit(t, sender, ['e@harbor.example', 'f@harbor.example']), /^450 4\.7\.1 Rate limit exceeded/)
+  t.match(
+    await submit(t, sender, ['e@harbor.example', 'f@harbor.example']),
+    /^450 4\.7\.1 Rate limit of 5 recipients per hour for this api_key exceeded\. Retry after 3\d{3} s$/,
+  )
   messageIdOf(await send(sender))
   t.equal((await send(sender)).status, 429)
   const six = Array.from({ length: 6 }, (_, n) => ({ recipient: `r${n}@harbor.example` }))

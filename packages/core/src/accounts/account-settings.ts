@@ -10,6 +10,8 @@ export interface AccountSettings {
   /** HTML footer appended to the account's mail; null if none. */
   readonly footerHtml: string | null
   readonly footerText: string | null
+  /** Whether hosts below its active domains may send, as `root@web1.example.com` where `example.com` is one. */
+  readonly hostsMaySend: boolean
   /** Whether opens and clicks are stored without IP address and user agent. */
   readonly privacyMode: boolean
   /** Whether the owner is told by mail when mail of the account is slowed or held, or may soon be. */

@@ -21,5 +21,7 @@ export interface Account {
   readonly expiresAt: Date | null
   /** For an account on trial, the verified address that it may send to until it has an active domain; otherwise null or absent. */
   readonly trialAddress?: string | null
+  /** Whether hosts below its active domains may send; absent: no. */
+  readonly hostsMaySend?: boolean
   readonly createdAt: Date
 }

@@ -76,6 +76,7 @@ const NAMES = [
   'mailClass',
   'footerHtml',
   'footerText',
+  'hostsMaySend',
   'privacyMode',
   'accountNotices',
   'timeZone',

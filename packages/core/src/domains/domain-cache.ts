@@ -23,6 +23,8 @@ export interface DomainCache {
     name: string,
     parentId: number | null,
   ): Promise<UsableDomain | null> | UsableDomain | null
+  /** See domains/index.ts. */
+  findAbove(accountId: number, name: string, parentId: number | null): Promise<UsableDomain | null>
   /** The domain of this name that an account owns, whichever it is; null if there is none. */
   findHeld(name: string): Promise<UsableDomain | null> | UsableDomain | null
   /** The state of the account's own domain of this name; null if it has none. */
@@ -66,6 +68,11 @@ export function createDomainCache(sql: Sql, secrets: Secrets): DomainCache {
         ? found.then((domain) => usable(domain, accountId, parentId))
         : usable(found, accountId, parentId)
     },
+    async findAbove(accountId, name, parentId) {
+      const held = await Promise.all(withNamesAbove(name).map((one) => byName.get(one)))
+      const nearest = held.find((domain) => domain !== null)
+      return nearest && nearest.name !== name ? usable(nearest, accountId, parentId) : null
+    },
     findHeld: (name) => byName.get(name),
     stateOf: (accountId, name) => states.get(`${accountId} ${name}`),
     signer: (domainId) => signers.get(String(domainId)),
@@ -75,6 +82,15 @@ export function createDomainCache(sql: Sql, secrets: Secrets): DomainCache {
       signers.forget(String(id))
     },
   }
+}
+
+/** Names above a host that are looked up: a long one must not cost more. */
+const MAX_ABOVE = 8
+
+/** The name and those above it, the nearest first. */
+function withNamesAbove(name: string): string[] {
+  const labels = name.split('.')
+  return labels.slice(0, MAX_ABOVE + 1).map((_, at) => labels.slice(at).join('.'))
 }
 
 function usable(domain: UsableDomain | null, accountId: number, parentId: number | null): UsableDomain | null {

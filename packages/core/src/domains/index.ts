@@ -1,3 +1,4 @@
+import type { Account } from '../accounts/account.ts'
 import { type Actor, OPERATOR } from '../accounts/audit/index.ts'
 import type { RateLimits } from '../accounts/rate-limits/index.ts'
 import type { Config } from '../platform/config/config.ts'
@@ -92,6 +93,13 @@ export interface Domains {
     name: string,
     parentId?: number | null,
   ): Promise<UsableDomain | null> | UsableDomain | null
+  /**
+   * Returns the active domain that this host (A-label) is below, by at most eight labels, if the account may send from it. The nearest domain
+   * that any account owns decides: null if that is another's, or is not active, and if the name is itself a domain. At most 5 s old.
+   */
+  findAbove(accountId: number, name: string, parentId?: number | null): Promise<UsableDomain | null>
+  /** Returns the domain that signs mail of this one: see {@link findActive}, and {@link findAbove} if the account's hosts may send. */
+  findSender(account: SendingAccount, name: string): Promise<UsableDomain | null>
   /** The state of the account's own domain of this name (A-label), pending ones included; null if it has none. At most 5 s old. */
   stateOf(accountId: number, name: string): Promise<DomainState | null> | DomainState | null
   /** See trial-sender.ts. */
@@ -105,6 +113,8 @@ export interface Domains {
   /** See operator-signer.ts. */
   operatorSigner(): Promise<DkimSigner | null> | DkimSigner | null
 }
+
+export type SendingAccount = Pick<Account, 'id' | 'parentId' | 'hostsMaySend'>
 
 export interface DomainsDependencies {
   readonly sql: Sql
@@ -172,6 +182,9 @@ export function createDomains({ sql, secrets, rateLimits, config, givenKey }: Do
     share: async (accountId, change, by) => changed(await shareDomain(sql, accountId, change, by)),
     checkDue: (round) => checkDueDomains({ sql, checker }, round),
     findActive: (accountId, name, parentId = null) => cache.findActive(accountId, name, parentId),
+    findAbove: (accountId, name, parentId = null) => cache.findAbove(accountId, name, parentId),
+    findSender: async ({ id, parentId, hostsMaySend }, name) =>
+      (await cache.findActive(id, name, parentId)) ?? (hostsMaySend ? cache.findAbove(id, name, parentId) : null),
     stateOf: (accountId, name) => cache.stateOf(accountId, name),
     trialSender: createTrialSender(cache, config.serviceDomain),
     signer: (domainId) => cache.signer(domainId),

@@ -51,6 +51,7 @@ import { type MessageDetails, type ShowOptions, showMessage } from './queries/sh
 import { type RequeueResult, type RequeueTarget, requeueMessage } from './requeue/requeue-message.ts'
 import { type ResendOrder, resendMessage } from './resend.ts'
 import { accountMaySend } from './rules/rules.ts'
+import { type ArrivedSender, senderInstead } from './rules/sender-rules.ts'
 import { type TryNowResult, tryNow } from './try-now.ts'
 import { explainMessage, type MessageWhy, type WhyQuery } from './why/index.ts'
 
@@ -115,6 +116,8 @@ export interface Messages {
   validateOnly(submission: Submission): Promise<void>
   /** Throws accountSuspended or accountExpired. For entry points that check the account before they read a body. */
   requireMaySend(principal: Principal): void
+  /** See rules/sender-rules.ts. */
+  senderInstead(message: ArrivedSender): Promise<string | undefined>
   /** Throws BeyondShare. For entry points that process each recipient before they create a submission. */
   requireRecipients(count: number): void
   /**
@@ -230,6 +233,7 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
   }
   const lookups = {
     findDomain: domains.findActive,
+    findDomainAbove: domains.findAbove,
     stateOfDomain: domains.stateOf,
     trialSender: domains.trialSender,
     findTemplate: templates.find,
@@ -260,6 +264,7 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
       ),
     validateOnly: (submission) => validateOnly(submission, accepting),
     requireMaySend: accountMaySend,
+    senderInstead: (message) => senderInstead(message, lookups),
     requireRecipients: (count) => requireShare(count, share.recipients),
     show: (messageId, options) => showMessage(withDeadline(sql, 'work'), messageId, options),
     why: (query) => explainMessage(withDeadline(sql, 'work'), query),

@@ -62,7 +62,6 @@ export const ERRORS = {
       status: 429,
       sentence: 'Rate limit of {limit} {what} exceeded. Retry after {seconds} s',
       smtp: '450 4.7.1',
-      smtpSentence: 'Rate limit exceeded, try again later',
       v3: { message: 'too many requests' },
     },
     wrongKeysTooMany: {

@@ -41,6 +41,7 @@ export async function data(
       },
       readParts: (message) => core.messages.readParts(message, principal.account.id),
       conformBody: (message) => core.messages.conformBody(message, principal.account.id, { sevenBit: false }),
+      senderInstead: (from) => core.messages.senderInstead({ principal, from, nullSender: sender === '', recipients }),
       unknown: (api) => unknownTo(core, principal.account.id, api),
     })
     const { messageId } = await core.messages.accept(parsed.submission)

@@ -31,8 +31,8 @@ export async function mailFrom(
   // The null sender (RFC 5321 4.5.5) is for automatic replies; their account's domain is checked in the From header.
   if (address.address === '') return
   const domain = parseAddress(address.address)?.domain
-  const { id, parentId, trialAddress } = principal.account
-  if (domain === undefined || !(await core.domains.findActive(id, domain, parentId))) {
+  const { id, trialAddress } = principal.account
+  if (domain === undefined || !(await core.domains.findSender(principal.account, domain))) {
     if (domain !== undefined) {
       const trial = trialAddress ? await core.domains.trialSender() : null
       if (trial && trial.domain.name === domain) return

@@ -17,6 +17,7 @@ import { headersOf, parseMailboxes, replyToOf, stringOf, toAttachment } from '..
 import { fingerprintOf } from '../message/fingerprint.ts'
 import type { Field, SplitMessage } from '../message/header.ts'
 import { type Head, readHeader } from '../message/read-header.ts'
+import { withSender } from '../message/replace-sender.ts'
 import { nameOf } from '../message/submission-names.ts'
 import { findSmtpApi, readSmtpApi, type SmtpApi } from '../smtpapi/smtpapi.ts'
 import { applySmtpApi, problemsOf } from '../smtpapi/smtpapi-submission.ts'
@@ -41,6 +42,8 @@ export interface ReceivedMessage {
   readonly readParts: (message: readonly Buffer[]) => Promise<MessageParts>
   /** Encodes the parts with such lines. Throws the same errors. */
   readonly conformBody: (message: readonly Buffer[]) => Promise<ConformedBody>
+  /** The address that it has to be sent from instead of that in From, if any. */
+  readonly senderInstead: (from: string) => Promise<string | undefined>
   /** Reports the objects named in X-SMTPAPI that the account does not have. */
   readonly unknown: (api: SmtpApi) => Promise<SmtpApiProblem[]>
 }
@@ -60,7 +63,9 @@ export interface ParsedMessage {
  * Throws messageMalformed, mailLoop, parameterInvalid, parameterMissing, overloaded.
  */
 export async function toSubmission(received: ReceivedMessage): Promise<ParsedMessage> {
-  const head = await inTurns(readHeader(received.pieces[0] as Buffer, received.senderDomain))
+  const read = await inTurns(readHeader(received.pieces[0] as Buffer, received.senderDomain))
+  const instead = read.from && (await received.senderInstead(read.from.email))
+  const head = instead === undefined ? read : await withSender(read, instead)
   const message = { ...received, pieces: [head.first, ...received.pieces.slice(1)] }
   const { pieces: kept, corrections } = await conformedPieces(message, head)
   const all = [...head.corrections, ...corrections].join('; ')

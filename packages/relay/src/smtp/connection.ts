@@ -16,6 +16,7 @@ const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /
  * connection per message to 460 messages per second, offers AUTH without TLS, and has its own address rules.
  */
 export class RelayConnection extends SMTPConnection {
+  declare _server: RelayServer
   /** performance.now() since which the client has to send a complete command or message data. */
   owesSince = performance.now()
   readonly openedAt = performance.now()
@@ -24,6 +25,10 @@ export class RelayConnection extends SMTPConnection {
 
   override init(): void {
     this._setListeners(() => {
+      if (this._server.isStopping) {
+        this.sayGoodbye()
+        return
+      }
       const maxClients = this._server.options.maxClients
       if (maxClients && this._server.connections.size > maxClients) {
         this.send(421, '4.3.2 Too many connections, try again later')
@@ -66,7 +71,17 @@ export class RelayConnection extends SMTPConnection {
     return parser
   }
 
+  /** Ends the session of a server that stops (RFC 5321 3.8). */
+  sayGoodbye(): void {
+    this.send(421, '4.3.2 Server shutting down, try again later')
+  }
+
   override _onCommand(command: Buffer, callback?: () => void): void {
+    // Plain text before the end of a TLS handshake is no command.
+    if (this._server.isStopping && !this._upgrading) {
+      this.sayGoodbye()
+      return
+    }
     this.owesSince = Number.POSITIVE_INFINITY
     super._onCommand(command, () => {
       this.owesSince = performance.now()
@@ -122,6 +137,8 @@ export class RelayConnection extends SMTPConnection {
  * smtp-server gives the socket an idle time, which any byte begins again, and counts it among those of all clients only.
  */
 export class RelayServer extends SMTPServer {
+  /** From now on, new sessions and commands get 421. */
+  isStopping = false
   readonly #handshakes: ClientCount | undefined
   /** Sockets in their handshake, and performance.now() at which it began. */
   readonly #handshaking = new Map<Socket, number>()
@@ -154,6 +171,11 @@ export class RelayServer extends SMTPServer {
     }
     socket.once('close', leave)
     return leave
+  }
+
+  /** The sockets that have no session yet, because their TLS handshake has not ended. */
+  get handshaking(): number {
+    return this.#handshaking.size
   }
 
   /** Ends the sockets whose handshake has taken longer. */

@@ -3,8 +3,11 @@ import type { RelayConnection, RelayServer } from './connection.ts'
 
 export interface SmtpServers {
   listen(): Promise<void>
-  /** Accepts no new connection and no new command (421); messages being received are completed. */
-  close(): Promise<void>
+  /**
+   * Completes messages that are being received. All else gets 421: open sessions, and new ones until it closes. At inherited sockets that
+   * `haveSuccessor`, no new ones are accepted: they are for the process that listens on them next.
+   */
+  close(options?: { readonly haveSuccessor?: boolean }): Promise<void>
 }
 
 /** Maximum milliseconds between commands; RFC 5321 4.5.3.2.7 requires at least five minutes. */
@@ -13,9 +16,13 @@ export const COMMAND_MS = 300_000
 const HANDSHAKE_MS = 30_000
 /** Sessions still open this long after close() are ended. */
 export const CLOSE_MS = 20_000
+/** Of these, milliseconds of TLS handshakes, which must have ended before 421 can be said. */
+const CLOSE_HANDSHAKE_MS = 2000
+/** Milliseconds in which a client closes its connection after 421. */
+const CLOSE_SOCKET_MS = 500
 /** At an inherited socket, milliseconds of sessions in progress, and of a pause that ends one; see finishSessions. */
 const FINISH_MS = 6000
-const FINISH_STEP_MS = 100
+const STEP_MS = 100
 const PAUSE_MS = 1000
 /** Minimum bytes per second of a message after the first minute; slower clients are disconnected (V10). */
 const MIN_BYTES_PER_SECOND = 500
@@ -58,15 +65,14 @@ export function runSmtpServers({
     async listen() {
       for (const { name, server, port } of servers) await listen(server.server, sockets.target(name, host, port))
     },
-    async close() {
+    async close({ haveSuccessor = true } = {}) {
       clearInterval(checks)
       forget()
-      await Promise.all(
-        servers.map(async ({ name, server }) => {
-          if (sockets.fd(name) !== undefined) await finishSessions(server)
-          await closeServer(server)
-        }),
-      )
+      const inherited = haveSuccessor ? servers.filter(({ name }) => sockets.fd(name) !== undefined) : []
+      await Promise.all(inherited.map(({ server }) => finishSessions(server)))
+      const all = servers.map(({ server }) => server)
+      await dismissSessions(all)
+      await Promise.all(all.map(closeServer))
     },
   }
 }
@@ -78,31 +84,42 @@ export function runSmtpServers({
 async function finishSessions(server: RelayServer): Promise<void> {
   let ended = false
   const all = stopListening(server.server).then(() => (ended = true))
-  for (let waited = 0; !ended && waited < FINISH_MS; waited += FINISH_STEP_MS) {
-    await Promise.race([all, new Promise((resolve) => setTimeout(resolve, FINISH_STEP_MS))])
+  for (let waited = 0; !ended && waited < FINISH_MS; waited += STEP_MS) {
+    await Promise.race([all, pause(STEP_MS)])
     for (const connection of server.connections) {
       const { owesSince } = connection as RelayConnection
       if (isIdle(connection as RelayConnection) && performance.now() - owesSince > PAUSE_MS)
-        sayGoodbye(connection as RelayConnection)
+        (connection as RelayConnection).sayGoodbye()
     }
+  }
+}
+
+/** Says 421 to new sessions, to idle ones, and to the others when what they are at has been answered. Resolves when none is left. */
+async function dismissSessions(servers: readonly RelayServer[]): Promise<void> {
+  for (const server of servers) server.isStopping = true
+  for (let waited = 0; waited < CLOSE_MS; waited += STEP_MS) {
+    const mayShake = waited < CLOSE_HANDSHAKE_MS
+    for (const one of servers.flatMap(({ connections }) => [...connections])) {
+      const connection = one as RelayConnection
+      if (isIdle(connection) && !(mayShake && connection._upgrading)) connection.sayGoodbye()
+    }
+    if (!servers.some(({ connections, handshaking }) => connections.size > 0 || (mayShake && handshaking > 0))) return
+    await pause(STEP_MS)
   }
 }
 
 async function closeServer(server: RelayServer): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-  // Idle sessions get 421 now instead of after their next command.
-  for (const connection of server.connections) {
-    if (isIdle(connection as RelayConnection)) sayGoodbye(connection as RelayConnection)
-  }
-  await closed
+  for (const connection of server.connections) (connection as RelayConnection).sayGoodbye()
+  await Promise.race([closed, pause(CLOSE_SOCKET_MS)])
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
 function isIdle(connection: RelayConnection): boolean {
   return !connection._dataStream && !connection._handlerPending && !connection.session.envelope?.mailFrom
-}
-
-function sayGoodbye(connection: RelayConnection): void {
-  connection.send(421, '4.3.2 Server shutting down')
 }
 
 /** Ends sessions that send slowly: each byte resets the socket's own timeout. */

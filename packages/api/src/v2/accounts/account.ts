@@ -16,6 +16,7 @@ const Change = Type.Object({
   mailClass: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: 'urgent, normal or bulk' })),
   footerHtml: Type.Optional(Text),
   footerText: Type.Optional(Text),
+  hostsMaySend: Type.Optional(Flag),
   privacyMode: Type.Optional(Flag),
   accountNotices: Type.Optional(Flag),
   timeZone: Type.Optional(Type.String({ maxLength: 100, description: 'IANA name, like Europe/Lisbon' })),
@@ -35,6 +36,7 @@ const Settings = Type.Object({
   mailClass: Type.String({ description: 'class of messages without their own: urgent, normal or bulk' }),
   footerHtml: Type.Union([Type.String(), Type.Null()]),
   footerText: Type.Union([Type.String(), Type.Null()]),
+  hostsMaySend: Type.Boolean({ description: 'hosts below active domains may send, such as web1.example.com' }),
   privacyMode: Type.Boolean({ description: 'do not store the IP address and user agent of opens and clicks' }),
   accountNotices: Type.Boolean({
     description:
@@ -53,6 +55,7 @@ const example: Static<typeof Settings> = {
   mailClass: 'normal',
   footerHtml: '<p>Ship & Co</p>',
   footerText: 'Ship & Co',
+  hostsMaySend: false,
   privacyMode: false,
   accountNotices: true,
   timeZone: 'Europe/Lisbon',
@@ -102,6 +105,7 @@ function changeIn(input: Static<typeof Change>): Partial<AccountSettings> {
     openTracking,
     clickTracking,
     unsubscribeLink,
+    hostsMaySend,
     privacyMode,
     accountNotices,
     mailClass,
@@ -109,7 +113,7 @@ function changeIn(input: Static<typeof Change>): Partial<AccountSettings> {
     bodyDays,
     ...texts
   } = input
-  const flags = { openTracking, clickTracking, unsubscribeLink, privacyMode, accountNotices }
+  const flags = { openTracking, clickTracking, unsubscribeLink, hostsMaySend, privacyMode, accountNotices }
   const read = Object.entries(flags).map(([name, flag]) => [name, parseFlag(flag)] as const)
   return {
     ...texts,

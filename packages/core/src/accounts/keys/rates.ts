@@ -20,19 +20,23 @@ export function ratesOf(holder: KeyHolder, callsByDefault: number): Rates {
   const recipients = rate(`recipients ${quotaKey}`, recipientsPerHour, 'recipients per hour for this api_key', HOUR)
   return {
     calls: nonEmpty([calls, ofKey]),
-    sends: nonEmpty([sendsOf(account.id, sendsPerMinute), sendsOf(account.parentId, parentSendsPerMinute), ofKey]),
+    sends: nonEmpty([
+      sendsOf(account.id, sendsPerMinute, 'this account'),
+      sendsOf(account.parentId, parentSendsPerMinute, 'the parent account'),
+      ofKey,
+    ]),
     recipients,
   }
 }
 
 /** Rate limits when acting for a subaccount: those of the subaccount and those of the caller. */
 export function ratesFor({ calls, sends, recipients }: Rates, { account, sendsPerMinute }: Subaccount): Rates {
-  const own = sendsOf(account.id, sendsPerMinute)
+  const own = sendsOf(account.id, sendsPerMinute, 'the subaccount')
   return { calls, sends: own ? [own, ...(sends ?? [])] : sends, recipients }
 }
 
-function sendsOf(account: Account['parentId'], limit: number | null): Rate | null {
-  return rate(`sends ${account}`, limit, 'messages per minute')
+function sendsOf(account: Account['parentId'], limit: number | null, whose: string): Rate | null {
+  return rate(`sends ${account}`, limit, `messages per minute for ${whose}`)
 }
 
 function rate(name: string, limit: number | null, what: string, seconds = MINUTE): Rate | null {

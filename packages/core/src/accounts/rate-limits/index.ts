@@ -52,7 +52,8 @@ export function createRateLimits(sql: Sql): RateLimits {
           const standing = await quotaOf(rate).take(amount)
           if (standing.refused) {
             for (const other of taken) release(amount, other)
-            return standing
+            // In the words of this call: rates that share a quota may say differently whose limit it is.
+            return { ...standing, rate }
           }
           taken.push(standing)
         }

@@ -4,12 +4,16 @@ import { ServiceError } from '../../platform/errors.ts'
 import type { Submission } from '../../submission/submission.ts'
 
 /** Throws keyRestricted for mail that the restrictions of the key do not allow. */
-export function keyAllows({ principal, templateId, from, envelopes, settings, resent }: Submission): void {
+export function keyAllows(
+  { principal, templateId, from, envelopes, settings, resent }: Submission,
+  { domain }: { readonly domain?: { readonly name: string } },
+): void {
   if (principal.restrictions === null) return
   const { templates, senderDomains, recipientDomains, class: of } = principal.restrictions
   if (templates && templateId === undefined) throw forbidden('send mail without a template')
   if (templates && !templates.includes(templateId as number)) throw forbidden('use this template')
-  if (senderDomains && !senderDomains.includes(parseAddress(from?.email ?? '')?.domain ?? '')) {
+  // A host below a domain sends as that domain.
+  if (senderDomains && !senderDomains.includes(domain?.name ?? parseAddress(from?.email ?? '')?.domain ?? '')) {
     throw forbidden('send from this domain')
   }
   // A message that is sent again keeps its class; mail without one has that of the key.

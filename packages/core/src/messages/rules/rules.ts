@@ -2,10 +2,6 @@ import { isBlank, type StoredContent, storedContent } from '../../composition/st
 import type { FileSummary, StoredAttachment } from '../../content/files/index.ts'
 import type { Template } from '../../content/templates/index.ts'
 import { refusalsOf } from '../../content/templates/variables.ts'
-import type { DomainState, UsableDomain } from '../../domains/domain.ts'
-import { senderError } from '../../domains/sender-error.ts'
-import type { FindTrialSender } from '../../domains/trial-sender.ts'
-import { parseAddress } from '../../mime/address.ts'
 import { longWork } from '../../platform/concurrency/turns.ts'
 import { invalidParameter, ServiceError } from '../../platform/errors.ts'
 import { LIMITS } from '../../submission/limits.ts'
@@ -15,18 +11,12 @@ import { checkCopies, checkFields, checkMergedContent, checkMergedHeaders } from
 import { keyAllows } from './key-rules.ts'
 import { type Filled, fillTemplate, type KeyedTemplate, templateSize } from './keyed-template.ts'
 import { checkKept, checkSubstituted } from './recipient-rules.ts'
+import { type SenderFacts, type SenderLookups, senderActive } from './sender-rules.ts'
 import { checkTls } from './tls.ts'
 import { trialRecipients } from './trial.ts'
 import { checkUrgency } from './urgency.ts'
 
-export interface Lookups {
-  readonly findDomain: (
-    accountId: number,
-    name: string,
-    parentId: number | null,
-  ) => Promise<UsableDomain | null> | UsableDomain | null
-  readonly stateOfDomain: (accountId: number, name: string) => Promise<DomainState | null> | DomainState | null
-  readonly trialSender: FindTrialSender
+export interface Lookups extends SenderLookups {
   readonly findTemplate: (accountId: number, id: number) => Promise<Template | undefined>
   readonly findKeyedTemplate: (accountId: number, key: string) => Promise<KeyedTemplate | undefined>
   readonly isOpenBatch: (accountId: number, id: string) => Promise<boolean>
@@ -40,10 +30,7 @@ export interface Lookups {
 }
 
 /** Results of the rules for a submission. */
-export interface Facts {
-  readonly domain?: UsableDomain
-  /** Whether the domain is the operator's, which the account may use because it is on trial. */
-  readonly isTrial?: true
+export interface Facts extends SenderFacts {
   readonly template?: StoredContent
   /** Name of the template with `templateKey`. */
   readonly templateName?: string
@@ -130,32 +117,6 @@ function senderNamed({ from, nameOf }: Submission): void {
   if (!from || from.email.trim() === '') {
     throw new ServiceError('parameterMissing', { values: { parameter: nameOf('fromEmail') } })
   }
-}
-
-function senderActive({ from, principal, envelopes }: Submission, _: Facts, lookups: Lookups): Facts | Promise<Facts> {
-  const given = from?.email ?? ''
-  const sender = parseAddress(given)
-  if (!sender) {
-    const problem = given.trimEnd().endsWith('>')
-      ? 'must be only the address; put the name in fromName'
-      : 'is not a valid email address'
-    throw invalidSender(problem, 'the From field has no valid address', 'not an address')
-  }
-  const otherwise = async (): Promise<Facts> => {
-    const { id, trialAddress } = principal.account
-    const trial = trialAddress ? await lookups.trialSender() : null
-    const senders = [sender, ...envelopes.flatMap((own) => (own.from ? [parseAddress(own.from.email)] : []))]
-    if (trial && senders.every((one) => one?.key === trial.address)) return { domain: trial.domain, isTrial: true }
-    throw senderError(sender.domain, 'the From field', await lookups.stateOfDomain(id, sender.domain), trial?.address)
-  }
-  const settle = (domain: UsableDomain | null): Facts | Promise<Facts> => (domain ? { domain } : otherwise())
-  const domain = lookups.findDomain(principal.account.id, sender.domain, principal.account.parentId)
-  return domain instanceof Promise ? domain.then(settle) : settle(domain)
-}
-
-/** `problem` is for v2, `where` for SMTP, which also checks MAIL FROM. */
-function invalidSender(problem: string, where: string, reason: string): ServiceError {
-  return new ServiceError('senderInvalid', { values: { problem, where }, reason })
 }
 
 function recipientNamed({ envelopes }: Submission): void {

@@ -15,6 +15,8 @@ export type ListenTarget = { readonly fd: number } | { readonly host: string; re
 export interface InheritedSockets {
   /** The file descriptor of a socket; undefined if the process did not inherit it, and has to open it itself. */
   fd(name: SocketName): number | undefined
+  /** Whether connections wait in them when this process stops: systemd keeps them, the supervisor of `npm start` closes them when it stops. */
+  readonly areKept: boolean
   /** The place at which the server of this name listens: the inherited socket, or else this address. */
   target(name: SocketName, host: string, port: number): ListenTarget
 }
@@ -23,7 +25,11 @@ export interface InheritedSockets {
 const FIRST_FD = 3
 
 /** For processes that inherit none. */
-export const NO_SOCKETS: InheritedSockets = { fd: () => undefined, target: (_name, host, port) => ({ host, port }) }
+export const NO_SOCKETS: InheritedSockets = {
+  fd: () => undefined,
+  areKept: false,
+  target: (_name, host, port) => ({ host, port }),
+}
 
 /**
  * Reads LISTEN_FDS, LISTEN_FDNAMES and LISTEN_PID. They count only if LISTEN_PID is the id of this process, since
@@ -52,12 +58,13 @@ export function inheritedSockets(
     if (fds.has(name)) throw new ConfigError('LISTEN_FDNAMES', `must have each name once (got "${name}" twice)`)
     fds.set(name, FIRST_FD + at)
   }
-  return inherited(fds)
+  return inherited(fds, Boolean(env.LISTEN_PID))
 }
 
-function inherited(fds: ReadonlyMap<SocketName, number>): InheritedSockets {
+function inherited(fds: ReadonlyMap<SocketName, number>, areKept: boolean): InheritedSockets {
   return {
     fd: (name) => fds.get(name),
+    areKept,
     target(name, host, port) {
       const fd = fds.get(name)
       return fd === undefined ? { host, port } : { fd }

@@ -15,7 +15,14 @@ export const SETTINGS: readonly DashboardRoute[] = [
 const settingsOf = ({ core, account: own }: AccountCall): Promise<AccountSettings> =>
   core.accounts.settings.show(own.id)
 
-const SWITCHES = ['openTracking', 'clickTracking', 'unsubscribeLink', 'privacyMode', 'accountNotices'] as const
+const SWITCHES = [
+  'openTracking',
+  'clickTracking',
+  'unsubscribeLink',
+  'hostsMaySend',
+  'privacyMode',
+  'accountNotices',
+] as const
 
 function settingsPage(call: AccountCall, settings: AccountSettings, problem?: string): Answer {
   const { language, path } = call
@@ -24,6 +31,7 @@ function settingsPage(call: AccountCall, settings: AccountSettings, problem?: st
   const hints: Readonly<Record<string, string>> = {
     openTracking: words.openTrackingHint,
     clickTracking: words.clickTrackingHint,
+    hostsMaySend: words.hostsMaySendHint,
   }
   const check = (name: (typeof SWITCHES)[number]) => {
     const hint = hints[name]
@@ -36,7 +44,7 @@ function settingsPage(call: AccountCall, settings: AccountSettings, problem?: st
     value: settings.mailClass,
     choices: DELIVERY_CLASSES.map((one) => [one, words.classes[one]]),
     hint: words.mailClassHint,
-  })}${check('openTracking')}${check('clickTracking')}${check('unsubscribeLink')}${check('privacyMode')}</div></section>
+  })}${check('openTracking')}${check('clickTracking')}${check('unsubscribeLink')}${check('privacyMode')}${check('hostsMaySend')}</div></section>
 <section class="box"><header><h2>${words.times}</h2></header><div class="pad stack s">
   ${inputField({ name: 'timeZone', label: words.timeZone, value: settings.timeZone, hint: words.timeZoneHint, required: true, maxlength: 100 })}
 ${inputField({ name: 'eventDays', label: words.eventDays, type: 'number', value: days(settings.eventDays), hint: words.daysHint })}

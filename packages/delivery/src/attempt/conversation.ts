@@ -37,6 +37,8 @@ export interface OutgoingMessage {
   /** Bytes of the head and the message. */
   readonly size: number
   readonly message: MessageOctets
+  /** Why requested content could not be added. */
+  readonly notes: readonly string[]
   readonly utf8: boolean
   /** Records that end of data is about to be sent to this host, and returns whether it may be. */
   readonly beforeEndOfData: (host: string) => Promise<SendPermission>
@@ -194,6 +196,7 @@ async function offer(
   steps: Step[],
 ): Promise<OfferEnd> {
   const end = await withMessage<OfferEnd>(async (outgoing) => {
+    for (const text of outgoing.notes) connection.note({ step: 'content', ms: 0, text })
     const beforeEndOfData = (): Promise<SendPermission> => outgoing.beforeEndOfData(connection.endpoint.host)
     const end = await runTransaction(connection, { ...outgoing, beforeEndOfData })
     if (end.kind !== 'reply') return end

@@ -113,7 +113,7 @@ async function buildMessage({ delivery, message }: LoadedDelivery, options: Deli
   const { core, recordEndOfData } = options
   const rendering = core.messages.render(message, delivery)
   // Rendering is usually synchronous.
-  const rendered = rendering instanceof Promise ? await rendering : rendering
+  const { octets: rendered, notes } = rendering instanceof Promise ? await rendering : rendering
   const dueFrom = dueFromOf(message, delivery)
   const target = { messageId: messageIdText(delivery.messageId), recipientNo: delivery.recipientNo }
   const returnPath = core.deliveries.returnPath(target, dueFrom)
@@ -133,6 +133,7 @@ async function buildMessage({ delivery, message }: LoadedDelivery, options: Deli
     head,
     size: signature.length + added.length + rendered.length,
     message: new MessageOctets(rendered, { isOwn: rendered !== message.parts?.get(0) }),
+    notes,
     utf8: needsUtf8(delivery.recipient, rendered, message),
     beforeEndOfData: (host) => recordEndOfData(delivery, host),
   }

@@ -199,8 +199,7 @@ async function offer(
     for (const text of outgoing.notes) connection.note({ step: 'content', ms: 0, text })
     const beforeEndOfData = (): Promise<SendPermission> => outgoing.beforeEndOfData(connection.endpoint.host)
     const end = await runTransaction(connection, { ...outgoing, beforeEndOfData })
-    if (end.kind !== 'reply') return end
-    return { ...end, parties: { sender: outgoing.from, recipient: outgoing.to } }
+    return end.kind === 'reply' ? { ...end, parties: { sender: outgoing.from, recipient: outgoing.to } } : end
   }).catch((error: unknown): Unwritten => {
     if (error instanceof Unrenderable || error instanceof BodyUnavailable) return { kind: 'build-failed', error }
     // An internal error; the session must be closed.

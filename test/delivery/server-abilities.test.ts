@@ -32,7 +32,7 @@ async function read(t: Test, { host, id }: Awaited<ReturnType<typeof sent>>) {
     host.commands.find((command) => command.startsWith('MAIL')),
     'SMTPUTF8',
   )
-  const notes = stepsOf(delivery).flatMap(({ step, text }) => (step === 'encoding' ? [text] : []))
+  const notes = stepsOf(delivery).flatMap(({ step, text }) => (step === 'content' ? [text] : []))
   return { data, notes, mail: await simpleParser(data) }
 }
 

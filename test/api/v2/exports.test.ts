@@ -289,12 +289,12 @@ t.test('an email announces it, once, from a domain of the account', async (t) =>
   t.equal(found.length, 1)
   const message = await core.messages.load([String(found[0]?.id)])
   const [loaded] = [...message.values()]
-  const text = core.messages.render(loaded as NonNullable<typeof loaded>, {
+  const { octets } = await core.messages.render(loaded as NonNullable<typeof loaded>, {
     recipient: 'x',
     recipientNo: 0,
     personal: null,
   })
-  t.match(text.toString().replace(/=\r\n/g, ''), String(link).slice(0, 40))
+  t.match(octets.toString().replace(/=\r\n/g, ''), String(link).slice(0, 40))
   const without = await service.makeSender()
   await sql`update domains set state = 'pending' where account_id = ${without.accountId}`
   t.match((await ask(without.apiKey, { startdate: yesterday, email: 'a@harbor.example' })).json, {

@@ -44,7 +44,7 @@ t.test('a file with a contentId is an inline image of the HTML; the others are a
 })
 
 t.test('a contentId that could break out of its place is refused, and named', async (t) => {
-  for (const contentId of ['a\r\nBcc: b', 'a>b', 'ü', 'a'.repeat(256)]) {
+  for (const contentId of ['a\r\nBcc: b', 'a>b', 'ü', '=?utf-8?q?a?=', 'a'.repeat(256)]) {
     const file = { fileName: 'a.png', fileContent: PIXEL, contentId }
     const answer = await call(base, {
       headers: { api_key: sender.apiKey },

@@ -201,7 +201,8 @@ t.test('a thousand recipients get one copy each, and a retry sends the same octe
      where message_id = ${message.id}::uuid and recipient_no in (0, 7, 999)`
   t.ok(finished.length > 0)
   for (const delivery of finished) {
-    const [one, two] = [await core.messages.render(message, delivery), await core.messages.render(message, delivery)]
+    const { octets: one } = await core.messages.render(message, delivery)
+    const { octets: two } = await core.messages.render(message, delivery)
     t.ok(one.equals(two))
     const sent = sink.messages.findLast(({ to }) => to[0] === delivery.recipient)
     t.ok(sent?.data.subarray(-one.length).equals(one), 'the octets that were sent, in any process')

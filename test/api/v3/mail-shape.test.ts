@@ -368,6 +368,8 @@ async function renderedDigests(answer: CallAnswer): Promise<string[]> {
   })
   const message = [...(await service.core.messages.load([id])).values()][0]
   if (!message) throw new Error('the message is gone')
-  const rendered = deliveries.map(async (delivery) => digest(await service.core.messages.render(message, delivery)))
+  const rendered = deliveries.map(async (delivery) =>
+    digest((await service.core.messages.render(message, delivery)).octets),
+  )
   return (await Promise.all(rendered)).sort()
 }

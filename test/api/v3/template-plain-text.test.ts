@@ -43,3 +43,20 @@ t.test('requested plain text is made again from what the version then contains',
   )
   t.match((await ask(base, { key, method: 'GET', path })).json, { plain_content: 'two' })
 })
+
+t.test('generated plain text keeps cells and rows apart, and has what a recipient sees', async (t) => {
+  const html_content = [
+    '<head><title>Receipt</title><style>p{}</style></head><body><div style="Display: NONE">Preheader</div><!-- note -->',
+    '<table><tr><th>Berth</th><td>2</td><td>$5</td></tr><tr><td><b>Rope</b></td><td>{{count}}</td><td>&euro;1</td></tr></table>',
+    '<p><a href="https://quay.example/a">Pay</a> at <a href="https://quay.example">https://quay.example</a></p>',
+    '<ul><li>one<li>two</ul><img src="https://quay.example/l.png" alt="Harbour"><img src="https://quay.example/p.gif">',
+  ].join('')
+  t.match((await add({ html_content })).json, {
+    plain_content: [
+      'Berth 2 $5\nRope {{count}} €1\n',
+      'Pay [https://quay.example/a] at https://quay.example\n',
+      ' * one\n * two\n',
+      'Harbour',
+    ].join('\n'),
+  })
+})

@@ -30,8 +30,8 @@ async function rendered(messageId: string): Promise<string> {
   const message = [...(await service.core.messages.load([uuid])).values()][0]
   if (!message) throw new Error('there is no such message')
   const delivery = { recipient: 'lena@harbor.example', recipientNo: 0, personal: null }
-  const text = service.core.messages.render(message, delivery).toString('latin1')
-  return text.replace(/http:\/\/[^"<> ]+\/t\/([ocup])\/[\w-]+/g, '/$1/')
+  const { octets } = await service.core.messages.render(message, delivery)
+  return octets.toString('latin1').replace(/http:\/\/[^"<> ]+\/t\/([ocup])\/[\w-]+/g, '/$1/')
 }
 
 t.test('the words and tags of a message go into MIME in the charset its text is in', async (t) => {

@@ -212,6 +212,7 @@ t.test('what a submission has in angle brackets is never part of an encoded word
       'J\u00f6rg <j@x.example>',
       'Disposition-Notification-To: =?utf-8?B?SsO2cmc=?= <j@x.example>',
     ],
+    ['List-Unsubscribe', 'leave =? <https://ex.com/u>', 'List-Unsubscribe: leave =? <https://ex.com/u>'],
     ['References', '<a@x.example> <b@x.example>', 'References: <a@x.example> <b@x.example>'],
     ['X-Note', 'Gr\u00f6\u00dfe <4>', 'X-Note: =?utf-8?B?R3LDtsOfZSA8ND4=?='],
     ['List-Id', 'without', 'List-Id: without'],

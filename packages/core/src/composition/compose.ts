@@ -2,6 +2,7 @@ import { contentIdsIn } from '../mime/content-id.ts'
 import { type Mailbox, mailboxField, ownField, rawField, textField } from '../mime/header.ts'
 import { type FilePart, filePart, multipart, textPart } from '../mime/parts.ts'
 import { release } from '../platform/process/release.ts'
+import { isListUnsubscribe } from '../submission/header-rules.ts'
 import { Adder, type AddTo, type PlanCache } from './adder.ts'
 import type { ContentDocument } from './content.ts'
 import { replaceTags } from './links/plan.ts'
@@ -50,6 +51,7 @@ export function composeMessage(composition: Composition): Buffer {
   head += rawField('Message-ID', personal?.messageId ?? `<${id}@${domain}>`)
   const unsubscribe = composition.addTo?.additions.unsubscribe ? composition.addTo.links.unsubscribe() : undefined
   const own = Object.entries({ ...content.headers, ...personal?.headers })
+  // If the sender sets one of the two fields, neither is added.
   if (unsubscribe && !own.some(([name]) => isListUnsubscribe(name))) head += listUnsubscribe(unsubscribe)
   const values = unsubscribe && own.length > 0 ? withUnsubscribe(attributes, unsubscribe) : attributes
   for (const [name, value] of own) head += ownField(name, merge(value, values))
@@ -64,11 +66,6 @@ export function composeMessage(composition: Composition): Buffer {
 /** Returns the fields of one-click unsubscription (RFC 8058), which needs both. DKIM signs them. */
 export function listUnsubscribe(url: string): string {
   return `List-Unsubscribe: <${url}>\r\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n`
-}
-
-/** Whether a field is one of List-Unsubscribe and List-Unsubscribe-Post. If the sender sets one of them, neither is added. */
-export function isListUnsubscribe(name: string): boolean {
-  return /^list-unsubscribe(-post)?$/i.test(name)
 }
 
 /** Returns a date as in RFC 5322 3.3, in UTC. */

@@ -20,7 +20,7 @@ export interface MessageOrder {
 
 /** The message, or why it is Unrenderable. */
 export type WrittenMessage =
-  | { readonly octets: Uint8Array }
+  | { readonly octets: Uint8Array; readonly notes: readonly string[] }
   | { readonly why: 'time' | 'output'; readonly sentence: string }
 
 const { keys, ...links } = workerData as MessageThreadData
@@ -34,11 +34,9 @@ serveOrders((order: MessageOrder): Served<WrittenMessage> => {
   setImmediate(collect)
   if (order.message) message = withBuffers(order.message)
   try {
-    const octets = transferable(
-      writeDelivery(message as LoadedMessage, order.delivery, options, order.rendered),
-      message,
-    )
-    return { answer: { octets }, transfer: [octets.buffer as ArrayBuffer] }
+    const built = writeDelivery(message as LoadedMessage, order.delivery, options, order.rendered)
+    const octets = transferable(built.octets, message)
+    return { answer: { octets, notes: built.notes }, transfer: [octets.buffer as ArrayBuffer] }
   } catch (error) {
     if (!(error instanceof Unrenderable)) throw error
     return { answer: { why: error.passing ? 'time' : 'output', sentence: error.message }, transfer: [] }

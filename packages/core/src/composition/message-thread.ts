@@ -1,4 +1,5 @@
 import { createThreadPool, ThreadStopped } from '../platform/concurrency/guarded-thread.ts'
+import type { BuiltMessage } from './built-message.ts'
 import { type FilledContent, Unrenderable } from './fill.ts'
 import { flowOf, type LoadedMessage } from './load.ts'
 import type { MessageCost } from './message-cost.ts'
@@ -17,7 +18,7 @@ export interface OutgoingMessage {
  */
 export interface MessageThread {
   /** Rejects with Unrenderable. */
-  write(outgoing: OutgoingMessage): Promise<Buffer>
+  write(outgoing: OutgoingMessage): Promise<BuiltMessage>
   close(): Promise<void>
 }
 
@@ -59,7 +60,8 @@ function createMessageThread(data: MessageThreadData): MessageThread {
       try {
         const written = await pool.askInTurn(make, { who: flowOf(message) })
         if ('why' in written) throw new Unrenderable(written)
-        return Buffer.from(written.octets.buffer, written.octets.byteOffset, written.octets.byteLength)
+        const { buffer, byteOffset, byteLength } = written.octets
+        return { octets: Buffer.from(buffer, byteOffset, byteLength), notes: written.notes }
       } catch (error) {
         throw error instanceof ThreadStopped ? tooCostly(error.why === 'memory' ? 'memory' : 'time') : error
       }

@@ -1,6 +1,7 @@
 import { replaceToHeader } from '../mime/replace-to-header.ts'
 import { messageIdText } from '../submission/message-id.ts'
 import { addToMime } from './add-to-mime.ts'
+import type { BuiltMessage } from './built-message.ts'
 import { composeMessage } from './compose.ts'
 import type { ContentDocument } from './content.ts'
 import { type FilledContent, fillContent } from './fill.ts'
@@ -37,18 +38,18 @@ export function writeDelivery(
   delivery: Addressed,
   options: LinkOptions,
   rendered?: FilledContent,
-): Buffer {
+): BuiltMessage {
   const first = bodyOf(message)
   const parts = message.parts ?? new Map()
   const addTo = isAddedTo(message) ? addToCopy(message, delivery, options) : undefined
   const personal = delivery.personal as RecipientData | null
   if (message.format === 'mime') {
-    const octets = addTo ? addToMime(parts, addTo) : first
-    return personal?.ownTo ? replaceToHeader(octets, personal.ownTo) : octets
+    const { octets, notes } = addTo ? addToMime(parts, addTo) : { octets: first, notes: [] }
+    return { octets: personal?.ownTo ? replaceToHeader(octets, personal.ownTo) : octets, notes }
   }
   const content = rendered?.content ?? documentOf(message)
   const urls = () => urlsFor(message, delivery, options)
-  return composeMessage({
+  const octets = composeMessage({
     messageId: messageIdText(message.id),
     recipientNo: delivery.recipientNo,
     recipient: delivery.recipient,
@@ -57,4 +58,5 @@ export function writeDelivery(
     parts,
     addTo,
   })
+  return { octets, notes: [] }
 }

@@ -2,6 +2,7 @@ import { type Actor, OPERATOR } from '../accounts/audit/index.ts'
 import type { Principal } from '../accounts/keys/api-key.ts'
 import type { RateLimits } from '../accounts/rate-limits/index.ts'
 import type { BodyObjects } from '../composition/body-objects.ts'
+import type { BuiltMessage } from '../composition/built-message.ts'
 import type { LinkOptions } from '../composition/links-for.ts'
 import { type LoadedMessage, loadMessages, loadParts } from '../composition/load.ts'
 import { createMessageThreads } from '../composition/message-thread.ts'
@@ -148,13 +149,13 @@ export interface Messages {
   /** Loads a body that {@link load} left out. Throws DamagedBody if it is missing or damaged, or BodyUnavailable. */
   loadParts(message: LoadedMessage): Promise<LoadedMessage>
   /**
-   * Returns the unsigned MIME message of one delivery: the stored buffer itself if nothing is added to it. Messages that take long
-   * are built in a thread. Throws (or rejects with) Unrenderable or overloaded.
+   * Returns the unsigned MIME message of one delivery: the stored buffer itself if nothing is added to it, and why content that was asked
+   * for could not be added. Messages that take long are built in a thread. Throws (or rejects with) Unrenderable or overloaded.
    */
   render(
     message: LoadedMessage,
     delivery: { recipient: string; recipientNo: number; personal: unknown },
-  ): Buffer | Promise<Buffer>
+  ): BuiltMessage | Promise<BuiltMessage>
   /** Decomposes a MIME message in a thread. Throws overloaded, or messageMalformed if that would exceed its limits. */
   readParts(message: readonly Buffer[], accountId: number): Promise<MessageParts>
   /** Encodes the parts of a MIME message that no server has to carry, in a thread. See mime/conformance/body.ts. Throws the same errors. */

@@ -1,7 +1,14 @@
-import { CLOSED, Heads, isAttachment, MAX_DEPTH, MAX_PARTS, type PartField, parseField, partsOf } from './read.ts'
-
-/** Signed or encrypted as a single part (RFC 8551 3.2). */
-const SEALED = /^application\/(x-)?pkcs7-(mime|signature)$/
+import {
+  CLOSED,
+  Heads,
+  isAttachment,
+  MAX_DEPTH,
+  MAX_PARTS,
+  type PartField,
+  parseField,
+  partsOf,
+  SEALED,
+} from './read.ts'
 
 /**
  * Whether the message can be rebuilt from its parts without loss. That requires that no part is signed, encrypted, a

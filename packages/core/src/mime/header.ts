@@ -25,8 +25,12 @@ export function textField(name: string, value: string): string {
 const BRACKETED = /^(?:List-[A-Za-z-]+|In-Reply-To|References|Disposition-Notification-To|Return-Receipt-To)$/i
 const IN_BRACKETS = /(<[^<>]*>)/
 
+/** Fields that have no place for an encoded word. */
+const UNENCODED = /^List-Unsubscribe(?:-Post)?$/i
+
 /** Formats a field of a submission: of structured ones only the text outside of angle brackets is encoded. */
 export function ownField(name: string, value: string): string {
+  if (UNENCODED.test(name) && ASCII.test(value)) return fold(name, value)
   const parts = value.split(IN_BRACKETS)
   const isStructured =
     BRACKETED.test(name) && parts.length > 1 && parts.every((part, at) => at % 2 === 0 || ASCII.test(part))

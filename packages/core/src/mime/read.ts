@@ -34,21 +34,31 @@ const MAX_HEAD_OCTETS = 1024 * 1024
 const MAX_HEADS_OCTETS = 2 * 1024 * 1024
 /** Maximum length of a field that is parsed for parameters. */
 const MAX_FIELD_LENGTH = 2048
+/** Signed or encrypted as a single part (RFC 8551 3.2). */
+export const SEALED = /^application\/(x-)?pkcs7-(mime|signature)$/
 /** Parts that must be delivered unchanged: signed, encrypted, or another sender's message. */
 export const CLOSED = /^(multipart\/(signed|encrypted|report|digest|x-mixed-replace)|message\/.*)$/
 
+export interface FoundTexts {
+  /** The first text/plain and the first text/html part that are not attachments, in order of position. */
+  readonly texts: readonly TextPart[]
+  /** The media type of the first part that was skipped because it must not be changed; undefined if there is none. */
+  readonly closed: string | undefined
+}
+
 /**
- * Finds the first text/plain and the first text/html part that are not attachments, in order of position. Signed or
- * encrypted parts, reports, embedded messages and ambiguous parts are skipped. Reads only as far as necessary.
+ * Finds the texts of a message. Signed or encrypted parts, reports, embedded messages and ambiguous parts are skipped. Reads only as far as
+ * necessary.
  */
-export function findTexts(message: Buffer): TextPart[] {
+export function findTexts(message: Buffer): FoundTexts {
   const walk = new Walk(message)
   walk.part(0, message.length, 0)
-  return walk.found
+  return { texts: walk.found, closed: walk.closed }
 }
 
 class Walk {
   readonly found: TextPart[] = []
+  closed: string | undefined
   readonly #message: Buffer
   readonly #heads = new Heads()
   #parts = 0
@@ -65,7 +75,9 @@ class Walk {
     this.#parts++
     const head = this.#heads.read(this.#message, start, end)
     const contentType = head && parseField(head.fields, 'content-type', 'text/plain')
-    if (!head || !contentType || CLOSED.test(contentType.value)) return
+    if (!head || !contentType) return
+    if (CLOSED.test(contentType.value) || SEALED.test(contentType.value)) this.closed ??= contentType.value
+    if (CLOSED.test(contentType.value)) return
     if (contentType.value.startsWith('multipart/')) {
       const boundary = contentType.parameters.get('boundary')
       if (!boundary || boundary.length > 200 || depth >= MAX_DEPTH) return
@@ -80,7 +92,9 @@ class Walk {
     if (isAttachment(head.fields, contentType.parameters) || this.found.some((text) => text.type === type)) return
     const encoding = parseField(head.fields, 'content-transfer-encoding', '')
     // A Content-MD5 would be invalid after the text is changed.
-    if (!encoding || head.fields.some(({ name }) => name === 'content-md5')) return
+    const hasDigest = head.fields.some(({ name }) => name === 'content-md5')
+    if (hasDigest) this.closed ??= `${type} with Content-MD5`
+    if (!encoding || hasDigest) return
     const { parameters } = contentType
     this.found.push({ ...head, type, bodyEnd: end, parameters, encoding: encoding.value })
   }
@@ -138,6 +152,9 @@ function fieldsOf(head: string, offset: number): PartField[] {
 
 const PARAMETER = /;[ \t]*([^\s=;"]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/g
 
+/** The value before the parameters; a comment may follow it (RFC 2045 5.1). */
+const FIELD_VALUE = /^[\w!#$&^.+/-]*(?=[ \t]*(?:\([^()]*\)[ \t]*)?(?:;|$))/
+
 /**
  * Parses a field; undefined if it occurs twice or is malformed. The value is in lower case; parameters are keyed by
  * lower-case name.
@@ -146,7 +163,7 @@ export function parseField(fields: readonly PartField[], wanted: string, byDefau
   const [field, second] = fields.filter(({ name }) => name === wanted)
   if (second || (field && field.value.length > MAX_FIELD_LENGTH)) return undefined
   const written = field?.value ?? byDefault
-  const value = /^[\w!#$&^.+/-]*(?=[ \t]*(?:;|$))/.exec(written)?.[0].toLowerCase()
+  const value = FIELD_VALUE.exec(written)?.[0].toLowerCase()
   if (value === undefined) return undefined
   return { value, parameters: parametersIn(written) }
 }

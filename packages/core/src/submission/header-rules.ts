@@ -8,6 +8,30 @@ const MESSAGE_ID = /^<[!-;=?-~]{1,400}@[!-;=?-~]{1,400}>$/
 const RESERVED =
   /^(from|sender|to|cc|bcc|reply-to|subject|date|message-id|return-path|received|received-spf|delivered-to|apparently-to|dkim-signature|domainkey-signature|mime-version|content-.*|resent-.*|arc-.*|authentication-results|x-apiheader|x-tags|x-sg-.*|idempotency-key)$/i
 
+const LIST_UNSUBSCRIBE = /^list-unsubscribe(-post)?$/i
+/**
+ * Its value is written as it is: mailbox providers do not find a URL in an encoded word, which RFC 2047 5 forbids in it. A run of characters that
+ * cannot be folded must fit in a line (RFC 5322 2.1.1).
+ */
+const UNENCODED = /^[\x20-\x7e]*$/
+const MAX_WORD = 900
+const ENCODED_WORD = /=\?[\w-]{1,40}(?:\*[\w-]{0,40})?\?[bq]\?/i
+
+/** Returns whether a field is one of List-Unsubscribe and List-Unsubscribe-Post. */
+export function isListUnsubscribe(name: string): boolean {
+  return LIST_UNSUBSCRIBE.test(name)
+}
+
+/** Returns whether the text contains an encoded word (RFC 2047 2), which most structured fields must not have. */
+export function hasEncodedWord(text: string): boolean {
+  return ENCODED_WORD.test(text)
+}
+
+/** Returns whether List-Unsubscribe or List-Unsubscribe-Post may have this value, after its merge tags are filled in. */
+export function isListUnsubscribeValue(value: string): boolean {
+  return UNENCODED.test(value) && value.split(' ').every(({ length }) => length <= MAX_WORD) && !hasEncodedWord(value)
+}
+
 /** Returns whether a submission may have a header field of this name, if the name is not reserved. */
 export function isFieldName(name: string): boolean {
   return FIELD_NAME.test(name)

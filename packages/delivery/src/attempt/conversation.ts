@@ -39,7 +39,7 @@ export interface OutgoingMessage {
   readonly size: number
   readonly message: MessageOctets
   readonly utf8: boolean
-  /** Parts encoded for this server, in words. */
+  /** Why requested content could not be added, and what was encoded for this server. */
   readonly notes: readonly string[]
   /** Why the server cannot carry the message, which is then not offered. */
   readonly obstacle: Reply | undefined
@@ -190,11 +190,10 @@ async function offer(
   const { capabilities } = connection
   const server = { eightBit: capabilities.has('8BITMIME'), utf8: capabilities.has('SMTPUTF8') }
   const end = await withMessage<OfferEnd>(server, async (outgoing) => {
-    for (const text of outgoing.notes) connection.note({ step: 'encoding', ms: 0, text })
+    for (const text of outgoing.notes) connection.note({ step: 'content', ms: 0, text })
     const beforeEndOfData = (): Promise<SendPermission> => outgoing.beforeEndOfData(connection.endpoint.host)
     const end = await runTransaction(connection, { ...outgoing, beforeEndOfData })
-    if (end.kind !== 'reply') return end
-    return { ...end, parties: { sender: outgoing.from, recipient: outgoing.to } }
+    return end.kind === 'reply' ? { ...end, parties: { sender: outgoing.from, recipient: outgoing.to } } : end
   }).catch((error: unknown): Unwritten => {
     if (error instanceof Unrenderable || error instanceof BodyUnavailable) return { kind: 'build-failed', error }
     // An internal error; the session must be closed.

@@ -119,8 +119,8 @@ async function buildMessage({ delivery, message }: LoadedDelivery, options: Buil
   const { core, recordEndOfData } = options
   const rendering = core.messages.render(message, delivery)
   // Rendering is usually synchronous.
-  const whole = rendering instanceof Promise ? await rendering : rendering
-  const carrying = carriedMessage(whole, message, options.server, core)
+  const built = rendering instanceof Promise ? await rendering : rendering
+  const carrying = carriedMessage(built, message, options.server, core)
   const { octets: rendered, notes, obstacle } = carrying instanceof Promise ? await carrying : carrying
   const dueFrom = dueFromOf(message, delivery)
   const target = { messageId: messageIdText(delivery.messageId), recipientNo: delivery.recipientNo }

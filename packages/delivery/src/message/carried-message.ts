@@ -1,5 +1,5 @@
 import { isAscii } from 'node:buffer'
-import { asciiField, type Core, type LoadedMessage, type Reply } from '@postrider/core'
+import { asciiField, type BuiltMessage, type Core, type LoadedMessage, type Reply } from '@postrider/core'
 
 /** Extensions of a server (RFC 6152, RFC 6531). */
 export interface ServerAbilities {
@@ -9,14 +9,13 @@ export interface ServerAbilities {
   readonly utf8: boolean
 }
 
-export interface CarriedMessage {
-  readonly octets: Buffer
-  /** Parts encoded for this server, in words. */
-  readonly notes: readonly string[]
+/** A message with notes on what was encoded for a server, too. */
+export interface CarriedMessage extends BuiltMessage {
   /** Why the server cannot carry it. */
   readonly obstacle?: Reply
 }
 
+const HEADER_NOTE = 'the header was written in ASCII: the server does not support SMTPUTF8'
 const HEADERS_END = Buffer.from('\r\n\r\n')
 
 /** Our own Received field of a message that was received with SMTPUTF8 (RFC 6531 4.3). */
@@ -27,16 +26,16 @@ const RECEIVED_WITH_UTF8 = /^Received:(?:[^\r\n]|\r\n[ \t]){0,1000}[ \t]with UTF
  * parts are encoded (RFC 6152 3). Composed messages have neither, except in addresses.
  */
 export function carriedMessage(
-  rendered: Buffer,
+  built: BuiltMessage,
   { format, accountId }: LoadedMessage,
   server: ServerAbilities,
   core: Core,
 ): CarriedMessage | Promise<CarriedMessage> {
-  if (format !== 'mime' || (server.utf8 && server.eightBit)) return { octets: rendered, notes: [] }
-  const header = server.utf8 ? undefined : asciiHeader(rendered)
-  if (header && 'obstacle' in header) return { octets: rendered, notes: [], obstacle: header.obstacle }
-  const octets = header?.octets ?? rendered
-  const notes = header ? ['the header was written in ASCII: the server does not support SMTPUTF8'] : []
+  if (format !== 'mime' || (server.utf8 && server.eightBit)) return built
+  const header = server.utf8 ? undefined : asciiHeader(built.octets)
+  if (header && 'obstacle' in header) return { ...built, obstacle: header.obstacle }
+  const octets = header?.octets ?? built.octets
+  const notes = [...built.notes, ...(header ? [HEADER_NOTE] : [])]
   if (server.eightBit || isAscii(octets.subarray(endOfHeader(octets)))) return { octets, notes }
   return core.messages.conformBody([octets], accountId, { sevenBit: true }).then((body) => {
     if (body.kind === 'unchanged') return { octets, notes }

@@ -167,7 +167,7 @@ t.test('no tag, mark or id of the sender’s own takes time with its square', as
 
 t.test('no MIME message takes time with its square', async (t) => {
   for (const encoding of ['7bit', 'quoted-printable', 'base64']) {
-    for (const type of ['text/plain', 'text/html', 'multipart/mixed; boundary=b']) {
+    for (const type of ['text/plain', 'text/html', 'text/html; charset=iso-2022-jp', 'multipart/mixed; boundary=b']) {
       for (const pattern of MIME) {
         const head = `Received: x\r\nContent-Type: ${type}\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n`
         scales(t, `${encoding} ${type}`, (text) => add(`${head}${text}`), pattern)

@@ -1,3 +1,4 @@
+import type { BuiltMessage } from '../built-message.ts'
 import type { ContentDocument } from '../content.ts'
 import { renderContent } from '../fill.ts'
 import { type LinkOptions, urlsFor } from '../links-for.ts'
@@ -22,12 +23,16 @@ export function renderDelivery(
   message: LoadedMessage,
   delivery: Addressed,
   options: RenderOptions,
-): Buffer | Promise<Buffer> {
+): BuiltMessage | Promise<BuiltMessage> {
   if (isRendered(message)) return renderTemplate(message, delivery, options)
   return write({ message, delivery }, options)
 }
 
-async function renderTemplate(message: LoadedMessage, delivery: Addressed, options: RenderOptions): Promise<Buffer> {
+async function renderTemplate(
+  message: LoadedMessage,
+  delivery: Addressed,
+  options: RenderOptions,
+): Promise<BuiltMessage> {
   const rendered = await renderContent({
     content: documentOf(message),
     personal: delivery.personal as RecipientData | null,
@@ -38,7 +43,7 @@ async function renderTemplate(message: LoadedMessage, delivery: Addressed, optio
   return write({ message, delivery, rendered }, options)
 }
 
-function write(outgoing: OutgoingMessage, options: RenderOptions): Buffer | Promise<Buffer> {
+function write(outgoing: OutgoingMessage, options: RenderOptions): BuiltMessage | Promise<BuiltMessage> {
   const { message, delivery, rendered } = outgoing
   const cost = costOfMessage(message, delivery, rendered?.content)
   return cost === 'little' ? writeDelivery(message, delivery, options, rendered) : options.threads[cost].write(outgoing)

@@ -1,4 +1,5 @@
 import { BodyUnavailable } from '../../composition/body-objects.ts'
+import type { BuiltMessage } from '../../composition/built-message.ts'
 import { DamagedBody, MissingBody } from '../../composition/damaged-body.ts'
 import { type BodySource, type LoadedMessage, loadMessages, loadParts } from '../../composition/load.ts'
 import type { MessageParts } from '../../mime/message-parts.ts'
@@ -33,7 +34,7 @@ export interface BodyDependencies extends BodySource {
   readonly render: (
     message: LoadedMessage,
     delivery: { recipient: string; recipientNo: number; personal: unknown },
-  ) => Buffer | Promise<Buffer>
+  ) => BuiltMessage | Promise<BuiltMessage>
   readonly readParts: (message: readonly Buffer[], accountId: number) => Promise<MessageParts>
 }
 
@@ -62,7 +63,7 @@ export async function withCopy<T>(
   try {
     const message = await loadBody({ sql, bodyObjects }, id)
     const { openTracking: _open, clickTracking: _click, ...settings } = message.settings
-    const source = await built(() => render({ ...message, settings }, { recipient, recipientNo, personal }))
+    const { octets: source } = await built(() => render({ ...message, settings }, { recipient, recipientNo, personal }))
     const made = await fn({ id: id.replaceAll('-', ''), recipientNo, recipient, source })
     if (query.held) result = Math.min(source.length, reserved)
     return made
@@ -72,7 +73,7 @@ export async function withCopy<T>(
   }
 }
 
-async function built(fn: () => Buffer | Promise<Buffer>): Promise<Buffer> {
+async function built(fn: () => BuiltMessage | Promise<BuiltMessage>): Promise<BuiltMessage> {
   try {
     return await fn()
   } catch (error) {

@@ -2,6 +2,7 @@ import { isBlank } from '../../composition/stored-content.ts'
 import { parseAddress } from '../../mime/address.ts'
 import { parseMediaType } from '../../mime/media-type.ts'
 import { invalidParameter } from '../../platform/errors.ts'
+import { hasEncodedWord } from '../../submission/header-rules.ts'
 import { LIMITS } from '../../submission/limits.ts'
 import type {
   ContentParts,
@@ -68,6 +69,9 @@ function checkContentIds(attachments: readonly SubmittedAttachment[], nameOf: (f
   for (const [file, { contentId }] of attachments.entries()) {
     if (contentId !== undefined && !CONTENT_ID.test(bare(contentId))) {
       throw invalidParameter(nameOf(file), 'must have 1 to 255 printable ASCII characters')
+    }
+    if (contentId !== undefined && hasEncodedWord(contentId)) {
+      throw invalidParameter(nameOf(file), 'must not contain an encoded word')
     }
   }
 }

@@ -13,7 +13,13 @@ import { checkFile } from '../../content/files/file.ts'
 import { parseAddress } from '../../mime/address.ts'
 import { inTurns, type Stoppable } from '../../platform/concurrency/turns.ts'
 import { invalidParameter } from '../../platform/errors.ts'
-import { isFieldName, isMessageId, isReservedField } from '../../submission/header-rules.ts'
+import {
+  isFieldName,
+  isListUnsubscribe,
+  isListUnsubscribeValue,
+  isMessageId,
+  isReservedField,
+} from '../../submission/header-rules.ts'
 import { JSON_LIMIT, jsonLength, MEASURED_FROM } from '../../submission/json-length.ts'
 import { LIMITS } from '../../submission/limits.ts'
 import type { Submission, SubmittedAttachment, SubmittedEnvelope } from '../../submission/submission.ts'
@@ -24,6 +30,7 @@ import { keptLength } from './recipient-rules.ts'
  * silently removed (V20). So is text that is not valid Unicode (lone surrogates), because it would be returned altered.
  */
 const BREAKS = /[\r\n\0]/
+const NOT_ENCODED = 'must be printable ASCII, without encoded words and in words of at most 900 characters'
 
 /** Checks the fields of a submission that every entry point has. Throws parameterInvalid. */
 export function checkFields(submission: Submission): void {
@@ -75,6 +82,9 @@ function checkHeaders(given: Readonly<Record<string, string>>, { nameOf }: Submi
     if (!isFieldName(key)) throw invalidParameter(nameOf('headers', at), 'contains an invalid header name')
     if (isReservedField(key)) throw invalidParameter(nameOf('headers', at, key), 'header is reserved')
     line(value, nameOf('headers', at, key), LIMITS.headerText)
+    if (isListUnsubscribe(key) && !isListUnsubscribeValue(value)) {
+      throw invalidParameter(nameOf('headers', at, key), NOT_ENCODED)
+    }
   }
 }
 
@@ -114,6 +124,7 @@ function* mergedHeadersChecked(submission: Submission, stored: StoredContent | u
   const { from, envelopes, nameOf, content } = submission
   const fields = content.kind === 'mime' ? {} : (content.headers ?? {})
   const shared = yield* counted([subjectOf(submission, stored), from?.name ?? '', ...Object.values(fields)])
+  const unencoded = unencodedIn(fields)
   for (const [at, { attributes: given, headers }] of envelopes.entries()) {
     const own = yield* counted(Object.values(headers))
     if (shared.length + own.length === 0) continue
@@ -125,12 +136,21 @@ function* mergedHeadersChecked(submission: Submission, stored: StoredContent | u
           `header must have at most ${LIMITS.headerText} characters after merge tags are filled in`,
         )
       }
-      if (BREAKS.test(renderMergeTags(text, attributes))) {
+      const merged = renderMergeTags(text, attributes)
+      if (BREAKS.test(merged)) {
         throw invalidParameter(nameOf('attributes', at), 'value used in a header must not contain CR, LF or NUL')
+      }
+      if ((unencoded.has(text) || unencodedIn(headers).has(text)) && !isListUnsubscribeValue(merged)) {
+        throw invalidParameter(nameOf('attributes', at), `value used in List-Unsubscribe ${NOT_ENCODED}`)
       }
     }
     yield
   }
+}
+
+/** Returns the values of the fields that are written without encoded words. */
+function unencodedIn(fields: Readonly<Record<string, string>>): ReadonlySet<string> {
+  return new Set(Object.entries(fields).flatMap(([name, value]) => (isListUnsubscribe(name) ? [value] : [])))
 }
 
 /** Returns the texts that contain merge tags, with their tags. */

@@ -1,0 +1,49 @@
+import t from 'tap'
+import { v2Body } from '../../helpers/send.ts'
+import { makeArrivals } from '../arrivals.ts'
+import { call, errorText, refused } from '../call.ts'
+
+const { base, sender, deliver } = await makeArrivals(t)
+const RULE = 'must be printable ASCII, without encoded words and in words of at most 900 characters'
+
+const toLena = (headers: Record<string, string>, attributes: Record<string, string> = {}) => ({
+  personalizations: [{ recipient: 'lena@harbor.example', attributes, 'x-headers': headers }],
+})
+
+async function problemOf(body: Record<string, unknown>): Promise<string> {
+  const answer = await call(base, { headers: { api_key: sender.apiKey }, body: v2Body(sender, body) })
+  refused(t, answer, [400, 113])
+  return errorText(answer)
+}
+
+t.test('a List-Unsubscribe that would need an encoded word is refused, and named', async (t) => {
+  for (const name of ['List-Unsubscribe', 'list-unsubscribe-post']) {
+    for (const value of [
+      '<https://quay.example/köln>',
+      '=?utf-8?Q?x?= <https://quay.example/a>',
+      `<${'a'.repeat(900)}>`,
+    ]) {
+      t.equal(
+        await problemOf(toLena({ [name]: value })),
+        `Parameter [personalizations[0].x-headers.${name}] is invalid: ${RULE}`,
+      )
+    }
+  }
+})
+
+t.test('so is one to which an attribute adds such a character', async (t) => {
+  const field = { 'List-Unsubscribe': '<https://quay.example/[%PORT%]>' }
+  t.equal(
+    await problemOf(toLena(field, { PORT: 'köln' })),
+    `Parameter [personalizations[0].attributes] is invalid: value used in List-Unsubscribe ${RULE}`,
+  )
+  const { raw } = await deliver(toLena({ ...field, 'X-Port': '[%PORT%] ü' }, { PORT: 'calais' }))
+  t.match(raw, /^List-Unsubscribe: <https:\/\/quay\.example\/calais>\r$/m)
+  t.match(raw, /^X-Port: =\?utf-8\?B\?/m, 'other fields are encoded')
+})
+
+t.test('a long List-Unsubscribe is folded, never encoded', async (t) => {
+  const [url, address] = [`<https://quay.example/${'a'.repeat(850)}>`, '<mailto:leave@quay.example>']
+  const { raw } = await deliver(toLena({ 'List-Unsubscribe': `${url}, ${address}` }))
+  t.ok(raw.includes(`\r\nList-Unsubscribe: ${url},\r\n ${address}\r\n`))
+})

@@ -3,12 +3,14 @@ import { parseStrictJson } from '../../packages/api/src/http/strict-json.ts'
 import { isOneClick } from '../../packages/api/src/tracking/one-click.ts'
 import { formFields, toObject } from '../../packages/api/src/v2/body/form.ts'
 import { boundaryOf, partsOf } from '../../packages/api/src/v2/body/multipart.ts'
+import { declareUtf8 } from '../../packages/core/src/composition/links/html-charset.ts'
 import { findHtmlLinks } from '../../packages/core/src/composition/links/html-links.ts'
 import { findTextLinks } from '../../packages/core/src/composition/links/text-links.ts'
 import { cutSentence } from '../../packages/core/src/composition/links/unsubscribe-sentence.ts'
 import { renderMergeTags } from '../../packages/core/src/composition/merge.ts'
 import { bounceClass } from '../../packages/core/src/delivery/outcomes/bounce-rules.ts'
 import { retryAfterOf } from '../../packages/core/src/delivery/outcomes/schedule.ts'
+import { charsetOf } from '../../packages/core/src/mime/charset.ts'
 import { canTakeApart } from '../../packages/core/src/mime/closed.ts'
 import { encodeText } from '../../packages/core/src/mime/encode.ts'
 import { fileNameParameter, mailboxField, textField } from '../../packages/core/src/mime/header.ts'
@@ -150,6 +152,12 @@ export const PARSERS: readonly Parser[] = [
     findTextLinks(text),
   ),
   parser('unsubscribe sentence', ['<%', '%>', '%', '<', '>', 'a', ' '], cutSentence),
+  parser(
+    'charsets of HTML',
+    ['<meta ', '<?xml ', 'charset', 'encoding', '=', '"', ';', ' ', '>', 'name='],
+    declareUtf8,
+  ),
+  parser('name of a charset', ['utf-8', '(', ')', "'", '"', ' ', ','], (text) => charsetOf(text, 'x')),
   parser('MIME structure', MIME, (text) => canTakeApart(Buffer.from(text))),
   parser('texts of a MIME message', MIME, (text) =>
     findTexts(Buffer.from(`Content-Type: multipart/mixed; boundary=x\r\n${text}`)),

@@ -1,6 +1,7 @@
 import {
   type ContentParts,
   type FoundFile,
+  hasEncodedWord,
   isFieldName,
   isMessageId,
   isReservedField,
@@ -131,12 +132,13 @@ function dateOf(fields: readonly Field[]): Date | undefined {
 
 export function toAttachment(file: FoundFile): SubmittedAttachment {
   const { fileName, content, type, inline, contentId } = file
+  const isContentId = contentId !== undefined && CONTENT_ID.test(contentId) && !hasEncodedWord(contentId)
   return {
     fileName: validFileName(fileName),
     content: Buffer.from(content.buffer, content.byteOffset, content.length),
     type,
     ...(inline ? { disposition: 'inline' } : {}),
-    ...(contentId !== undefined && CONTENT_ID.test(contentId) ? { contentId } : {}),
+    ...(isContentId ? { contentId } : {}),
   }
 }
 

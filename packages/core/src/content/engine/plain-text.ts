@@ -11,7 +11,7 @@ const TABLES = [
   { selector: 'td', format: 'cell' },
   { selector: 'th', format: 'cell' },
 ]
-/** What mail programs do not show, such as the text of a preheader. */
+/** Elements that mail programs do not show, such as a preheader. */
 const HIDDEN = ['[hidden]', '[style*="display:none" i]', '[style*="display: none" i]'].map((selector) => ({
   selector,
   format: 'skip',

@@ -90,6 +90,7 @@ create table accounts (
   account_notices boolean not null default true,
   feed_read_at timestamptz,
   hosts_may_send boolean not null default false,
+  fallback_sender text,
   constraint accounts_pkey primary key (id),
   constraint accounts_calls_per_minute_check check (calls_per_minute > 0),
   constraint accounts_name_check check (name <> ''::text),

@@ -22,6 +22,7 @@ t.test('settings are shown and changed, and what was entered is kept if it is re
     openTracking: true,
     clickTracking: false,
     hostsMaySend: true,
+    fallbackSender: null,
     accountNotices: false,
     timeZone: 'Europe/Lisbon',
     bodyDays: 7,

@@ -4,6 +4,7 @@ import { startSink } from '../helpers/sink.ts'
 import { openSession, queueId } from '../relay/session.ts'
 import { startOutbox } from './outbox.ts'
 
+const ADVICE = '; send as an active domain, or set fallbackSender of the account'
 const sink = await startSink(t)
 const outbox = await startOutbox(t, { DELIVERY: `smtp://127.0.0.1:${sink.port}` })
 const { service, sender } = outbox
@@ -68,7 +69,7 @@ t.test('its Reply-To stays, if it has one', async (t) => {
 })
 
 t.test('a notice of a foreign host to others, or to some others, is refused', async (t) => {
-  const refused = '550 5.7.1 Sender domain not active: web1.corp.test in the From field'
+  const refused = `550 5.7.1 Sender domain not active: web1.corp.test in the From field${ADVICE}`
   const from = 'MAILER-DAEMON@web1.corp.test'
   t.equal(await submit(from, 'lena@harbor.example'), refused)
   t.equal(await submit(from, [`root@${domain}`, 'lena@harbor.example']), refused)
@@ -80,7 +81,7 @@ t.test('a host below a domain of another account is none of this one', async (t)
   for (const host of [name, `a.${name}`]) {
     t.equal(
       await submit(`MAILER-DAEMON@${host}`, 'lena@harbor.example'),
-      `550 5.7.1 Sender domain not active: ${host} in the From field`,
+      `550 5.7.1 Sender domain not active: ${host} in the From field${ADVICE}`,
     )
   }
   await service.core.domains.add({ accountId: strangerId, name: `web3.${domain}` })

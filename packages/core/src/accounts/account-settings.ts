@@ -12,6 +12,8 @@ export interface AccountSettings {
   readonly footerText: string | null
   /** Whether hosts below its active domains may send, as `root@web1.example.com` where `example.com` is one. */
   readonly hostsMaySend: boolean
+  /** The address, at an active domain, that mail of hosts without a sending domain is sent from, by SMTP; null: it is refused. */
+  readonly fallbackSender: string | null
   /** Whether opens and clicks are stored without IP address and user agent. */
   readonly privacyMode: boolean
   /** Whether the owner is told by mail when mail of the account is slowed or held, or may soon be. */

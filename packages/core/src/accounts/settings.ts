@@ -1,9 +1,10 @@
+import { parseAddress } from '../mime/address.ts'
 import type { Sql } from '../platform/database/database.ts'
 import { invalidParameter } from '../platform/errors.ts'
 import type { AccountSettings } from './account-settings.ts'
 import { type Actor, noteChange } from './audit/index.ts'
 import { CLASS_PROBLEM, isClassName } from './mail-class.ts'
-import { selectSettings, selectTimeZones, updateSettings } from './store.ts'
+import { ownsActive, selectSettings, selectTimeZones, updateSettings } from './store.ts'
 
 /** Maximum retention in days, set by the operator. */
 export interface MostDays {
@@ -50,6 +51,9 @@ export function createSettings(sql: Sql, most: MostDays): Settings {
       const { timeZone } = checked
       const wanted = timeZone === undefined ? checked : { ...checked, timeZone: await canonicalZone(timeZone) }
       return sql.begin(async (transaction) => {
+        const { fallbackSender } = wanted
+        if (fallbackSender && !(await ownsActive(transaction, accountId, parseAddress(fallbackSender)?.domain ?? '')))
+          throw invalidParameter('fallbackSender', 'must be an address at an active domain of the account')
         const before = requireKnown(await selectSettings(transaction, accountId, { lock: true }))
         const after = { ...before, ...wanted }
         const changed = NAMES.filter((name) => before[name] !== after[name])
@@ -77,6 +81,7 @@ const NAMES = [
   'footerHtml',
   'footerText',
   'hostsMaySend',
+  'fallbackSender',
   'privacyMode',
   'accountNotices',
   'timeZone',
@@ -110,6 +115,8 @@ function validate(change: Partial<AccountSettings>, most: MostDays): Partial<Acc
     if (!footer.isWellFormed()) throw invalidParameter(name, 'is not well-formed Unicode')
     if (footer.trim() === '') checked[name] = null
   }
+  if (change.fallbackSender !== undefined)
+    checked.fallbackSender = change.fallbackSender?.trim() ? fallbackSenderOf(change.fallbackSender) : null
   const { mailClass } = change
   if (mailClass !== undefined && !isClassName(mailClass)) throw invalidParameter('mailClass', CLASS_PROBLEM)
   for (const name of ['eventDays', 'bodyDays'] as const) {
@@ -119,6 +126,12 @@ function validate(change: Partial<AccountSettings>, most: MostDays): Partial<Acc
     if (!isValid) throw invalidParameter(name, `must be a whole number from 1 to ${most[name]}`)
   }
   return checked
+}
+
+function fallbackSenderOf(written: string): string {
+  const address = parseAddress(written)
+  if (!address) throw invalidParameter('fallbackSender', 'must be an email address')
+  return address.text
 }
 
 /** Formats settings for the audit log. */

@@ -82,6 +82,7 @@ export async function selectHolder(sql: AnySql, id: number): Promise<number> {
 const settingsColumns = (sql: AnySql) => sql`
   open_tracking as "openTracking", click_tracking as "clickTracking", unsubscribe_link as "unsubscribeLink",
   coalesce(mail_class, 'normal') as "mailClass", footer_html as "footerHtml", footer_text as "footerText", hosts_may_send as "hostsMaySend",
+  fallback_sender as "fallbackSender",
   privacy_mode as "privacyMode",
   account_notices as "accountNotices", time_zone as "timeZone",
   event_days as "eventDays", body_days as "bodyDays"`
@@ -97,12 +98,22 @@ export async function selectSettings(
   return row && { ...row }
 }
 
+/** Whether the account may send from this domain: its own, or a shared one of its parent. */
+export async function ownsActive(sql: AnySql, id: number, domain: string): Promise<boolean> {
+  const rows = await sql`
+    select from domains d join accounts a on a.id = ${id}
+     where d.name = ${domain} and d.state = 'active' and d.deleted_at is null
+       and (d.account_id = a.id or d.shared and d.account_id = a.parent_id)`
+  return rows.length > 0
+}
+
 export async function updateSettings(sql: AnySql, id: number, settings: AccountSettings): Promise<void> {
   await sql`
     update accounts
        set open_tracking = ${settings.openTracking}, click_tracking = ${settings.clickTracking},
            unsubscribe_link = ${settings.unsubscribeLink}, mail_class = nullif(${settings.mailClass}::text, 'normal'), footer_html = ${settings.footerHtml},
-           footer_text = ${settings.footerText}, hosts_may_send = ${settings.hostsMaySend}, privacy_mode = ${settings.privacyMode},
+           footer_text = ${settings.footerText}, hosts_may_send = ${settings.hostsMaySend},
+           fallback_sender = ${settings.fallbackSender}, privacy_mode = ${settings.privacyMode},
            account_notices = ${settings.accountNotices}, time_zone = ${settings.timeZone},
            event_days = ${settings.eventDays}, body_days = ${settings.bodyDays}
      where id = ${id}`

@@ -9,6 +9,9 @@ const PROBLEMS: Readonly<Record<DomainState, string>> = {
   active: 'not active yet; retry after 5 seconds',
 }
 
+/** For the log of a mail program (docs/smarthost.md). */
+const ADVICE = '; send as an active domain, or set fallbackSender of the account'
+
 /**
  * Returns senderInvalid for a domain the account may not send from. `place` is where SMTP found it, `state` the state of the
  * account's own domain of this name; null if it has none. `trial` is what an account on trial may send from.
@@ -26,7 +29,7 @@ export function senderError(
     values: {
       domain,
       problem: `${domain} is ${named ?? 'not a sending domain of the account; add it first'}${until}`,
-      where: `${named ? `${where} is ${named}` : where}${until}`,
+      where: `${where}${named ? ` is ${named}` : trial === undefined ? ADVICE : ''}${until}`,
     },
     reason: `domain of ${place}: ${state ?? 'not the account’s'}`,
   })

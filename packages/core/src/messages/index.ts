@@ -1,3 +1,4 @@
+import type { Account } from '../accounts/account.ts'
 import { type Actor, OPERATOR } from '../accounts/audit/index.ts'
 import type { Principal } from '../accounts/keys/api-key.ts'
 import type { RateLimits } from '../accounts/rate-limits/index.ts'
@@ -52,7 +53,7 @@ import { type MessageDetails, type ShowOptions, showMessage } from './queries/sh
 import { type RequeueResult, type RequeueTarget, requeueMessage } from './requeue/requeue-message.ts'
 import { type ResendOrder, resendMessage } from './resend.ts'
 import { accountMaySend } from './rules/rules.ts'
-import { type ArrivedSender, senderInstead } from './rules/sender-rules.ts'
+import { type ArrivedSender, fallbackFor, senderInstead } from './rules/sender-rules.ts'
 import { type TryNowResult, tryNow } from './try-now.ts'
 import { explainMessage, type MessageWhy, type WhyQuery } from './why/index.ts'
 
@@ -119,6 +120,7 @@ export interface Messages {
   requireMaySend(principal: Principal): void
   /** See rules/sender-rules.ts. */
   senderInstead(message: ArrivedSender): Promise<string | undefined>
+  fallbackFor(account: Account, domain: string): Promise<string | undefined>
   /** Throws BeyondShare. For entry points that process each recipient before they create a submission. */
   requireRecipients(count: number): void
   /**
@@ -266,6 +268,7 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
     validateOnly: (submission) => validateOnly(submission, accepting),
     requireMaySend: accountMaySend,
     senderInstead: (message) => senderInstead(message, lookups),
+    fallbackFor: (account, domain) => fallbackFor(account, domain, lookups),
     requireRecipients: (count) => requireShare(count, share.recipients),
     show: (messageId, options) => showMessage(withDeadline(sql, 'work'), messageId, options),
     why: (query) => explainMessage(withDeadline(sql, 'work'), query),

@@ -34,6 +34,7 @@ export async function mailFrom(
   const { id, trialAddress } = principal.account
   if (domain === undefined || !(await core.domains.findSender(principal.account, domain))) {
     if (domain !== undefined) {
+      if (await core.messages.fallbackFor(principal.account, domain)) return
       const trial = trialAddress ? await core.domains.trialSender() : null
       if (trial && trial.domain.name === domain) return
       throw senderError(domain, 'MAIL FROM', await core.domains.stateOf(id, domain), trial?.address)

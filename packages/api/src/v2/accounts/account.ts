@@ -17,6 +17,7 @@ const Change = Type.Object({
   footerHtml: Type.Optional(Text),
   footerText: Type.Optional(Text),
   hostsMaySend: Type.Optional(Flag),
+  fallbackSender: Type.Optional(Text),
   privacyMode: Type.Optional(Flag),
   accountNotices: Type.Optional(Flag),
   timeZone: Type.Optional(Type.String({ maxLength: 100, description: 'IANA name, like Europe/Lisbon' })),
@@ -37,6 +38,9 @@ const Settings = Type.Object({
   footerHtml: Type.Union([Type.String(), Type.Null()]),
   footerText: Type.Union([Type.String(), Type.Null()]),
   hostsMaySend: Type.Boolean({ description: 'hosts below active domains may send, such as web1.example.com' }),
+  fallbackSender: Type.Union([Type.String(), Type.Null()], {
+    description: 'address that mail of hosts without a sending domain is sent from, by SMTP; null: it is refused',
+  }),
   privacyMode: Type.Boolean({ description: 'do not store the IP address and user agent of opens and clicks' }),
   accountNotices: Type.Boolean({
     description:
@@ -56,6 +60,7 @@ const example: Static<typeof Settings> = {
   footerHtml: '<p>Ship & Co</p>',
   footerText: 'Ship & Co',
   hostsMaySend: false,
+  fallbackSender: null,
   privacyMode: false,
   accountNotices: true,
   timeZone: 'Europe/Lisbon',

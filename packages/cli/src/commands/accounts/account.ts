@@ -5,7 +5,8 @@ import { coreCommand } from '../core-command.ts'
 
 const SWITCHES =
   '[--open-tracking on|off] [--click-tracking on|off] [--unsubscribe-link on|off] [--hosts-may-send on|off] [--privacy-mode on|off] [--account-notices on|off]'
-const TEXTS = '[--mail-class urgent|normal|bulk] [--footer-html HTML] [--footer-text TEXT] [--time-zone NAME]'
+const TEXTS =
+  '[--mail-class urgent|normal|bulk] [--fallback-sender ADDRESS] [--footer-html HTML] [--footer-text TEXT] [--time-zone NAME]'
 
 const settingsCommand: Command = coreCommand({
   name: 'account settings',
@@ -20,6 +21,7 @@ const settingsCommand: Command = coreCommand({
     'privacy-mode': 'Record opens and clicks without data of the person',
     'account-notices': 'Send notices to the owners of the account',
     'mail-class': 'Class of messages that name none',
+    'fallback-sender': 'Address that hosts without a sending domain send from by SMTP; blank: none',
     'footer-html': 'Footer of the HTML part',
     'footer-text': 'Footer of the text part',
     'time-zone': 'Time zone of statistics, for example Europe/Berlin',
@@ -37,6 +39,7 @@ const settingsCommand: Command = coreCommand({
       privacyMode: given['privacy-mode'],
       accountNotices: given['account-notices'],
       mailClass: given['mail-class'],
+      fallbackSender: given['fallback-sender'],
       footerHtml: given['footer-html'],
       footerText: given['footer-text'],
       timeZone: given['time-zone'],

@@ -72,22 +72,37 @@ export interface ArrivedSender {
   readonly recipients: readonly string[]
 }
 
+type ReadDomains = Pick<SenderLookups, 'findDomain' | 'findDomainAbove' | 'stateOfDomain'>
+
 /**
  * Returns the address that a message has to be sent from instead of its own; undefined if it stays as it is. A host's own notice, with the null
- * sender, gets the domain of its recipients if all of them are at active domains of the account, and its own may not send.
+ * sender, gets the domain of its recipients if all of them are at active domains of the account, and its own may not send. Any other is sent
+ * from the account's fallback sender, if it has one.
  */
 export async function senderInstead(
-  { principal, from, nullSender, recipients }: ArrivedSender,
-  { findDomain, findDomainAbove }: Pick<SenderLookups, 'findDomain' | 'findDomainAbove'>,
+  { principal: { account }, from, nullSender, recipients }: ArrivedSender,
+  lookups: ReadDomains,
 ): Promise<string | undefined> {
-  const sender = nullSender ? parseAddress(from) : undefined
+  const { id, parentId, hostsMaySend, fallbackSender } = account
+  const sender = nullSender || fallbackSender ? parseAddress(from) : undefined
   if (!sender) return undefined
-  const { id, parentId } = principal.account
-  const find = async (name: string) => findDomain(id, name, parentId)
-  if ((await find(sender.domain)) ?? (await findDomainAbove(id, sender.domain, parentId))) return undefined
-  const domains = [...new Set(recipients.map((recipient) => parseAddress(recipient)?.domain))]
+  const find = async (name: string) => lookups.findDomain(id, name, parentId)
+  if (await find(sender.domain)) return undefined
+  if ((nullSender || hostsMaySend) && (await lookups.findDomainAbove(id, sender.domain, parentId))) return undefined
+  const domains = nullSender ? [...new Set(recipients.map((recipient) => parseAddress(recipient)?.domain))] : []
   const [first] = domains
   const found = await Promise.all(domains.map((name) => (name === undefined ? null : find(name))))
-  if (first === undefined || found.includes(null)) return undefined
+  if (first === undefined || found.includes(null)) return fallbackFor(account, sender.domain, lookups)
   return parseAddress(`${sender.local}@${first}`)?.text
+}
+
+/** Returns the address that the account sends from instead of one at a domain that it does not have; undefined if none is set. */
+export async function fallbackFor(
+  { id, parentId, fallbackSender }: Principal['account'],
+  domain: string,
+  { findDomain, stateOfDomain }: Pick<ReadDomains, 'findDomain' | 'stateOfDomain'>,
+): Promise<string | undefined> {
+  const fallback = fallbackSender ? parseAddress(fallbackSender) : undefined
+  if (!fallback || (await stateOfDomain(id, domain)) !== null) return undefined
+  return (await findDomain(id, fallback.domain, parentId)) ? fallback.text : undefined
 }

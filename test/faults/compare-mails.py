@@ -24,9 +24,15 @@ def subject(message):
         return None
 
 
+def readable(octets):
+    # Python ends the header at a blank before a colon.
+    head, separator, body = octets.partition(b"\r\n\r\n")
+    return re.sub(rb"(?m)^([!-9;-~]+)[ \t]+:", rb"\1:", head) + separator + body
+
+
 for before, after in zip(sys.argv[1::2], sys.argv[2::2]):
     with open(before, "rb") as file:
-        submitted = email.message_from_bytes(file.read().removesuffix(b"\r\n"))
+        submitted = email.message_from_bytes(readable(file.read()))
     with open(after, "rb") as file:
         arrived = email.message_from_bytes(file.read())
     if contents(submitted) != contents(arrived):

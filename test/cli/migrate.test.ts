@@ -75,13 +75,15 @@ t.test('by default, the first process applies them', async (t) => {
 t.test('a database with the 91 migrations from before the baseline is used as it is', async (t) => {
   const service = await makeService(t)
   await nameMigrationsBefore(service.sql, 91)
+  const names = () => service.sql`select name from schema_migrations order by name`
+  const before = await names()
   const worker = await startProcess(t, 'delivery', service.env)
   t.equal(await worker.stop(), 0)
   t.equal(
     (await postrider(service.env, 'upgrade', '--check')).stdout,
     'This version changes nothing in the database.\n',
   )
-  t.match(await service.sql`select count(*)::int as names from schema_migrations`, [{ names: 91 }])
+  t.strictSame(await names(), before)
 })
 
 t.test('a database that lacks some of them is refused, with the version to pass through', async (t) => {

@@ -60,11 +60,15 @@ function missingOf({ api, name, paths, hasWall }: Told): string[] {
   return missing.flatMap(([has, what]) => (has ? [] : [`${api} ${name}: ${what}`]))
 }
 
-/** Whether a text has the last word of the path with the parameters behind it; before it, texts of tests and pages leave things out. */
+/**
+ * Whether a text has the last word of the path with the parameters behind it, and behind a parameter also that, or the word before it: `messages/ID/tags`,
+ * `${id}/tags`. Before these, texts of tests and pages leave things out.
+ */
 function isIn(text: string, path: string): boolean {
-  const tail = /[^/:]+(\/:\w+)*$/.exec(path)?.[0] ?? path
-  const pattern = tail.replace(/\/:\w+/g, '').replaceAll('.', '\\.')
-  return new RegExp(`[/\`'"]${pattern}(?![\\w-])`, 'i').test(text)
+  const [, owner, word = path] = /(?:([^/:]+)(?:\/:\w+)+\/)?([^/:]+)(?:\/:\w+)*$/.exec(path) ?? []
+  const [before, last] = [owner, word].map((one) => one?.replaceAll('.', '\\.'))
+  const beginning = before === undefined ? '[/`\'"]' : `(?:[/\`'"]${before}(?:/[^/\\s]+)+|\\})/`
+  return new RegExp(`${beginning}${last}(?![\\w-])`, 'i').test(text)
 }
 
 const texts = new Map<string, string>()

@@ -117,6 +117,44 @@ for (const [what, message, note, text] of EIGHT_BIT_BODIES) {
   })
 }
 
+const ATTACHMENT = `--b\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\nContent-Disposition: attachment; filename="#"\r\n\r\nHällo\r\n--b--\r\n`
+
+for (const [what, name, found] of [
+  ['in UTF-8', 'Fähre.txt', 'Fähre.txt'],
+  ['in both forms', 'Fähre.txt"; filename*="UTF-8\'\'F%C3%A4hre.txt', 'Fähre.txt'],
+  ['with an encoded word', '=?utf-8?Q?F=C3=A4hre?= Köln.txt', 'Fähre Köln.txt'],
+] as const) {
+  t.test(`a file whose name is ${what} has it once behind a server without 8BITMIME`, async (t) => {
+    const header = `${ASCII}Subject: s\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n`
+    const { data, mail } = await read(
+      t,
+      await sent(t, NOTHING, header + ATTACHMENT.replace('#', name), ' BODY=8BITMIME'),
+    )
+    t.match(data.toString('latin1'), /^[\x00-\x7f]*$/)
+    t.match(mail.attachments, [{ filename: found, content: Buffer.from('Hällo') }])
+    t.equal(data.toString('latin1').split('Content-Transfer-Encoding:').length, 2)
+    t.equal(data.toString('latin1').split('filename').length, 2)
+  })
+}
+
+t.test('text with encoded words, and a comment in a date, are written in ASCII', async (t) => {
+  const header = `${ASCII}Date: Sun, 29 Nov 2026 10:00:00 +0100 (Mitteleuropäische Zeit)\r\nSubject: Re: =?iso-8859-1?Q?F=E4hre?= für dich\r\n`
+  const { data, mail } = await read(t, await sent(t, EIGHT_BIT, `${header}\r\nhello\r\n`))
+  t.match(data.toString('latin1'), /^[\x00-\x7f]*$/)
+  t.match(mail, { subject: 'Re: Fähre für dich', date: new Date('2026-11-29T09:00:00Z') })
+})
+
+t.test('a report stays one that programs read', async (t) => {
+  const report = `Reporting-MTA: dns; a.example\r\n\r\nDiagnostic-Code: smtp; 550 für ${'x '.repeat(600)}\r\n`
+  const message = `${ASCII}Subject: s\r\nMIME-Version: 1.0\r\nContent-Type: multipart/report; report-type=delivery-status; boundary=b\r\n\r\n--b\r\n\r\nx\r\n--b\r\nContent-Type: message/delivery-status\r\n\r\n${report}\r\n--b--\r\n`
+  const { data } = await read(t, await sent(t, NOTHING, message, ' BODY=8BITMIME'))
+  t.match(
+    data.toString('latin1'),
+    /\r\nContent-Type: message\/delivery-status\r\n\r\nReporting-MTA: dns; a\.example\r\n\r\n/,
+  )
+  t.match(data.toString('latin1').replace(/\r\n /g, ''), /Diagnostic-Code: smtp; 550 f\?*r x x/)
+})
+
 t.test('the same goes to a server with 8BITMIME as it is', async (t) => {
   const { host, id } = await sent(t, EIGHT_BIT, `${ASCII}Subject: s\r\n\r\n${UMLAUTS}`, ' BODY=8BITMIME')
   await internet.inState(id, 'delivered')

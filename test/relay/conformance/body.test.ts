@@ -22,6 +22,9 @@ function multipart(kind: string, ...parts: string[]): string {
 
 const SMALL = 'Content-Type: text/plain\r\n\r\nsmall'
 
+const SIGNATURE = 'Content-Type: application/pgp-signature\r\n\r\n-----BEGIN PGP SIGNATURE-----\r\n'
+const SIGNED = 'signed; protocol="application/pgp-signature"'
+
 interface Encoded {
   readonly what: string
   readonly message: string
@@ -126,6 +129,45 @@ const ENCODED: readonly Encoded[] = [
     found: ['a.csv', 'a,b'],
   },
   {
+    what: 'a part whose header has some, too,',
+    message: multipart(
+      'mixed',
+      SMALL,
+      `Content-Type: text/csv; name=a.csv\r\nContent-Transfer-Encoding: 7bit\r\nContent-Description: ${'word '.repeat(300)}end\r\nContent-Disposition: attachment; filename=a.csv\r\n\r\n${LONG}`,
+    ),
+    corrected: 'part 2 was encoded',
+    read: ({ attachments: [file] }) => [file?.filename, file?.content.toString()],
+    found: ['a.csv', LONG],
+  },
+  {
+    what: 'a part of a boundary in pieces',
+    message: multipart('mixed', `Content-Type: text/plain\r\n\r\n${LONG}`)
+      .replace('boundary=b', 'boundary*0="ab"; boundary*1="cd"')
+      .replaceAll('--b', '--abcd'),
+    corrected: 'part 1 was encoded',
+    read: ({ text }) => text?.trim(),
+    found: LONG,
+  },
+  {
+    what: 'the signature of a signed part',
+    message: multipart(
+      SIGNED,
+      SMALL,
+      `Content-Type: application/pkcs7-signature; name=smime.p7s\r\nContent-Transfer-Encoding: base64\r\n\r\n${FILE.toString('base64')}`,
+    ),
+    corrected: 'part 2 was encoded',
+    read: ({ attachments }) => attachments.at(-1)?.content.equals(FILE),
+    found: true,
+  },
+  {
+    what: 'a type without a semicolon',
+    message: `MIME-Version: 1.0\r\nContent-Type: text/html charset=utf-8\r\n\r\n${LONG_HTML}\r\n`,
+    corrected: 'the body was encoded',
+    // This reader takes it for a file of an unknown type.
+    read: ({ html, text, attachments }) => String(html || text || attachments[0]?.content).trim(),
+    found: LONG_HTML,
+  },
+  {
     what: 'the text before and after the parts',
     message: multipart('mixed', SMALL).replace('\r\n\r\n--b', `\r\n\r\n${LONG}\r\n--b`) + LONG,
     corrected: 'lines outside of its parts were broken',
@@ -158,15 +200,17 @@ for (const length of [998, 999]) {
   })
 }
 
-const SIGNATURE = 'Content-Type: application/pgp-signature\r\n\r\n-----BEGIN PGP SIGNATURE-----\r\n'
-const SIGNED = 'signed; protocol="application/pgp-signature"'
-
 /** Bodies that nobody may change, and the problem named. */
 const REFUSED: readonly (readonly [what: string, message: string, problem: string])[] = [
   [
     'a signed part',
     multipart(SIGNED, `Content-Type: text/plain\r\n\r\nfirst\r\n${LONG}`, SIGNATURE),
     'part 1, which is signed, has more than 998 characters in line 2',
+  ],
+  [
+    'a multipart without its boundary',
+    multipart('mixed', LONG).replace('boundary=b', 'boundary=c'),
+    'the body, whose boundary is not in it, has more than 998 characters in line 2',
   ],
   [
     'a part below a signed one',
@@ -181,7 +225,7 @@ const REFUSED: readonly (readonly [what: string, message: string, problem: strin
   [
     'a part with a long field without a blank',
     multipart('mixed', `Content-Type: text/plain; name=${'x'.repeat(1000)}\r\n\r\na`),
-    'the field Content-Type of part 1 is longer than 998 characters and has no blanks',
+    'a line that cannot be written, "Content-Type", is in the header of part 1',
   ],
 ]
 

@@ -66,6 +66,22 @@ const CORRECTED: readonly Corrected[] = [
     found: LONG_WORD,
   },
   {
+    written: `${TO}Subject: =?utf-8?B?${Buffer.from('Fähre '.repeat(200)).toString('base64')}?=\r\n`,
+    corrected: 'the header Subject was folded',
+    read: ({ subject }) => subject?.trim(),
+    found: 'Fähre '.repeat(200).trim(),
+  },
+  {
+    written: `${TO}To: <LENA@harbor.example>\r\nSubject: s\r\n`,
+    corrected: 'the second field To was removed',
+    sent: `${TO}Subject: s\r\n`,
+  },
+  {
+    written: `${TO}Subject: s\r\nMIME-Version: 1.0\r\nContent-Transfer-Encoding: 7BIT\r\nContent-Transfer-Encoding: 7bit\r\n`,
+    corrected: 'the second field Content-Transfer-Encoding was removed',
+    sent: `${TO}Subject: s\r\nMIME-Version: 1.0\r\nContent-Transfer-Encoding: 7BIT\r\n`,
+  },
+  {
     written: `${TO}Subject: s\r\nX-Token: ${LONG_WORD}\r\n`,
     corrected: 'the header X-Token was folded',
     read: ({ headers }) => unencoded(String(headers.get('x-token'))),
@@ -159,6 +175,11 @@ t.test('a From with a U-label gets its A-label', async (t) => {
 
 /** Fields, and the problem named. */
 const REFUSED: readonly (readonly [written: string, problem: string])[] = [
+  [
+    `${TO}Subject: s\r\nX-${'n'.repeat(1100)}: v\r\n`,
+    `the field X-${'n'.repeat(58)} has a line of more than 998 characters`,
+  ],
+  [`${TO}Subject: F\u00e4hre\r\nSubject: F\u00f6hre\r\n`, 'the field Subject occurs more than once'],
   [
     `${TO}Subject: s\r\nReferences: ${'<a@b.example>'.repeat(100)}\r\n`,
     'the field References has a line of more than 998 characters without a blank',

@@ -72,7 +72,7 @@ export function hasLongLine(text: string): boolean {
 }
 
 const HEX = Buffer.from('0123456789ABCDEF')
-const [EQUALS, CR, LF] = [61, 13, 10]
+const [EQUALS, CR, LF, DASH] = [61, 13, 10, 45]
 /** Maximum characters of a line before its soft line break. */
 const QUOTED_LINE = 75
 
@@ -93,7 +93,10 @@ export function quotedPrintable(octets: Buffer): string {
       continue
     }
     const lineEnds = at + 1 === end || (octets[at + 1] === CR && octets[at + 2] === LF)
-    const plain = (octet >= 33 && octet <= 126 && octet !== EQUALS) || ((octet === 32 || octet === 9) && !lineEnds)
+    // A delimiter of the message around it may begin with these two.
+    const isDashes = column === 0 && octet === DASH && octets[at + 1] === DASH
+    const plain =
+      !isDashes && ((octet >= 33 && octet <= 126 && octet !== EQUALS) || ((octet === 32 || octet === 9) && !lineEnds))
     const width = plain ? 1 : 3
     if (column + width > QUOTED_LINE) {
       out[length++] = EQUALS

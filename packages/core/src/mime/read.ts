@@ -177,6 +177,11 @@ export function parametersIn(written: string): ReadonlyMap<string, string> {
   return parameters
 }
 
+/** Returns the rest of a field's parameters that {@link parametersIn} does not read, without marks and blanks. */
+export function unreadIn(written: string): string {
+  return written.replace(PARAMETER, '').replace(/[;\s]/g, '')
+}
+
 /** Whether the part is an attachment. Many mail readers treat a named file as one, whatever its disposition. */
 export function isAttachment(fields: readonly PartField[], parameters: ReadonlyMap<string, string>): boolean {
   const disposition = fields.filter(({ name }) => name === 'content-disposition')

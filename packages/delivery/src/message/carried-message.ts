@@ -1,5 +1,13 @@
 import { isAscii } from 'node:buffer'
-import { asciiField, type BuiltMessage, type Core, type LoadedMessage, type Reply } from '@postrider/core'
+import {
+  asciiField,
+  type BuiltMessage,
+  type ConformedBody,
+  type Core,
+  type LoadedMessage,
+  type Reply,
+  ServiceError,
+} from '@postrider/core'
 
 /** Extensions of a server (RFC 6152, RFC 6531). */
 export interface ServerAbilities {
@@ -16,6 +24,8 @@ export interface CarriedMessage extends BuiltMessage {
 }
 
 const HEADER_NOTE = 'the header was written in ASCII: the server does not support SMTPUTF8'
+/** Octets of the longest header that is written again: this runs in the main loop, and takes 15 ms. */
+const MAX_HEADER = 32 * 1024
 const HEADERS_END = Buffer.from('\r\n\r\n')
 
 /** Our own Received field of a message that was received with SMTPUTF8 (RFC 6531 4.3). */
@@ -37,13 +47,20 @@ export function carriedMessage(
   const octets = header?.octets ?? built.octets
   const notes = [...built.notes, ...(header ? [HEADER_NOTE] : [])]
   if (server.eightBit || isAscii(octets.subarray(endOfHeader(octets)))) return { octets, notes }
-  return core.messages.conformBody([octets], accountId, { sevenBit: true }).then((body) => {
+  const conforming = core.messages.conformBody([octets], accountId, { sevenBit: true })
+  return conforming.catch(tooCostly).then((body) => {
     if (body.kind === 'unchanged') return { octets, notes }
     if (body.kind === 'impossible') return { octets, notes, obstacle: noEightBit(body.problem) }
     const { buffer, byteOffset, length } = body.message
     const what = `${body.what}: the server does not support 8BITMIME`
     return { octets: Buffer.from(buffer, byteOffset, length), notes: [...notes, what] }
   })
+}
+
+/** A message whose parts take too long would take as long at every attempt. */
+function tooCostly(error: unknown): ConformedBody {
+  if (!(error instanceof ServiceError) || error.errorName !== 'messageMalformed') throw error
+  return { kind: 'impossible', problem: String(error.values.problem) }
 }
 
 /**
@@ -55,10 +72,12 @@ function asciiHeader(rendered: Buffer): { readonly octets: Buffer } | { readonly
   if (isAscii(rendered.subarray(0, end))) return undefined
   const head = rendered.toString('latin1', 0, end)
   const mustBeAscii = RECEIVED_WITH_UTF8.test(head)
+  if (end > MAX_HEADER) return mustBeAscii ? { obstacle: noUtf8('a header of this length') } : undefined
   const fields: string[] = []
   for (const field of head.split(/(?<=\r\n)(?![ \t])/)) {
     const ascii = asciiField(field)
-    if (ascii === undefined && mustBeAscii) return { obstacle: noUtf8(field.slice(0, field.indexOf(':'))) }
+    if (ascii === undefined && mustBeAscii)
+      return { obstacle: noUtf8(`the field ${field.slice(0, field.indexOf(':')).slice(0, 60)}`) }
     fields.push(ascii ?? field)
   }
   const written = fields.join('')
@@ -78,8 +97,8 @@ function noEightBit(problem: string): Reply {
   return { code: 550, enhanced: '5.6.3', text, own: true }
 }
 
-function noUtf8(field: string): Reply {
-  const text = `the server does not support SMTPUTF8, and the field ${field} cannot be written in ASCII`
+function noUtf8(what: string): Reply {
+  const text = `the server does not support SMTPUTF8, and ${what} cannot be written in ASCII`
   return { code: 550, enhanced: '5.6.7', text, own: true }
 }
 

@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { fileNameParameter } from '../header.ts'
 import { parameterText } from '../parameters.ts'
-import { Heads, MAX_DEPTH, MAX_PARTS, type PartField, type PartHead, parseField, partsOf } from '../read.ts'
+import { Heads, MAX_DEPTH, MAX_PARTS, type PartHead, parametersIn, parseField, partsOf } from '../read.ts'
 import { encodeTransfer, readQuotedPrintable } from '../transfer.ts'
 import { asciiField } from './ascii-field.ts'
 import { type Edit, edited } from './edits.ts'
@@ -46,7 +46,7 @@ interface Position {
 /** A reason to change some octets, in words for the sender; undefined if there is none. */
 type Fault = string | undefined
 
-const SIGNED = /^multipart\/(?:signed|encrypted)$/
+const CRLF = '\r\n'
 
 class Walk {
   readonly edits: Edit[] = []
@@ -72,23 +72,26 @@ class Walk {
   part(start: number, end: number, position: Position): string | undefined {
     if (!this.#fault(start, end)) return undefined
     const name = nameOf(position)
-    const head = ++this.#parts > MAX_PARTS ? undefined : this.#heads.read(this.#message, start, end)
+    const head = ++this.#parts > MAX_PARTS ? undefined : this.#head(start, end)
     if (!head) return `${name}, which cannot be parsed, ${this.#fault(start, end)}`
-    const contentType = parseField(head.fields, 'content-type', position.inDigest ? 'message/rfc822' : 'text/plain')
-    const encoding = parseField(head.fields, 'content-transfer-encoding', '')
-    if (!contentType || !encoding)
-      return `the Content-Type or Content-Transfer-Encoding of ${name}, which ${this.#fault(start, end)}, is invalid`
+    const contentType = typeOf(head, position)
+    if (!contentType) return `${name}, which has two types or encodings, ${this.#fault(start, end)}`
     const { value: type, parameters } = contentType
     const fault = this.#fault(head.bodyStart, end)
     const inHead = position.depth > 0 ? this.#fault(start, head.headEnd) : undefined
     if (!fault && !inHead) return undefined
     if (position.isSigned) return `${name}, which is signed, ${fault ?? inHead}`
-    const boundary = type.startsWith('multipart/') ? parameters.get('boundary') : undefined
-    if (boundary !== undefined && position.depth >= MAX_DEPTH) return `${name}, which is nested too deeply, ${fault}`
-    const problem = inHead && this.#fields(head, start, name)
-    if (problem || !fault) return problem
-    if (boundary === undefined) return this.#leaf(head, end, { ...position, type, parameters, name, fault })
-    return this.#multipart(head, end, { position, boundary, type })
+    const fields = this.#fields(start, head.headEnd, inHead !== undefined)
+    if (typeof fields === 'string') return `${fields} of ${name}`
+    const part = { ...position, head, start, end, fields, type, parameters, name }
+    if (!fault) return this.#replaceHead(part, fields)
+    if (type.startsWith('multipart/')) return this.#multipart(part, fault)
+    return REPORT.test(type) ? this.#report(part) : this.#leaf(part, fault)
+  }
+
+  /** The line end before a delimiter may be the empty line of a part without a body. */
+  #head(start: number, end: number): PartHead | undefined {
+    return this.#heads.read(this.#message, start, end) ?? this.#heads.read(this.#message, start, end + CRLF.length)
   }
 
   #fault(start: number, end: number): Fault {
@@ -97,22 +100,25 @@ class Walk {
     return this.#rules.sevenBit && !isAscii(this.#message.subarray(start, end)) ? 'contains 8-bit text' : undefined
   }
 
-  #multipart(
-    head: PartHead,
-    end: number,
-    { position, boundary, type }: { position: Position; boundary: string; type: string },
-  ): string | undefined {
-    const isSigned = SIGNED.test(type)
+  #multipart(part: Part, fault: string): string | undefined {
+    const { type, parameters, head, end, name, depth } = part
+    const boundary = parameterText(parameters, 'boundary') ?? ''
+    if (!BOUNDARY.test(boundary)) return `${name}, whose boundary is missing or invalid, ${fault}`
+    if (depth >= MAX_DEPTH) return `${name}, which is nested too deeply, ${fault}`
+    this.#replaceHead(part, part.fields)
     let at = head.bodyStart
     let count = 0
     for (const inner of partsOf(this.#message.subarray(0, end), head.bodyStart, boundary)) {
       this.#gap(at, inner.start)
       at = inner.end
-      const number = `${position.number}${position.number === '' ? '' : '.'}${++count}`
-      const below = { depth: position.depth + 1, number, isSigned, inDigest: type === 'multipart/digest' }
+      const number = `${part.number}${part.number === '' ? '' : '.'}${++count}`
+      // RFC 1847 2.1: the second part is the signature.
+      const isSigned = type === 'multipart/encrypted' || (type === 'multipart/signed' && count === 1)
+      const below = { depth: depth + 1, number, isSigned, inDigest: type === 'multipart/digest' }
       const problem = this.part(inner.start, inner.end, below)
       if (problem !== undefined) return problem
     }
+    if (count === 0) return `${name}, whose boundary is not in it, ${fault}`
     this.#gap(at, end)
     return undefined
   }
@@ -120,84 +126,128 @@ class Walk {
   /** Before, between and after the parts is text that readers do not show (RFC 2046 5.1.1). */
   #gap(start: number, end: number): void {
     if (start >= end || !this.#fault(start, end)) return
-    const lines = this.#message.toString('latin1', start, end).split('\r\n')
-    const text = lines
-      .map((line) => (this.#rules.sevenBit ? line.replace(/[^\x00-\x7f]/g, '?') : line))
-      .map((line) => (line.length > MAX_LINE ? (line.match(/.{1,76}/gs) ?? []).join('\r\n') : line))
+    const lines = this.#ascii(start, end).split('\r\n')
+    // A piece must not become a delimiter.
+    const text = lines.map((line) =>
+      line.length > MAX_LINE ? broken(line, '\r\n').replaceAll('\r\n--', '\r\n -') : line,
+    )
     this.edits.push({ start, end, text: text.join('\r\n') })
   }
 
-  /** Fields of a part's header. */
-  #fields(head: PartHead, start: number, name: string): string | undefined {
-    const fields = this.#message.toString('latin1', start, head.headEnd).split(/(?<=\r\n)(?![ \t])/)
+  /** Text without another way to write it. */
+  #ascii(start: number, end: number): string {
+    const octets = this.#message.subarray(start, end)
+    if (!this.#rules.sevenBit || isAscii(octets)) return octets.toString('latin1')
+    return (isUtf8(octets) ? octets.toString() : octets.toString('latin1')).replace(/[^\x00-\x7f]/gu, '?')
+  }
+
+  /** The fields of a part's header, corrected if they have a fault; a text names the one that cannot be. */
+  #fields(start: number, end: number, haveFault: boolean): readonly string[] | string {
+    const fields = this.#message.toString('latin1', start, end).split(/(?<=\r\n)(?![ \t])/)
+    if (!haveFault) return fields
     const written: string[] = []
     for (const field of fields) {
-      const ascii = this.#rules.sevenBit ? asciiField(field) : field
+      const ascii = this.#rules.sevenBit ? asciiField(field, { fallback: 'windows-1252' }) : field
       const text = ascii !== undefined && hasLongLine(ascii) ? folded(ascii)?.text : ascii
-      if (text === undefined)
-        return `the field ${field.split(':', 1)[0]?.trim()} of ${name} is longer than ${MAX_LINE} characters and has no blanks`
+      if (text === undefined) return `a line that cannot be written, "${shownName(field)}", is in the header`
       written.push(text)
     }
-    this.edits.push({ start, end: head.headEnd, text: written.join('') })
-    return undefined
+    return written
   }
 
-  #leaf(head: PartHead, end: number, leaf: Leaf): string | undefined {
+  #replaceHead({ start, head }: Part, fields: readonly string[]): undefined {
+    const text = fields.join('')
+    if (text !== this.#message.toString('latin1', start, head.headEnd))
+      this.edits.push({ start, end: head.headEnd, text })
+  }
+
+  /** Reports are read by programs (RFC 3464, RFC 8098): their fields are folded, and letters beyond ASCII become question marks. */
+  #report(part: Part): undefined {
+    const { head, end } = part
+    const lines = this.#ascii(head.bodyStart, end).split('\r\n')
+    const text = lines.map((line) => (line.length > MAX_LINE ? broken(line, '\r\n ') : line)).join('\r\n')
+    this.#replaceHead(part, part.fields)
+    this.edits.push({ start: head.bodyStart, end, text })
+    this.#encoded.push(part.name)
+  }
+
+  #leaf(part: Part, fault: string): string | undefined {
+    const { head, end } = part
     const body = this.#message.subarray(head.bodyStart, end)
-    const written = parseField(head.fields, 'content-transfer-encoding', '')?.value ?? ''
-    const own = head.fields.find(({ name }) => name === 'content-transfer-encoding')
-    const meant = meantEncoding(own?.value ?? written)
-    if (meant === 'base64') this.#write(head, end, { leaf, octets: brokenBase64(body), encoding: meant })
+    const meant = meantEncoding(head.fields.find(({ name }) => name === ENCODING)?.value ?? '')
+    if (meant === 'base64') this.#write(part, brokenBase64(body), meant)
     else if (meant === 'quoted-printable') {
-      const octets = encodeTransfer(readQuotedPrintable(body).toString('latin1'), meant, this.#rules).octets
-      this.#write(head, end, { leaf, octets, encoding: meant })
-    } else if (['', '7bit', '8bit', 'binary'].includes(meant)) this.#encode(head, end, leaf)
-    else return `${leaf.name}, whose Content-Transfer-Encoding is unknown, ${leaf.fault}`
+      this.#write(part, encodeTransfer(readQuotedPrintable(body).toString('latin1'), meant, this.#rules).octets, meant)
+    } else if (['', '7bit', '8bit', 'binary'].includes(meant)) {
+      const encoding = part.type.startsWith('text/') && !isMostlyEncoded(body) ? 'quoted-printable' : 'base64'
+      this.#write(part, encodeTransfer(body.toString('latin1'), encoding, this.#rules).octets, encoding)
+    } else return `${part.name}, whose Content-Transfer-Encoding is unknown, ${fault}`
     return undefined
   }
 
-  #encode(head: PartHead, end: number, leaf: Leaf): void {
+  #write(part: Part, octets: Buffer, encoding: string): void {
+    const { head, end, fields, type, parameters } = part
     const body = this.#message.subarray(head.bodyStart, end)
-    const isText = leaf.type.startsWith('text/')
-    const encoding = isText && !isMostlyEncoded(body) ? 'quoted-printable' : 'base64'
-    const { octets } = encodeTransfer(body.toString('latin1'), encoding, this.#rules)
-    this.#write(head, end, { leaf, octets, encoding })
-  }
-
-  #write(head: PartHead, end: number, { leaf, octets, encoding }: Written): void {
-    const body = this.#message.subarray(head.bodyStart, end)
-    this.#encoded.push(leaf.name)
-    const fields = [`Content-Transfer-Encoding: ${encoding}\r\n`]
-    const replaced: PartField[] = head.fields.filter(({ name }) => name === 'content-transfer-encoding')
-    const type = head.fields.find(({ name }) => name === 'content-type')
-    if (leaf.type.startsWith('message/') && !leaf.type.startsWith('message/global')) {
+    this.#encoded.push(part.name)
+    const isMessage = type.startsWith('message/') && !type.startsWith('message/global')
+    const kept = fields.filter((field) => !isNamed(field, ENCODING) && !(isMessage && isNamed(field, TYPE)))
+    const added = [`Content-Transfer-Encoding: ${encoding}\r\n`]
+    if (isMessage) {
       // RFC 2046 5.2.1: it must not be encoded, and many programs show an encoded one as empty.
-      if (type) replaced.push(type)
-      const name = parameterText(leaf.parameters, 'name') ?? 'message.eml'
-      fields.unshift(`Content-Type: application/octet-stream;\r\n ${fileNameParameter('name', name)}\r\n`)
-    } else if (!type && isUtf8(body) && !isAscii(body)) fields.unshift('Content-Type: text/plain; charset=utf-8\r\n')
-    if (leaf.depth === 0 && !this.#hasVersion(head)) fields.unshift('MIME-Version: 1.0\r\n')
-    for (const { start, end } of replaced) this.edits.push({ start, end, text: '' })
-    this.edits.push({ start: head.headEnd, end: head.headEnd, text: fields.join('') })
+      const name = parameterText(parameters, 'name') ?? 'message.eml'
+      added.unshift(`Content-Type: application/octet-stream;\r\n ${fileNameParameter('name', name)}\r\n`)
+    } else if (!kept.some((field) => isNamed(field, TYPE)) && isUtf8(body) && !isAscii(body)) {
+      added.unshift('Content-Type: text/plain; charset=utf-8\r\n')
+    }
+    if (part.depth === 0 && !kept.some((field) => isNamed(field, 'mime-version')))
+      added.unshift('MIME-Version: 1.0\r\n')
+    this.#replaceHead(part, [...kept, ...added])
     this.edits.push({ start: head.bodyStart, end, text: octets })
-  }
-
-  #hasVersion({ headEnd }: PartHead): boolean {
-    return /^mime-version[ \t]*:/im.test(this.#message.toString('latin1', 0, headEnd))
   }
 }
 
-interface Leaf extends Position {
+interface Part extends Position {
+  readonly head: PartHead
+  readonly start: number
+  readonly end: number
+  /** As they are to be sent, with their line ends. */
+  readonly fields: readonly string[]
   readonly type: string
   readonly parameters: ReadonlyMap<string, string>
   readonly name: string
-  readonly fault: string
 }
 
-interface Written {
-  readonly leaf: Leaf
-  readonly octets: Buffer
-  readonly encoding: string
+const [TYPE, ENCODING] = ['content-type', 'content-transfer-encoding']
+/** RFC 2046 5.1.1; more characters than there are used by some programs. */
+const BOUNDARY = /^[\x20-\x7e]{1,200}$/
+const REPORT = /^message\/(?:delivery-status|disposition-notification|feedback-report)$/
+
+/** Undefined if it has two. One that is malformed is read by its beginning, as readers do. */
+function typeOf(
+  { fields }: PartHead,
+  { inDigest }: Position,
+): { value: string; parameters: ReadonlyMap<string, string> } | undefined {
+  const types = fields.filter(({ name }) => name === TYPE)
+  if (types.length > 1 || fields.filter(({ name }) => name === ENCODING).length > 1) return undefined
+  const byDefault = inDigest ? 'message/rfc822' : 'text/plain'
+  const read = parseField(fields, TYPE, byDefault)
+  if (read) return read
+  const written = types[0]?.value.slice(0, MAX_LINE) ?? ''
+  const value = /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}/.exec(written)?.[0].toLowerCase() ?? byDefault
+  return { value, parameters: parametersIn(written) }
+}
+
+function isNamed(field: string, name: string): boolean {
+  return field.slice(0, field.indexOf(':')).trimEnd().toLowerCase() === name
+}
+
+/** The beginning of a line for a reply. */
+function shownName(field: string): string {
+  return (field.split(':', 1)[0] ?? '').slice(0, 60).replace(/[^\x21-\x7e]/g, '?')
+}
+
+function broken(line: string, by: string): string {
+  return (line.match(/.{1,76}/gs) ?? []).join(by)
 }
 
 /** Whether quoted-printable would be larger than base64. */

@@ -1,12 +1,13 @@
 import { isUtf8 } from 'node:buffer'
 import { textField } from '../header.ts'
+import { decodeWords } from '../words.ts'
 import { MAX_LINE } from './line-length.ts'
 
 /** Columns of a folded line, if it has a blank to be folded at. */
 const COLUMNS = 76
 /** Fields with a syntax of their own, in which an encoded word has no place (RFC 2047 5). */
-const STRUCTURED =
-  /^(?:from|sender|reply-to|to|cc|bcc|resent-.*|date|message-id|in-reply-to|references|return-path|received(?:-spf)?|mime-version|content-(?!description).*|list-.*|dkim-signature|arc-.*|authentication-results|autocrypt|.*-signature|disposition-notification-.*)$/
+export const STRUCTURED =
+  /^(?:from|sender|to|cc|bcc|resent-.*|date|message-id|references|return-path|received(?:-spf)?|mime-version|content-(?!description).*|list-.*|.*-to|dkim-signature|arc-.*|authentication-results|autocrypt|.*-signature|disposition-notification-.*)$/
 
 /** Octets of a header's fields that are encoded: 512 kB take 100 ms. */
 export const MAX_ENCODED = 32 * 1024
@@ -41,7 +42,8 @@ export function folded(field: string, encodable = MAX_ENCODED): FoldedField | un
     .trim()
   const octets = Buffer.from(value, 'latin1')
   const written = (isUtf8(octets) ? octets.toString() : value).replace(/\p{Cc}/gu, ' ')
-  return { text: textField(name, written), isEncoded: true }
+  const encoded = textField(name, decodeWords(written))
+  return hasLongLine(encoded) ? undefined : { text: encoded, isEncoded: true }
 }
 
 /** Blanks that would make a line by themselves. Relaxed canonicalization sees one (RFC 6376 3.4.2). */

@@ -1,4 +1,5 @@
 import { parseDomain } from '../address.ts'
+import { readMailboxes } from '../mailboxes.ts'
 import type { Edit } from './edits.ts'
 import { folded, hasLongLine, MAX_ENCODED } from './folding.ts'
 import { MAX_LINE } from './line-length.ts'
@@ -115,7 +116,7 @@ function twins({ text, fields }: WrittenHeader): HeaderCorrection | undefined {
     if (!ONCE.has(field.name)) continue
     const first = seen.get(field.name)
     if (!first) seen.set(field.name, field)
-    else if (doubled.length < MAX_TWINS && sameText(first.value) === sameText(field.value)) doubled.push(field)
+    else if (doubled.length < MAX_TWINS && isSame(text, first, field)) doubled.push(field)
     else return { problem: `the field ${nameOf(text, field)} occurs more than once` }
   }
   const [first] = doubled
@@ -124,8 +125,29 @@ function twins({ text, fields }: WrittenHeader): HeaderCorrection | undefined {
   return { edits, corrected: `the second field ${nameOf(text, first)} was removed` }
 }
 
-function sameText(value: string): string {
-  return value.replace(/[ \t]+/g, ' ')
+const ADDRESSES = new Set(['to', 'cc', 'reply-to', 'sender'])
+const CASELESS = new Set(['mime-version', TRANSFER_ENCODING])
+
+/** Whether two fields say the same: PHP's mail() writes `To: a@b.example` above a script's `To: <a@b.example>`. */
+function isSame(text: string, one: HeaderField, other: HeaderField): boolean {
+  const [first, second] = [one, other].map(({ name, start, end }) => sameText(text.slice(start + name.length, end)))
+  if (first === second) return true
+  if (CASELESS.has(one.name)) return first?.toLowerCase() === second?.toLowerCase()
+  return ADDRESSES.has(one.name) && addressesIn(one.value) === addressesIn(other.value)
+}
+
+/** With the colon. */
+function sameText(written: string): string {
+  return written
+    .replace(/\s+/g, ' ')
+    .replace(/^ ?: ?/, ':')
+    .trimEnd()
+}
+
+function addressesIn(value: string): string {
+  const { mailboxes, plain } = readMailboxes(value)
+  // Text that is not a plain list is like itself only.
+  return plain ? mailboxes.map(({ email }) => email.toLowerCase()).join() : value
 }
 
 /** RFC 2045 6.1. An unknown one stays. */
@@ -174,7 +196,7 @@ function longLines({ text, fields }: WrittenHeader): HeaderCorrection | undefine
   return first && { edits, corrected: `the header ${nameOf(text, first)} was folded` }
 }
 
-/** As written. */
+/** As written; its beginning. */
 function nameOf(text: string, { name, start }: HeaderField): string {
-  return text.slice(start, start + name.length)
+  return text.slice(start, start + Math.min(name.length, 60))
 }

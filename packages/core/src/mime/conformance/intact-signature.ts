@@ -22,7 +22,8 @@ function isHashOf(body: Buffer, signature: string): boolean {
       return [name.trim(), value.join('=').replace(/[ \t]+/g, '')]
     }),
   )
-  const [algorithm = '', canonicalization = '', length] = [tags.get('a'), tags.get('c'), tags.get('l')]
+  const [algorithm = '', canonicalization = ''] = [tags.get('a'), tags.get('c')].map((tag) => tag?.toLowerCase())
+  const length = tags.get('l')
   if (
     !/^[a-z0-9]+-sha(?:1|256)$/.test(algorithm) ||
     !/^(?:(?:simple|relaxed)(?:\/(?:simple|relaxed))?)?$/.test(canonicalization)

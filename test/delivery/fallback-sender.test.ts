@@ -1,14 +1,15 @@
-import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import t from 'tap'
 import { startSink } from '../helpers/sink.ts'
 import { until } from '../helpers/until.ts'
 import { openSession, queueId } from '../relay/session.ts'
 import { startOutbox } from './outbox.ts'
+import { trackedOf } from './tracked.ts'
 
 const ADVICE = '; send as an active domain, or set fallbackSender of the account'
 const sink = await startSink(t)
 const outbox = await startOutbox(t, { DELIVERY: `smtp://127.0.0.1:${sink.port}` })
 const { service, sender } = outbox
+const { copy, verdict } = trackedOf(outbox, sink)
 await service.openRelay()
 const { domain, accountId } = sender
 const BY = { keyId: null, address: null }
@@ -23,16 +24,8 @@ async function submit(mailFrom: string, fields: string): Promise<string> {
 }
 
 async function arrived(reply: string): Promise<{ data: string; signed: string }> {
-  const id = queueId(reply)
-  await outbox.inState(id, 'delivered')
-  const found = sink.messages.find(({ data }) => data.includes(id))
-  if (!found) throw new Error(`${id} did not arrive`)
-  const { dns } = await service.core.domains.show(domain)
-  const { results } = await dkimVerify(found.data, {
-    resolver: async (name) => [[dns.find(({ host }) => host === name)?.value ?? '']],
-  })
-  const signed = results.map(({ signingDomain, status }) => `${status.result} ${signingDomain}`).join()
-  return { data: found.data.toString(), signed }
+  const { data } = await copy(queueId(reply))
+  return { data: data.toString(), signed: await verdict(sender, data) }
 }
 
 t.test('without one, the 550 names the domain, the setting, and the other remedy', async (t) => {

@@ -1,13 +1,14 @@
-import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import t from 'tap'
 import { startSink } from '../helpers/sink.ts'
 import { openSession, queueId } from '../relay/session.ts'
 import { startOutbox } from './outbox.ts'
+import { trackedOf } from './tracked.ts'
 
 const ADVICE = '; send as an active domain, or set fallbackSender of the account'
 const sink = await startSink(t)
 const outbox = await startOutbox(t, { DELIVERY: `smtp://127.0.0.1:${sink.port}` })
 const { service, sender } = outbox
+const { copy, verdict } = trackedOf(outbox, sink)
 await service.openRelay()
 const { domain } = sender
 const { accountId: strangerId } = await service.makeSender()
@@ -28,19 +29,8 @@ interface Arrived {
 
 /** The message as it was on the wire, and the domain of its valid signature. */
 async function arrived(reply: string): Promise<Arrived> {
-  const id = queueId(reply)
-  await outbox.inState(id, 'delivered')
-  const found = sink.messages.find(({ data }) => data.includes(id))
-  if (!found) throw new Error(`${id} did not arrive`)
-  const { dns } = await service.core.domains.show(domain)
-  const { results } = await dkimVerify(found.data, {
-    resolver: async (name) => [[dns.find(({ host }) => host === name)?.value ?? '']],
-  })
-  return {
-    mailFrom: found.from,
-    data: found.data.toString(),
-    signed: results.map(({ signingDomain, status }) => `${status.result} ${signingDomain}`).join(),
-  }
+  const { data, from } = await copy(queueId(reply))
+  return { mailFrom: from, data: data.toString(), signed: await verdict(sender, data) }
 }
 
 t.test('a notice from a host below an active domain is sent as it is, signed by the domain', async (t) => {

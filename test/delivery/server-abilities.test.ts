@@ -99,7 +99,8 @@ const EIGHT_BIT_BODIES: readonly (readonly [what: string, message: string, note:
   ],
   [
     'a part of a multipart',
-    `MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\nprolog ü\r\n--b\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Description: Köln\r\n\r\n${UMLAUTS}\r\n--b--\r\n`,
+    `MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\nprolog ü\r\n--b\r\n` +
+      `Content-Type: text/plain; charset=utf-8\r\nContent-Description: Köln\r\n\r\n${UMLAUTS}\r\n--b--\r\n`,
     'part 1 was encoded',
     UMLAUTS,
   ],
@@ -117,7 +118,9 @@ for (const [what, message, note, text] of EIGHT_BIT_BODIES) {
   })
 }
 
-const ATTACHMENT = `--b\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\nContent-Disposition: attachment; filename="#"\r\n\r\nHällo\r\n--b--\r\n`
+const ATTACHMENT =
+  '--b\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n' +
+  'Content-Disposition: attachment; filename="#"\r\n\r\nHällo\r\n--b--\r\n'
 
 for (const [what, name, found] of [
   ['in UTF-8', 'Fähre.txt', 'Fähre.txt'],
@@ -146,7 +149,9 @@ t.test('text with encoded words, and a comment in a date, are written in ASCII',
 
 t.test('a report stays one that programs read', async (t) => {
   const report = `Reporting-MTA: dns; a.example\r\n\r\nDiagnostic-Code: smtp; 550 für ${'x '.repeat(600)}\r\n`
-  const message = `${ASCII}Subject: s\r\nMIME-Version: 1.0\r\nContent-Type: multipart/report; report-type=delivery-status; boundary=b\r\n\r\n--b\r\n\r\nx\r\n--b\r\nContent-Type: message/delivery-status\r\n\r\n${report}\r\n--b--\r\n`
+  const message =
+    `${ASCII}Subject: s\r\nMIME-Version: 1.0\r\nContent-Type: multipart/report; report-type=delivery-status; boundary=b\r\n\r\n` +
+    `--b\r\n\r\nx\r\n--b\r\nContent-Type: message/delivery-status\r\n\r\n${report}\r\n--b--\r\n`
   const { data } = await read(t, await sent(t, NOTHING, message, ' BODY=8BITMIME'))
   t.match(
     data.toString('latin1'),

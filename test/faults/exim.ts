@@ -1,8 +1,10 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePorts } from '../helpers/ports.ts'
+import { until } from '../helpers/until.ts'
 
 /** Debian's exim4-daemon-light, which cannot be installed beside Postfix: unpacked, with EXIM as the path of its program. */
 export const EXIM = process.env.EXIM ?? '/usr/sbin/exim4'
@@ -10,6 +12,21 @@ export const EXIM = process.env.EXIM ?? '/usr/sbin/exim4'
 export interface Relay {
   readonly port: number
   readonly stop: () => Promise<void>
+}
+
+/** A transport to a server on this host. */
+export const transportTo = (name: string, port: number): string => `${name}:
+  driver = smtp
+  port = ${port}
+  allow_localhost
+  hosts_avoid_tls = *
+`
+
+function isListening(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(true))
+    socket.once('error', () => resolve(false)).once('connect', () => socket.destroy())
+  })
 }
 
 /** Starts Exim on a port of its own, with a queue of its own. `settings`: the rest of its configuration, routers and transports among it. */
@@ -36,7 +53,7 @@ ${settings}`,
   // Refuses the configuration, or says which library is missing, before a test waits for mail.
   execFileSync(EXIM, ['-C', config, '-bV'])
   const daemon = spawn(EXIM, ['-C', config, '-bdf', '-q3s'], { stdio: 'ignore' })
-  await new Promise((resolve) => setTimeout(resolve, 2000))
+  await until('Exim to listen', () => isListening(port))
   return {
     port,
     async stop() {

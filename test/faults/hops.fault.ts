@@ -10,7 +10,7 @@ import { corpusPath } from '../helpers/corpora.ts'
 import { startSink } from '../helpers/sink.ts'
 import { until } from '../helpers/until.ts'
 import { openSession, queueId } from '../relay/session.ts'
-import { EXIM, startExim } from './exim.ts'
+import { EXIM, startExim, transportTo } from './exim.ts'
 import { oddMessages } from './odd-messages.ts'
 
 const ODD = Number(process.env.ODD ?? 500)
@@ -32,12 +32,7 @@ all:
   route_list = * 127.0.0.1
   self = send
 begin transports
-to_sink:
-  driver = smtp
-  port = ${sink}
-  allow_localhost
-  hosts_avoid_tls = *
-begin retry
+${transportTo('to_sink', sink)}begin retry
 * * F,1h,3s
 `
 

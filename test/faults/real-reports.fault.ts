@@ -5,7 +5,7 @@ import { startOutboxProcess } from '../delivery/outbox.ts'
 import { freePorts } from '../helpers/ports.ts'
 import { startSink } from '../helpers/sink.ts'
 import { until } from '../helpers/until.ts'
-import { EXIM, type Relay, startExim } from './exim.ts'
+import { EXIM, type Relay, startExim, transportTo } from './exim.ts'
 
 /** What the next server answers to a recipient; that of `spam` after the message. */
 const REPLIES: Readonly<Record<string, string>> = {
@@ -145,17 +145,7 @@ others:
   self = send
 
 begin transports
-to_returns:
-  driver = smtp
-  port = ${returns}
-  allow_localhost
-  hosts_avoid_tls = *
-to_sink:
-  driver = smtp
-  port = ${sink}
-  allow_localhost
-  hosts_avoid_tls = *
-
+${transportTo('to_returns', returns)}${transportTo('to_sink', sink)}
 begin retry
 * * F,25s,3s
 `

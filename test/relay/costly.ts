@@ -323,6 +323,10 @@ export const COSTLY: readonly Costly[] = [
   { what: 'many folds', make: (octets) => mail(`X-A: a\r\n${times(' \r\n', octets)}`) },
   { what: 'fields with a blank behind the name', make: (octets) => mail(times('a :\r\n', octets)) },
   { what: 'doubled fields', make: (octets) => mail(times('Date:\r\n', octets)) },
+  {
+    what: 'a long list, doubled by short ones',
+    make: (octets) => mail(folded('To', times('a@b.example,', octets)) + 'To: a@b.example\r\n'.repeat(10)),
+  },
   ...['X-A', 'References', 'Subject'].flatMap((name): Costly[] => [
     { what: `a line of words in ${name}`, make: (octets) => mail(`${name}: ${times('a ', octets)}\r\n`) },
     { what: `a line of one word in ${name}`, make: (octets) => mail(`${name}: ${times('a', octets)}\r\n`) },

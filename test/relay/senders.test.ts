@@ -34,7 +34,9 @@ for (const from of FOREIGN) {
     const reply = await client.command(`MAIL FROM:<${from}> SMTPUTF8`)
     t.match(
       reply,
-      /^550 5\.7\.1 Sender domain not active: (MAIL FROM has no valid address|[a-z0-9.-]+ in MAIL FROM; send as an active domain, or set fallbackSender of the account)$/,
+      new RegExp(
+        `^550 5\\.7\\.1 Sender domain not active: (MAIL FROM has no valid address|[a-z0-9.-]+ in MAIL FROM${ADVICE})$`,
+      ),
     )
     t.match(await client.command(LENA), /^503 /)
   })

@@ -20,6 +20,11 @@ function multipart(kind: string, ...parts: string[]): string {
   return `MIME-Version: 1.0\r\nContent-Type: multipart/${kind}; boundary=b\r\n\r\n${parts.map((part) => `--b\r\n${part}\r\n`).join('')}--b--\r\n`
 }
 
+/** A part: its fields, and its content. */
+function part(content: string, ...fields: string[]): string {
+  return `${fields.map((field) => `${field}\r\n`).join('')}\r\n${content}`
+}
+
 const SMALL = 'Content-Type: text/plain\r\n\r\nsmall'
 
 const SIGNATURE = 'Content-Type: application/pgp-signature\r\n\r\n-----BEGIN PGP SIGNATURE-----\r\n'
@@ -74,7 +79,12 @@ const ENCODED: readonly Encoded[] = [
     message: multipart(
       'mixed',
       SMALL,
-      `Content-Type: application/pdf; name=a.pdf\r\nContent-Transfer-Encoding: base64\r\nContent-Disposition: attachment; filename=a.pdf\r\n\r\n${FILE.toString('base64')}`,
+      part(
+        FILE.toString('base64'),
+        'Content-Type: application/pdf; name=a.pdf',
+        'Content-Transfer-Encoding: base64',
+        'Content-Disposition: attachment; filename=a.pdf',
+      ),
     ),
     corrected: 'part 2 was encoded',
     read: ({ attachments: [file] }) => [file?.filename, file?.contentType, file?.content.equals(FILE)],
@@ -95,7 +105,10 @@ const ENCODED: readonly Encoded[] = [
     what: 'two parts of three levels',
     message: multipart(
       'mixed',
-      `Content-Type: multipart/alternative; boundary=c\r\n\r\n--c\r\nContent-Type: text/plain\r\n\r\n${LONG}\r\n--c\r\nContent-Type: text/html\r\n\r\n${LONG_HTML}\r\n--c--\r\n`,
+      part(
+        `--c\r\n${part(LONG, 'Content-Type: text/plain')}\r\n--c\r\n${part(LONG_HTML, 'Content-Type: text/html')}\r\n--c--\r\n`,
+        'Content-Type: multipart/alternative; boundary=c',
+      ),
       SMALL,
     ),
     corrected: '2 parts were encoded',
@@ -133,7 +146,13 @@ const ENCODED: readonly Encoded[] = [
     message: multipart(
       'mixed',
       SMALL,
-      `Content-Type: text/csv; name=a.csv\r\nContent-Transfer-Encoding: 7bit\r\nContent-Description: ${'word '.repeat(300)}end\r\nContent-Disposition: attachment; filename=a.csv\r\n\r\n${LONG}`,
+      part(
+        LONG,
+        'Content-Type: text/csv; name=a.csv',
+        'Content-Transfer-Encoding: 7bit',
+        `Content-Description: ${'word '.repeat(300)}end`,
+        'Content-Disposition: attachment; filename=a.csv',
+      ),
     ),
     corrected: 'part 2 was encoded',
     read: ({ attachments: [file] }) => [file?.filename, file?.content.toString()],
@@ -225,7 +244,7 @@ const REFUSED: readonly (readonly [what: string, message: string, problem: strin
   [
     'a part with a long field without a blank',
     multipart('mixed', `Content-Type: text/plain; name=${'x'.repeat(1000)}\r\n\r\na`),
-    'a line that cannot be written, "Content-Type", is in the header of part 1',
+    'the line "Content-Type" cannot be corrected in the header of part 1',
   ],
 ]
 

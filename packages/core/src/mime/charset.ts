@@ -122,7 +122,8 @@ function decoderOf(name: string): TextDecoder | undefined {
   }
 }
 
-function isAscii(text: string): boolean {
+/** Whether text, or octets as one character each, is ASCII. */
+export function isAscii(text: string): boolean {
   return /^[\x00-\x7f]*$/.test(text)
 }
 

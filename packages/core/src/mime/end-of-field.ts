@@ -1,3 +1,8 @@
+/** Returns the fields of a header with their folded lines (RFC 5322 2.2.3) and line ends. */
+export function splitFields(head: string): string[] {
+  return head.split(/(?<=\r\n)(?![ \t])/)
+}
+
 /** Returns the end of the header field that begins at `start`, including its folded lines (RFC 5322 2.2.3) and the line end. */
 export function endOfField(head: string, start: number): number {
   let end = start

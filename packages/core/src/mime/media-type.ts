@@ -34,6 +34,11 @@ export function essenceOf(written: string): string {
   return (end === -1 ? written : written.slice(0, end)).trim().toLowerCase()
 }
 
+/** Returns the `type/subtype` that a field begins with, in lower case, whatever follows it; undefined if there is none. */
+export function leadingEssence(written: string): string | undefined {
+  return /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}/.exec(written)?.[0].toLowerCase()
+}
+
 /**
  * Formats parameters for a header field (`method=REQUEST`), quoted if necessary, without those that the service sets
  * itself.

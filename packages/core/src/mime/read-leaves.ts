@@ -1,4 +1,5 @@
 import { type HeaderFields, headerFields } from './header-fields.ts'
+import { leadingEssence } from './media-type.ts'
 import { parameterText } from './parameters.ts'
 import { parametersIn, partsOf } from './read.ts'
 import { decodeOctets, decodeText } from './read-parts.ts'
@@ -69,7 +70,7 @@ class Walk {
     const { end: headEnd, bodyStart } = headOf(this.#octets, start, end)
     const fields = headerFields(this.#octets.subarray(start, headEnd))
     const contentType = (fields.get('content-type') ?? '').slice(0, MAX_FIELD_LENGTH)
-    const type = typeOf(contentType)
+    const type = leadingEssence(contentType) ?? 'text/plain'
     const boundary = type.startsWith('multipart/') ? parametersIn(contentType).get('boundary') : undefined
     const before = this.#parts
     const isSearched = boundary !== undefined && depth < MAX_DEPTH && this.#searched < MAX_SEARCHED
@@ -102,10 +103,6 @@ class Walk {
         decodeText(read(limit), parameterText(parametersIn(contentType), 'charset') ?? '').replaceAll('\r\n', '\n'),
     }
   }
-}
-
-function typeOf(contentType: string): string {
-  return /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}/.exec(contentType)?.[0].toLowerCase() ?? 'text/plain'
 }
 
 const EMPTY_LINE = Buffer.from('\r\n\r\n')

@@ -22,7 +22,7 @@ export const MAX_HEADER = 512 * 1024
 
 /**
  * Splits the header of a message. This takes a microsecond; a MIME parser takes half a millisecond. The header ends at the first
- * empty line (RFC 5322 2.1). The first line before it that is not a field is in `strays`: some readers end the header at such a line.
+ * empty line (RFC 5322 2.1). The first line before it that is not a field is the `stray`: some readers end the header at such a line.
  *
  * Throws messageMalformed for a header larger than {@link MAX_HEADER}, and for one that begins with a continuation line.
  */
@@ -36,18 +36,18 @@ export function* splitHeader(message: Buffer): Stoppable<SplitMessage> {
     throw new ServiceError('messageMalformed', { values: { problem: 'the header begins with a continuation line' } })
   }
   const fields: Field[] = []
-  const strays: { start: number; end: number }[] = []
+  let stray: { start: number; end: number } | undefined
   let start = 0
   for (let line = 1; start < headEnd; line++) {
     const end = endOfField(text, start)
     const nameEnd = endOfName(text, start)
     const colon = nameEnd === start ? -1 : pastBlanks(text, nameEnd)
     if (text.charCodeAt(colon) === COLON) fields.push(new HeaderField(text, { start, nameEnd, colon, end }))
-    else if (strays.length === 0) strays.push({ start, end })
+    else stray ??= { start, end }
     start = end
     if (line % FIELDS === 0) yield
   }
-  return { text, fields, strays, bodyStart: empty === -1 ? headEnd : headEnd + 2 }
+  return { text, fields, stray, bodyStart: empty === -1 ? headEnd : headEnd + 2 }
 }
 
 export function headerTooLarge(): ServiceError {

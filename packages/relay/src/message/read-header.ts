@@ -93,14 +93,15 @@ function* correctedHeader(received: Buffer, domain: string | undefined): Stoppab
   const receivedBodyStart = split.bodyStart
   checkHops(split.fields)
   yield
+  let kept = keptOf(split)
   for (const rule of HEADER_RULES) {
-    // Fields that are removed may be as their sender likes.
-    const found = rule(split.fields.some(isRemoved) ? { ...split, fields: split.fields.filter(isKept) } : split)
+    const found = rule(kept)
     yield
     if (!found) continue
     if ('problem' in found) throw new ServiceError('messageMalformed', { values: { problem: found.problem } })
     first = edited(first, found.edits)
     split = yield* splitHeader(first)
+    kept = keptOf(split)
     corrections.push(found.corrected)
   }
   const repair = repaired(first, split.fields, domain)
@@ -112,8 +113,9 @@ function* correctedHeader(received: Buffer, domain: string | undefined): Stoppab
   return { first, split, receivedBodyStart, corrections }
 }
 
-function isKept(field: Field): boolean {
-  return !isRemoved(field)
+/** Fields that are removed may be as their sender likes. */
+function keptOf(split: SplitMessage): SplitMessage {
+  return { ...split, fields: split.fields.filter((field) => !isRemoved(field)) }
 }
 
 function checkHops(fields: readonly Field[]): void {

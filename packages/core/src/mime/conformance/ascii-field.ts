@@ -1,11 +1,12 @@
 import { isUtf8 } from 'node:buffer'
 import { parseAddress } from '../address.ts'
+import { isAscii } from '../charset.ts'
 import { fileNameParameter, mailboxField, ownField, rawField } from '../header.ts'
 import { readMailboxes } from '../mailboxes.ts'
 import { parameterText } from '../parameters.ts'
 import { parametersIn, unreadIn } from '../read.ts'
 import { readable } from '../words.ts'
-import { STRUCTURED } from './folding.ts'
+import { isStructured } from './folding.ts'
 
 /** Octets of the longest field that is written again. */
 const MAX_LENGTH = 32 * 1024
@@ -31,7 +32,7 @@ export function asciiField(field: string, { fallback }: { readonly fallback?: st
   if (!isAscii(name)) return undefined
   if (ADDRESSES.test(name)) return asciiAddresses(name, value)
   if (PARAMETERS.test(name)) return asciiParameters(name, value)
-  if (!STRUCTURED.test(name.toLowerCase())) return ownField(name, readable(value))
+  if (!isStructured(name)) return ownField(name, readable(value))
   const bare = value.replace(/\([^()]*\)/g, (comment) => (isAscii(comment) ? comment : '')).trim()
   return isAscii(bare) && bare !== '' ? rawField(name, bare) : undefined
 }
@@ -45,10 +46,6 @@ function asciiAddresses(name: string, value: string): string | undefined {
     address && !address.utf8 ? [{ name, address: address.text }] : [],
   )
   return ascii.length === written.length ? mailboxField(name, ascii) : undefined
-}
-
-function isAscii(text: string): boolean {
-  return /^[\x00-\x7f]*$/.test(text)
 }
 
 /** Undefined if a part of it would be lost. */

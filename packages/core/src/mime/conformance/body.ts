@@ -1,8 +1,10 @@
 import { isAscii, isUtf8 } from 'node:buffer'
+import { splitFields } from '../end-of-field.ts'
 import { fileNameParameter } from '../header.ts'
+import { leadingEssence } from '../media-type.ts'
 import { parameterText } from '../parameters.ts'
 import { Heads, MAX_DEPTH, MAX_PARTS, type PartHead, parametersIn, parseField, partsOf } from '../read.ts'
-import { encodeTransfer, readQuotedPrintable } from '../transfer.ts'
+import { encodeTransfer, readQuotedPrintable, transferEncodingOf } from '../transfer.ts'
 import { asciiField } from './ascii-field.ts'
 import { type Edit, edited } from './edits.ts'
 import { folded, hasLongLine } from './folding.ts'
@@ -143,13 +145,13 @@ class Walk {
 
   /** The fields of a part's header, corrected if they have a fault; a text names the one that cannot be. */
   #fields(start: number, end: number, haveFault: boolean): readonly string[] | string {
-    const fields = this.#message.toString('latin1', start, end).split(/(?<=\r\n)(?![ \t])/)
+    const fields = splitFields(this.#message.toString('latin1', start, end))
     if (!haveFault) return fields
     const written: string[] = []
     for (const field of fields) {
       const ascii = this.#rules.sevenBit ? asciiField(field, { fallback: 'windows-1252' }) : field
       const text = ascii !== undefined && hasLongLine(ascii) ? folded(ascii)?.text : ascii
-      if (text === undefined) return `a line that cannot be written, "${shownName(field)}", is in the header`
+      if (text === undefined) return `the line "${shownName(field)}" cannot be corrected in the header`
       written.push(text)
     }
     return written
@@ -174,18 +176,16 @@ class Walk {
   #leaf(part: Part, fault: string): string | undefined {
     const { head, end } = part
     const body = this.#message.subarray(head.bodyStart, end)
-    const meant = meantEncoding(head.fields.find(({ name }) => name === ENCODING)?.value ?? '')
-    if (meant === 'base64') this.#write(part, brokenBase64(body), meant)
-    else if (meant === 'quoted-printable') {
-      this.#write(part, encodeTransfer(readQuotedPrintable(body).toString('latin1'), meant, this.#rules).octets, meant)
-    } else if (['', '7bit', '8bit', 'binary'].includes(meant)) {
-      const encoding = part.type.startsWith('text/') && !isMostlyEncoded(body) ? 'quoted-printable' : 'base64'
-      this.#write(part, encodeTransfer(body.toString('latin1'), encoding, this.#rules).octets, encoding)
-    } else return `${part.name}, whose Content-Transfer-Encoding is unknown, ${fault}`
-    return undefined
+    const meant = transferEncodingOf(meantEncoding(head.fields.find(({ name }) => name === ENCODING)?.value ?? ''))
+    if (!meant) return `${part.name}, whose Content-Transfer-Encoding is unknown, ${fault}`
+    if (meant === 'base64') return this.#write(part, brokenBase64(body), meant)
+    const text = (meant === 'identity' ? body : readQuotedPrintable(body)).toString('latin1')
+    const isBase64 = meant === 'identity' && (!part.type.startsWith('text/') || isMostlyEncoded(body))
+    const encoding = isBase64 ? 'base64' : 'quoted-printable'
+    return this.#write(part, encodeTransfer(text, encoding, this.#rules).octets, encoding)
   }
 
-  #write(part: Part, octets: Buffer, encoding: string): void {
+  #write(part: Part, octets: Buffer, encoding: string): undefined {
     const { head, end, fields, type, parameters } = part
     const body = this.#message.subarray(head.bodyStart, end)
     this.#encoded.push(part.name)
@@ -233,8 +233,7 @@ function typeOf(
   const read = parseField(fields, TYPE, byDefault)
   if (read) return read
   const written = types[0]?.value.slice(0, MAX_LINE) ?? ''
-  const value = /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}/.exec(written)?.[0].toLowerCase() ?? byDefault
-  return { value, parameters: parametersIn(written) }
+  return { value: leadingEssence(written) ?? byDefault, parameters: parametersIn(written) }
 }
 
 function isNamed(field: string, name: string): boolean {

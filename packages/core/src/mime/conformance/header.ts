@@ -1,4 +1,5 @@
 import { parseDomain } from '../address.ts'
+import { isAscii } from '../charset.ts'
 import { readMailboxes } from '../mailboxes.ts'
 import type { Edit } from './edits.ts'
 import { folded, hasLongLine, MAX_ENCODED } from './folding.ts'
@@ -19,8 +20,8 @@ export interface HeaderField {
 export interface WrittenHeader {
   readonly text: string
   readonly fields: readonly HeaderField[]
-  /** Lines that are not fields, with those that continue them. */
-  readonly strays: readonly Pick<HeaderField, 'start' | 'end'>[]
+  /** The first line that is not a field, with those that continue it. */
+  readonly stray: Pick<HeaderField, 'start' | 'end'> | undefined
 }
 
 /** Corrections in a header, and the words for them; `problem` names one that is impossible. */
@@ -47,6 +48,8 @@ const [TRANSFER_ENCODING, FROM] = ['content-transfer-encoding', 'from']
 /** Corrections of one kind in a header, and doubled fields, which are compared; more take too long. */
 const [MAX_EDITS, MAX_TWINS] = [1000, 10]
 const [MAX_ENCODING, MAX_DOMAIN] = [100, 255]
+/** Octets of two fields that are compared by what they say. */
+const MAX_COMPARED = 8192
 /** Those of nearly all messages. */
 const STANDARD = new Set(['7bit', '8bit', 'base64', 'quoted-printable', 'binary'])
 
@@ -68,15 +71,13 @@ export const HEADER_RULES: readonly HeaderRule[] = [
 ]
 
 /** RFC 4155: the first line of a message in a mailbox file. */
-function lineOfMbox({ text, strays }: WrittenHeader): HeaderCorrection | undefined {
-  const [first] = strays
-  if (first?.start !== 0 || !text.startsWith('From ')) return undefined
-  return { edits: [{ ...first, text: '' }], corrected: 'the line From of a mailbox file was removed' }
+function lineOfMbox({ text, stray }: WrittenHeader): HeaderCorrection | undefined {
+  if (stray?.start !== 0 || !text.startsWith('From ')) return undefined
+  return { edits: [{ ...stray, text: '' }], corrected: 'the line From of a mailbox file was removed' }
 }
 
 /** RFC 5322 2.2. Some readers end the header at such a line. */
-function strayLines({ text, strays }: WrittenHeader): HeaderCorrection | undefined {
-  const [stray] = strays
+function strayLines({ text, stray }: WrittenHeader): HeaderCorrection | undefined {
   if (!stray) return undefined
   const line = text.slice(0, stray.start).split('\r\n').length
   return { problem: `line ${line} of the header is not a header field` }
@@ -130,9 +131,15 @@ const CASELESS = new Set(['mime-version', TRANSFER_ENCODING])
 
 /** Whether two fields say the same: PHP's mail() writes `To: a@b.example` above a script's `To: <a@b.example>`. */
 function isSame(text: string, one: HeaderField, other: HeaderField): boolean {
-  const [first, second] = [one, other].map(({ name, start, end }) => sameText(text.slice(start + name.length, end)))
+  const [as, like] = [one, other].map(({ name, start, end }) => text.slice(start + name.length, end)) as [
+    string,
+    string,
+  ]
+  if (as === like) return true
+  if (as.length + like.length > MAX_COMPARED) return false
+  const [first, second] = [sameText(as), sameText(like)]
   if (first === second) return true
-  if (CASELESS.has(one.name)) return first?.toLowerCase() === second?.toLowerCase()
+  if (CASELESS.has(one.name)) return first.toLowerCase() === second.toLowerCase()
   return ADDRESSES.has(one.name) && addressesIn(one.value) === addressesIn(other.value)
 }
 
@@ -164,12 +171,12 @@ function transferEncoding({ text, fields }: WrittenHeader): HeaderCorrection | u
 /** RFC 5890: From is on an active domain, which needs no SMTPUTF8. */
 function uLabels({ text, fields }: WrittenHeader): HeaderCorrection | undefined {
   const field = fields.find(({ name }) => name === FROM)
-  if (!field || /^[\x00-\x7f]*$/.test(field.value)) return undefined
+  if (!field || isAscii(field.value)) return undefined
   const domain = field.value.slice(field.value.lastIndexOf('@') + 1).replace(/>$/, '')
-  const ascii = domain.length > MAX_DOMAIN || /^[\x00-\x7f]*$/.test(domain) ? undefined : parseDomain(domain)
+  const ascii = domain.length > MAX_DOMAIN || isAscii(domain) ? undefined : parseDomain(domain)
   if (ascii === undefined) return undefined
   const written = Buffer.from(domain).toString('latin1')
-  const start = text.lastIndexOf(written, field.end)
+  const start = text.lastIndexOf(written, field.end - written.length)
   if (start < field.start) return undefined
   return {
     edits: [{ start, end: start + written.length, text: ascii }],

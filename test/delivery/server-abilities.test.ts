@@ -140,6 +140,19 @@ for (const [what, name, found] of [
   })
 }
 
+t.test('a file without content keeps its name, also one that is not in UTF-8', async (t) => {
+  const header = `${ASCII}Subject: s\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n`
+  const file =
+    '--b\r\nContent-Type: text/plain\r\nContent-Disposition: attachment; filename="F\xe4hre.txt"\r\n\r\n--b--\r\n'
+  const host = await internet.host(t, { extensions: NOTHING })
+  const client = await openSession(t, service, sender)
+  await client.begin(desk, `lena@${internet.domain([host])}`)
+  const id = queueId(await client.finish(Buffer.from(header + file, 'latin1')))
+  const { data, mail } = await read(t, { host, id })
+  t.match(data.toString('latin1'), /^[\x00-\x7f]*$/)
+  t.match(mail.attachments, [{ filename: 'Fähre.txt', size: 0 }])
+})
+
 t.test('text with encoded words, and a comment in a date, are written in ASCII', async (t) => {
   const header = `${ASCII}Date: Sun, 29 Nov 2026 10:00:00 +0100 (Mitteleuropäische Zeit)\r\nSubject: Re: =?iso-8859-1?Q?F=E4hre?= für dich\r\n`
   const { data, mail } = await read(t, await sent(t, EIGHT_BIT, `${header}\r\nhello\r\n`))

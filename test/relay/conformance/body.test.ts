@@ -208,6 +208,28 @@ for (const { what, message, corrected, read, found } of ENCODED) {
   })
 }
 
+for (const [what, message] of [
+  [
+    'text before the parts',
+    multipart('mixed', SMALL).replace('\r\n\r\n--b', `\r\n\r\n${'y'.repeat(76 * 14)}--b\r\n--b`),
+  ],
+  [
+    'quoted-printable',
+    multipart(
+      'mixed',
+      SMALL,
+      part(`=2D-b\r\n${LONG}`, 'Content-Type: text/plain', 'Content-Transfer-Encoding: quoted-printable'),
+    ),
+  ],
+] as const) {
+  t.test(`a piece of ${what} does not become a delimiter`, async (t) => {
+    const client = await openSession(t, service, sender)
+    const { text } = await accepted(service, await client.submit(desk, 'lena@harbor.example', `${HEADER}${message}`))
+    const delimiters = (written: string): number => written.split(/^--b/m).length - 1
+    t.equal(delimiters(text), delimiters(message))
+  })
+}
+
 for (const length of [998, 999]) {
   t.test(`a line of ${length} characters ${length > 998 ? 'is encoded' : 'stays as it is'}`, async (t) => {
     const client = await openSession(t, service, sender)

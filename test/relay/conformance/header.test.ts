@@ -140,6 +140,13 @@ for (const { written, corrected, sent, read, found } of CORRECTED) {
   })
 }
 
+t.test('all headers that were folded are named', async (t) => {
+  const client = await openSession(t, service, sender)
+  const header = `${TO}Subject: ${WORDS}\r\nReferences: ${IDS.join(' ')}\r\n`
+  const reply = await client.submit(desk, 'lena@harbor.example', `${COMMON}${header}\r\nhello\r\n`)
+  t.match(reply, '(the headers Subject, References were folded)')
+})
+
 t.test('several corrections are named together', async (t) => {
   const client = await openSession(t, service, sender)
   const header = `To : lena@harbor.example\r\nTo: lena@harbor.example\r\nSubject: s\r\n`

@@ -186,7 +186,7 @@ function uLabels({ text, fields }: WrittenHeader): HeaderCorrection | undefined 
 
 function longLines({ text, fields }: WrittenHeader): HeaderCorrection | undefined {
   const edits: Edit[] = []
-  let first: HeaderField | undefined
+  const names: string[] = []
   let encodable = MAX_ENCODED
   for (const field of fields) {
     const { start, end } = field
@@ -198,9 +198,14 @@ function longLines({ text, fields }: WrittenHeader): HeaderCorrection | undefine
       }
     edits.push({ start, end, text: short.text })
     if (short.isEncoded) encodable -= end - start
-    first ??= field
+    names.push(nameOf(text, field))
   }
-  return first && { edits, corrected: `the header ${nameOf(text, first)} was folded` }
+  const [name, second] = names
+  if (name === undefined) return undefined
+  return {
+    edits,
+    corrected: second === undefined ? `the header ${name} was folded` : `the headers ${names.join(', ')} were folded`,
+  }
 }
 
 /** As written; its beginning. */

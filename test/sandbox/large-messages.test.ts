@@ -53,7 +53,10 @@ t.test('a message that takes too much to read says so on its page, and is had ra
   const entry = await sandbox.store(t, message)
   const page = await ask(`/view/${entry.id}`)
   t.equal(page.status, 200)
-  t.match(await page.text(), `Cannot show this message: parsing takes too much memory. ${linkTo(entry)}`)
+  const text = await page.text()
+  // Which of its two limits is met first depends on the machine.
+  t.match(text, /Cannot show this message: parsing takes too (much memory|long)\./)
+  t.match(text, linkTo(entry))
   const shown = await (await ask(`/messages/${entry.id}`)).json()
   t.strictSame(shown, { ...entry, headers: [], text: null, html: null, attachments: [] })
   const html = await ask(`/messages/${entry.id}/html`)

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { type InheritedSockets, listen, measure, NO_SOCKETS, type SocketName, stopListening } from '@postrider/core'
 import type { RelayConnection, RelayServer } from './connection.ts'
 
@@ -112,10 +113,6 @@ async function closeServer(server: RelayServer): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   for (const connection of server.connections) (connection as RelayConnection).sayGoodbye()
   await Promise.race([closed, pause(CLOSE_SOCKET_MS)])
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
 function isIdle(connection: RelayConnection): boolean {

@@ -46,6 +46,7 @@ import { createExports, type Exports } from './reporting/exports/index.ts'
 import { createFailures, type Failures } from './reporting/failures/index.ts'
 import { createServiceFigures } from './reporting/service-figures.ts'
 import { createStats, rollUp, type Stats } from './reporting/statistics/index.ts'
+import { createNotificationMail, type NotificationMail } from './reporting/status-notifications/index.ts'
 import { createTlsReports, type TlsReports } from './reporting/tls-reports/index.ts'
 import { createWebhooks, type Webhooks } from './reporting/webhooks/index.ts'
 import { SEALED_WEBHOOK_COLUMNS } from './reporting/webhooks/sealing.ts'
@@ -85,6 +86,7 @@ export interface Core {
   readonly sources: Sources
   readonly sourceChecks: SourceChecks
   readonly tls: Tls
+  readonly notificationMail: NotificationMail
   readonly tlsReports: TlsReports
   readonly events: Events
   readonly tracking: Tracking
@@ -197,6 +199,7 @@ export function createCore({
   const tracking = createTracking({ sql, secrets, log })
   const aggregateReports = createAggregateReports({ sql: work, config, now })
   const serviceMail = createServiceMail({ sql: work, messages, config })
+  const notificationMail = createNotificationMail({ sql: work, messages, rateLimits, host: config.heloName })
   const returns = createReturns({ serviceMail, sql: work, secrets, config, aggregateReports, now })
   const http = createOutboundHttp(config)
   const tls = createTls({ sql, log, config })
@@ -234,14 +237,9 @@ export function createCore({
     sources,
     sourceChecks,
     tls,
+    notificationMail,
     tlsReports: createTlsReports({ sql: work, serviceMail, http, config, now: () => clock.now() }),
-    events: createEvents({
-      sql: work,
-      async alongside(transaction, batch) {
-        await rollUp(transaction, batch)
-        await reputation.count(transaction, batch)
-      },
-    }),
+    events: createEvents({ sql: work, alongside: [rollUp, reputation.count, notificationMail.queue] }),
     stats: createStats({ sql: work, reads }),
     reputation,
     evidence: createEvidencePacks({ sql: work, secrets, sourceChecks, config }),

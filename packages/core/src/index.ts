@@ -221,6 +221,11 @@ export { hasEncodedWord, isFieldName, isMessageId, isReservedField } from './sub
 export { JSON_LIMIT, jsonLength, MEASURED_FROM } from './submission/json-length.ts'
 export { readDeadline } from './submission/read-deadline.ts'
 export { singleMessage } from './submission/single-message.ts'
+export {
+  NOTIFY_WORDS,
+  type RecipientNotifications,
+  type StatusNotifications,
+} from './submission/status-notifications.ts'
 export { MAX_CSV_BYTES, readSuppressionCsv, suppressionCsv } from './suppressions/csv.ts'
 export type * from './suppressions/groups.ts'
 export {

@@ -54,6 +54,7 @@ export function createRelay({ core, config, log, certificate, sockets }: RelayOp
       disabledCommands: ['WIZ', 'SHELL', 'KILL', 'XCLIENT', 'XFORWARD'],
       disableReverseLookup: true,
       hideENHANCEDSTATUSCODES: false,
+      hideDSN: false,
       maxAllowedUnauthenticatedCommands: 20,
       logger: false,
     }

@@ -14,6 +14,8 @@ export interface AccountSettings {
   readonly hostsMaySend: boolean
   /** The address, at an active domain, that mail of hosts without a sending domain is sent from, by SMTP; null: it is refused. */
   readonly fallbackSender: string | null
+  /** Whether senders by SMTP are notified of failures and delays by mail, even if they have not asked for it (RFC 3461). */
+  readonly mailReports: boolean
   /** Whether opens and clicks are stored without IP address and user agent. */
   readonly privacyMode: boolean
   /** Whether the owner is told by mail when mail of the account is slowed or held, or may soon be. */

@@ -23,6 +23,8 @@ export interface Account {
   readonly trialAddress?: string | null
   /** Whether hosts below its active domains may send; absent: no. */
   readonly hostsMaySend?: boolean
+  /** See AccountSettings; absent: false. */
+  readonly mailReports?: boolean
   /** See AccountSettings; absent: null. */
   readonly fallbackSender?: string | null
   readonly createdAt: Date

@@ -82,6 +82,7 @@ const NAMES = [
   'footerText',
   'hostsMaySend',
   'fallbackSender',
+  'mailReports',
   'privacyMode',
   'accountNotices',
   'timeZone',

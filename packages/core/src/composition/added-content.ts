@@ -1,5 +1,6 @@
 import { DELIVERY_CLASSES, NORMAL } from '../accounts/mail-class.ts'
 import { isEgressName } from '../delivery/sources/change-egress.ts'
+import type { StoredNotifications } from '../submission/status-notifications.ts'
 import type { MessageSettings, Submission } from '../submission/submission.ts'
 import { PREFERENCES_LABEL } from './links/unsubscribe-sentence.ts'
 import { renderMergeTags, withUnsubscribe } from './merge.ts'
@@ -12,6 +13,8 @@ export interface AddedContent extends MessageSettings {
   readonly attachments?: true
   /** Corrections of a MIME message when it was accepted, in words. */
   readonly corrected?: string
+  /** The notifications that its sender gets by mail. */
+  readonly notifications?: StoredNotifications
   /** The id of the message that it is sent again from, in 32 hex digits. */
   readonly resentFrom?: string
   /** The `traceparent` of its acceptance, if its trace is sampled. It is not sent with the message. */

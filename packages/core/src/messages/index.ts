@@ -31,6 +31,7 @@ import type { Sql } from '../platform/database/database.ts'
 import { withDeadline } from '../platform/database/deadlines.ts'
 import type { Reads } from '../platform/database/reads.ts'
 import { requireShare, type Share } from '../submission/share.ts'
+import { notificationsFor, type StatusNotifications } from '../submission/status-notifications.ts'
 import type { Submission } from '../submission/submission.ts'
 import { createTransactionNumbers } from '../submission/transaction-numbers.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
@@ -121,6 +122,8 @@ export interface Messages {
   /** See rules/sender-rules.ts. */
   senderInstead(message: ArrivedSender): Promise<string | undefined>
   fallbackFor(account: Account, domain: string): Promise<string | undefined>
+  /** See submission/status-notifications.ts. */
+  notificationsFor(principal: Principal, asked: StatusNotifications): Promise<StatusNotifications | undefined>
   /** Throws BeyondShare. For entry points that process each recipient before they create a submission. */
   requireRecipients(count: number): void
   /**
@@ -269,6 +272,7 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
     requireMaySend: accountMaySend,
     senderInstead: (message) => senderInstead(message, lookups),
     fallbackFor: (account, domain) => fallbackFor(account, domain, lookups),
+    notificationsFor: (principal, asked) => notificationsFor(principal, asked, lookups),
     requireRecipients: (count) => requireShare(count, share.recipients),
     show: (messageId, options) => showMessage(withDeadline(sql, 'work'), messageId, options),
     why: (query) => explainMessage(withDeadline(sql, 'work'), query),

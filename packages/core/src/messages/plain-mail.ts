@@ -3,7 +3,7 @@ import type { Principal } from '../accounts/keys/api-key.ts'
 import { DELIVERY_CLASSES, NORMAL } from '../accounts/mail-class.ts'
 import type { AnySql } from '../platform/database/database.ts'
 import { singleMessage } from '../submission/single-message.ts'
-import type { Submission } from '../submission/submission.ts'
+import type { MimeContent, Submission } from '../submission/submission.ts'
 
 export interface PlainMail {
   readonly principal: Principal
@@ -19,6 +19,12 @@ export function plainMail({ principal, from, to, clientAddress }: PlainMail): Om
     ...singleMessage({ door: 'v2', principal, clientAddress, from, to, headers }),
     settings: { footer: false, clickTracking: false, openTracking: false, unsubscribe: false },
   }
+}
+
+/** Returns a whole message of the service itself, without Date and Message-ID, as content. */
+export function wholeMessage(mime: Buffer, { nullReturnPath }: Pick<MimeContent, 'nullReturnPath'>): MimeContent {
+  const trace = { helo: 'localhost', address: '127.0.0.1', protocol: 'ESMTP' }
+  return { kind: 'mime', pieces: [mime], trace, lacksDate: true, lacksMessageId: true, nullReturnPath }
 }
 
 /** The permissions of the operator, which are unlimited. */

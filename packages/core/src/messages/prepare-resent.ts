@@ -8,7 +8,7 @@ import type { StoredDelivery } from './stored-message.ts'
 
 /** Returns its settings. Only the host of its links may have changed. */
 export function resentSettings({ settings, originalId }: ResentMessage, trackingHost: string | null): AddedContent {
-  const { trackingHost: _old, traceParent: _first, ...same } = settings as AddedContent
+  const { trackingHost: _old, traceParent: _first, notifications: _asked, ...same } = settings as AddedContent
   const { clickTracking, openTracking, unsubscribe } = same
   const links = clickTracking || openTracking || unsubscribe
   return { ...same, resentFrom: originalId, ...(links && trackingHost !== null ? { trackingHost } : {}) }

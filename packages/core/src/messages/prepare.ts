@@ -11,6 +11,7 @@ import type { StoredAttachment } from '../content/files/index.ts'
 import { parseAddress } from '../mime/address.ts'
 import type { FileHead } from '../mime/parts.ts'
 import { messageIdText } from '../submission/message-id.ts'
+import { type OwnNotifications, ownNotifications, storedNotifications } from '../submission/status-notifications.ts'
 import type {
   ContentParts,
   MimeContent,
@@ -68,6 +69,7 @@ export function prepare(options: SettleOptions): StoredMessage {
     ...(traceParent === undefined ? {} : { traceParent }),
     ...(mime && content.hasAttachment ? { attachments: true as const } : {}),
     ...(mime && content.corrected !== undefined ? { corrected: content.corrected } : {}),
+    ...(submission.notifications ? { notifications: storedNotifications(submission.notifications) } : {}),
   }
   const first = mime
     ? resent?.format === 'content'
@@ -216,12 +218,24 @@ function prepareRecipients(submission: Submission, { template }: Facts, files: F
           domain: address?.domain ?? '',
           kind,
           reference: kind === 'to' ? envelope.reference : (envelope.referenceCc ?? envelope.reference),
-          personal: alone && number === deliveries.length ? trivialToNull(personal) : personal,
+          personal: withNotifications(
+            alone && number === deliveries.length ? trivialToNull(personal) : personal,
+            submission.notifications && ownNotifications(submission.notifications, address?.text ?? written),
+            number,
+          ),
         })
       }
     }
   }
   return deliveries
+}
+
+function withNotifications(
+  personal: RecipientData | null,
+  own: OwnNotifications | undefined,
+  envelope: number,
+): RecipientData | null {
+  return own ? { envelope, ...personal, ...own } : personal
 }
 
 function personalOf(envelope: SubmittedEnvelope, number: number, files: FileParts): RecipientData {

@@ -3,10 +3,10 @@ import { selectHolder } from '../domains/store.ts'
 import type { Config } from '../platform/config/config.ts'
 import type { Sql } from '../platform/database/database.ts'
 import { ServiceError } from '../platform/errors.ts'
-import type { MimeContent, SubmittedAttachment } from '../submission/submission.ts'
+import type { SubmittedAttachment } from '../submission/submission.ts'
 import type { Acceptance } from './accept.ts'
 import type { Messages } from './index.ts'
-import { OPERATOR_PRINCIPAL, plainMail, plainSender } from './plain-mail.ts'
+import { OPERATOR_PRINCIPAL, plainMail, plainSender, wholeMessage } from './plain-mail.ts'
 
 /** A message of the service itself. */
 export interface ServiceMessage {
@@ -62,7 +62,9 @@ export function createServiceMail({ sql, messages, config }: ServiceMailDependen
       return messages.accept({
         ...mail,
         subject,
-        content: mime ? wholeMessage(mime) : { kind: 'parts', html: undefined, text, amp: undefined },
+        content: mime
+          ? wholeMessage(mime, { nullReturnPath: false })
+          : { kind: 'parts', html: undefined, text, amp: undefined },
         attachments,
         replyTo,
         // Its text may quote what others wrote.
@@ -77,9 +79,4 @@ export function createServiceMail({ sql, messages, config }: ServiceMailDependen
       })
     },
   }
-}
-
-function wholeMessage(mime: Buffer): MimeContent {
-  const trace = { helo: 'localhost', address: '127.0.0.1', protocol: 'ESMTP' }
-  return { kind: 'mime', pieces: [mime], trace, lacksDate: true, lacksMessageId: true, nullReturnPath: false }
 }

@@ -1,3 +1,5 @@
+import type { StatusNotifications } from './status-notifications.ts'
+
 /**
  * Additional data of a submission. Everything is optional and independent of the API version: used by v3 and the
  * X-SMTPAPI header. v2 uses only recipient names and inline files.
@@ -10,6 +12,8 @@ export interface SubmittedMailbox {
 }
 
 export interface SubmissionDetails {
+  /** The notifications that its sender gets by mail, as {@link notificationsFor} returned them. */
+  readonly notifications?: StatusNotifications | undefined
   /** The caller's `traceparent` (W3C Trace Context), not validated. */
   readonly traceParent?: string | undefined
   /** Replaces `replyTo`: one Reply-To field with one or several mailboxes. */

@@ -47,6 +47,7 @@ const LOOPS: readonly Row[] = [
   { name: 'reputation', every: 5 * SECOND, breath: 50, act: evaluateReputation },
   { name: 'guard', every: 10 * MINUTE, act: warnOfGuard },
   { name: 'service mail', every: 2 * SECOND, breath: 20, act: sendServiceMail },
+  { name: 'status notification', every: 2 * SECOND, breath: 5, act: sendStatusNotification },
   { name: 'credit notice', every: 10 * SECOND, breath: 20, act: sendCreditNotices },
   // Apart from each other, since dropping a partition may wait for its readers.
   { name: 'body removal', every: 15 * SECOND, breath: 50, act: onObjects((core) => core.retention.removeSome()) },
@@ -132,6 +133,13 @@ async function sendCreditNotices({ core, log }: Given): Promise<boolean> {
   await core.people.creditNotices.findSome()
   const sent = await core.people.creditNotices.sendSome()
   if (sent?.problem !== undefined) log.warn(sent, 'could not send a notice about credit, will retry')
+  return sent !== undefined
+}
+
+/** Notifies a sender of a delivery (RFC 3461). */
+async function sendStatusNotification({ core, log }: Given): Promise<boolean> {
+  const sent = await core.notificationMail.sendSome()
+  if (sent?.problem !== undefined) log.warn(sent, 'could not send a notification to the sender of a message')
   return sent !== undefined
 }
 

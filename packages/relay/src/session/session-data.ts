@@ -1,8 +1,9 @@
-import { type Principal, parseAddress, plainAddress, ServiceError } from '@postrider/core'
+import { type Principal, parseAddress, plainAddress, ServiceError, type StatusNotifications } from '@postrider/core'
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import { BodyReservation, collectMessage } from '../message/message-data.ts'
 import { unknownTo } from '../smtpapi/smtpapi-lookups.ts'
 import { notifySender } from '../smtpapi/smtpapi-notice.ts'
+import { messageNotifications, recipientNotifications } from './notification-parameters.ts'
 import type { SessionContext } from './session-context.ts'
 import { senderOf } from './session-sender.ts'
 import { toSubmission } from './to-submission.ts'
@@ -28,6 +29,7 @@ export async function data(
       nullSender: sender === '',
       senderDomain: await senderDomain(context, { sender, recipients, principal }),
       principal,
+      notifications: await notificationsOf(context, session, principal),
       trace: {
         helo: heloName(session),
         address: plainAddress(session.remoteAddress),
@@ -50,6 +52,21 @@ export async function data(
   } finally {
     reservation.leave()
   }
+}
+
+/** Returns whom to notify of the deliveries (RFC 3461); undefined if nobody. */
+async function notificationsOf(
+  { core }: SessionContext,
+  session: SMTPServerSession,
+  principal: Principal,
+): Promise<StatusNotifications | undefined> {
+  const { mailFrom, rcptTo } = session.envelope
+  if (!mailFrom || mailFrom.address === '') return undefined
+  return core.messages.notificationsFor(principal, {
+    to: mailFrom.address,
+    ...messageNotifications(mailFrom),
+    recipients: new Map(rcptTo.map((path) => [path.address, recipientNotifications(path, session)])),
+  })
 }
 
 interface Envelope {

@@ -1,11 +1,12 @@
 import { holderOf, parseAddress, requireAllowed, ServiceError, senderError } from '@postrider/core'
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server'
+import { messageNotifications } from './notification-parameters.ts'
 import type { SessionContext } from './session-context.ts'
 import { requireKnown, requireUtf8 } from './session-parameters.ts'
 import { senderOf } from './session-sender.ts'
 
-/** The parameters of the extensions that EHLO announces (RFC 1870, 6152, 6531, 4954). */
-const MAIL_PARAMETERS = new Set(['SIZE', 'BODY', 'SMTPUTF8', 'AUTH'])
+/** The parameters of the extensions that EHLO announces (RFC 1870, 6152, 6531, 4954, 3461). */
+const MAIL_PARAMETERS = new Set(['SIZE', 'BODY', 'SMTPUTF8', 'AUTH', 'RET', 'ENVID'])
 
 /** MAIL FROM. */
 export async function mailFrom(
@@ -20,6 +21,7 @@ export async function mailFrom(
   if (sends) requireAllowed(await core.rateLimits.take(sends))
   core.messages.requireMaySend(principal)
   requireKnown(address, MAIL_PARAMETERS)
+  messageNotifications(address)
   const { SIZE, SMTPUTF8 } = address.args || {}
   // Reset each time, since smtp-server keeps it from a MAIL that was rejected.
   session.envelope.smtpUtf8 = SMTPUTF8 === true

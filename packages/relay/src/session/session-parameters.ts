@@ -2,7 +2,7 @@ import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server'
 import type { ParsedPath } from '../smtp/path.ts'
 import { protocolReply } from './replies.ts'
 
-/** RFC 5321 4.1.1.11: an unsupported parameter, such as those of REQUIRETLS or DSN, must be rejected rather than ignored. */
+/** RFC 5321 4.1.1.11: an unsupported parameter, such as those of REQUIRETLS or BINARYMIME, must be rejected rather than ignored. */
 export function requireKnown({ args }: SMTPServerAddress, known: ReadonlySet<string>): void {
   const unknown = Object.keys(args || {}).find((name) => !known.has(name))
   if (unknown !== undefined) throw protocolReply(555, `5.5.4 Parameter ${unknown} not supported`)

@@ -8,6 +8,7 @@ import {
   type Principal,
   readable,
   ServiceError,
+  type StatusNotifications,
   type Submission,
   type SubmittedContent,
 } from '@postrider/core'
@@ -34,6 +35,7 @@ export interface ReceivedMessage {
   /** The domain of addresses that have none. */
   readonly senderDomain: string | undefined
   readonly principal: Principal
+  readonly notifications?: StatusNotifications | undefined
   readonly trace: { readonly helo: string; readonly address: string; readonly protocol: string }
   readonly now: Date
   /** Reserves the message's size a second time, for its parts. Throws overloaded. */
@@ -87,7 +89,7 @@ async function parseReceived(
   head: Head,
   { kept, corrected }: Conformed,
 ): Promise<ParsedMessage> {
-  const { pieces, recipients, nullSender, principal, trace } = received
+  const { pieces, recipients, nullSender, principal, notifications, trace } = received
   const { fields, bodyStart, controls } = head
   const written = findSmtpApi(fields)
   const mime: SubmittedContent = {
@@ -104,6 +106,7 @@ async function parseReceived(
     door: 'smtp',
     principal,
     clientAddress: trace.address,
+    ...defined({ notifications }),
     from: head.from,
     subject: head.subject,
     replyTo: undefined,

@@ -18,6 +18,7 @@ const Change = Type.Object({
   footerText: Type.Optional(Text),
   hostsMaySend: Type.Optional(Flag),
   fallbackSender: Type.Optional(Text),
+  mailReports: Type.Optional(Flag),
   privacyMode: Type.Optional(Flag),
   accountNotices: Type.Optional(Flag),
   timeZone: Type.Optional(Type.String({ maxLength: 100, description: 'IANA name, like Europe/Lisbon' })),
@@ -41,6 +42,7 @@ const Settings = Type.Object({
   fallbackSender: Type.Union([Type.String(), Type.Null()], {
     description: 'address that mail of hosts without a sending domain is sent from, by SMTP; null: it is refused',
   }),
+  mailReports: Type.Boolean({ description: 'senders by SMTP are notified of failures and delays by mail' }),
   privacyMode: Type.Boolean({ description: 'do not store the IP address and user agent of opens and clicks' }),
   accountNotices: Type.Boolean({
     description:
@@ -61,6 +63,7 @@ const example: Static<typeof Settings> = {
   footerText: 'Ship & Co',
   hostsMaySend: false,
   fallbackSender: null,
+  mailReports: false,
   privacyMode: false,
   accountNotices: true,
   timeZone: 'Europe/Lisbon',
@@ -111,6 +114,7 @@ function changeIn(input: Static<typeof Change>): Partial<AccountSettings> {
     clickTracking,
     unsubscribeLink,
     hostsMaySend,
+    mailReports,
     privacyMode,
     accountNotices,
     mailClass,
@@ -118,7 +122,7 @@ function changeIn(input: Static<typeof Change>): Partial<AccountSettings> {
     bodyDays,
     ...texts
   } = input
-  const flags = { openTracking, clickTracking, unsubscribeLink, hostsMaySend, privacyMode, accountNotices }
+  const flags = { openTracking, clickTracking, unsubscribeLink, hostsMaySend, mailReports, privacyMode, accountNotices }
   const read = Object.entries(flags).map(([name, flag]) => [name, parseFlag(flag)] as const)
   return {
     ...texts,

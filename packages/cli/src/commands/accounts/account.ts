@@ -4,7 +4,7 @@ import { table } from '../../table.ts'
 import { coreCommand } from '../core-command.ts'
 
 const SWITCHES =
-  '[--open-tracking on|off] [--click-tracking on|off] [--unsubscribe-link on|off] [--hosts-may-send on|off] [--privacy-mode on|off] [--account-notices on|off]'
+  '[--open-tracking on|off] [--click-tracking on|off] [--unsubscribe-link on|off] [--hosts-may-send on|off] [--mail-reports on|off] [--privacy-mode on|off] [--account-notices on|off]'
 const TEXTS =
   '[--mail-class urgent|normal|bulk] [--fallback-sender ADDRESS] [--footer-html HTML] [--footer-text TEXT] [--time-zone NAME]'
 
@@ -18,6 +18,7 @@ const settingsCommand: Command = coreCommand({
     'click-tracking': 'Track clicks',
     'unsubscribe-link': 'Add an unsubscribe link',
     'hosts-may-send': 'Let hosts below active domains send, for example web1.example.com',
+    'mail-reports': 'Notify senders by SMTP of failures and delays by mail',
     'privacy-mode': 'Record opens and clicks without data of the person',
     'account-notices': 'Send notices to the owners of the account',
     'mail-class': 'Class of messages that name none',
@@ -36,6 +37,7 @@ const settingsCommand: Command = coreCommand({
       clickTracking: given['click-tracking'],
       unsubscribeLink: given['unsubscribe-link'],
       hostsMaySend: given['hosts-may-send'],
+      mailReports: given['mail-reports'],
       privacyMode: given['privacy-mode'],
       accountNotices: given['account-notices'],
       mailClass: given['mail-class'],

@@ -14,8 +14,8 @@ function mailDefaultsOf(row: MailDefaults): MailDefaults {
 
 function accountOf(row: Account): Account {
   const { id, name, state, parentId, expiresAt, createdAt } = row
-  const { trialAddress = null, hostsMaySend = false, fallbackSender = null } = row
-  return { id, name, state, parentId, expiresAt, createdAt, trialAddress, hostsMaySend, fallbackSender }
+  const { trialAddress = null, hostsMaySend = false, fallbackSender = null, mailReports = false } = row
+  return { id, name, state, parentId, expiresAt, createdAt, trialAddress, hostsMaySend, fallbackSender, mailReports }
 }
 
 /** Limits set by the operator; null if none. */
@@ -33,7 +33,8 @@ export interface Subaccount extends AccountLimits {
 export async function selectSubaccount(sql: AnySql, parentId: number, username: string): Promise<Subaccount | null> {
   const rows = await sql<(Account & MailDefaults & Omit<Subaccount, 'account' | 'mailDefaults'>)[]>`
     select a.id, a.name, a.state, a.parent_id as "parentId", a.expires_at as "expiresAt", a.created_at as "createdAt",
-           a.hosts_may_send as "hostsMaySend", a.fallback_sender as "fallbackSender", ${mailDefaults(sql)},
+           a.hosts_may_send as "hostsMaySend", a.fallback_sender as "fallbackSender", a.mail_reports as "mailReports",
+           ${mailDefaults(sql)},
            coalesce(a.expires_at <= service_now(), false) as expired, a.sends_per_minute as "sendsPerMinute"
       from accounts a where a.parent_id = ${parentId} and lower(a.username) = ${username} and a.deleted_at is null`
   const row = rows[0]
@@ -82,7 +83,8 @@ export async function selectUsernames(
 
 const accountColumns = (sql: AnySql) => sql`
   a.id, a.name, case when p.state <> 'active' then p.state else a.state end as state, a.parent_id as "parentId",
-  a.expires_at as "expiresAt", a.created_at as "createdAt", a.hosts_may_send as "hostsMaySend", a.fallback_sender as "fallbackSender", ${mailDefaults(sql)},
+  a.expires_at as "expiresAt", a.created_at as "createdAt", a.hosts_may_send as "hostsMaySend", a.fallback_sender as "fallbackSender",
+  a.mail_reports as "mailReports", ${mailDefaults(sql)},
   case when a.trial_address is not null and not exists (
          select from domains d where d.account_id = a.id and d.state = 'active' and d.deleted_at is null)
        then a.trial_address end as "trialAddress",

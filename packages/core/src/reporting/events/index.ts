@@ -39,8 +39,8 @@ export interface Events extends Subscriptions {
 
 export interface EventsDependencies {
   readonly sql: Sql
-  /** Called in the transaction that numbers a batch, to update the rollups. */
-  readonly alongside: (sql: SqlTransaction, batch: Batch) => Promise<unknown>
+  /** Called in this order in the transaction that numbers a batch, so that what they write is exact: the rollups, for example. */
+  readonly alongside: readonly ((sql: SqlTransaction, batch: Batch) => Promise<unknown>)[]
 }
 
 export function createEvents({ sql, alongside }: EventsDependencies): Events {
@@ -67,7 +67,10 @@ export function createEvents({ sql, alongside }: EventsDependencies): Events {
 }
 
 /** As sequenceEvents; counts the events for the metrics of this process, if it has any: once they are committed. */
-async function sequenceAndCount(sql: Sql, alongside: EventsDependencies['alongside']): Promise<Sequenced> {
+async function sequenceAndCount(sql: Sql, parts: EventsDependencies['alongside']): Promise<Sequenced> {
+  const alongside = async (transaction: SqlTransaction, batch: Batch) => {
+    for (const part of parts) await part(transaction, batch)
+  }
   if (!hasMetrics()) return sequenceEvents(sql, alongside)
   const began = performance.now()
   let types: readonly TypeCount[] = []

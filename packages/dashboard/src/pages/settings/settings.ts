@@ -20,6 +20,7 @@ const SWITCHES = [
   'clickTracking',
   'unsubscribeLink',
   'hostsMaySend',
+  'mailReports',
   'privacyMode',
   'accountNotices',
 ] as const
@@ -32,6 +33,7 @@ function settingsPage(call: AccountCall, settings: AccountSettings, problem?: st
     openTracking: words.openTrackingHint,
     clickTracking: words.clickTrackingHint,
     hostsMaySend: words.hostsMaySendHint,
+    mailReports: words.mailReportsHint,
   }
   const check = (name: (typeof SWITCHES)[number]) => {
     const hint = hints[name]
@@ -44,7 +46,7 @@ function settingsPage(call: AccountCall, settings: AccountSettings, problem?: st
     value: settings.mailClass,
     choices: DELIVERY_CLASSES.map((one) => [one, words.classes[one]]),
     hint: words.mailClassHint,
-  })}${check('openTracking')}${check('clickTracking')}${check('unsubscribeLink')}${check('privacyMode')}${check('hostsMaySend')}${inputField(
+  })}${check('openTracking')}${check('clickTracking')}${check('unsubscribeLink')}${check('privacyMode')}${check('hostsMaySend')}${check('mailReports')}${inputField(
     {
       name: 'fallbackSender',
       label: words.fallbackSender,

@@ -1,5 +1,5 @@
 -- expand
--- Whether senders by SMTP are notified of failures and delays, even if they have not asked for it.
+-- Whether senders by SMTP are notified of failures and delays, even without NOTIFY.
 alter table accounts add column mail_reports boolean not null default false;
 
 -- A notification of a delivery that its sender gets by mail (RFC 3461). It exists until that is accepted.

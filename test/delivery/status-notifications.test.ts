@@ -111,7 +111,7 @@ t.test('with RET=FULL the whole message is returned', async (t) => {
   t.match(original, 'Your berth is ready.')
 })
 
-t.test('a delivery is reported as relayed, if that is asked for, with the header alone', async (t) => {
+t.test('a delivery is reported as relayed if NOTIFY has SUCCESS, with the header alone', async (t) => {
   const id = await submit(t, { mail: ' RET=FULL', recipients: ['<lena@harbor.example> NOTIFY=SUCCESS'] })
   const [, status = '', original = ''] = partsOf(await notification(id, 'relayed'))
   t.match(status, /^Status: 2\.\d\.\d\r$/m)
@@ -150,7 +150,7 @@ t.test('a delay is reported once, after four hours', async (t) => {
   t.equal(about(id).length, 1)
 })
 
-t.test('nothing is reported that was not asked for, nor to an address that is none of the account', async (t) => {
+t.test('nothing is reported without NOTIFY, nor to an address at no domain of the account', async (t) => {
   const plain = await submit(t, { recipients: [`<${gone()}>`] })
   const original = await submit(t, { recipients: [`<${gone()}> ORCPT=rfc822;lena@harbor.example`] })
   await service.core.accounts.settings.change(sender.accountId, { fallbackSender: `host@${domain}` }, OPERATOR)

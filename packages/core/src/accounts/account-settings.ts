@@ -14,7 +14,7 @@ export interface AccountSettings {
   readonly hostsMaySend: boolean
   /** The address, at an active domain, that mail of hosts without a sending domain is sent from, by SMTP; null: it is refused. */
   readonly fallbackSender: string | null
-  /** Whether senders by SMTP are notified of failures and delays by mail, even if they have not asked for it (RFC 3461). */
+  /** Whether senders by SMTP are notified of failures and delays by mail, even without NOTIFY (RFC 3461). */
   readonly mailReports: boolean
   /** Whether opens and clicks are stored without IP address and user agent. */
   readonly privacyMode: boolean

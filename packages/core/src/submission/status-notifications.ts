@@ -2,13 +2,13 @@ import type { Principal } from '../accounts/keys/api-key.ts'
 import type { UsableDomain } from '../domains/domain.ts'
 import { parseAddress } from '../mime/address.ts'
 
-/** What a sender is notified of (RFC 3461 4.1). */
+/** The kinds of notifications (RFC 3461 4.1). */
 export const NOTIFY_WORDS = ['success', 'failure', 'delay'] as const
 export type NotifyWord = (typeof NOTIFY_WORDS)[number]
 
-/** What the sender asked of the notifications about one recipient. */
+/** The notifications about one recipient. */
 export interface RecipientNotifications {
-  /** Empty: never (NOTIFY=NEVER); undefined: it is not said. */
+  /** If empty, there are none (NOTIFY=NEVER); if undefined, the account's setting decides. */
   readonly notify?: readonly NotifyWord[] | undefined
   /** ORCPT: its type, `;`, and the address decoded. */
   readonly originalRecipient?: string | undefined
@@ -50,8 +50,8 @@ const WITHOUT_NOTIFY: readonly NotifyWord[] = ['failure', 'delay']
 
 /**
  * Returns the notifications that a message gets, with what each recipient's NOTIFY or the account's setting says; undefined if there are none.
- * They are sent only to an address at an active domain of the account, so that nobody else gets mail that he has not asked for, and never for
- * the null sender (RFC 3461 6.1).
+ * They are sent only to an address at an active domain of the account, so that no stranger gets unwanted mail, and never for the null sender
+ * (RFC 3461 6.1).
  */
 export async function notificationsFor(
   { account: { id, parentId, mailReports } }: Pick<Principal, 'account'>,

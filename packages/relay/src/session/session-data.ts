@@ -54,7 +54,7 @@ export async function data(
   }
 }
 
-/** Returns whom to notify of the deliveries (RFC 3461); undefined if nobody. */
+/** Returns whom to notify of the deliveries (RFC 3461); undefined if there are none. */
 async function notificationsOf(
   { core }: SessionContext,
   session: SMTPServerSession,

@@ -130,7 +130,7 @@ function reasonOf({ type, detail }: NotifiedDelivery): string {
   return type === 'expired' ? `No attempt succeeded in time. The last one: ${host}${said}` : `${host}${said}`
 }
 
-/** The message if it is asked for, or its header (RFC 3461 6.2). */
+/** The message if RET=FULL says so, or its header (RFC 3461 6.2). */
 function returned(
   { due: { action }, delivery: { wanted } }: ComposedNotification,
   original: Buffer | undefined,

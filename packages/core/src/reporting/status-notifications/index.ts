@@ -46,7 +46,7 @@ export interface NotificationDependencies {
 
 /** Notifications of one account in an hour; the others wait for the next. */
 const MAX_PER_HOUR = 500
-/** After so many hours it is given up, since what it says is no longer news. */
+/** Hours after which it is given up, since what it says is no longer news. */
 const MAX_HOURS = 48
 
 export function createNotificationMail({
@@ -89,7 +89,7 @@ export function createNotificationMail({
       const sent = { accountId, messageId }
       if (hours > MAX_HOURS) {
         await removeNotification(sql, id)
-        return { ...sent, problem: `it is more than ${MAX_HOURS} hours old` }
+        return { ...sent, problem: `more than ${MAX_HOURS} hours have passed since` }
       }
       const rate = {
         name: `notifications ${accountId}`,

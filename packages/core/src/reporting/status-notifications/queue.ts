@@ -6,9 +6,9 @@ import type { Batch } from '../events/index.ts'
 /** RFC 3464 2.3.3. */
 export type NotifiedAction = 'failed' | 'delayed' | 'relayed'
 
-/** A mail that is deferred for so many hours is delayed: as Postfix and Sendmail say it by default. */
+/** Hours after which deferred mail is delayed, as Sendmail has it. */
 const DELAYED_HOURS = 4
-/** Drops of which nobody is notified: the recipient is erased, or the sender gets another notice (relay/smtpapi). */
+/** Drops without a notification: the recipient is erased, or the sender gets another notice (relay/smtpapi). */
 const SILENT = ['forgotten', 'instructions']
 /** Minutes until a notification that could not be sent is tried again. A process that has not finished by then is presumed dead. */
 const RETRY_MINUTES = 5

@@ -15,15 +15,15 @@ export const SETTINGS: readonly DashboardRoute[] = [
 const settingsOf = ({ core, account: own }: AccountCall): Promise<AccountSettings> =>
   core.accounts.settings.show(own.id)
 
-const SWITCHES = [
+const MAIL_SWITCHES = [
   'openTracking',
   'clickTracking',
   'unsubscribeLink',
+  'privacyMode',
   'hostsMaySend',
   'mailReports',
-  'privacyMode',
-  'accountNotices',
 ] as const
+const SWITCHES = [...MAIL_SWITCHES, 'accountNotices'] as const
 
 function settingsPage(call: AccountCall, settings: AccountSettings, problem?: string): Answer {
   const { language, path } = call
@@ -46,15 +46,13 @@ function settingsPage(call: AccountCall, settings: AccountSettings, problem?: st
     value: settings.mailClass,
     choices: DELIVERY_CLASSES.map((one) => [one, words.classes[one]]),
     hint: words.mailClassHint,
-  })}${check('openTracking')}${check('clickTracking')}${check('unsubscribeLink')}${check('privacyMode')}${check('hostsMaySend')}${check('mailReports')}${inputField(
-    {
-      name: 'fallbackSender',
-      label: words.fallbackSender,
-      value: settings.fallbackSender ?? '',
-      hint: words.fallbackSenderHint,
-      maxlength: 254,
-    },
-  )}</div></section>
+  })}${MAIL_SWITCHES.map(check)}${inputField({
+    name: 'fallbackSender',
+    label: words.fallbackSender,
+    value: settings.fallbackSender ?? '',
+    hint: words.fallbackSenderHint,
+    maxlength: 254,
+  })}</div></section>
 <section class="box"><header><h2>${words.times}</h2></header><div class="pad stack s">
   ${inputField({ name: 'timeZone', label: words.timeZone, value: settings.timeZone, hint: words.timeZoneHint, required: true, maxlength: 100 })}
 ${inputField({ name: 'eventDays', label: words.eventDays, type: 'number', value: days(settings.eventDays), hint: words.daysHint })}

@@ -13,7 +13,7 @@ const PER_CALL = 500
 
 t.test(
   'a provider that throttles is paused by four workers within two seconds, and others get their mail as before',
-  { timeout: 240_000 },
+  { timeout: 600_000 },
   async (t) => {
     const file = join(t.testdir(), 'providers.yaml')
     writeFileSync(

@@ -15,7 +15,7 @@ const PER_SECOND = 150
 
 t.test(
   'workers that are killed at random never have more connections to a site than its limit, all together',
-  { timeout: (2 * SECONDS + 150) * 1000 },
+  { timeout: (2 * SECONDS + 450) * 1000 },
   async (t) => {
     const internet = await startInternetProcess(t, { SITE_CONNECTIONS: String(LIMIT) })
     const { service, sender } = internet

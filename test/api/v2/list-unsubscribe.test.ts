@@ -42,6 +42,18 @@ t.test('so is one to which an attribute adds such a character', async (t) => {
   t.match(raw, /^X-Port: =\?utf-8\?B\?/m, 'other fields are encoded')
 })
 
+t.test('ids and addresses in brackets that cannot be folded are refused, and named', async (t) => {
+  for (const name of ['References', 'in-reply-to', 'List-Help', 'Disposition-Notification-To']) {
+    t.equal(
+      await problemOf(toLena({ [name]: `<a@b.example> <${'a'.repeat(900)}@b.example>` })),
+      `Parameter [personalizations[0].x-headers.${name}] is invalid: must be in words of at most 900 characters`,
+    )
+  }
+  const ids = Array.from({ length: 40 }, (_, at) => `<${'a'.repeat(60)}.${at}@quay.example>`)
+  const { raw } = await deliver(toLena({ References: ids.join(' ') }))
+  t.strictSame(raw.replaceAll('\r\n ', ' ').match(/^References: (.*)\r$/m)?.[1]?.split(' '), ids)
+})
+
 t.test('a long List-Unsubscribe is folded, never encoded', async (t) => {
   const [url, address] = [`<https://quay.example/${'a'.repeat(850)}>`, '<mailto:leave@quay.example>']
   const { raw } = await deliver(toLena({ 'List-Unsubscribe': `${url}, ${address}` }))

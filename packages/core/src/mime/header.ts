@@ -25,6 +25,11 @@ export function textField(name: string, value: string): string {
 const BRACKETED = /^(?:List-[A-Za-z-]+|In-Reply-To|References|Disposition-Notification-To|Return-Receipt-To)$/i
 const IN_BRACKETS = /(<[^<>]*>)/
 
+/** Whether an encoded word is no place for what such a field has in brackets, so that it must be foldable. */
+export function isBracketed(name: string): boolean {
+  return BRACKETED.test(name)
+}
+
 /** Fields that have no place for an encoded word. */
 const UNENCODED = /^List-Unsubscribe(?:-Post)?$/i
 

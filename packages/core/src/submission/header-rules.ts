@@ -27,9 +27,14 @@ export function hasEncodedWord(text: string): boolean {
   return ENCODED_WORD.test(text)
 }
 
+/** Returns whether a field with this value can be folded at its blanks (RFC 5322 2.1.1). */
+export function hasShortWords(value: string): boolean {
+  return value.split(' ').every(({ length }) => length <= MAX_WORD)
+}
+
 /** Returns whether List-Unsubscribe or List-Unsubscribe-Post may have this value, after its merge tags are filled in. */
 export function isListUnsubscribeValue(value: string): boolean {
-  return UNENCODED.test(value) && value.split(' ').every(({ length }) => length <= MAX_WORD) && !hasEncodedWord(value)
+  return UNENCODED.test(value) && hasShortWords(value) && !hasEncodedWord(value)
 }
 
 /** Returns whether a submission may have a header field of this name, if the name is not reserved. */

@@ -11,9 +11,11 @@ import {
 import { type StoredContent, subjectOf } from '../../composition/stored-content.ts'
 import { checkFile } from '../../content/files/file.ts'
 import { parseAddress } from '../../mime/address.ts'
+import { isBracketed } from '../../mime/header.ts'
 import { inTurns, type Stoppable } from '../../platform/concurrency/turns.ts'
 import { invalidParameter } from '../../platform/errors.ts'
 import {
+  hasShortWords,
   isFieldName,
   isListUnsubscribe,
   isListUnsubscribeValue,
@@ -30,6 +32,7 @@ import { keptLength } from './recipient-rules.ts'
  * silently removed (V20). So is text that is not valid Unicode (lone surrogates), because it would be returned altered.
  */
 const BREAKS = /[\r\n\0]/
+const NOT_FOLDABLE = 'must be in words of at most 900 characters'
 const NOT_ENCODED = 'must be printable ASCII, without encoded words and in words of at most 900 characters'
 
 /** Checks the fields of a submission that every entry point has. Throws parameterInvalid. */
@@ -85,6 +88,7 @@ function checkHeaders(given: Readonly<Record<string, string>>, { nameOf }: Submi
     if (isListUnsubscribe(key) && !isListUnsubscribeValue(value)) {
       throw invalidParameter(nameOf('headers', at, key), NOT_ENCODED)
     }
+    if (isBracketed(key) && !hasShortWords(value)) throw invalidParameter(nameOf('headers', at, key), NOT_FOLDABLE)
   }
 }
 

@@ -51,7 +51,13 @@ t.test('ids and addresses in brackets that cannot be folded are refused, and nam
   }
   const ids = Array.from({ length: 40 }, (_, at) => `<${'a'.repeat(60)}.${at}@quay.example>`)
   const { raw } = await deliver(toLena({ References: ids.join(' ') }))
-  t.strictSame(raw.replaceAll('\r\n ', ' ').match(/^References: (.*)\r$/m)?.[1]?.split(' '), ids)
+  t.strictSame(
+    raw
+      .replaceAll('\r\n ', ' ')
+      .match(/^References: (.*)\r$/m)?.[1]
+      ?.split(' '),
+    ids,
+  )
 })
 
 t.test('a long List-Unsubscribe is folded, never encoded', async (t) => {

@@ -57,9 +57,12 @@ async function reread(
   const { sql, secrets, reader } = dependencies
   const kept = await selectReturn(sql, id)
   if (!kept?.content) return 'unchanged'
-  const { messageId, recipientNo, sentTo } = kept
+  const { messageId, recipientNo, sentTo, mailFrom } = kept
   const own = messageId === null || recipientNo === null ? undefined : { messageId, recipientNo }
-  const { reading } = await reader.read(kept.content, { returnPath: own && sentTo !== null ? sentTo : undefined })
+  const { reading } = await reader.read(kept.content, {
+    returnPath: own && sentTo !== null ? sentTo : undefined,
+    mailFrom: mailFrom ?? undefined,
+  })
   if (reading.kind === 'unrecognised' || reading.kind === 'failed') return 'unchanged'
   // A mark that was valid when the message came is valid for it.
   const target = own ?? findTarget({ secrets, recipients: [], reading, now: kept.receivedAt.getTime() })

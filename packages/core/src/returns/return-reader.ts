@@ -23,12 +23,15 @@ export interface ReadingOrder {
   readonly octets: Uint8Array
   /** The return path that it was sent to, if it is known. */
   readonly returnPath: string | undefined
+  /** MAIL FROM of its transaction, if it is known. */
+  readonly mailFrom?: string | undefined
   /** Read it as a letter, not as a report. */
   readonly isLetter?: boolean
 }
 
 export interface ReadingSource {
   readonly returnPath?: string | undefined
+  readonly mailFrom?: string | undefined
   /** Messages of one client are read one after another, so that many of them delay those of others by one. */
   readonly client?: string | undefined
 }
@@ -73,7 +76,7 @@ export function createReturnReader(): ReturnReader {
   }
 
   return {
-    read: (raw, { returnPath, client }) => read(raw, { returnPath, client }),
+    read: (raw, { returnPath, mailFrom, client }) => read(raw, { returnPath, mailFrom, client }),
     async readLetter(raw) {
       const answer = await read(raw, { returnPath: undefined, isLetter: true })
       return ('letter' in answer && answer.letter) || NO_LETTER

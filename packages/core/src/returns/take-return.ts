@@ -53,7 +53,7 @@ export async function takeReturn(
   const role = taken?.address?.kind === 'role' ? taken.address.role : null
   if (isReportRole(role)) return dependencies.aggregateReports.take({ raw, size, role, client })
   const returnPath = taken && isReturnPath(taken) ? taken.sentTo : undefined
-  const { reading: read, reporter } = await reader.read(raw, { returnPath, client })
+  const { reading: read, reporter } = await reader.read(raw, { returnPath, mailFrom: mailFrom ?? undefined, client })
   const target = findTarget({ secrets, recipients, reading: read, now: now() })
   const reading = letterIn(read, { isForOperator: role !== null && !target })
   if (reading.kind === 'letter' && (await countKept(sql, RETURN_LIMITS.kept)) >= RETURN_LIMITS.kept) {

@@ -37,6 +37,24 @@ export function isFromDaemon(fields: HeaderFields): boolean {
   return DAEMON.test((fields.get('from') ?? '').slice(0, 500)) || fields.get('x-failed-recipients') !== undefined
 }
 
+const PASSED_ON_SUBJECT = /^(fwd?|wg|tr|vs|vb|rv|i|enc|doorst|pd|továbbítás) ?:/i
+/** Fields that mail programs of people write, and that bounce reports do not have. */
+const PROGRAM_FIELDS = ['user-agent', 'x-mailer', 'thread-topic', 'x-google-smtp-source', 'x-ms-has-attach'] as const
+
+/**
+ * Whether a person has written the message with a mail program: what it quotes of a bounce is then no report of this delivery. A null sender is
+ * none, and neither is a machine that says so. `mailFrom` is that of the transaction; if undefined, that of Return-Path.
+ */
+export function isFromPerson(fields: HeaderFields, mailFrom = fields.get('return-path')): boolean {
+  if (isFromDaemon(fields) || mailFrom === undefined || /^<? ?>?$/.test(mailFrom)) return false
+  if (/^multipart\/report\b/i.test(fields.get('content-type') ?? '')) return false
+  const submitted = /^[\w-]{1,40}/.exec(fields.get('auto-submitted') ?? 'no')?.[0].toLowerCase()
+  if (submitted !== 'no') return false
+  const subject = subjectOf(fields)
+  if (REPLY_SUBJECT.test(subject) || PASSED_ON_SUBJECT.test(subject)) return true
+  return PROGRAM_FIELDS.some((name) => fields.get(name) !== undefined)
+}
+
 const FAILURE_SUBJECT =
   /undeliver|\bnon-?deliver|\bdelivery\b|\breturned\b|\breturn(ing)? message\b|\bfail(ure|ed)?\b|\brejected\b|\bbounced?\b|\berror\b|\bunzustellbar|\bnon remis|\bwarning\b/i
 

@@ -1,6 +1,6 @@
 import { type Leaves, readLeaves } from '../../mime/read-leaves.ts'
 import { addressIn } from './address-in.ts'
-import { isAutoReply, isFromDaemon, mayBeBounce } from './auto-reply.ts'
+import { isAutoReply, isFromDaemon, isFromPerson, mayBeBounce } from './auto-reply.ts'
 import { isDeliveryStatus, MAX_RECIPIENTS, readDeliveryStatus, statusesIn } from './delivery-status.ts'
 import { readFeedbackReport, readJunkMailReport, readUnsubscribe } from './feedback-report.ts'
 import { type HumanText, humanText } from './human-text.ts'
@@ -17,17 +17,19 @@ const MAX_EMBEDDED = 256 * 1024
 /**
  * Reads a message that came back to a return path or to the address for complaints. Pure; takes time linear to its length, and never
  * throws, whatever the octets are. At most 10 MiB are read, of them 50 parts to a depth of 8, and 64 KiB of each header and of the
- * text. `returnPath` is the address that it was sent to; if it is not known, that in To. Nothing in the result is verified: the report may
- * be forged, and it may name other recipients than those of the delivery.
+ * text. `returnPath` is the address that it was sent to; if it is not known, that in To. `mailFrom` is that of its transaction; if it is not
+ * known, that in Return-Path. Nothing in the result is verified: the report may be forged, and it may name other recipients than those of
+ * the delivery.
  */
-export function readReturn(raw: Buffer, returnPath?: string): ReturnReading {
-  const message = returnedTo(readLeaves(raw), returnPath)
+export function readReturn(raw: Buffer, returnPath?: string, mailFrom?: string): ReturnReading {
+  const message = { ...returnedTo(readLeaves(raw), returnPath), mailFrom }
   return read(message) ?? embeddedReport(message) ?? { kind: 'unrecognised' }
 }
 
 /** A message, and the address that it was sent to, which is that of the sender in replies that it quotes. */
 interface Returned extends Leaves {
   readonly returnPath: string
+  readonly mailFrom?: string | undefined
 }
 
 function returnedTo(message: Leaves, returnPath: string | undefined): Returned {
@@ -37,11 +39,14 @@ function returnedTo(message: Leaves, returnPath: string | undefined): Returned {
 /** The order matters: mail systems also mark their bounce reports as automatic. */
 function read(message: Returned): ReturnReading | undefined {
   const human = humanText(message)
+  const ofMachine =
+    readFeedbackReport(message, human) ?? readJunkMailReport(message, human) ?? readUnsubscribe(message, human)
+  if (isFromPerson(message.fields, message.mailFrom)) {
+    return ofMachine ?? (isAutoReply(message.fields) ? { kind: 'auto-reply' } : undefined)
+  }
   return (
     deliveryStatus(message, human) ??
-    readFeedbackReport(message, human) ??
-    readJunkMailReport(message, human) ??
-    readUnsubscribe(message, human) ??
+    ofMachine ??
     bounce(message, human, 'fields-in-text', fieldsInText(human)) ??
     sesNotification(message, human) ??
     foreign(message, human) ??

@@ -92,7 +92,13 @@ const MOST_FILES = 24
  * The body of a thread imports no more than it needs: all of core takes 0.5 s of computing and 80 MB, this 0.06 s. What begins a program knows
  * neither.
  */
-const DOORS = ['@postrider/core', '@postrider/core/backup-store', '@postrider/core/thread-orders', '@postrider/launch']
+const DOORS = [
+  '@postrider/core',
+  '@postrider/core/backup-store',
+  '@postrider/core/mime',
+  '@postrider/core/thread-orders',
+  '@postrider/launch',
+]
 /** Packages that are no program: the export of traces, the parts of pages, which know nothing of mail, and the pages for people, which the API serves. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   core: ['@postrider/telemetry'],

@@ -1,6 +1,7 @@
 import { simpleParser } from 'mailparser'
 import t, { type Test } from 'tap'
 import { openSession, queueId } from '../relay/session.ts'
+import { ATTACHMENT, EIGHT_BIT_BODIES, FILE_NAMES, UMLAUTS } from './eight-bit-bodies.ts'
 import { startInternet, stepsOf } from './outbox.ts'
 import { verdictOf } from './tracked.ts'
 
@@ -86,26 +87,6 @@ t.test('raw octets of a client without SMTPUTF8 that are not UTF-8 stay as they 
   t.match(host.messages[0]?.data.toString(), '\r\nSubject: ')
 })
 
-const UMLAUTS = 'Fähre über Köln\r\n'.repeat(20)
-
-/** Messages with octets beyond ASCII, and what another program reads in them. */
-const EIGHT_BIT_BODIES: readonly (readonly [what: string, message: string, note: string, text: string])[] = [
-  ['a text without MIME', `\r\n${UMLAUTS}`, 'the body was encoded', UMLAUTS],
-  [
-    'HTML in 8bit',
-    `MIME-Version: 1.0\r\nContent-Type: text/html; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n<p>${UMLAUTS}</p>\r\n`,
-    'the body was encoded',
-    UMLAUTS,
-  ],
-  [
-    'a part of a multipart',
-    `MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\nprolog ü\r\n--b\r\n` +
-      `Content-Type: text/plain; charset=utf-8\r\nContent-Description: Köln\r\n\r\n${UMLAUTS}\r\n--b--\r\n`,
-    'part 1 was encoded',
-    UMLAUTS,
-  ],
-]
-
 for (const [what, message, note, text] of EIGHT_BIT_BODIES) {
   t.test(`${what} with 8-bit text is encoded for a server without 8BITMIME`, async (t) => {
     const { data, notes, mail } = await read(
@@ -118,15 +99,7 @@ for (const [what, message, note, text] of EIGHT_BIT_BODIES) {
   })
 }
 
-const ATTACHMENT =
-  '--b\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n' +
-  'Content-Disposition: attachment; filename="#"\r\n\r\nHällo\r\n--b--\r\n'
-
-for (const [what, name, found] of [
-  ['in UTF-8', 'Fähre.txt', 'Fähre.txt'],
-  ['in both forms', 'Fähre.txt"; filename*="UTF-8\'\'F%C3%A4hre.txt', 'Fähre.txt'],
-  ['with an encoded word', '=?utf-8?Q?F=C3=A4hre?= Köln.txt', 'Fähre Köln.txt'],
-] as const) {
+for (const [what, name, found] of FILE_NAMES) {
   t.test(`a file whose name is ${what} has it once behind a server without 8BITMIME`, async (t) => {
     const header = `${ASCII}Subject: s\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n`
     const { data, mail } = await read(

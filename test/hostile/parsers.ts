@@ -12,6 +12,7 @@ import { bounceClass } from '../../packages/core/src/delivery/outcomes/bounce-ru
 import { retryAfterOf } from '../../packages/core/src/delivery/outcomes/schedule.ts'
 import { charsetOf } from '../../packages/core/src/mime/charset.ts'
 import { canTakeApart } from '../../packages/core/src/mime/closed.ts'
+import { decodeText } from '../../packages/core/src/mime/decode-text.ts'
 import { encodeText } from '../../packages/core/src/mime/encode.ts'
 import { fileNameParameter, mailboxField, textField } from '../../packages/core/src/mime/header.ts'
 import { findTexts } from '../../packages/core/src/mime/read.ts'
@@ -20,6 +21,7 @@ import { ReplyReader } from '../../packages/delivery/src/smtp/reply-reader.ts'
 import { splitHeader } from '../../packages/relay/src/message/header.ts'
 import { parsePath } from '../../packages/relay/src/smtp/path.ts'
 import { readSmtpApi } from '../../packages/relay/src/smtpapi/smtpapi.ts'
+import { readableMessage, writtenHeaders } from '../../packages/sandbox/src/reading/readable-message.ts'
 
 /** What reads outside text, and the words its grammar is made of. */
 export interface Parser {
@@ -158,6 +160,33 @@ export const PARSERS: readonly Parser[] = [
     declareUtf8,
   ),
   parser('name of a charset', ['utf-8', '(', ')', "'", '"', ' ', ','], (text) => charsetOf(text, 'x')),
+  parser('text of a charset', ['~{', '~}', '~', '!!', '\r\n', 'a', '\xe4'], (text) =>
+    decodeText(Buffer.from(text, 'latin1'), 'hz-gb-2312'),
+  ),
+  parser('charset of HTML', ['<meta ', '<', '>', 'charset', '=', '"', ' ', 'utf-8', '\xe4', '\x1b$B'], (text) =>
+    decodeText(Buffer.from(text, 'latin1'), '', { isHtml: true }),
+  ),
+  parser(
+    'message for the inbox',
+    [
+      ...MIME,
+      'Subject: ',
+      '=?x?Q?',
+      '=?utf-8?B?',
+      '?=',
+      '\xe4',
+      '\x1b$B',
+      '*=',
+      "''",
+      '--x \r\n',
+      'filename',
+      '; charset=',
+    ],
+    (text) => {
+      const message = Buffer.from(text, 'latin1')
+      return [readableMessage(message), writtenHeaders(message)]
+    },
+  ),
   parser('MIME structure', MIME, (text) => canTakeApart(Buffer.from(text))),
   parser('texts of a MIME message', MIME, (text) =>
     findTexts(Buffer.from(`Content-Type: multipart/mixed; boundary=x\r\n${text}`)),

@@ -48,8 +48,8 @@ t.test('the page of a message with much text or HTML shows the beginning of it, 
 })
 
 t.test('a message that takes too much to read says so on its page, and is had raw', async (t) => {
-  // The decoder of this charset holds several numbers for each octet.
-  const message = mail('Subject: Costly\r\nContent-Type: text/html; charset=iso-2022-jp', `${'x'.repeat(4.9 * MB)}\r\n`)
+  // The parser holds an object for each line.
+  const message = mail('Subject: Costly\r\nContent-Type: text/html', `${'\n'.repeat(4.9 * MB)}\r\n`)
   const entry = await sandbox.store(t, message)
   const page = await ask(`/view/${entry.id}`)
   t.equal(page.status, 200)

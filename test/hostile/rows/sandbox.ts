@@ -42,6 +42,16 @@ export const SANDBOX = rowsOf('sandbox', {
   'inbox: a subject of 2 MB of encoded words': shown(
     () => `Subject: ${many(80_000, () => '=?utf-8?Q?a?=', '\r\n ')}\r\n\r\nx\r\n`,
   ),
+  'inbox: a subject of words of 50,000 charsets': shown(
+    () => `Subject: ${many(50_000, (at) => `=?x${at}?Q?=e4?=`, ' ')}\r\n\r\nx\r\n`,
+  ),
+  'inbox: 5 MB of a charset that is missing': html(() => fill('\xe4<meta ', 4.9 * MB)),
+  'inbox: 5 MB of hz-gb-2312': shown(
+    () => `Subject: a\r\nContent-Type: text/plain; charset=hz-gb-2312\r\n\r\n${fill('~{!!~{', 4.9 * MB)}\r\n`,
+  ),
+  'inbox: MB of blanks behind boundaries': shown(
+    () => `Content-Type: multipart/mixed; boundary=x\r\n\r\n${fill(`--x${fill(' \t', 10 * kB)}\r\n\r\na\r\n`, 4 * MB)}`,
+  ),
   'inbox: To of 2 MB of (': shown(() => `To: ${fill('(', 2 * MB)}\r\n\r\nx\r\n`),
   'inbox: To of 2 MB of addresses': shown(() => `To: ${many(150_000, () => 'a@b.example', ',\r\n ')}\r\n\r\nx\r\n`),
   'inbox: parts in parts, 1,000 deep': shown(

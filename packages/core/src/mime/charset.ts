@@ -109,6 +109,47 @@ function converted(encoding: string, octets: string): string | undefined {
   return utf8(text.startsWith('\ufeff') ? text.slice(1) : text)
 }
 
+/** A decoder that reads octets as well as possible. */
+export type Decoder = Pick<TextDecoder, 'decode' | 'encoding'>
+
+/** Returns the decoder of a charset, by the names that mail programs use; undefined if the name is unknown. */
+export function decoderNamed(name: string): Decoder | undefined {
+  const bare = name.replace(AROUND_NAME, '').toLowerCase()
+  if (bare === 'hz-gb-2312') return HZ
+  // Its upper half is private characters, whose meaning only the sender knows.
+  if (bare === '' || bare === 'x-user-defined') return undefined
+  return decoderOf(ALIASES[bare] ?? bare)
+}
+
+/** Simplified Chinese in seven bits (RFC 1843), which the standard lacks. */
+const HZ: Decoder = { encoding: 'hz-gb-2312', decode: (octets) => fromHz(Buffer.from(octets as Uint8Array)) }
+
+function fromHz(octets: Buffer): string {
+  const [tilde, open, close] = [126, 123, 125]
+  const out = Buffer.alloc(octets.length)
+  let length = 0
+  let isShifted = false
+  for (let at = 0; at < octets.length; at++) {
+    const octet = octets[at] as number
+    const next = octets[at + 1]
+    if (octet === 10) isShifted = false
+    if (octet === tilde && next === (isShifted ? close : open)) {
+      isShifted = !isShifted
+      at++
+    } else if (isShifted && octet > 32 && octet < 120 && next !== undefined && next > 32 && next < 127) {
+      out[length++] = octet | 128
+      out[length++] = next | 128
+      at++
+    } else if (octet === tilde && !isShifted && (next === 10 || (next === 13 && octets[at + 2] === 10))) {
+      at += next === 10 ? 1 : 2
+    } else {
+      if (octet === tilde && next === tilde) at++
+      out[length++] = octet
+    }
+  }
+  return new TextDecoder('gbk').decode(out.subarray(0, length))
+}
+
 /** Returns the text in UTF-8, one character per octet. */
 function utf8(text: string): string {
   return isAscii(text) ? text : Buffer.from(text).toString('latin1')

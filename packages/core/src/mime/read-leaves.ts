@@ -1,8 +1,9 @@
+import { decodeText } from './decode-text.ts'
 import { type HeaderFields, headerFields } from './header-fields.ts'
 import { leadingEssence } from './media-type.ts'
 import { parameterText } from './parameters.ts'
 import { parametersIn, partsOf } from './read.ts'
-import { decodeOctets, decodeText } from './read-parts.ts'
+import { decodeOctets } from './read-parts.ts'
 import { readQuotedPrintable } from './transfer.ts'
 
 /** A part of a message that contains no other parts. An embedded message is one leaf. */

@@ -1,6 +1,6 @@
-import { isUtf8 } from 'node:buffer'
 import { canTakeApart } from './closed.ts'
 import { contentIdsIn } from './content-id.ts'
+import { decodeText } from './decode-text.ts'
 import type { FoundFile, MessageParts } from './message-parts.ts'
 import { parameterText } from './parameters.ts'
 import { Heads, isAttachment, MAX_DEPTH, MAX_PARTS, type PartField, parseField, partsOf } from './read.ts'
@@ -93,13 +93,13 @@ class Walk {
     const fileName = parameterText(head.names, 'filename') ?? parameterText(parameters, 'name')
     const isText = type === 'text/plain' || type === 'text/html'
     if (isText && (disposition ?? 'inline') === 'inline' && !isAttachment(fields, parameters)) {
-      const text = this.#textOf(octets, parameters)
+      const text = this.#textOf(octets, type, parameters)
       if (text !== undefined) this[type === 'text/html' ? 'html' : 'text'].push(text)
       return
     }
     const chosen = /^text\/(calendar|x-amp-html)$/.test(type)
     if (chosen && disposition === undefined && fileName === undefined && contentId === undefined) {
-      const text = this.#textOf(octets, parameters)
+      const text = this.#textOf(octets, type, parameters)
       if (text !== undefined) this.alternatives.push({ type, text })
       return
     }
@@ -114,13 +114,14 @@ class Walk {
   }
 
   /** Undefined if the text would exceed the limit. */
-  #textOf(octets: Buffer, parameters: ReadonlyMap<string, string>): string | undefined {
+  #textOf(octets: Buffer, type: string, parameters: ReadonlyMap<string, string>): string | undefined {
     this.#texts += octets.length
     if (this.#texts > MAX_TEXT_OCTETS) {
       this.complete = false
       return undefined
     }
-    const text = decodeText(octets, parameterText(parameters, 'charset') ?? '').replaceAll('\r\n', '\n')
+    const charset = parameterText(parameters, 'charset') ?? ''
+    const text = decodeText(octets, charset, { isHtml: type === 'text/html' }).replaceAll('\r\n', '\n')
     if (parameters.get('format')?.toLowerCase() !== 'flowed') return text
     return unflowed(text, parameters.get('delsp')?.toLowerCase() === 'yes')
   }
@@ -150,17 +151,6 @@ export function decodeOctets(octets: Buffer, encoding = ''): Buffer {
   if (known === undefined) return octets
   if (known === 'base64') return Buffer.from(octets.toString('latin1'), 'base64')
   return decodeTransfer(octets, known) ?? octets
-}
-
-/** Decodes a text; if its charset is unknown or unspecified, as UTF-8 if valid, otherwise as Windows-1252. */
-export function decodeText(octets: Buffer, name: string): string {
-  const plain = /^$|^(us-)?ascii$|^utf-?8$/i.test(name)
-  const label = plain || name === '' ? (isUtf8(octets) ? 'utf-8' : 'windows-1252') : name
-  try {
-    return new TextDecoder(label).decode(octets)
-  } catch {
-    return new TextDecoder(isUtf8(octets) ? 'utf-8' : 'windows-1252').decode(octets)
-  }
 }
 
 /** RFC 3676: a line that ends with a space continues on the next line, except for a signature separator. */

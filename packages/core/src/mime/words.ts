@@ -1,5 +1,6 @@
 import { TextDecoder } from 'node:util'
 import { atOnce, type Stoppable } from '../platform/concurrency/turns.ts'
+import type { Decoder } from './charset.ts'
 
 /**
  * An encoded word (RFC 2047 2), whose charset may have a language (RFC 2231 5). Spaces in the text are invalid but sent
@@ -22,7 +23,7 @@ const decoders = new Map<string, TextDecoder | null>()
  * Octets of adjacent words in one charset: in practice a character may be split between two words, despite RFC 2047 5.
  */
 interface Run {
-  readonly decoder: TextDecoder
+  readonly decoder: Decoder
   readonly octets: Buffer[]
 }
 
@@ -30,17 +31,21 @@ interface Run {
  * Decodes encoded words, in time linear to the length of the text. White space between two encoded words is removed
  * (RFC 2047 6.2); words in an unknown charset are kept unchanged.
  */
-export function decodeWords(value: string): string {
-  return value.includes('=?') ? atOnce(decodeWordsInPieces(value)) : value
+export function decodeWords(value: string, options?: WordOptions): string {
+  return value.includes('=?') ? atOnce(decodeWordsInPieces(value, options)) : value
 }
 
-/**
- * Same as decodeWords, interruptible, for a value as long as a whole header: 18,000 words take 15 ms. `write` writes decoded words, as they are by
- * default.
- */
+export interface WordOptions {
+  /** Writes decoded words, as they are by default. */
+  readonly write?: (text: string) => string
+  /** Finds the decoder of a charset, the same at each call; undefined to keep its words. By default the usual charsets of mail are known. */
+  readonly decoderOf?: (charset: string) => Decoder | undefined
+}
+
+/** Same as decodeWords, interruptible, for a value as long as a whole header: 18,000 words take 15 ms. */
 export function* decodeWordsInPieces(
   value: string,
-  write: (text: string) => string = (text) => text,
+  { write = (text) => text, decoderOf = usualDecoder }: WordOptions = {},
 ): Stoppable<string> {
   let out = ''
   let tried = 0
@@ -92,7 +97,7 @@ function quoted(text: string): Buffer {
   )
 }
 
-function decoderOf(charset: string): TextDecoder | undefined {
+function usualDecoder(charset: string): TextDecoder | undefined {
   const label = charset.toLowerCase()
   if (!CHARSET.test(label)) return undefined
   const known = decoders.get(label)

@@ -15,7 +15,7 @@ export function* parseField(value: string, parse: (text: string) => Stoppable<Pa
   const parsed = yield* parse(yield* decodeWordsInPieces(field))
   if (typeof parsed !== 'string' || !field.includes('=?')) return parsed
   yield
-  const quoted = yield* parse(yield* decodeWordsInPieces(field, escaped))
+  const quoted = yield* parse(yield* decodeWordsInPieces(field, { write: escaped }))
   return typeof quoted === 'string' ? parsed : quoted
 }
 

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import { simpleParser } from 'mailparser'
 import { textOf } from './html-parts.ts'
 import { readBeginning } from './read-beginning.ts'
+import { readableMessage } from './readable-message.ts'
 
 /** Data for the list and the search that is read from the message itself. */
 export interface Digest {
@@ -31,7 +32,9 @@ export async function readDigest(file: string): Promise<Digest | undefined> {
   const size = statSync(file, { throwIfNoEntry: false })?.size
   if (size === undefined) return undefined
   const options = { skipHtmlToText: true, skipTextToHtml: true, skipImageLinks: true }
-  const parsed = await simpleParser(readBeginning(file, MAX_READ_BYTES), options).catch(() => undefined)
+  const parsed = await simpleParser(readableMessage(readBeginning(file, MAX_READ_BYTES)), options).catch(
+    () => undefined,
+  )
   if (!parsed) return { ...EMPTY_DIGEST, size }
   const text = parsed.text?.trim() ? parsed.text : textOf(parsed.html || '', PREVIEW_SOURCE)
   return {

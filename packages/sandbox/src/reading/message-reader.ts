@@ -29,8 +29,8 @@ export interface MessageReader {
 const THREAD = new URL('../page/reading-thread.ts', import.meta.url)
 
 export function createMessageReader(): MessageReader {
-  // 5 MB of text or HTML take 0.1 to 0.6 s. Text that decodes to lists of numbers (5 MB of ISO-2022-JP) takes more than 192 MB, and
-  // one object per line (5 MB of bare line feeds) more than 160: such messages are not shown, and the process stays below 500 MiB.
+  // 5 MB of text or HTML take 0.1 to 0.6 s. One object per line (5 MB of bare line feeds) takes more than 160 MB: such a message is not shown, and
+  // the process stays below 500 MiB.
   const showing = createThreadPool<MessageOrder, MessageAnswer>({
     name: 'showing messages',
     url: THREAD,

@@ -3,6 +3,7 @@ import { type ParsedMail, simpleParser } from 'mailparser'
 import type { InboxEntry } from '../inbox-entry.ts'
 import type { FoundAttachment } from './message-orders.ts'
 import { readBeginning } from './read-beginning.ts'
+import { readableMessage, writtenHeaders } from './readable-message.ts'
 import { type ShownMessage, withoutParts } from './shown-message.ts'
 
 /** Larger messages are only shown raw. */
@@ -31,8 +32,9 @@ export interface Shown {
 export async function showMessage(file: string, entry: InboxEntry): Promise<Shown | undefined> {
   const size = statSync(file, { throwIfNoEntry: false })?.size
   if (size === undefined) return undefined
-  const parsed = size > MAX_PARSED_BYTES ? undefined : await parse(readFileSync(file))
-  if (!parsed) return { size, message: withoutParts(entry), source: readSource(file) }
+  const raw = size > MAX_PARSED_BYTES ? undefined : readFileSync(file)
+  const parsed = raw && (await parse(raw))
+  if (!raw || !parsed) return { size, message: withoutParts(entry), source: readSource(file) }
   const sender = parsed.from?.text
   const recipients = [parsed.to ?? []].flat().map(({ text }) => text)
   return {
@@ -42,10 +44,7 @@ export async function showMessage(file: string, entry: InboxEntry): Promise<Show
     ...(recipients.length > 0 ? { recipients: recipients.join(', ') } : {}),
     message: {
       ...entry,
-      headers: parsed.headerLines.map(({ line }) => {
-        const colon = line.indexOf(':')
-        return { name: line.slice(0, colon), value: line.slice(colon + 1).trim() }
-      }),
+      headers: writtenHeaders(raw),
       text: parsed.text ?? null,
       html: parsed.html || null,
       attachments: parsed.attachments.map(({ filename, contentType, size }) => ({
@@ -84,5 +83,7 @@ export function previewHtml({ message, parsed }: Shown): string | undefined {
 
 /** Undefined if the parser rejects the message; it is then shown raw. */
 async function parse(raw: Buffer): Promise<ParsedMail | undefined> {
-  return simpleParser(raw, { skipHtmlToText: true, skipTextToHtml: true, skipImageLinks: true }).catch(() => undefined)
+  return simpleParser(readableMessage(raw), { skipHtmlToText: true, skipTextToHtml: true, skipImageLinks: true }).catch(
+    () => undefined,
+  )
 }

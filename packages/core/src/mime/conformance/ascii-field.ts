@@ -31,7 +31,7 @@ export function asciiField(field: string, { fallback }: { readonly fallback?: st
   const value = text.slice(colon + 1).trim()
   if (!isAscii(name)) return undefined
   if (ADDRESSES.test(name)) return asciiAddresses(name, value)
-  if (PARAMETERS.test(name)) return asciiParameters(name, value)
+  if (PARAMETERS.test(name)) return parametersField(name, value)
   if (!isStructured(name)) return ownField(name, readable(value))
   const bare = value.replace(/\([^()]*\)/g, (comment) => (isAscii(comment) ? comment : '')).trim()
   return isAscii(bare) && bare !== '' ? rawField(name, bare) : undefined
@@ -48,8 +48,8 @@ function asciiAddresses(name: string, value: string): string | undefined {
   return ascii.length === written.length ? mailboxField(name, ascii) : undefined
 }
 
-/** Undefined if a part of it would be lost. */
-function asciiParameters(name: string, value: string): string | undefined {
+/** Writes Content-Type or Content-Disposition with its file name in ASCII. Undefined if a part of it would be lost. */
+export function parametersField(name: string, value: string): string | undefined {
   const parameter = name.toLowerCase() === 'content-type' ? 'name' : 'filename'
   const parameters = parametersIn(value)
   const [essence = ''] = value.split(';', 1)

@@ -43,6 +43,7 @@ const ONCE = new Set([
   ],
   ...['content-location', 'content-md5', 'content-base', 'content-features', 'content-duration'],
 ])
+const TYPE_BEFORE_CHARSET = /^text\/[a-z]{1,20}(?=[ \t]{1,9}charset[ \t]{0,9}=)/i
 const [TRANSFER_ENCODING, FROM] = ['content-transfer-encoding', 'from']
 
 /** Corrections of one kind in a header, and doubled fields, which are compared; more take too long. */
@@ -66,6 +67,7 @@ export const HEADER_RULES: readonly HeaderRule[] = [
   blanksBeforeColon,
   twins,
   transferEncoding,
+  contentType,
   uLabels,
   longLines,
 ]
@@ -166,6 +168,15 @@ function transferEncoding({ text, fields }: WrittenHeader): HeaderCorrection | u
   const { start, end } = field
   const name = nameOf(text, field)
   return { edits: [{ start, end, text: `${name}: ${meant}\r\n` }], corrected: `${name} was written as ${meant}` }
+}
+
+/** RFC 2045 5.1: without the semicolon, some readers take the text for a file of an unknown type. */
+function contentType({ text, fields }: WrittenHeader): HeaderCorrection | undefined {
+  const field = fields.find(({ name }) => name === 'content-type')
+  const end = field && TYPE_BEFORE_CHARSET.exec(field.value)?.[0].length
+  if (!field || end === undefined) return undefined
+  const start = text.indexOf(field.value.slice(0, end), field.start) + end
+  return { edits: [{ start, end: start, text: ';' }], corrected: `${nameOf(text, field)} got its semicolon` }
 }
 
 /** RFC 5890: From is on an active domain, which needs no SMTPUTF8. */

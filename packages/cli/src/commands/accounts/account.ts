@@ -4,7 +4,8 @@ import { table } from '../../table.ts'
 import { coreCommand } from '../core-command.ts'
 
 const SWITCHES =
-  '[--open-tracking on|off] [--click-tracking on|off] [--unsubscribe-link on|off] [--hosts-may-send on|off] [--privacy-mode on|off] [--account-notices on|off]'
+  '[--open-tracking on|off] [--click-tracking on|off] [--unsubscribe-link on|off] [--generate-text on|off] ' +
+  '[--hosts-may-send on|off] [--privacy-mode on|off] [--account-notices on|off]'
 const TEXTS =
   '[--mail-class urgent|normal|bulk] [--fallback-sender ADDRESS] [--footer-html HTML] [--footer-text TEXT] [--time-zone NAME]'
 
@@ -17,6 +18,7 @@ const settingsCommand: Command = coreCommand({
     'open-tracking': 'Track opens',
     'click-tracking': 'Track clicks',
     'unsubscribe-link': 'Add an unsubscribe link',
+    'generate-text': 'Generate the plain text of v2 messages that have HTML alone',
     'hosts-may-send': 'Let hosts below active domains send, for example web1.example.com',
     'privacy-mode': 'Record opens and clicks without data of the person',
     'account-notices': 'Send notices to the owners of the account',
@@ -35,6 +37,7 @@ const settingsCommand: Command = coreCommand({
       openTracking: given['open-tracking'],
       clickTracking: given['click-tracking'],
       unsubscribeLink: given['unsubscribe-link'],
+      generateText: given['generate-text'],
       hostsMaySend: given['hosts-may-send'],
       privacyMode: given['privacy-mode'],
       accountNotices: given['account-notices'],

@@ -2,7 +2,7 @@
 export interface ElementKind {
   /** Line ends before and after it: 1 for a new line, 2 for a blank line between. */
   readonly breaks: 0 | 1 | 2
-  /** What else it does. */
+  /** Its effect besides that. */
   readonly role?: ElementRole
 }
 

@@ -14,9 +14,9 @@ const INVISIBLE = /[\u034f\u00ad\u200b\ufeff]|\u200c(?=[ \t\n\r\f\u00a0\u2007]|$
 const HAS_INVISIBLE = /[\u034f\u00ad\u200b\u200c\ufeff]/
 
 interface Indent {
-  /** What each line begins with. */
+  /** The beginning of each line. */
   readonly text: string
-  /** What the next line begins with instead: the mark of an item. */
+  /** The beginning of the next line instead: the mark of an item. */
   first: string | undefined
 }
 
@@ -32,7 +32,7 @@ export class TextWriter {
   /** Whether line ends do not count before the next words: at the beginning of a cell or an item. */
   #isMuted = false
   readonly #indents: Indent[] = []
-  /** What the last line begins with, without the mark of an item. */
+  /** The beginning of the last line, without the mark of an item. */
   #last = ''
   /** Position of the words since {@link mark}; -1 before the first of them, undefined if there is no mark. */
   #marked: number | undefined

@@ -19,6 +19,7 @@ const SWITCHES = [
   'openTracking',
   'clickTracking',
   'unsubscribeLink',
+  'generateText',
   'hostsMaySend',
   'privacyMode',
   'accountNotices',
@@ -31,6 +32,7 @@ function settingsPage(call: AccountCall, settings: AccountSettings, problem?: st
   const hints: Readonly<Record<string, string>> = {
     openTracking: words.openTrackingHint,
     clickTracking: words.clickTrackingHint,
+    generateText: words.generateTextHint,
     hostsMaySend: words.hostsMaySendHint,
   }
   const check = (name: (typeof SWITCHES)[number]) => {
@@ -44,7 +46,7 @@ function settingsPage(call: AccountCall, settings: AccountSettings, problem?: st
     value: settings.mailClass,
     choices: DELIVERY_CLASSES.map((one) => [one, words.classes[one]]),
     hint: words.mailClassHint,
-  })}${check('openTracking')}${check('clickTracking')}${check('unsubscribeLink')}${check('privacyMode')}${check('hostsMaySend')}${inputField(
+  })}${check('openTracking')}${check('clickTracking')}${check('unsubscribeLink')}${check('generateText')}${check('privacyMode')}${check('hostsMaySend')}${inputField(
     {
       name: 'fallbackSender',
       label: words.fallbackSender,

@@ -64,12 +64,22 @@ export const TRACKING_OFF: readonly string[] = ['data-postrider-track', 'clicktr
 export const TRACKING_OFF_WITHOUT_VALUE = 'data-pm-no-track'
 
 /** Styles of elements that mail programs do not show, such as a preheader. mso-hide is for Outlook alone, so what it hides is shown by others. */
-const HIDES =
-  /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(?:\.0*)?\s*(?:[!;]|$)|max-height\s*:\s*0(?:px)?\s*(?:[!;]|$))/i
+const MAY_HIDE = /display|visibility|opacity|max-height/i
 /** Longer styles hide nothing. */
 const MAX_STYLE = 2048
 
 /** Returns whether an element with this style is not shown. */
 export function isHiding(style: string): boolean {
-  return style.length <= MAX_STYLE && HIDES.test(style)
+  if (style.length > MAX_STYLE || !MAY_HIDE.test(style)) return false
+  return style
+    .toLowerCase()
+    .split(';')
+    .some((declaration) => {
+      const colon = declaration.indexOf(':')
+      const name = declaration.slice(0, Math.max(0, colon)).trim()
+      const value = declaration.slice(colon + 1).trim()
+      if (name === 'display') return value.startsWith('none')
+      if (name === 'visibility') return value.startsWith('hidden')
+      return (name === 'opacity' || name === 'max-height') && Number.parseFloat(value) === 0
+    })
 }

@@ -91,6 +91,7 @@ create table accounts (
   feed_read_at timestamptz,
   hosts_may_send boolean not null default false,
   fallback_sender text,
+  generate_text boolean not null default true,
   constraint accounts_pkey primary key (id),
   constraint accounts_calls_per_minute_check check (calls_per_minute > 0),
   constraint accounts_name_check check (name <> ''::text),
@@ -1324,6 +1325,7 @@ create table template_versions (
   content text not null,
   variables jsonb not null default '[]'::jsonb,
   created_at timestamptz not null default service_now(),
+  text text,
   constraint template_versions_pkey primary key (template_id, number),
   constraint template_versions_template_id_fkey foreign key (template_id) references templates(id) on delete cascade
 );

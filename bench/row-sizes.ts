@@ -12,7 +12,7 @@ await withDatabase(4, async (sql, url) => {
   await core.readiness.check()
   const account = await core.accounts.create('bench')
   // As before mail was tracked, to compare with.
-  await sql`update accounts set open_tracking = false, click_tracking = false where id = ${account.id}`
+  await sql`update accounts set open_tracking = false, click_tracking = false, generate_text = false where id = ${account.id}`
   const { secret } = await core.auth.createKey({ accountId: account.id })
   await core.domains.add({ accountId: account.id, name: 'ship.example', state: 'active' })
   const principal = await core.auth.authenticate(secret, '127.0.0.1')

@@ -91,7 +91,7 @@ create table accounts (
   feed_read_at timestamptz,
   hosts_may_send boolean not null default false,
   fallback_sender text,
-  mail_reports boolean not null default false,
+  generate_text boolean not null default true,
   constraint accounts_pkey primary key (id),
   constraint accounts_calls_per_minute_check check (calls_per_minute > 0),
   constraint accounts_name_check check (name <> ''::text),
@@ -1285,20 +1285,6 @@ create table sources (
   constraint sources_pool_id_fkey foreign key (pool_id) references pools(id)
 );
 
-create table status_notifications (
-  id bigint not null generated always as identity,
-  account_id integer not null,
-  message_id uuid not null,
-  recipient_no integer not null,
-  action text not null,
-  occurred_at timestamptz not null,
-  due_at timestamptz not null default service_now(),
-  constraint status_notifications_pkey primary key (id),
-  constraint status_notifications_action_check check (action = any (array['failed'::text, 'delayed'::text, 'relayed'::text]))
-);
-create index status_notifications_account on status_notifications (account_id, due_at);
-create index status_notifications_due on status_notifications (due_at);
-
 create table suppressions (
   account_id integer not null,
   scope text not null,
@@ -1339,6 +1325,7 @@ create table template_versions (
   content text not null,
   variables jsonb not null default '[]'::jsonb,
   created_at timestamptz not null default service_now(),
+  text text,
   constraint template_versions_pkey primary key (template_id, number),
   constraint template_versions_template_id_fkey foreign key (template_id) references templates(id) on delete cascade
 );

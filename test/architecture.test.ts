@@ -77,9 +77,8 @@ const ORDER: Readonly<Record<string, readonly string[]>> = {
 /** What may stand beside the rooms. `core.ts` and `process.ts` wire, `index.ts` is the door. */
 const ROOT_FILES = ['core.ts', 'index.ts', 'process.ts']
 /** Texts in, texts out: no database, no clock, no settings. Of the platform they import errors, threads and what bounds their time. */
-const PURE = /^packages\/core\/src\/(mime|content\/(engine|substitution))\//
-const FOR_THE_PURE =
-  /^packages\/core\/src\/platform\/(errors\.ts|never\.ts|process\/release\.ts|html-to-text\.d\.ts|concurrency\/)/
+const PURE = /^packages\/core\/src\/(mime|content\/(engine|plain-text|substitution))\//
+const FOR_THE_PURE = /^packages\/core\/src\/platform\/(errors\.ts|never\.ts|process\/release\.ts|concurrency\/)/
 /** Nothing but a process file reads the environment; the embedded Postgres hands it down to initdb and the server, which starts programs for its write-ahead log. */
 const READ_THE_ENVIRONMENT =
   /^packages\/(\w+\/src\/\w+-process\.ts|cli\/src\/(embedded-postgres\/binaries|probe)\.ts|cli\/src\/backup\/(archive|fetch)-wal\.ts)$/

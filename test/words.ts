@@ -172,7 +172,6 @@ export const ALLOWED: readonly string[] = [
   'packages/api/src/v3/mail-send/rules.ts: Categories can not contain non-ASCII characters.',
   // The name of a rate limit, as it is stored in the database.
   'packages/core/src/accounts/keys/invalid-key-throttle.ts: name: `wrong keys',
-  'packages/core/src/content/engine/plain-text.ts: MOST_CONVERTED',
   'packages/core/src/index.ts: MAX_KEY_UNITS as MOST_KEY_UNITS',
   'packages/delivery/src/smtp/session.ts: static readonly MOST = 10_000',
   'packages/delivery/src/smtp/session.ts: HostMemory.MOST',

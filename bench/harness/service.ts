@@ -123,7 +123,7 @@ export async function openService({ postgres: settings = [], flags = [] }: Servi
   const makeSender = async (name: string): Promise<Sender> => {
     const account = await core.accounts.create(name)
     // The figures are of mail that nothing is added to.
-    await sql`update accounts set open_tracking = false, click_tracking = false where id = ${account.id}`
+    await sql`update accounts set open_tracking = false, click_tracking = false, generate_text = false where id = ${account.id}`
     const { secret } = await core.auth.createKey({ accountId: account.id })
     await core.domains.add({ accountId: account.id, name: `${name}.example`, state: 'active' })
     return { accountId: account.id, apiKey: secret, domain: `${name}.example` }

@@ -40,10 +40,17 @@ t.test('a template gets versions, is rendered, changed and deleted', async (t) =
   t.match(await run('render', id, '--values', values), { subject: 'Hello', content: '<p>Hi Lena</p>', problems: [] })
   const lacking = await postrider(env, 'template', 'render', id, ...account)
   t.match(lacking, { code: 1, stdout: /^no values for NAME$/m, stderr: /NAME/ })
+  t.match(await run('update', id, '--text', file('short.txt', 'Hi [%NAME%]!')), { version: 3, text: 'Hi [%NAME%]!' })
+  t.match(await run('render', id, '--values', values), { text: 'Hi Lena!' })
+  t.match(
+    (await postrider(env, 'template', 'show', id, ...account)).stdout,
+    /<p>Hi \[%NAME%\]<\/p>\n-- text --\nHi \[%NAME%\]!/,
+  )
+  t.match(await run('update', id, '--text', file('none.txt', '')), { version: 4, text: null })
   t.match(await run('update', id, '--name', 'greeting', '--subject', ''), {
     name: 'greeting',
     subject: null,
-    version: 3,
+    version: 5,
   })
   t.match(await postrider(env, 'template', 'update', id, ...account), { code: 2, stderr: /no changes given/ })
   t.match(await run('delete', id), { deleted: Number(id) })

@@ -22,6 +22,7 @@ t.test('settings are shown and changed, and what was entered is kept if it is re
     mailClass: 'bulk',
     openTracking: true,
     clickTracking: false,
+    generateText: false,
     hostsMaySend: true,
     mailReports: true,
     fallbackSender: null,

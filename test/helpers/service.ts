@@ -53,7 +53,7 @@ export function settled(asked: Readonly<Record<string, unknown>>, byDefault: Rea
 }
 
 async function switchTrackingOff(sql: Sql, accountId: number): Promise<void> {
-  await sql`update accounts set open_tracking = false, click_tracking = false where id = ${accountId}`
+  await sql`update accounts set open_tracking = false, click_tracking = false, generate_text = false where id = ${accountId}`
 }
 
 /** `server`: the URL of a Postgres the test owns, instead of the test run's. */

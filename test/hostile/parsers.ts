@@ -8,6 +8,7 @@ import { findHtmlLinks } from '../../packages/core/src/composition/links/html-li
 import { findTextLinks } from '../../packages/core/src/composition/links/text-links.ts'
 import { cutSentence } from '../../packages/core/src/composition/links/unsubscribe-sentence.ts'
 import { renderMergeTags } from '../../packages/core/src/composition/merge.ts'
+import { generateText } from '../../packages/core/src/content/plain-text/html-text.ts'
 import { bounceClass } from '../../packages/core/src/delivery/outcomes/bounce-rules.ts'
 import { retryAfterOf } from '../../packages/core/src/delivery/outcomes/schedule.ts'
 import { charsetOf } from '../../packages/core/src/mime/charset.ts'
@@ -149,6 +150,49 @@ export const PARSERS: readonly Parser[] = [
       '<title>',
     ],
     (text) => findHtmlLinks(text),
+  ),
+  parser(
+    'text of HTML',
+    [
+      ...[
+        '<',
+        '>',
+        '</',
+        '<!--',
+        '-->',
+        '&',
+        '&amp;',
+        '="',
+        '"',
+        ' ',
+        '\n',
+        'a',
+        '<a href=x>',
+        '</a>',
+        '<p>',
+        '<br>',
+        '<i>',
+        '</i>',
+        '<ul>',
+        '</ul>',
+      ],
+      ...[
+        '<li>',
+        '</li>',
+        '<table>',
+        '</table>',
+        '<tr>',
+        '<td>',
+        '</td>',
+        '<blockquote>',
+        '<pre>',
+        '</pre>',
+        '<div hidden>',
+        '</div>',
+        ' style=',
+      ],
+    ],
+    (text) => atOnce(generateText(text)),
   ),
   parser('links of a text', ['http://', 'https://', 'a', '.', '/', '(', ')', '[', ']', ' ', '?', '!', 'é'], (text) =>
     findTextLinks(text),

@@ -10,6 +10,8 @@ export interface AccountSettings {
   /** HTML footer appended to the account's mail; null if none. */
   readonly footerHtml: string | null
   readonly footerText: string | null
+  /** Whether plain text is generated for messages of v2 that have HTML alone. */
+  readonly generateText: boolean
   /** Whether hosts below its active domains may send, as `root@web1.example.com` where `example.com` is one. */
   readonly hostsMaySend: boolean
   /** The address, at an active domain, that mail of hosts without a sending domain is sent from, by SMTP; null: it is refused. */

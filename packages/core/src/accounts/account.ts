@@ -9,6 +9,8 @@ export interface MailDefaults {
   /** HTML footer appended to the account's mail; null if none. */
   readonly footerHtml: string | null
   readonly footerText: string | null
+  /** See AccountSettings. */
+  readonly generateText: boolean
 }
 
 /** The owner of messages, keys and credits. */

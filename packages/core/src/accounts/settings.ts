@@ -80,6 +80,7 @@ const NAMES = [
   'mailClass',
   'footerHtml',
   'footerText',
+  'generateText',
   'hostsMaySend',
   'fallbackSender',
   'mailReports',

@@ -81,7 +81,8 @@ export async function selectHolder(sql: AnySql, id: number): Promise<number> {
 
 const settingsColumns = (sql: AnySql) => sql`
   open_tracking as "openTracking", click_tracking as "clickTracking", unsubscribe_link as "unsubscribeLink",
-  coalesce(mail_class, 'normal') as "mailClass", footer_html as "footerHtml", footer_text as "footerText", hosts_may_send as "hostsMaySend",
+  coalesce(mail_class, 'normal') as "mailClass", footer_html as "footerHtml", footer_text as "footerText",
+  generate_text as "generateText", hosts_may_send as "hostsMaySend",
   fallback_sender as "fallbackSender", mail_reports as "mailReports",
   privacy_mode as "privacyMode",
   account_notices as "accountNotices", time_zone as "timeZone",
@@ -112,7 +113,7 @@ export async function updateSettings(sql: AnySql, id: number, settings: AccountS
     update accounts
        set open_tracking = ${settings.openTracking}, click_tracking = ${settings.clickTracking},
            unsubscribe_link = ${settings.unsubscribeLink}, mail_class = nullif(${settings.mailClass}::text, 'normal'), footer_html = ${settings.footerHtml},
-           footer_text = ${settings.footerText}, hosts_may_send = ${settings.hostsMaySend},
+           footer_text = ${settings.footerText}, generate_text = ${settings.generateText}, hosts_may_send = ${settings.hostsMaySend},
            fallback_sender = ${settings.fallbackSender}, mail_reports = ${settings.mailReports}, privacy_mode = ${settings.privacyMode},
            account_notices = ${settings.accountNotices}, time_zone = ${settings.timeZone},
            event_days = ${settings.eventDays}, body_days = ${settings.bodyDays}

@@ -21,6 +21,7 @@ export interface AdderOptions {
 interface Planned {
   readonly text: string
   readonly footer: string | undefined
+  readonly untracked: ReadonlySet<string> | undefined
   readonly plan: Plan | undefined
 }
 
@@ -56,8 +57,9 @@ export class Adder {
     this.#options = options
   }
 
-  text(text: string, footer: string | undefined): string {
-    const plan = this.#plan('text', text, footer)
+  /** `untracked`: see {@link PlanOptions}. */
+  text(text: string, footer: string | undefined, untracked?: ReadonlySet<string>): string {
+    const plan = this.#plan('text', text, footer, untracked)
     if (!plan) return text
     const filled = fillText(plan, this.#to.links, this.#link)
     this.#link += plan.links
@@ -72,14 +74,19 @@ export class Adder {
     return filled
   }
 
-  #plan(kind: 'html' | 'text', text: string, footer: string | undefined): Plan | undefined {
+  #plan(
+    kind: 'html' | 'text',
+    text: string,
+    footer: string | undefined,
+    untracked?: ReadonlySet<string>,
+  ): Plan | undefined {
     const known = this.#cache[kind]
-    if (known && known.text === text && known.footer === footer) return known.plan
+    if (known?.text === text && known.footer === footer && known.untracked === untracked) return known.plan
     const { literal, unsubscribeLinks = [] } = this.#options
     const isLinked = unsubscribeLinks.some((link) => text.includes(link))
-    const options = { ...planOptions(this.#to, footer), literal, isLinked }
+    const options = { ...planOptions(this.#to, footer), literal, isLinked, untracked }
     const plan = kind === 'html' ? planHtml(text, options) : planText(text, options)
-    this.#cache[kind] = { text, footer, plan }
+    this.#cache[kind] = { text, footer, untracked, plan }
     return plan
   }
 }

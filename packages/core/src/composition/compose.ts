@@ -1,3 +1,4 @@
+import type { GeneratedText } from '../content/plain-text/html-text.ts'
 import { contentIdsIn } from '../mime/content-id.ts'
 import { type Mailbox, mailboxField, ownField, rawField, textField } from '../mime/header.ts'
 import { type FilePart, filePart, multipart, textPart } from '../mime/parts.ts'
@@ -8,6 +9,7 @@ import type { ContentDocument } from './content.ts'
 import { replaceTags } from './links/plan.ts'
 import { type Attributes, renderMergeTags, withDefaults, withUnsubscribe } from './merge.ts'
 import type { RecipientData } from './recipient-data.ts'
+import { generatedFor } from './recipient-texts.ts'
 
 export interface Composition {
   /** 32 hex digits. */
@@ -104,21 +106,31 @@ function textsOf(composition: Composition, attributes: Attributes): ComposedText
   const unsubscribe = addTo?.additions.unsubscribe === true
   const values = unsubscribe ? withUnsubscribe(attributes) : attributes
   const merge = (text: string): string => (content.literal ? text : renderMergeTags(text, values))
-  const add = (kind: 'text' | 'html'): string => {
+  const footerOf = (kind: 'text' | 'html'): string | undefined => {
     const stored = content.footer?.[kind]
     // The account's footer uses merge tags, even if they are disabled for the message.
-    const footer = stored === undefined || content.footer?.literal ? stored : renderMergeTags(stored, values)
-    const text = merge(content[kind] ?? '')
-    return adder ? adder[kind](text, footer) : text
+    return stored === undefined || content.footer?.literal ? stored : renderMergeTags(stored, values)
   }
+  const html = content.html === undefined ? undefined : merge(content.html)
+  const { text, untracked } = textOf(content, html, merge)
   const texts: ComposedText[] = []
-  if (content.text !== undefined) texts.push({ type: 'text/plain', text: add('text') })
+  if (text !== undefined)
+    texts.push({ type: 'text/plain', text: adder ? adder.text(text, footerOf('text'), untracked) : text })
   // AMP precedes HTML; otherwise mail clients without AMP would show it. Nothing is added to it, because clients do not show a
   // document that is not strictly valid AMP.
   if (content.amp !== undefined)
     texts.push({ type: 'text/x-amp-html', text: ampOf(content.amp, composition, attributes) })
-  if (content.html !== undefined) texts.push({ type: 'text/html', text: add('html') })
+  if (html !== undefined) texts.push({ type: 'text/html', text: adder ? adder.html(html, footerOf('html')) : html })
   return [...texts, ...(content.alternatives ?? [])]
+}
+
+function textOf(
+  content: ContentDocument,
+  html: string | undefined,
+  merge: (text: string) => string,
+): Partial<GeneratedText> {
+  if (content.text !== undefined) return { text: merge(content.text) }
+  return (content.generateText && html !== undefined && generatedFor(content, html)) || {}
 }
 
 function ampOf(amp: string, { content, addTo }: Composition, attributes: Attributes): string {

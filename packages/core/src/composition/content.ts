@@ -19,6 +19,8 @@ export interface ContentDocument {
   readonly html?: string
   readonly text?: string
   readonly amp?: string
+  /** Set if the text of each copy is generated from its HTML. */
+  readonly generateText?: true
   /** Further alternatives, which follow the HTML in this order. */
   readonly alternatives?: readonly { readonly type: string; readonly text: string }[]
   /** Set if merge tags are disabled. */

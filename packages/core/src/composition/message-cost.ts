@@ -29,8 +29,16 @@ function costOf(text: number, octets: number): MessageCost {
   return text <= SOME.text && octets <= SOME.octets ? 'some' : 'much'
 }
 
-function textsOf({ subject, html = '', text = '', amp = '', alternatives = [] }: ContentDocument): string[] {
-  return [subject, html, text, amp, ...alternatives.map((one) => one.text)]
+/** The text that is generated from HTML costs what the HTML costs. */
+function textsOf({
+  subject,
+  html = '',
+  generateText,
+  text = '',
+  amp = '',
+  alternatives = [],
+}: ContentDocument): string[] {
+  return [subject, html, generateText ? html : text, amp, ...alternatives.map((one) => one.text)]
 }
 
 function lengthOf(content: ContentDocument): number {

@@ -53,6 +53,7 @@ export async function plainSender(
     mailClass: DELIVERY_CLASSES[NORMAL],
     footerHtml: null,
     footerText: null,
+    generateText: false,
   }
   return { ...permissions, account: who, expired: expired || permissions.expired, mailDefaults }
 }

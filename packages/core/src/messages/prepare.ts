@@ -159,7 +159,7 @@ function contentDocument(
       ? content
       : ({ kind: 'parts', html: undefined, text: undefined, amp: undefined } as ContentParts)
   const html = template ? template.content : texts.html
-  const text = template ? undefined : texts.text
+  const text = template ? (template.text ?? undefined) : texts.text
   const footer = footerOf(submission)
   return {
     from: { email: parseAddress(from?.email ?? '')?.text ?? '', name: from?.name.trim() ?? '' },

@@ -16,6 +16,7 @@ const Change = Type.Object({
   mailClass: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: 'urgent, normal or bulk' })),
   footerHtml: Type.Optional(Text),
   footerText: Type.Optional(Text),
+  generateText: Type.Optional(Flag),
   hostsMaySend: Type.Optional(Flag),
   fallbackSender: Type.Optional(Text),
   mailReports: Type.Optional(Flag),
@@ -38,6 +39,7 @@ const Settings = Type.Object({
   mailClass: Type.String({ description: 'class of messages without their own: urgent, normal or bulk' }),
   footerHtml: Type.Union([Type.String(), Type.Null()]),
   footerText: Type.Union([Type.String(), Type.Null()]),
+  generateText: Type.Boolean({ description: 'generate the plain text of messages that have HTML alone' }),
   hostsMaySend: Type.Boolean({ description: 'hosts below active domains may send, such as web1.example.com' }),
   fallbackSender: Type.Union([Type.String(), Type.Null()], {
     description: 'address that mail of hosts without a sending domain is sent from, by SMTP; null: it is refused',
@@ -61,6 +63,7 @@ const example: Static<typeof Settings> = {
   mailClass: 'normal',
   footerHtml: '<p>Ship & Co</p>',
   footerText: 'Ship & Co',
+  generateText: true,
   hostsMaySend: false,
   fallbackSender: null,
   mailReports: false,
@@ -113,6 +116,7 @@ function changeIn(input: Static<typeof Change>): Partial<AccountSettings> {
     openTracking,
     clickTracking,
     unsubscribeLink,
+    generateText,
     hostsMaySend,
     mailReports,
     privacyMode,
@@ -122,7 +126,16 @@ function changeIn(input: Static<typeof Change>): Partial<AccountSettings> {
     bodyDays,
     ...texts
   } = input
-  const flags = { openTracking, clickTracking, unsubscribeLink, hostsMaySend, mailReports, privacyMode, accountNotices }
+  const flags = {
+    openTracking,
+    clickTracking,
+    unsubscribeLink,
+    generateText,
+    hostsMaySend,
+    mailReports,
+    privacyMode,
+    accountNotices,
+  }
   const read = Object.entries(flags).map(([name, flag]) => [name, parseFlag(flag)] as const)
   return {
     ...texts,

@@ -21,6 +21,11 @@ export const Content = {
   content: Type.Optional(
     Type.Union([Type.String(), Type.Null()], { description: 'HTML, less than 10 MB; may be URL-encoded' }),
   ),
+  text: Type.Optional(
+    Type.Union([Type.String(), Type.Null()], {
+      description: 'plain text, less than 10 MB; may be URL-encoded; an empty text removes it',
+    }),
+  ),
   subject: Type.Optional(
     Type.Union([Type.String(), Type.Null()], {
       description: 'default subject of messages; an empty subject counts as missing',
@@ -32,6 +37,9 @@ export const Content = {
     }),
   ),
 }
+export const PlainText = Type.Union([Type.String(), Type.Null()], {
+  description: 'plain text; null if the version has none, so that it is generated if the account has it so',
+})
 export const NamedContent = { templateName: Type.Optional(Text), ...Content }
 
 export const Variable = Type.Object({
@@ -43,17 +51,19 @@ export const Variable = Type.Object({
 
 interface GivenContent {
   readonly content?: string | null
+  readonly text?: string | null
   readonly subject?: string | null
   readonly variables?: readonly Static<typeof GivenVariable>[] | null
 }
 
 /**
- * Returns the given parts of a version with core's names. Null counts as omitted, as in sendEmail, and an empty subject as
+ * Returns the given parts of a version with core's names. Null counts as omitted, as in sendEmail, and an empty subject or text as
  * missing.
  */
-export function contentOf({ content, subject, variables }: GivenContent) {
+export function contentOf({ content, text, subject, variables }: GivenContent) {
   return {
     ...(content == null ? {} : { content: decodeContent(content) }),
+    ...(text == null ? {} : { text: text.trim() === '' ? null : decodeContent(text) }),
     ...(subject == null ? {} : { subject: subject.trim() === '' ? null : subject }),
     ...(variables == null ? {} : { variables: variables.map(variableOf) }),
   }

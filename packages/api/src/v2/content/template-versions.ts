@@ -5,7 +5,7 @@ import { Text, Values } from '../messages/send-email-schema.ts'
 import { valuesOf } from '../messages/to-submission.ts'
 import { type Operation, operation } from '../operation.ts'
 import { parseId } from '../shapes.ts'
-import { Content, contentOf, TemplateId, under, Variable, Version } from './template-schema.ts'
+import { Content, contentOf, PlainText, TemplateId, under, Variable, Version } from './template-schema.ts'
 
 const Summary = Type.Object({
   version: Type.Integer(),
@@ -14,7 +14,12 @@ const Summary = Type.Object({
   size: Type.Integer({ description: 'size of the content in bytes' }),
   createdAt: Type.String(),
 })
-const Whole = Type.Object({ ...Summary.properties, content: Type.String(), variables: Type.Array(Variable) })
+const Whole = Type.Object({
+  ...Summary.properties,
+  content: Type.String(),
+  text: PlainText,
+  variables: Type.Array(Variable),
+})
 
 const SUMMARY = { version: 2, active: true, subject: null, size: 12, createdAt: '2026-01-05 10:15:00' }
 const ONE = { templateId: 21172, version: 1 }
@@ -34,7 +39,7 @@ export const TEMPLATE_VERSIONS: readonly Operation[] = [
     errors: ['templateIdInvalid', 'templateBlank', 'templateTooLarge', 'templatesFull'],
     example: {
       input: { templateId: 21172, content: '<p>Hello</p>' },
-      data: { ...SUMMARY, active: false, content: '<p>Hello</p>', variables: [] },
+      data: { ...SUMMARY, active: false, content: '<p>Hello</p>', text: null, variables: [] },
     },
     act: async (input, { core, principal, by }) => {
       const act = { accountId: principal.account.id, id: parseId(input.templateId), by }
@@ -70,7 +75,7 @@ export const TEMPLATE_VERSIONS: readonly Operation[] = [
     input: Type.Object({ ...TemplateId, version: Version }),
     answer: Whole,
     errors: ['templateIdInvalid', 'templateVersionUnknown'],
-    example: { input: ONE, data: { ...SUMMARY, content: '<p>Hello</p>', variables: [] } },
+    example: { input: ONE, data: { ...SUMMARY, content: '<p>Hello</p>', text: null, variables: [] } },
     act: async ({ templateId, version }, { core, principal }) => ({
       data: whole(await core.templates.version(principal.account.id, parseId(templateId), parseId(version))),
     }),
@@ -108,19 +113,28 @@ export const TEMPLATE_VERSIONS: readonly Operation[] = [
       version: Type.Integer(),
       subject: Type.String(),
       content: Type.String(),
+      text: Type.Union([Type.String(), Type.Null()], { description: 'its text part; null if a message has none' }),
       missing: Type.Array(Type.String(), { description: 'merge tags without a value, which are replaced by nothing' }),
       problems: Type.Array(Type.String(), { description: 'errors that a message with these attributes would cause' }),
     }),
     errors: ['templateIdInvalid', 'templateVersionUnknown'],
     example: {
       input: { templateId: 21172, attributes: { NAME: 'Lena' }, subject: 'Berth [%BERTH%]' },
-      data: { version: 2, subject: 'Berth ', content: '<p>Hello Lena</p>', missing: ['BERTH'], problems: [] },
+      data: {
+        version: 2,
+        subject: 'Berth ',
+        content: '<p>Hello Lena</p>',
+        text: 'Hello Lena',
+        missing: ['BERTH'],
+        problems: [],
+      },
     },
     act: async ({ templateId, attributes, subject, version }, { core, principal }) => {
       const { missing, problems, ...rendered } = await core.messages.renderTemplate({
         accountId: principal.account.id,
         id: parseId(templateId),
         attributes: valuesOf(attributes),
+        generateText: principal.mailDefaults.generateText,
         subject: subject ?? undefined,
         version: version === undefined ? undefined : parseId(version),
       })
@@ -134,6 +148,6 @@ function summary({ number, active, subject, size, createdAt }: VersionSummary): 
 }
 
 function whole(version: TemplateVersion): Static<typeof Whole> {
-  const { content, variables } = version
-  return { ...summary({ ...version, size: Buffer.byteLength(content) }), content, variables: [...variables] }
+  const { content, text, variables } = version
+  return { ...summary({ ...version, size: Buffer.byteLength(content) }), content, text, variables: [...variables] }
 }

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import { timeText } from '../../http/time-text.ts'
 import { type Operation, operation } from '../operation.ts'
 import { Count, Id, Offset, pageOf, parseId } from '../shapes.ts'
-import { contentOf, NamedContent, TemplateId, under, Variable } from './template-schema.ts'
+import { contentOf, NamedContent, PlainText, TemplateId, under, Variable } from './template-schema.ts'
 import { TEMPLATE_VERSIONS } from './template-versions.ts'
 
 const Summary = Type.Object({
@@ -14,7 +14,12 @@ const Summary = Type.Object({
   createdAt: Type.String(),
   updatedAt: Type.String(),
 })
-const Whole = Type.Object({ ...Summary.properties, content: Type.String(), variables: Type.Array(Variable) })
+const Whole = Type.Object({
+  ...Summary.properties,
+  content: Type.String(),
+  text: PlainText,
+  variables: Type.Array(Variable),
+})
 
 const SUMMARY = {
   templateId: 21172,
@@ -24,7 +29,7 @@ const SUMMARY = {
   createdAt: '2026-01-05 10:11:12',
   updatedAt: '2026-01-05 10:15:00',
 }
-const WHOLE = { ...SUMMARY, content: '<p>Hello</p>', variables: [] }
+const WHOLE = { ...SUMMARY, content: '<p>Hello</p>', text: 'Hello', variables: [] }
 
 /** Stored content to which messages refer by templateId (contract section 7). */
 export const TEMPLATES: readonly Operation[] = [
@@ -166,5 +171,5 @@ function summary({ id, name, subject, version, createdAt, updatedAt }: TemplateS
 }
 
 function whole(template: Template): Static<typeof Whole> {
-  return { ...summary(template), content: template.content, variables: [...template.variables] }
+  return { ...summary(template), content: template.content, text: template.text, variables: [...template.variables] }
 }

@@ -4,7 +4,7 @@ import { table } from '../../table.ts'
 import { coreCommand } from '../core-command.ts'
 
 const SWITCHES =
-  '[--open-tracking on|off] [--click-tracking on|off] [--unsubscribe-link on|off] [--privacy-mode on|off]'
+  '[--open-tracking on|off] [--click-tracking on|off] [--unsubscribe-link on|off] [--generate-text on|off] [--privacy-mode on|off]'
 const SMTP = '[--hosts-may-send on|off] [--mail-reports on|off] [--account-notices on|off]'
 const TEXTS =
   '[--mail-class urgent|normal|bulk] [--fallback-sender ADDRESS] [--footer-html HTML] [--footer-text TEXT] [--time-zone NAME]'
@@ -18,6 +18,7 @@ const settingsCommand: Command = coreCommand({
     'open-tracking': 'Track opens',
     'click-tracking': 'Track clicks',
     'unsubscribe-link': 'Add an unsubscribe link',
+    'generate-text': 'Generate the plain text of v2 messages that have HTML alone',
     'hosts-may-send': 'Let hosts below active domains send, for example web1.example.com',
     'mail-reports': 'Notify senders by SMTP of failures and delays by mail',
     'privacy-mode': 'Record opens and clicks without data of the person',
@@ -37,6 +38,7 @@ const settingsCommand: Command = coreCommand({
       openTracking: given['open-tracking'],
       clickTracking: given['click-tracking'],
       unsubscribeLink: given['unsubscribe-link'],
+      generateText: given['generate-text'],
       hostsMaySend: given['hosts-may-send'],
       mailReports: given['mail-reports'],
       privacyMode: given['privacy-mode'],

@@ -13,6 +13,7 @@ import { readJson, readText } from '../read-text.ts'
 
 const CONTENT = {
   file: 'File with its HTML',
+  text: 'File with its plain text; an empty one removes it',
   subject: 'Subject of messages that have none; an empty one removes it',
   variables: 'JSON file with its variables: a list of {name, type, required, default}',
 }
@@ -22,7 +23,7 @@ const VERSION = 'Number of the version'
 export const templateCommands: readonly Command[] = [
   coreCommand({
     name: 'template create',
-    usage: '--account ID --name NAME --file FILE [--subject TEXT] [--variables FILE]',
+    usage: '--account ID --name NAME --file FILE [--text FILE] [--subject TEXT] [--variables FILE]',
     summary: 'Store a template that messages refer to by templateId',
     parameters: { ...CONTENT, name: 'Name of the template' },
     examples: ['template create --account 12 --name welcome --file welcome.html'],
@@ -55,12 +56,12 @@ export const templateCommands: readonly Command[] = [
       const template = await templates.show(accountId, id)
       const shown = version === undefined ? template : await templates.version(accountId, id, version)
       const about = `template ${id} ${template.name}, version ${version ?? template.version}`
-      return { data: shown, text: `${about}\nsubject: ${shown.subject ?? ''}\n\n${shown.content}` }
+      return { data: shown, text: [about, `subject: ${shown.subject ?? ''}`, '', ...partsOf(shown)].join('\n') }
     },
   }),
   coreCommand({
     name: 'template update',
-    usage: 'ID --account ID [--name NAME] [--file FILE] [--subject TEXT] [--variables FILE]',
+    usage: 'ID --account ID [--name NAME] [--file FILE] [--text FILE] [--subject TEXT] [--variables FILE]',
     summary: 'Change a template; new content becomes a new active version',
     parameters: { ...CONTENT, name: 'Name of the template' },
     prepare: ({ ID: id, account: accountId, name, ...given }) => {
@@ -94,7 +95,7 @@ export const templateCommands: readonly Command[] = [
   }),
   coreCommand({
     name: 'template add-version',
-    usage: 'ID --account ID --file FILE [--subject TEXT] [--variables FILE]',
+    usage: 'ID --account ID --file FILE [--text FILE] [--subject TEXT] [--variables FILE]',
     summary: 'Add a version to a template without activating it',
     parameters: CONTENT,
     prepare: ({ ID: id, account: accountId, ...given }) => {
@@ -128,25 +129,33 @@ export const templateCommands: readonly Command[] = [
     },
     prepare: ({ ID: id, account: accountId, values, ...rest }) => {
       const rendering = { id, accountId, attributes: attributesOf(values), ...rest }
-      return async ({ messages }) => {
-        const rendered = await messages.renderTemplate(rendering)
-        const { subject, content, missing, problems } = rendered
+      return async ({ accounts, messages }) => {
+        const { generateText } = await accounts.settings.show(accountId)
+        const rendered = await messages.renderTemplate({ ...rendering, generateText })
+        const { subject, missing, problems } = rendered
         const note = missing.length > 0 ? [`no values for ${missing.join(', ')}`] : []
-        const answer = { data: rendered, text: [`subject: ${subject}`, ...note, '', content].join('\n') }
+        const answer = { data: rendered, text: [`subject: ${subject}`, ...note, '', ...partsOf(rendered)].join('\n') }
         return problems.length > 0 ? { ...answer, failure: problems.join('; ') } : answer
       }
     },
   }),
 ]
 
+/** The HTML, and the text below a line. */
+function partsOf({ content, text }: { readonly content: string; readonly text: string | null }): string[] {
+  return text === null ? [content] : [content, '-- text --', text]
+}
+
 /** The content that is given. Throws {@link CommandError}. */
 function contentOf({
   file,
+  text,
   subject,
   variables,
 }: Partial<Readonly<Record<string, string | undefined>>>): Partial<TemplateContent> {
   return {
     ...(file === undefined ? {} : { content: readText(file) }),
+    ...(text === undefined ? {} : { text: readText(text).trim() === '' ? null : readText(text) }),
     ...(subject === undefined ? {} : { subject: subject.trim() === '' ? null : subject }),
     ...(variables === undefined ? {} : { variables: variablesIn(variables) }),
   }

@@ -1,5 +1,6 @@
 import { decodeHTMLAttribute } from 'entities/decode'
 import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
+import { TRACKING_OFF, TRACKING_OFF_WITHOUT_VALUE } from '../../content/plain-text/elements.ts'
 import { trackableUrl } from './url.ts'
 
 /** A URL in a text and its position. */
@@ -21,10 +22,6 @@ export interface HtmlFindings {
  * 102 kB). Longer HTML is not changed.
  */
 const MAX_LENGTH = 1024 * 1024
-
-/** Attributes that disable tracking of a link: Postrider's own, and those of SendGrid and Postmark. */
-const OFF = ['data-postrider-track', 'clicktracking']
-const OFF_WITHOUT_VALUE = 'data-pm-no-track'
 
 /**
  * Finds the links of `<a href>` and `<area href>`, except those in the head, in comments, scripts and styles, and those for which
@@ -87,14 +84,14 @@ class LinkReader implements TokenizerCallbacks {
   onattribname(start: number, end: number): void {
     if (!this.#isLink) return
     this.#attribute = end - start > 32 ? '' : this.#html.slice(start, end).toLowerCase()
-    if (this.#attribute === OFF_WITHOUT_VALUE) this.#off = true
+    if (this.#attribute === TRACKING_OFF_WITHOUT_VALUE) this.#off = true
   }
 
   onattribdata(start: number, end: number): void {
     if (!this.#isLink) return
     // Of duplicate attributes the first one counts (HTML 13.2.5.33).
     if (this.#attribute === 'href') this.#href ??= { start, end }
-    else if (OFF.includes(this.#attribute) && this.#html.slice(start, end).trim().toLowerCase() === 'off')
+    else if (TRACKING_OFF.includes(this.#attribute) && this.#html.slice(start, end).trim().toLowerCase() === 'off')
       this.#off = true
   }
 

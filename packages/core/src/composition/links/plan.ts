@@ -24,6 +24,8 @@ export interface PlanOptions {
   readonly own: readonly string[]
   /** Decodes the value of a link if the text has one character per byte of its charset. */
   readonly decode?: (raw: string) => string
+  /** URLs in plain text that are not tracked. */
+  readonly untracked?: ReadonlySet<string> | undefined
   /** If false, links in plain text are not tracked. */
   readonly clickTrackingInText?: boolean | undefined
   /** The first such tag in HTML is replaced by the pixel, which is then not added at the end; further tags are removed. */
@@ -84,10 +86,15 @@ export function planText(plain: string, options: PlanOptions): Plan | undefined 
   const footerAt = { start: options.footer ? lineEnded(plain).length : text.length, end: text.length }
   return planOf(
     text,
-    clickTracking ? findTextLinks(text) : [],
+    clickTracking ? linksInText(text, options.untracked) : [],
     { end: text.length, footerAt, sentence: options.unsubscribeTexts?.text },
     { ...options, clickTracking, openTracking: false, linkParameters: undefined },
   )
+}
+
+function linksInText(text: string, untracked: PlanOptions['untracked']): LinkPlace[] {
+  const links = findTextLinks(text)
+  return untracked?.size ? links.filter(({ start, end }) => !untracked.has(text.slice(start, end))) : links
 }
 
 function planOf(

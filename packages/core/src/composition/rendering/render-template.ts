@@ -1,3 +1,4 @@
+import { generateText } from '../../content/plain-text/html-text.ts'
 import type { Templates } from '../../content/templates/index.ts'
 import { defaultsOf, refusalsOf } from '../../content/templates/variables.ts'
 import { inTurns } from '../../platform/concurrency/turns.ts'
@@ -7,6 +8,7 @@ import { requireShare, type Share } from '../../submission/share.ts'
 import {
   type Attributes,
   countMergeTags,
+  type MergeTags,
   mergedLength,
   mergeTags,
   renderMergeTags,
@@ -22,12 +24,16 @@ export interface TemplateRendering {
   /** Replaces the template's subject, as in a send; undefined for the template's own. */
   readonly subject: string | undefined
   readonly attributes: Attributes
+  /** Whether text is generated if the template has none: the account's setting. */
+  readonly generateText: boolean
 }
 
 export interface RenderedTemplate {
   readonly version: number
   readonly subject: string
   readonly content: string
+  /** Null if the message would have none. */
+  readonly text: string | null
   /** Names of tags without a value, in their first spelling. */
   readonly missing: readonly string[]
   /** Errors with which a send with these attributes would be rejected. */
@@ -48,19 +54,25 @@ export async function renderTemplate(
   const template = await (rendering.version === undefined
     ? templates.show(accountId, id)
     : templates.version(accountId, id, rendering.version))
-  requireShare(template.content.length, stored)
+  const texts = [template.content, ...(template.text === null ? [] : [template.text])]
+  const length = texts.reduce((sum, text) => sum + text.length, 0)
+  requireShare(length, stored)
   const subject = rendering.subject ?? template.subject ?? ''
   const attributes = withDefaults(rendering.attributes, defaultsOf(template.variables))
-  const tags = [await inTurns(countMergeTags(subject)), await inTurns(countMergeTags(template.content))]
+  const tags: MergeTags[] = []
+  for (const text of [subject, ...texts]) tags.push(await inTurns(countMergeTags(text)))
   const merged = tags.reduce((sum, counts) => sum + mergedLength(counts, attributes), 0)
-  if (subject.length + template.content.length + merged > LIMITS.messageSize) {
+  if (subject.length + length + merged > LIMITS.messageSize) {
     throw invalidParameter('attributes', 'content exceeds 30 MB after merge tags are filled in')
   }
   const errors = refusalsOf(template.variables, rendering.attributes, (name) => `attributes.${name}`)
+  const [content = '', own] = await Promise.all(texts.map((text) => inTurns(mergeTags(text, attributes))))
+  const generated = own === undefined && rendering.generateText ? (await inTurns(generateText(content))).text : ''
   return {
     version: 'version' in template ? template.version : template.number,
     subject: renderMergeTags(subject, attributes),
-    content: await inTurns(mergeTags(template.content, attributes)),
+    content,
+    text: own ?? (generated || null),
     missing: tagsWithout(tags, attributes),
     problems: [...errors].map(({ message }) => message),
   }

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Sql, SqlTransaction } from '../../platform/database/database.ts'
 import { invalidParameter, ServiceError } from '../../platform/errors.ts'
-import type { DynamicRenderer } from '../engine/index.ts'
 import type { EditableAct, EditableVersion, NewVersion } from './editable-template.ts'
-import { makingPlain } from './make-plain.ts'
 import { auditValues, noteTemplateChange } from './note-change.ts'
 import { requireCapacity } from './require-capacity.ts'
 import { withTemplate } from './require-template.ts'
@@ -12,21 +10,19 @@ import { contentOfOthers, deactivate, insertVersion, selectSummaries, touchTempl
 import { isVersionId } from './template-id.ts'
 
 export async function addVersion(
-  { sql, renderer }: { readonly sql: Sql; readonly renderer: Pick<DynamicRenderer, 'plainText'> },
+  sql: Sql,
   act: EditableAct,
   version: NewVersion,
   versionId: string = randomUUID(),
 ): Promise<EditableVersion> {
   checkVersion(version)
   if (!isVersionId(versionId)) throw invalidParameter('versionId', 'must be a UUID')
-  return makingPlain({ renderer, accountId: act.accountId }, (plainOf) =>
-    withTemplate(sql, act, async (transaction) => {
-      const added = await insert(transaction, act, version, versionId, plainOf)
-      await touchTemplate(transaction, act.accountId, act.id, undefined)
-      await noteTemplateChange(transaction, act, 'version.create', { after: auditValues(added) })
-      return added
-    }),
-  )
+  return withTemplate(sql, act, async (transaction) => {
+    const added = await insert(transaction, act, version, versionId)
+    await touchTemplate(transaction, act.accountId, act.id, undefined)
+    await noteTemplateChange(transaction, act, 'version.create', { after: auditValues(added) })
+    return added
+  })
 }
 
 async function insert(
@@ -34,7 +30,6 @@ async function insert(
   { accountId, id }: EditableAct,
   version: NewVersion,
   versionId: string,
-  plainOf: (html: string) => string,
 ): Promise<EditableVersion> {
   const { active = false, editor = 'code', generatePlain = true, asIs = false } = version
   const existing = await selectSummaries(transaction, accountId, [id])
@@ -46,7 +41,7 @@ async function insert(
   if (active && !first) await deactivate(transaction, accountId, id)
   const blank = { name: '', subject: '', html: '', plain: '', generatePlain, testData: null }
   const added = {
-    ...changed(blank, version, plainOf),
+    ...(await changed(blank, version)),
     id: versionId,
     templateId: id,
     editor,

@@ -1,43 +1,35 @@
 import type { Sql } from '../../platform/database/database.ts'
 import { invalidParameter } from '../../platform/errors.ts'
-import type { DynamicRenderer } from '../engine/index.ts'
 import type { EditableVersion, VersionAct, VersionChange } from './editable-template.ts'
-import { makingPlain } from './make-plain.ts'
 import { auditValues, noteTemplateChange } from './note-change.ts'
 import { requireCapacity } from './require-capacity.ts'
 import { requireVersion, withTemplate } from './require-template.ts'
 import { changed, checkTogether, checkVersion, octetsOf } from './rules.ts'
 import { contentOfOthers, deactivate, touchTemplate, updateVersion } from './store.ts'
 
-export async function editVersion(
-  { sql, renderer }: { readonly sql: Sql; readonly renderer: Pick<DynamicRenderer, 'plainText'> },
-  act: VersionAct,
-  change: VersionChange,
-): Promise<EditableVersion> {
+export async function editVersion(sql: Sql, act: VersionAct, change: VersionChange): Promise<EditableVersion> {
   checkVersion(change)
-  return makingPlain({ renderer, accountId: act.accountId }, (plainOf) =>
-    withTemplate(sql, act, async (transaction) => {
-      const { accountId, id, versionId } = act
-      const before = await requireVersion(transaction, act)
-      if (change.editor !== undefined && change.editor !== before.editor) {
-        throw invalidParameter('editor', 'cannot be changed after a version exists')
-      }
-      const active = change.active === true || before.active
-      if (active && !before.active) await deactivate(transaction, accountId, id)
-      const edited = { ...changed(before, change, plainOf), id: versionId, active }
-      const octets = octetsOf(edited)
-      const growth = octets - octetsOf(before)
-      // Plain text that is generated grows a version, too.
-      if (growth > 0) {
-        const field = edited.html === before.html && edited.plain === before.plain ? 'testData' : 'html'
-        checkTogether(field, (await contentOfOthers(transaction, accountId, id, versionId)) + octets)
-        await requireCapacity(transaction, accountId, { octets: growth })
-      }
-      const after = await updateVersion(transaction, accountId, edited)
-      await touchTemplate(transaction, accountId, id, undefined)
-      const values = { before: auditValues(before), after: auditValues(after) }
-      await noteTemplateChange(transaction, act, 'version.edit', values)
-      return after
-    }),
-  )
+  return withTemplate(sql, act, async (transaction) => {
+    const { accountId, id, versionId } = act
+    const before = await requireVersion(transaction, act)
+    if (change.editor !== undefined && change.editor !== before.editor) {
+      throw invalidParameter('editor', 'cannot be changed after a version exists')
+    }
+    const active = change.active === true || before.active
+    if (active && !before.active) await deactivate(transaction, accountId, id)
+    const edited = { ...(await changed(before, change)), id: versionId, active }
+    const octets = octetsOf(edited)
+    const growth = octets - octetsOf(before)
+    // Plain text that is generated grows a version, too.
+    if (growth > 0) {
+      const field = edited.html === before.html && edited.plain === before.plain ? 'testData' : 'html'
+      checkTogether(field, (await contentOfOthers(transaction, accountId, id, versionId)) + octets)
+      await requireCapacity(transaction, accountId, { octets: growth })
+    }
+    const after = await updateVersion(transaction, accountId, edited)
+    await touchTemplate(transaction, accountId, id, undefined)
+    const values = { before: auditValues(before), after: auditValues(after) }
+    await noteTemplateChange(transaction, act, 'version.edit', values)
+    return after
+  })
 }

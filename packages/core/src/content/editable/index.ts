@@ -76,10 +76,7 @@ export interface EditableTemplates {
   find(accountId: number, id: string): Promise<ActiveVersion | undefined>
 }
 
-export function createEditableTemplates(
-  sql: Sql,
-  renderer: Pick<DynamicRenderer, 'plainText' | 'renderDynamic'>,
-): EditableTemplates {
+export function createEditableTemplates(sql: Sql, renderer: Pick<DynamicRenderer, 'renderDynamic'>): EditableTemplates {
   return {
     create: (template) => createTemplate(sql, template),
     list: (page) => listTemplates(sql, page),
@@ -89,8 +86,8 @@ export function createEditableTemplates(
     rename: (act, name) => renameTemplate(sql, act, name),
     duplicate: (act, name) => duplicateTemplate(sql, act, name),
     remove: (act) => removeTemplate(sql, act),
-    addVersion: (act, version, versionId) => addVersion({ sql, renderer }, act, version, versionId),
-    editVersion: (act, change) => editVersion({ sql, renderer }, act, change),
+    addVersion: (act, version, versionId) => addVersion(sql, act, version, versionId),
+    editVersion: (act, change) => editVersion(sql, act, change),
     activate: (act) => activateVersion(sql, act),
     removeVersion: (act) => removeVersion(sql, act),
     version: (accountId, id, versionId) => showVersion(sql, accountId, id, versionId),

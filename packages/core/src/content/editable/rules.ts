@@ -1,4 +1,6 @@
+import { inTurns } from '../../platform/concurrency/turns.ts'
 import { invalidParameter, ServiceError } from '../../platform/errors.ts'
+import { generateText } from '../plain-text/html-text.ts'
 import type { EditableVersion, VersionChange } from './editable-template.ts'
 
 export const EDITABLE_LIMITS = {
@@ -19,6 +21,9 @@ export const EDITABLE_LIMITS = {
   /** Maximum bytes of all versions of an account with their test data: a copy of 30 MB takes an empty request. */
   accountOctets: 1024 ** 3,
 } as const
+
+/** Maximum characters of HTML that plain text is generated from. */
+const MAX_CONVERTED = 256 * 1024
 
 export function checkName(name: string): string {
   checkText('name', name, EDITABLE_LIMITS.name)
@@ -69,12 +74,12 @@ function checkText(field: string, text: string, maxLength: number): void {
 }
 
 /**
- * Returns the version with the change applied. Given plain text is kept; generated plain text is generated again by
- * `plainOf` if the HTML changed (v3 contract 3.3).
+ * Returns the version with the change applied. Given plain text is kept; generated plain text is generated again if the HTML changed (v3
+ * contract 3.3).
  */
-export function changed<
+export async function changed<
   V extends Pick<EditableVersion, 'html' | 'plain' | 'generatePlain' | 'name' | 'subject' | 'testData'>,
->(version: V, change: VersionChange, plainOf: (html: string) => string): V {
+>(version: V, change: VersionChange): Promise<V> {
   const { name, subject, html, plain, testData } = { ...version, ...given(change) }
   const generatePlain = change.generatePlain ?? (change.plain ? false : version.generatePlain)
   const mayHaveChanged = change.html !== undefined || change.generatePlain !== undefined || plain === ''
@@ -85,9 +90,13 @@ export function changed<
     subject,
     html,
     generatePlain,
-    plain: isGenerated ? plainOf(html) : plain,
+    plain: isGenerated ? await plainOf(html) : plain,
     testData: testData === '' ? null : testData,
   }
+}
+
+async function plainOf(html: string): Promise<string> {
+  return html.length > MAX_CONVERTED ? '' : (await inTurns(generateText(html))).text
 }
 
 function given(change: VersionChange): VersionChange {

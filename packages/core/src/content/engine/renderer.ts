@@ -26,8 +26,6 @@ export interface DynamicRenderer {
   renderDynamic(template: DynamicTemplate, data: readonly TemplateData[], who?: string): Promise<Rendered[]>
   /** Runs {@link checkDynamic} in a thread, for texts of any size. Throws overloaded. */
   check(text: string, who?: string): Promise<CheckedTemplate>
-  /** Converts HTML to plain text; undefined if it takes too much time or memory. Throws overloaded. */
-  plainText(html: string, who?: string): Promise<string | undefined>
   /** Stops the threads and rejects waiting batches. */
   close(): Promise<void>
 }
@@ -79,14 +77,6 @@ export function createDynamicRenderer({ threads = 2, waiting = 1000 }: RendererO
         return (await pool.ask({ kind: 'check', text }, { who })).checked ?? { ok: true }
       } catch (error) {
         return { ok: false, failure: failureOf(error) }
-      }
-    },
-    async plainText(html, who) {
-      try {
-        return (await pool.ask({ kind: 'plain', html }, { who })).plain
-      } catch (error) {
-        if (error instanceof ThreadStopped) return undefined
-        throw error
       }
     },
     close: () => pool.close(),

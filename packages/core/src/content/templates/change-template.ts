@@ -48,14 +48,19 @@ export function given(content: Partial<TemplateContent>): Partial<TemplateConten
 }
 
 /** Values for the audit log: content is recorded by size and digest. */
-export function auditValues({ name, version, content, variables }: Template): AuditValues {
+export function auditValues({ name, version, content, text, variables }: Template): AuditValues {
   return {
     name,
     version,
     size: Buffer.byteLength(content),
-    sha256: createHash('sha256').update(content).digest('hex'),
+    sha256: digestOf(content),
+    ...(text === null ? {} : { textSize: Buffer.byteLength(text), textSha256: digestOf(text) }),
     ...(variables.length > 0 ? { variables: variables.map(({ name }) => name) } : {}),
   }
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
 }
 
 /** Throws templateNameTaken or parameterInvalid (account) for the database's error; any other error as it is. */

@@ -9,9 +9,9 @@ import type { NewTemplate, Template } from './template.ts'
 
 export async function createTemplate(
   sql: Sql,
-  { accountId, name, subject = null, content, variables = [], by = OPERATOR }: NewTemplate,
+  { accountId, name, subject = null, content, text = null, variables = [], by = OPERATOR }: NewTemplate,
 ): Promise<Template> {
-  const template = { accountId, name: cleanName(name), subject, content, variables }
+  const template = { accountId, name: cleanName(name), subject, content, text, variables }
   checkContent(template)
   return sql
     .begin(async (transaction) => {

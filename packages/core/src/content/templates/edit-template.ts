@@ -34,5 +34,5 @@ export async function editTemplate(
 function isSame(a: TemplateContent, b: TemplateContent): boolean {
   const told = ({ variables }: TemplateContent) =>
     JSON.stringify(variables.map((one) => [one.name, one.type, one.required, one.default]))
-  return a.subject === b.subject && a.content === b.content && told(a) === told(b)
+  return a.subject === b.subject && a.content === b.content && a.text === b.text && told(a) === told(b)
 }

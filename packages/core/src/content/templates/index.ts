@@ -33,11 +33,11 @@ export { type TemplateVariable, VARIABLE_TYPES, type VariableType } from './vari
 export interface Templates {
   /**
    * Throws templateNameInvalid, templateBlank, templateTooLarge, templateNameTaken, templatesTooMany, templatesFull,
-   * parameterInvalid (account, content, subject, variables).
+   * parameterInvalid (account, content, text, subject, variables).
    */
   create(template: NewTemplate): Promise<Template>
   /**
-   * Changes the given fields. A different subject, content or list of variables creates a new version, which becomes
+   * Changes the given fields. A different subject, content, text or list of variables creates a new version, which becomes
    * active immediately. Throws the same errors as create.
    */
   edit(act: TemplateAct, change: Partial<TemplateContent & { readonly name: string }>): Promise<Template>

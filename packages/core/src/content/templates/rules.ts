@@ -25,11 +25,15 @@ export function cleanName(name: string): string {
   return clean
 }
 
-/** Throws templateBlank, templateTooLarge, parameterInvalid (content, subject, variables). */
-export function checkContent({ subject, content, variables }: TemplateContent): void {
+/** Throws templateBlank, templateTooLarge, parameterInvalid (content, text, subject, variables). */
+export function checkContent({ subject, content, text, variables }: TemplateContent): void {
   if (content.trim() === '') throw new ServiceError('templateBlank')
   if (Buffer.byteLength(content) >= TEMPLATE_LIMIT) throw new ServiceError('templateTooLarge')
   checkText(content, 'content')
+  if (text !== null) {
+    if (Buffer.byteLength(text) >= TEMPLATE_LIMIT) throw new ServiceError('templateTooLarge')
+    checkText(text, 'text')
+  }
   if (subject !== null) {
     if (/[\r\n]/.test(subject)) throw invalidParameter('subject', 'must not contain CR or LF')
     if (subject.length > MAX_SUBJECT_LENGTH) {

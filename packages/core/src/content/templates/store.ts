@@ -4,10 +4,14 @@ import type { Template, TemplateContent, TemplateSummary, TemplateVersion, Versi
 const summary = (sql: AnySql) => sql`
   id, account_id as "accountId", name, version, subject, created_at as "createdAt", updated_at as "updatedAt"`
 
+/** See the column: it is read with the active version. */
+const textOf = (sql: AnySql) => sql`
+  (select v.text from template_versions v where v.template_id = templates.id and v.number = templates.version) as text`
+
 /** Inserts a template with its first version. */
 export async function insertTemplate(
   sql: AnySql,
-  { accountId, name, subject, content, variables }: TemplateContent & { accountId: number; name: string },
+  { accountId, name, subject, content, text, variables }: TemplateContent & { accountId: number; name: string },
 ): Promise<Template> {
   return onlyRow(
     await sql<Template[]>`
@@ -16,24 +20,25 @@ export async function insertTemplate(
         values (${accountId}, ${name}, ${subject}, ${content}, ${JSON.stringify(variables)}::text::jsonb)
         returning *
       ), first as (
-        insert into template_versions (template_id, number, subject, content, variables)
-        select id, version, subject, content, variables from made
+        insert into template_versions (template_id, number, subject, content, text, variables)
+        select id, version, subject, content, ${text}, variables from made
+        returning text
       )
-      select ${summary(sql)}, content, variables from made`,
+      select ${summary(sql)}, content, first.text, variables from made, first`,
   )
 }
 
 export async function selectTemplate(sql: AnySql, accountId: number, id: number): Promise<Template | undefined> {
   const rows = await sql<Template[]>`
-    select ${summary(sql)}, content, variables from templates where id = ${id} and account_id = ${accountId}`
+    select ${summary(sql)}, content, ${textOf(sql)}, variables from templates where id = ${id} and account_id = ${accountId}`
   return rows[0]
 }
 
 /** Like {@link selectTemplate}, but locks the template until the end of the transaction. */
 export async function lockTemplate(sql: AnySql, accountId: number, id: number): Promise<Template | undefined> {
-  const rows = await sql<Template[]>`
-    select ${summary(sql)}, content, variables from templates where id = ${id} and account_id = ${accountId} for no key update`
-  return rows[0]
+  // A statement that waits for the lock would read the new row with the versions of before.
+  await sql`select from templates where id = ${id} and account_id = ${accountId} for no key update`
+  return selectTemplate(sql, accountId, id)
 }
 
 export async function selectTemplates(
@@ -58,7 +63,8 @@ export async function countTemplates(sql: AnySql, accountId: number): Promise<nu
 export async function lockUsage(sql: AnySql, accountId: number): Promise<number> {
   await sql`select from accounts where id = ${accountId} for no key update`
   const rows = await sql<{ octets: number }[]>`
-    select coalesce(sum(octet_length(v.content) + pg_column_size(v.variables) + coalesce(octet_length(v.subject), 0)), 0)::float8 as octets
+    select coalesce(sum(octet_length(v.content) + coalesce(octet_length(v.text), 0) + pg_column_size(v.variables)
+                    + coalesce(octet_length(v.subject), 0)), 0)::float8 as octets
       from templates t join template_versions v on v.template_id = t.id where t.account_id = ${accountId}`
   return onlyRow(rows).octets
 }
@@ -74,10 +80,11 @@ export async function deleteTemplate(sql: AnySql, id: number): Promise<void> {
 
 /** Adds an inactive version and returns its number. The caller holds the lock of {@link lockTemplate}. */
 export async function insertVersion(sql: AnySql, id: number, version: TemplateContent): Promise<number> {
-  const { subject, content, variables } = version
+  const { subject, content, text, variables } = version
   const rows = await sql<{ number: number }[]>`
-    insert into template_versions (template_id, number, subject, content, variables)
-    select ${id}::int, coalesce(max(number), 0) + 1, ${subject}::text, ${content}::text, ${JSON.stringify(variables)}::text::jsonb
+    insert into template_versions (template_id, number, subject, content, text, variables)
+    select ${id}::int, coalesce(max(number), 0) + 1, ${subject}::text, ${content}::text, ${text}::text,
+           ${JSON.stringify(variables)}::text::jsonb
       from template_versions where template_id = ${id}
     returning number`
   return onlyRow(rows).number
@@ -117,7 +124,7 @@ export async function selectVersion(
   number: number,
 ): Promise<TemplateVersion | undefined> {
   const rows = await sql<TemplateVersion[]>`
-    select v.number, v.number = t.version as active, v.subject, v.content, v.variables, v.created_at as "createdAt"
+    select v.number, v.number = t.version as active, v.subject, v.content, v.text, v.variables, v.created_at as "createdAt"
       from templates t join template_versions v on v.template_id = t.id
      where t.id = ${id} and t.account_id = ${accountId} and v.number = ${number}`
   return rows[0]

@@ -7,6 +7,8 @@ export interface TemplateContent {
   readonly subject: string | null
   /** HTML; replaces the submission's own content. */
   readonly content: string
+  /** Plain text; null if there is none, so that it is generated if the account's setting says so. */
+  readonly text: string | null
   readonly variables: readonly TemplateVariable[]
 }
 
@@ -21,7 +23,7 @@ export interface Template extends TemplateContent {
   readonly updatedAt: Date
 }
 
-export type TemplateSummary = Omit<Template, 'content' | 'variables'>
+export type TemplateSummary = Omit<Template, 'content' | 'text' | 'variables'>
 
 /** A numbered version of a template with a date; it never changes. */
 export interface TemplateVersion extends TemplateContent {
@@ -30,7 +32,7 @@ export interface TemplateVersion extends TemplateContent {
   readonly createdAt: Date
 }
 
-export interface VersionSummary extends Omit<TemplateVersion, 'content' | 'variables'> {
+export interface VersionSummary extends Omit<TemplateVersion, 'content' | 'text' | 'variables'> {
   /** Size of the content in bytes. */
   readonly size: number
 }

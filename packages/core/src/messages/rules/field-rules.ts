@@ -167,11 +167,11 @@ function* counted(texts: readonly string[], parameter?: string): Stoppable<{ tex
 /** Checks that the content, after merging any recipient's values, does not exceed the message size limit. */
 export function checkMergedContent(submission: Submission, stored: StoredContent | undefined): void | Promise<void> {
   const { content } = submission
-  const template = stored?.content
+  const template = stored && [stored.content, stored.text ?? undefined]
   const footer = footerOf(submission)
   if (content.kind === 'mime' && template === undefined && !footer) return
   const { html, text, amp } = content.kind === 'parts' ? content : {}
-  const own = submission.literal ? [] : template === undefined ? [html, text, amp] : [template, amp]
+  const own = submission.literal ? [] : template === undefined ? [html, text, amp] : [...template, amp]
   const texts = [...own, footer?.html, footer?.text].filter((text) => text !== undefined)
   return inTurns(mergedContentChecked(submission, texts, stored?.defaults ?? {}))
 }

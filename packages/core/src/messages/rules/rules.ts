@@ -149,8 +149,13 @@ async function findTemplate(
 ): Promise<StoredContent | undefined> {
   const template = await lookups.findTemplate(principal.account.id, templateId as number)
   if (!template) return undefined
-  lookups.hold(template.content.length)
+  lookups.hold(sizeOf(template))
   return storedContent(template)
+}
+
+/** Approximate bytes of a template. */
+function sizeOf(template: Pick<StoredContent, 'content' | 'text'> | undefined): number {
+  return (template?.content.length ?? 0) + (template?.text?.length ?? 0)
 }
 
 function templateKnown(submission: Submission, facts: Facts, lookups: Lookups): undefined | Promise<Facts> {
@@ -227,7 +232,7 @@ async function findAttachments(submission: Submission, { template }: Facts, look
   if (files.length < ids.size) throw new ServiceError('attachmentUnknown')
   // A few bytes of ids can refer to gigabytes, so the size of the message is checked before files are read.
   const stored = files.reduce((sum, { size }) => sum + size, 0)
-  if (stored + ownSize(submission) + (template?.content.length ?? 0) > LIMITS.messageSize) {
+  if (stored + ownSize(submission) + sizeOf(template) > LIMITS.messageSize) {
     throw new ServiceError('tooLarge', { values: { limit: '30 MB' } })
   }
   lookups.hold(stored)

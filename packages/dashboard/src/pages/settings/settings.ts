@@ -19,6 +19,7 @@ const MAIL_SWITCHES = [
   'openTracking',
   'clickTracking',
   'unsubscribeLink',
+  'generateText',
   'privacyMode',
   'hostsMaySend',
   'mailReports',
@@ -32,6 +33,7 @@ function settingsPage(call: AccountCall, settings: AccountSettings, problem?: st
   const hints: Readonly<Record<string, string>> = {
     openTracking: words.openTrackingHint,
     clickTracking: words.clickTrackingHint,
+    generateText: words.generateTextHint,
     hostsMaySend: words.hostsMaySendHint,
     mailReports: words.mailReportsHint,
   }

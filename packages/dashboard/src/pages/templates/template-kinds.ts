@@ -22,7 +22,7 @@ export interface ShownTemplate {
   readonly versions: readonly ShownVersion[]
 }
 
-/** The texts that are edited. Merge templates have neither plain text nor stored test data. */
+/** The texts that are edited. Merge templates have no stored test data, and keep no generated text. */
 export interface TemplateTexts {
   readonly subject: string
   readonly html: string
@@ -72,8 +72,8 @@ export async function readTexts(
   version: string,
 ): Promise<TemplateTexts> {
   if (kind === 'merge') {
-    const { subject, content } = await core.templates.version(own.id, Number(id), Number(version))
-    return { subject: subject ?? '', html: content, plain: '', generatePlain: false, testData: '' }
+    const { subject, content, text } = await core.templates.version(own.id, Number(id), Number(version))
+    return { subject: subject ?? '', html: content, plain: text ?? '', generatePlain: false, testData: '' }
   }
   const found = await core.editableTemplates.version(own.id, id, version)
   return { ...found, testData: found.testData ?? '' }
@@ -87,7 +87,11 @@ export async function saveTexts(
   { subject, html, plain, generatePlain, testData }: TemplateTexts,
 ): Promise<string> {
   if (kind === 'merge') {
-    const content = { subject: subject === '' ? null : subject, content: html }
+    const content = {
+      subject: subject === '' ? null : subject,
+      content: html,
+      text: plain.trim() === '' ? null : plain,
+    }
     return String((await core.templates.addVersion({ accountId: own.id, id: Number(id), by }, content)).number)
   }
   // An empty text would be generated again, whatever the box says.
@@ -124,14 +128,21 @@ export async function previewOf(
     const { failure, ...shown } = await core.editableTemplates.preview(own.id, kind, texts)
     return { ...shown, problems: failure ? [failure.sentence] : [] }
   }
-  const rendering = { accountId: own.id, id: Number(id), version: Number(version), subject: undefined, attributes: {} }
+  const rendering = {
+    accountId: own.id,
+    id: Number(id),
+    version: Number(version),
+    subject: undefined,
+    attributes: {},
+    generateText: false,
+  }
   // Without attributes, each required variable is a problem; it is among the missing names, too.
-  const { content, subject, missing } = await evenIfLarge(call, () => core.messages.renderTemplate(rendering), {
+  const { content, text, subject, missing } = await evenIfLarge(call, () => core.messages.renderTemplate(rendering), {
     path: `/template/${Number(id)}/render`,
     scope: 'templates',
     input: { version: Number(version) },
   })
-  return { subject, html: content, text: '', missing, problems: [] }
+  return { subject, html: content, text: text ?? '', missing, problems: [] }
 }
 
 /** The number of a merge template; undefined for the ids of the v3 API. */

@@ -53,6 +53,7 @@ export const templatesWords = catalogue({
     previewOf: 'Preview of what is saved, with the test data',
     tooLarge: (size: string) => `This version has ${size}, too much for the editor. Change it by the API.`,
     plain: 'Plain text',
+    plainHint: 'If it is empty, messages get one that is generated, unless that is switched off in the settings.',
     generatePlain: 'Generate it from the HTML',
     generateHint: 'Each time the HTML is saved.',
     testData: 'Test data',
@@ -122,6 +123,8 @@ export const templatesWords = catalogue({
     previewOf: 'Vorschau des Gespeicherten mit den Testdaten',
     tooLarge: (size) => `Diese Version hat ${size}, zu viel für den Editor. Ändern Sie sie über die API.`,
     plain: 'Nur Text',
+    plainHint:
+      'Ist er leer, bekommen Nachrichten einen erzeugten, außer wenn das in den Einstellungen ausgeschaltet ist.',
     generatePlain: 'Aus dem HTML erzeugen',
     generateHint: 'Bei jedem Speichern des HTML.',
     testData: 'Testdaten',

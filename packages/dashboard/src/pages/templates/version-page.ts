@@ -123,8 +123,9 @@ ${texts.html}</textarea></div><iframe class="frame" name="preview" sandbox="" sr
       : html`<div class="pad">${textField({ name: 'html', label: words.html, value: texts.html, rows: 16 })}</div>`
   }${hints(call, shown)}</section>
 ${
-  kind !== 'merge' &&
-  html`<div class="cols even"><section class="box w7"><div class="pad stack s">
+  kind === 'merge'
+    ? html`<section class="box"><div class="pad">${textField({ name: 'plain', label: words.plain, value: texts.plain, hint: words.plainHint, rows: 8 })}</div></section>`
+    : html`<div class="cols even"><section class="box w7"><div class="pad stack s">
     ${textField({ name: 'plain', label: words.plain, value: texts.plain, rows: 8 })}
     ${checkField({ name: 'generatePlain', label: words.generatePlain, hint: words.generateHint, checked: texts.generatePlain })}</div></section>
     <section class="box w5"><div class="pad">

@@ -92,6 +92,7 @@ create table accounts (
   hosts_may_send boolean not null default false,
   fallback_sender text,
   generate_text boolean not null default true,
+  mail_reports boolean not null default false,
   constraint accounts_pkey primary key (id),
   constraint accounts_calls_per_minute_check check (calls_per_minute > 0),
   constraint accounts_name_check check (name <> ''::text),
@@ -1284,6 +1285,20 @@ create table sources (
   constraint sources_weight_check check (weight >= 1 and weight <= 100),
   constraint sources_pool_id_fkey foreign key (pool_id) references pools(id)
 );
+
+create table status_notifications (
+  id bigint not null generated always as identity,
+  account_id integer not null,
+  message_id uuid not null,
+  recipient_no integer not null,
+  action text not null,
+  occurred_at timestamptz not null,
+  due_at timestamptz not null default service_now(),
+  constraint status_notifications_pkey primary key (id),
+  constraint status_notifications_action_check check (action = any (array['failed'::text, 'delayed'::text, 'relayed'::text]))
+);
+create index status_notifications_account on status_notifications (account_id, due_at);
+create index status_notifications_due on status_notifications (due_at);
 
 create table suppressions (
   account_id integer not null,

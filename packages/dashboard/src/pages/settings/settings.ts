@@ -46,15 +46,14 @@ function settingsPage(call: AccountCall, settings: AccountSettings, problem?: st
     value: settings.mailClass,
     choices: DELIVERY_CLASSES.map((one) => [one, words.classes[one]]),
     hint: words.mailClassHint,
-  })}${check('openTracking')}${check('clickTracking')}${check('unsubscribeLink')}${check('generateText')}${check('privacyMode')}${check('hostsMaySend')}${inputField(
-    {
-      name: 'fallbackSender',
-      label: words.fallbackSender,
-      value: settings.fallbackSender ?? '',
-      hint: words.fallbackSenderHint,
-      maxlength: 254,
-    },
-  )}</div></section>
+  })}${check('openTracking')}${check('clickTracking')}${check('unsubscribeLink')}${check('generateText')}
+  ${check('privacyMode')}${check('hostsMaySend')}${inputField({
+    name: 'fallbackSender',
+    label: words.fallbackSender,
+    value: settings.fallbackSender ?? '',
+    hint: words.fallbackSenderHint,
+    maxlength: 254,
+  })}</div></section>
 <section class="box"><header><h2>${words.times}</h2></header><div class="pad stack s">
   ${inputField({ name: 'timeZone', label: words.timeZone, value: settings.timeZone, hint: words.timeZoneHint, required: true, maxlength: 100 })}
 ${inputField({ name: 'eventDays', label: words.eventDays, type: 'number', value: days(settings.eventDays), hint: words.daysHint })}

@@ -108,9 +108,27 @@ t.test('merge tags are merged before links are rewritten, and each copy has its 
   t.strictSame(
     seen.map((targets) => targets.map(({ kind, recipientNo, link, url }) => `${kind} ${recipientNo} ${link} ${url}`)),
     [
-      ['click 0 0 https://quay.example/?id=1&2', 'click 0 1 https://quay.example/in', 'open 0 0 '],
-      ['click 1 0 https://quay.example/?id=3', 'click 1 1 https://quay.example/in', 'open 1 0 '],
-      ['click 2 0 https://quay.example/?id=3', 'click 2 1 https://quay.example/in', 'open 2 0 '],
+      [
+        'click 0 2 https://quay.example/?id=1&2',
+        'click 0 3 https://quay.example/in',
+        'click 0 0 https://quay.example/?id=1&2',
+        'click 0 1 https://quay.example/in',
+        'open 0 0 ',
+      ],
+      [
+        'click 1 2 https://quay.example/?id=3',
+        'click 1 3 https://quay.example/in',
+        'click 1 0 https://quay.example/?id=3',
+        'click 1 1 https://quay.example/in',
+        'open 1 0 ',
+      ],
+      [
+        'click 2 2 https://quay.example/?id=3',
+        'click 2 3 https://quay.example/in',
+        'click 2 0 https://quay.example/?id=3',
+        'click 2 1 https://quay.example/in',
+        'open 2 0 ',
+      ],
     ],
   )
 })
@@ -274,7 +292,7 @@ t.test(
     const [first, second] = (offered.get(to) ?? []).map((octets) => octets.toString('latin1'))
     t.match(first, /Pier 1/)
     t.equal(second, first)
-    t.equal(targetsIn(first?.replace(/=\r\n/g, '').replaceAll('=3D', '=') ?? '').length, 4)
+    t.equal(targetsIn(first?.replace(/=\r\n/g, '').replaceAll('=3D', '=') ?? '').length, 6, 'two of them in its text')
   },
 )
 

@@ -41,6 +41,11 @@ export const GENERATED: readonly (readonly [name: string, html: string, text: st
     'Pay (https://quay.example/a?b=1&c=2) or see (https://quay.example/x%20y).',
   ],
   [
+    'words directly before and after a link',
+    'a<a href="https://quay.example/1">b</a>c<a href="https://quay.example/2">d</a>.',
+    'ab (https://quay.example/1) cd (https://quay.example/2).',
+  ],
+  [
     'links whose words are the address',
     '<a href="https://quay.example/">https://quay.example</a>, <a href="https://www.quay.example/a">quay.example/a</a>, ' +
       '<a href="mailto:a@quay.example?subject=x">a@quay.example</a>, <a href="tel:+351210000">+351 21 00 00</a>',

@@ -192,6 +192,7 @@ t.test('a rendering is what a recipient gets', async (t) => {
     version: 1,
     subject: 'Berth <b>[%FEE%]</b> ',
     content: '<p><b>[%FEE%]</b> 4   [%x y%] [%</p>',
+    text: null,
     missing: ['PIER', 'GONE'],
     problems: [],
   })

@@ -111,26 +111,21 @@ function textsOf(composition: Composition, attributes: Attributes): ComposedText
     // The account's footer uses merge tags, even if they are disabled for the message.
     return stored === undefined || content.footer?.literal ? stored : renderMergeTags(stored, values)
   }
+  const addText = ({ text, untracked }: Partial<GeneratedText>): string | undefined =>
+    text !== undefined && adder ? adder.text(text, footerOf('text'), untracked) : text
+  const own = content.text === undefined ? undefined : addText({ text: merge(content.text) })
   const html = content.html === undefined ? undefined : merge(content.html)
-  const { text, untracked } = textOf(content, html, merge)
+  const shown = html !== undefined && adder ? adder.html(html, footerOf('html')) : html
+  // After the HTML, whose links have the same numbers with and without it.
+  const text = own ?? (content.generateText && html !== undefined ? addText(generatedFor(content, html)) : undefined)
   const texts: ComposedText[] = []
-  if (text !== undefined)
-    texts.push({ type: 'text/plain', text: adder ? adder.text(text, footerOf('text'), untracked) : text })
+  if (text !== undefined) texts.push({ type: 'text/plain', text })
   // AMP precedes HTML; otherwise mail clients without AMP would show it. Nothing is added to it, because clients do not show a
   // document that is not strictly valid AMP.
   if (content.amp !== undefined)
     texts.push({ type: 'text/x-amp-html', text: ampOf(content.amp, composition, attributes) })
-  if (html !== undefined) texts.push({ type: 'text/html', text: adder ? adder.html(html, footerOf('html')) : html })
+  if (shown !== undefined) texts.push({ type: 'text/html', text: shown })
   return [...texts, ...(content.alternatives ?? [])]
-}
-
-function textOf(
-  content: ContentDocument,
-  html: string | undefined,
-  merge: (text: string) => string,
-): Partial<GeneratedText> {
-  if (content.text !== undefined) return { text: merge(content.text) }
-  return (content.generateText && html !== undefined && generatedFor(content, html)) || {}
 }
 
 function ampOf(amp: string, { content, addTo }: Composition, attributes: Attributes): string {

@@ -43,10 +43,10 @@ const generated = new WeakMap<ContentDocument, GeneratedText & { readonly html: 
 
 /**
  * Returns the generated text of one copy. `html` has the values of its recipient: they may be HTML, so that the text cannot be generated once, when the
- * message is accepted. Undefined if the HTML shows no words.
+ * message is accepted. Without text if the HTML shows no words.
  */
-export function generatedFor(content: ContentDocument, html: string): GeneratedText | undefined {
+export function generatedFor(content: ContentDocument, html: string): Partial<GeneratedText> {
   let last = generated.get(content)
   if (last?.html !== html) generated.set(content, (last = { html, ...atOnce(generateText(html)) }))
-  return last.text === '' ? undefined : last
+  return last.text === '' ? {} : last
 }

@@ -13,6 +13,8 @@ const HAS_WHITE = /[\t\n\r\f\u00a0\u2007]| {2}/
 const INVISIBLE = /[\u034f\u00ad\u200b\ufeff]|\u200c(?=[ \t\n\r\f\u00a0\u2007]|$)/g
 const HAS_INVISIBLE = /[\u034f\u00ad\u200b\u200c\ufeff]/
 
+const WORD = /^[\p{L}\p{N}]/u
+
 interface Indent {
   /** The beginning of each line. */
   readonly text: string
@@ -31,6 +33,8 @@ export class TextWriter {
   #isBlankDue = false
   /** Whether line ends do not count before the next words: at the beginning of a cell or an item. */
   #isMuted = false
+  /** Whether the last words were written by {@link after}: words that follow directly would seem to be a part of them. */
+  #isAfter = false
   readonly #indents: Indent[] = []
   /** The beginning of the last line, without the mark of an item. */
   #last = ''
@@ -88,6 +92,7 @@ export class TextWriter {
   /** Writes words after the last ones, on their line. */
   after(text: string): void {
     this.#push(text)
+    this.#isAfter = true
   }
 
   /** Ends the line; a second time, leaves one blank. */
@@ -154,13 +159,14 @@ export class TextWriter {
 
   #write(text: string): void {
     if (this.#breaks > 0 || this.#lines === 0) this.#beginLine()
-    else if (this.#isBlankDue) this.#push(' ')
+    else if (this.#isBlankDue || (this.#isAfter && WORD.test(text))) this.#push(' ')
     if (this.#marked === -1) {
       this.#marked = this.#out.length
       this.#markedLength = this.#length
     }
     this.#isBlankDue = false
     this.#isMuted = false
+    this.#isAfter = false
     this.#push(text)
   }
 

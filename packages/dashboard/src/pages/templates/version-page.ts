@@ -109,6 +109,7 @@ function editor(
   const at = path(`templates/${template.id}/versions${version ? `/${version.id}` : ''}`)
   const canPreview = version !== undefined && kind !== 'merge' && call.may('templates')
   const previews = html`<button class="btn s push" type="submit" formaction="${at}/preview" formtarget="preview" data-previews>${words.preview}</button>`
+  const plain = { name: 'plain', label: words.plain, value: texts.plain, rows: 8 }
   const fields = html`${inputField({
     name: 'subject',
     label: words.subject,
@@ -124,9 +125,8 @@ ${texts.html}</textarea></div><iframe class="frame" name="preview" sandbox="" sr
   }${hints(call, shown)}</section>
 ${
   kind === 'merge'
-    ? html`<section class="box"><div class="pad">${textField({ name: 'plain', label: words.plain, value: texts.plain, hint: words.plainHint, rows: 8 })}</div></section>`
-    : html`<div class="cols even"><section class="box w7"><div class="pad stack s">
-    ${textField({ name: 'plain', label: words.plain, value: texts.plain, rows: 8 })}
+    ? html`<section class="box"><div class="pad">${textField({ ...plain, hint: words.plainHint })}</div></section>`
+    : html`<div class="cols even"><section class="box w7"><div class="pad stack s">${textField(plain)}
     ${checkField({ name: 'generatePlain', label: words.generatePlain, hint: words.generateHint, checked: texts.generatePlain })}</div></section>
     <section class="box w5"><div class="pad">
     ${textField({

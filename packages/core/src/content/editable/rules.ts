@@ -74,8 +74,8 @@ function checkText(field: string, text: string, maxLength: number): void {
 }
 
 /**
- * Returns the version with the change applied. Given plain text is kept; generated plain text is generated again if the HTML changed (v3
- * v3 contract 3.3).
+ * Returns the version with the change applied. Given plain text is kept; generated plain text is generated again if the HTML changed
+ * (v3 contract 3.3).
  */
 export async function changed<
   V extends Pick<EditableVersion, 'html' | 'plain' | 'generatePlain' | 'name' | 'subject' | 'testData'>,

@@ -1,6 +1,6 @@
 import type { Machine } from './machine.ts'
 import type { Page } from './page.ts'
-import { EXIM, OPENSMTPD, POSTFIX } from './servers.ts'
+import { EXIM, OPENSMTPD, POSTFIX, SENDMAIL } from './servers.ts'
 
 /** A mail program of Debian. */
 export interface MailProgram {
@@ -84,4 +84,4 @@ const NULLMAILER: MailProgram = {
 }
 
 /** In the order of what they need. */
-export const PROGRAMS: readonly MailProgram[] = [MSMTP, SSMTP, DMA, NULLMAILER, POSTFIX, EXIM, OPENSMTPD]
+export const PROGRAMS: readonly MailProgram[] = [MSMTP, SSMTP, DMA, NULLMAILER, POSTFIX, EXIM, OPENSMTPD, SENDMAIL]

@@ -88,6 +88,9 @@ dc_localdelivery='mail_spool'
   log: (machine) => machine.shell('exim4 -bp; tail -n 40 /var/log/exim4/*'),
 }
 
+/** It answers a second after it has gone to the background. */
+const SMTPD = 'smtpd; for n in $(seq 50); do ! smtpctl show status >/dev/null 2>&1 || break; sleep 0.2; done'
+
 export const OPENSMTPD: MailProgram = {
   name: 'OpenSMTPD',
   packages: ['opensmtpd', 'libevent-2.1-7'],
@@ -107,10 +110,65 @@ export const OPENSMTPD: MailProgram = {
     machine.write('/etc/smtpd.conf', page.block('OpenSMTPD'))
     await machine.shell(
       `chown root:opensmtpd /etc/smtpd.secrets
-       if [ -e /tmp/started ]; then start-stop-daemon --stop --quiet --retry 10 --exec /usr/sbin/smtpd; smtpd; fi`,
+       if [ -e /tmp/started ]; then start-stop-daemon --stop --quiet --retry 10 --exec /usr/sbin/smtpd; ${SMTPD}; fi`,
     )
   },
-  start: (machine) => machine.shell('smtpd; touch /tmp/started'),
+  start: (machine) => machine.shell(`${SMTPD}; touch /tmp/started`),
   flush: (machine) => machine.shell('smtpctl schedule all || true'),
   log: (machine) => machine.shell('smtpctl show queue'),
+}
+
+export const SENDMAIL: MailProgram = {
+  name: 'Sendmail',
+  packages: [
+    'sendmail-base',
+    'sendmail-cf',
+    'sendmail-bin',
+    'm4',
+    'libwrap0',
+    'liblockfile1',
+    'libsasl2-2',
+    'libsasl2-modules',
+  ],
+  hasQueue: true,
+  async prepare(machine) {
+    // Its command sends to a server at port 25, which is not started: it would be that of this machine, too.
+    machine.write('/usr/sbin/sendmail', '#!/bin/sh\nexec /usr/libexec/sendmail/sendmail -Am "$@"\n', 0o755)
+    await machine.shell(
+      `${user('smmta')}; ${user('smmsp')}
+       rm -f /etc/mail/sendmail.mc
+       mkdir -p /etc/mail /run/sendmail/mta /var/lib/sendmail/host_status; chmod 755 /etc/mail; chown smmta:smmsp /var/spool/mqueue; chmod 2750 /var/spool/mqueue`,
+    )
+  },
+  async configure(machine, page) {
+    machine.write(
+      '/etc/mail/sendmail.mc',
+      `divert(0)dnl
+OSTYPE(\`debian')dnl
+DOMAIN(\`debian-mta')dnl
+${page.block('Sendmail')}
+define(\`confDONT_PROBE_INTERFACES', \`True')dnl of the test: the relay is on this machine, and there is no DNS
+FEATURE(\`nocanonify')dnl
+FEATURE(\`accept_unresolvable_domains')dnl
+MAILER_DEFINITIONS
+MAILER(\`local')dnl
+MAILER(\`smtp')dnl
+`,
+    )
+    machine.write('/etc/mail/local-host-names', `${machine.host}\nlocalhost\n`)
+    machine.write('/etc/aliases', `${page.text('root: root@example.com')}\n`)
+    machine.write(
+      '/etc/mail/authinfo',
+      `${page.text('AuthInfo:relay.example.com "U:apikey" "I:apikey" "P:KEY" "M:PLAIN"')}\n`,
+      0o600,
+    )
+    await machine.shell(
+      `cd /etc/mail
+       m4 -D_CF_DIR_=/usr/share/sendmail/cf/ /usr/share/sendmail/cf/m4/cf.m4 sendmail.mc >sendmail.cf
+       makemap hash authinfo <authinfo
+       sendmail -bi`,
+    )
+  },
+  flush: (machine) => machine.shell('sendmail -q'),
+  log: (machine) => machine.shell('sendmail -bp; tail -n 30 /var/spool/mqueue/q* || true'),
 }

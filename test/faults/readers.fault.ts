@@ -49,7 +49,7 @@ function rowsFor(domain: string): Row[] {
     })),
     ...CORRECTED.map(({ written, read, found }) => ({
       what: JSON.stringify(written).slice(0, 60),
-      message: `${commonFields(domain)}${written}\r\nhello\r\n`,
+      message: `${commonFields(domain)}${written.replace('#', domain)}\r\nhello\r\n`,
       isMeant: (mail: ParsedMail) => !read || isSame(read(mail), found),
     })),
     ...EIGHT_BIT_BODIES.map(([what, message, _note, text]) => ({

@@ -169,6 +169,21 @@ export const ENCODED: readonly Encoded[] = [
     found: true,
   },
   {
+    what: 'a part with comments before its type and encoding',
+    message: multipart(
+      'mixed',
+      SMALL,
+      part(
+        LONG_HTML.replaceAll('=', '=3D'),
+        'Content-Type: (a page) text/html',
+        'Content-Transfer-Encoding: (as it is) quoted-printable',
+      ),
+    ),
+    corrected: 'part 2 was encoded',
+    read: ({ html, attachments: [file] }) => String(html || file?.content).includes(LONG_HTML),
+    found: true,
+  },
+  {
     what: 'a type without a semicolon',
     message: `MIME-Version: 1.0\r\nContent-Type: text/html charset=utf-8\r\n\r\n${LONG_HTML}\r\n`,
     corrected: 'Content-Type got its semicolon; the body was encoded',

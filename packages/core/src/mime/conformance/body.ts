@@ -3,7 +3,16 @@ import { splitFields } from '../end-of-field.ts'
 import { fileNameParameter } from '../header.ts'
 import { leadingEssence } from '../media-type.ts'
 import { parameterText } from '../parameters.ts'
-import { Heads, MAX_DEPTH, MAX_PARTS, type PartHead, parametersIn, parseField, partsOf } from '../read.ts'
+import {
+  Heads,
+  LEADING_COMMENTS,
+  MAX_DEPTH,
+  MAX_PARTS,
+  type PartHead,
+  parametersIn,
+  parseField,
+  partsOf,
+} from '../read.ts'
 import { encodeTransfer, readQuotedPrintable, transferEncodingOf } from '../transfer.ts'
 import { asciiField } from './ascii-field.ts'
 import { type Edit, edited } from './edits.ts'
@@ -232,7 +241,7 @@ function typeOf(
   const byDefault = inDigest ? 'message/rfc822' : 'text/plain'
   const read = parseField(fields, TYPE, byDefault)
   if (read) return read
-  const written = types[0]?.value.slice(0, MAX_LINE) ?? ''
+  const written = types[0]?.value.slice(0, MAX_LINE).replace(LEADING_COMMENTS, '') ?? ''
   return { value: leadingEssence(written) ?? byDefault, parameters: parametersIn(written) }
 }
 

@@ -1,3 +1,5 @@
+import { LEADING_COMMENTS } from '../read.ts'
+
 /** Near misses that readers understand, and their standard names (RFC 2045 6.1). */
 const MEANT: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/^7[ _-]?bits?$/, '7bit'],
@@ -13,6 +15,7 @@ const MEANT: readonly (readonly [pattern: RegExp, name: string])[] = [
 export function meantEncoding(value: string): string {
   const bare = value
     .toLowerCase()
+    .replace(LEADING_COMMENTS, '')
     .replace(/[;(].*$/s, '')
     .replace(/["']/g, '')
     .trim()

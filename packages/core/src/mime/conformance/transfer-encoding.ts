@@ -34,3 +34,15 @@ export function brokenBase64(octets: Buffer): Buffer {
   }
   return Buffer.from(lines.join('\r\n'), 'latin1')
 }
+
+/** Breaks a line into pieces. */
+export function broken(line: string, by: string): string {
+  return (line.match(/.{1,76}/gs) ?? []).join(by)
+}
+
+/** Whether quoted-printable would be larger than base64. */
+export function isMostlyEncoded(octets: Buffer): boolean {
+  let foreign = 0
+  for (const octet of octets) if (octet > 126 || octet === 61) foreign++
+  return foreign * 6 > octets.length
+}

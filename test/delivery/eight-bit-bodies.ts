@@ -16,6 +16,14 @@ export const EIGHT_BIT_BODIES: readonly (readonly [what: string, message: string
     'part 1 was encoded',
     UMLAUTS,
   ],
+  [
+    'a message shown within another',
+    `MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n` +
+      `Content-Type: message/rfc822\r\nContent-Transfer-Encoding: 8bit\r\nContent-Disposition: inline\r\n\r\n` +
+      `Subject: Fähre\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n${UMLAUTS}\r\n--b--\r\n`,
+    'part 1 was encoded',
+    UMLAUTS,
+  ],
 ]
 
 /** A multipart with a file whose name is #. */

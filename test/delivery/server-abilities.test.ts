@@ -133,6 +133,18 @@ t.test('text with encoded words, and a comment in a date, are written in ASCII',
   t.match(mail, { subject: 'Re: Fähre für dich', date: new Date('2026-11-29T09:00:00Z') })
 })
 
+t.test('a name in a comment behind an address stays its name', async (t) => {
+  const header = `From: ${desk} (Fähre)\r\nTo: lena@harbor.example (Lena (Köln)),\r\n root@harbor.example (Cron Daemon), Jörg <joerg@harbor.example> (im Büro)\r\n`
+  const { data, mail } = await read(t, await sent(t, EIGHT_BIT, `${header}Subject: s\r\n\r\nhello\r\n`))
+  t.match(data.toString('latin1'), /^[\x00-\x7f]*$/)
+  t.match(mail.from?.value, [{ name: 'Fähre', address: desk }])
+  t.match([mail.to].flat()[0]?.value, [
+    { name: 'Lena (Köln)', address: 'lena@harbor.example' },
+    { name: 'Cron Daemon', address: 'root@harbor.example' },
+    { name: 'Jörg', address: 'joerg@harbor.example' },
+  ])
+})
+
 t.test('a report stays one that programs read', async (t) => {
   const report = `Reporting-MTA: dns; a.example\r\n\r\nDiagnostic-Code: smtp; 550 für ${'x '.repeat(600)}\r\n`
   const message =

@@ -49,7 +49,7 @@ function rowsFor(domain: string): Row[] {
     })),
     ...CORRECTED.map(({ written, read, found }) => ({
       what: JSON.stringify(written).slice(0, 60),
-      message: `${commonFields(domain)}${written}\r\nhello\r\n`,
+      message: `${commonFields(domain)}${written.replace('#', domain)}\r\nhello\r\n`,
       isMeant: (mail: ParsedMail) => !read || isSame(read(mail), found),
     })),
     ...EIGHT_BIT_BODIES.map(([what, message, _note, text]) => ({
@@ -141,6 +141,14 @@ const UNCHANGED = [
   /^a file name (?:in|with) .*: perl reads files as text\/plain F.*\u00c3/,
 ]
 
+/** Readings of mailparser that the others do not share. */
+const OF_MAILPARSER = [
+  // It joins the text of a message that is shown to that of the one around it.
+  /^a message shown within another: \w+ reads (?:text|files) as /,
+  // It takes a comment before a type for a part of it.
+  /^a part with comments before its type and encoding: perl reads (?:html|files) as .*mailparser as (?:$|\(a page\) text\/html)/,
+]
+
 const missing = READERS.map(([program]) => program).find((program) => spawnSync(program, ['--version']).status !== 0)
 const hasModules = spawnSync('perl', ['-MMIME::Parser', '-MMail::Address', '-e', '1']).status === 0
 const lacks = missing ?? (hasModules ? undefined : 'MIME::Parser (libmime-tools-perl)')
@@ -211,7 +219,7 @@ for (const [server, extensions] of [
               )
         }
       }
-      const expected = extensions ? [] : UNCHANGED
+      const expected = [...OF_MAILPARSER, ...(extensions ? [] : UNCHANGED)]
       const unexpected = findings.filter((finding) => !expected.some((pattern) => pattern.test(finding)))
       t.comment(`figures: ${findings.length} findings, ${unexpected.length} of them unexpected`)
       t.strictSame(unexpected, [])

@@ -16,7 +16,7 @@ function unencoded(text: string): string {
 }
 
 export interface Corrected {
-  /** Fields beside From, Date and Message-ID. */
+  /** Fields beside From, Date and Message-ID; # is the sender's domain. */
   readonly written: string
   /** In the reply. */
   readonly corrected: string
@@ -71,6 +71,11 @@ export const CORRECTED: readonly Corrected[] = [
     sent: `${TO}Subject: s\r\n`,
   },
   {
+    written: `${TO}Subject: s\r\nFrom: <DESK@#>\r\n`,
+    corrected: 'the second field From was removed',
+    sent: `${TO}Subject: s\r\n`,
+  },
+  {
     written: `${TO}Subject: s\r\nMIME-Version: 1.0\r\nContent-Transfer-Encoding: 7BIT\r\nContent-Transfer-Encoding: 7bit\r\n`,
     corrected: 'the second field Content-Transfer-Encoding was removed',
     sent: `${TO}Subject: s\r\nMIME-Version: 1.0\r\nContent-Transfer-Encoding: 7BIT\r\n`,
@@ -122,5 +127,10 @@ export const CORRECTED: readonly Corrected[] = [
     written: `${TO}Subject: s\r\nMIME-Version: 1.0\r\nContent-Type: ${value}\r\n`,
     corrected: 'Content-Type got its semicolon',
     sent: `${TO}Subject: s\r\nMIME-Version: 1.0\r\nContent-Type: ${value.replace(/(?=\s)/, ';')}\r\n`,
+  })),
+  ...['(as it is) 8-bit', '(a) (b)\r\n 8bit'].map((value) => ({
+    written: `${TO}Subject: s\r\nMIME-Version: 1.0\r\nContent-Transfer-Encoding: ${value}\r\n`,
+    corrected: 'Content-Transfer-Encoding was written as 8bit',
+    sent: `${TO}Subject: s\r\nMIME-Version: 1.0\r\nContent-Transfer-Encoding: 8bit\r\n`,
   })),
 ]

@@ -19,6 +19,17 @@ export const SMALL = 'Content-Type: text/plain\r\n\r\nsmall'
 export const SIGNATURE = 'Content-Type: application/pgp-signature\r\n\r\n-----BEGIN PGP SIGNATURE-----\r\n'
 export const SIGNED = 'signed; protocol="application/pgp-signature"'
 
+/** The type of a file as it is written. */
+function typeOf(file: ParsedMail['attachments'][number] | undefined): unknown {
+  return (file?.headers.get('content-type') as { value?: string } | undefined)?.value
+}
+
+/** Name and type of an attached message, its header and its text. */
+function readAttached({ attachments: [file] }: ParsedMail): unknown {
+  const [header = '', text = ''] = (file?.content.toString() ?? '').split(/(?<=\r\n)\r\n/)
+  return [file?.filename, typeOf(file), header, text.replaceAll('=\r\n', '').trim()]
+}
+
 export interface Encoded {
   readonly what: string
   readonly message: string
@@ -113,12 +124,24 @@ export const ENCODED: readonly Encoded[] = [
       `Content-Type: message/rfc822; name="fwd.eml"\r\n\r\nSubject: inner\r\n\r\n${LONG}\r\n`,
     ),
     corrected: 'part 2 was encoded',
-    read: ({ attachments: [file] }) => [file?.filename, file?.headers.get('content-type'), file?.content.toString()],
+    read: readAttached,
     found: [
       'fwd.eml',
-      { value: 'application/octet-stream', params: { name: 'fwd.eml' } },
-      `Subject: inner\r\n\r\n${LONG}\r\n`,
+      'message/rfc822',
+      'Subject: inner\r\nMIME-Version: 1.0\r\nContent-Transfer-Encoding: quoted-printable\r\n',
+      LONG,
     ],
+  },
+  {
+    what: 'an attached message with a signed part',
+    message: multipart(
+      'mixed',
+      SMALL,
+      `Content-Type: message/rfc822; name="fwd.eml"\r\n\r\n${multipart(SIGNED, SMALL.replace('small', LONG), SIGNATURE).replaceAll('--b', '--c').replace('boundary=b', 'boundary=c')}`,
+    ),
+    corrected: 'part 2 was encoded',
+    read: ({ attachments: [file] }) => [file?.filename, typeOf(file), file?.content.toString().includes(LONG)],
+    found: ['fwd.eml', 'application/octet-stream', true],
   },
   {
     what: 'the header of a part',
@@ -166,6 +189,21 @@ export const ENCODED: readonly Encoded[] = [
     ),
     corrected: 'part 2 was encoded',
     read: ({ attachments }) => attachments.at(-1)?.content.equals(FILE),
+    found: true,
+  },
+  {
+    what: 'a part with comments before its type and encoding',
+    message: multipart(
+      'mixed',
+      SMALL,
+      part(
+        LONG_HTML.replaceAll('=', '=3D'),
+        'Content-Type: (a page) text/html',
+        'Content-Transfer-Encoding: (as it is) quoted-printable',
+      ),
+    ),
+    corrected: 'part 2 was encoded',
+    read: ({ html, attachments: [file] }) => String(html || file?.content).includes(LONG_HTML),
     found: true,
   },
   {

@@ -13,7 +13,11 @@ const COMMON = commonFields(sender.domain)
 for (const { written, corrected, sent, read, found } of CORRECTED) {
   t.test(`${JSON.stringify(written).slice(0, 100)}: ${corrected}`, async (t) => {
     const client = await openSession(t, service, sender)
-    const reply = await client.submit(desk, 'lena@harbor.example', `${COMMON}${written}\r\nhello\r\n`)
+    const reply = await client.submit(
+      desk,
+      'lena@harbor.example',
+      `${COMMON}${written.replace('#', sender.domain)}\r\nhello\r\n`,
+    )
     t.match(reply, corrected)
     t.match(await shown(service, reply), { corrected: new RegExp(`^${corrected}`) })
     const { text, read: mail } = await accepted(service, reply)
@@ -79,6 +83,7 @@ const REFUSED: readonly (readonly [written: string, problem: string])[] = [
     `${TO}Subject: s\r\nContent-Type: text/plain; name=${LONG_WORD}\r\n`,
     'the field Content-Type has a line of more than 998 characters',
   ],
+  [`${TO}Subject: s\r\nFrom: other@a.example\r\n`, 'the field From occurs more than once'],
   [`${TO}Subject: one\r\nSubject: two\r\n`, 'the field Subject occurs more than once'],
   [`${TO}Subject: s\r\nTo: other@harbor.example\r\n`, 'the field To occurs more than once'],
   [`${TO}Subject: s\r\nReply-To: a@a.example\r\nreply-to: b@a.example\r\n`, 'the field reply-to occurs more than once'],

@@ -5,6 +5,8 @@ export interface Mailbox {
   readonly name: string
   /** As written, without the angle brackets. */
   readonly email: string
+  /** The text of its last comment, in which old programs write the name (RFC 5322 3.4); decoded, on one line. */
+  readonly comment?: string
 }
 
 /** The content of an address field (RFC 5322 3.4). */
@@ -59,6 +61,7 @@ class Reader {
   #words = 0
   #apart = true
   #email: string | undefined
+  #remark: string | undefined
 
   constructor(text: string) {
     this.#text = text
@@ -88,6 +91,7 @@ class Reader {
   }
 
   #comment(): void {
+    const start = this.#at + 1
     let depth = 0
     for (; this.#at < this.#text.length; this.#at++) {
       const char = this.#text[this.#at]
@@ -96,6 +100,7 @@ class Reader {
       else if (char === ')' && --depth === 0) break
     }
     if (depth > 0) this.plain = false
+    else this.#remark = this.#text.slice(start, this.#at)
     this.#at++
     this.#apart = true
   }
@@ -171,8 +176,8 @@ class Reader {
     this.#at++
     const bare = this.#words === 1 ? this.#bare.join('') : undefined
     if (this.#email !== undefined) {
-      this.mailboxes.push({ email: this.#email, name: readable(this.#phrase.join('')).trim() })
-    } else if (bare?.includes('@')) this.mailboxes.push({ email: bare, name: '' })
+      this.mailboxes.push({ email: this.#email, name: readable(this.#phrase.join('')).trim(), ...this.#said() })
+    } else if (bare?.includes('@')) this.mailboxes.push({ email: bare, name: '', ...this.#said() })
     else {
       this.plain = false
       if (bare !== undefined && isLocalPart(bare)) this.incomplete.push({ at: this.#wordEnd, local: '' })
@@ -180,7 +185,12 @@ class Reader {
     this.#clear()
   }
 
+  #said(): Pick<Mailbox, 'comment'> {
+    return this.#remark === undefined ? {} : { comment: readable(this.#remark.replace(/\\(.)/gs, '$1')).trim() }
+  }
+
   #clear(): void {
+    this.#remark = undefined
     this.#phrase = []
     this.#bare = []
     this.#words = 0

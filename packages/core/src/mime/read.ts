@@ -152,6 +152,9 @@ function fieldsOf(head: string, offset: number): PartField[] {
 
 const PARAMETER = /;[ \t]*([^\s=;"]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/g
 
+/** Comments before a value (RFC 2045 5.1). */
+export const LEADING_COMMENTS = /^[ \t]*(?:\([^()]*\)[ \t]*)+/
+
 /** The value before the parameters; a comment may follow it (RFC 2045 5.1). */
 const FIELD_VALUE = /^[\w!#$&^.+/-]*(?=[ \t]*(?:\([^()]*\)[ \t]*)?(?:;|$))/
 
@@ -162,7 +165,7 @@ const FIELD_VALUE = /^[\w!#$&^.+/-]*(?=[ \t]*(?:\([^()]*\)[ \t]*)?(?:;|$))/
 export function parseField(fields: readonly PartField[], wanted: string, byDefault: string) {
   const [field, second] = fields.filter(({ name }) => name === wanted)
   if (second || (field && field.value.length > MAX_FIELD_LENGTH)) return undefined
-  const written = field?.value ?? byDefault
+  const written = (field?.value ?? byDefault).replace(LEADING_COMMENTS, '')
   const value = FIELD_VALUE.exec(written)?.[0].toLowerCase()
   if (value === undefined) return undefined
   return { value, parameters: parametersIn(written) }

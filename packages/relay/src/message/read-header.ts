@@ -128,12 +128,10 @@ function checkHops(fields: readonly Field[]): void {
  * only one way, so the time is linear in the length.
  */
 const PLAIN_FROM = /^(?:"(?:[^"\\]|\\.)*"[ \t]*|[^"<>@,;:()\\[\]]*)<([^<>"\s()]+)>$|^([^<>"\s(),;:]+)$/
-/** Requires exactly one From field with one address: it is what the recipient sees and what DKIM vouches for. */
+/** Requires one address in the only From field: it is what the recipient sees and what DKIM vouches for. */
 function senderOf(fields: readonly Field[]): Submission['from'] {
-  const found = fields.filter(({ name }) => name === 'from')
-  if (found.length === 0) return undefined
-  if (found.length > 1) throw new ServiceError('messageMalformed', { values: { problem: 'more than one From field' } })
-  const value = found[0]?.value ?? ''
+  const value = fields.find(({ name }) => name === 'from')?.value
+  if (value === undefined) return undefined
   const plain = PLAIN_FROM.exec(value)
   const email = plain ? (plain[1] ?? plain[2]) : onlyMailbox(value)?.email
   if (!email || !parseAddress(email)) {

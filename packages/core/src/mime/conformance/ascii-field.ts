@@ -41,7 +41,10 @@ export function asciiField(field: string, { fallback }: { readonly fallback?: st
 function asciiAddresses(name: string, value: string): string | undefined {
   const { mailboxes, plain } = readMailboxes(value)
   if (!plain || mailboxes.length === 0) return undefined
-  const written = mailboxes.map(({ name, email }) => ({ name, address: parseAddress(email) }))
+  const written = mailboxes.map(({ name, email, comment = '' }) => ({
+    name: name || comment,
+    address: parseAddress(email),
+  }))
   const ascii = written.flatMap(({ name, address }) =>
     address && !address.utf8 ? [{ name, address: address.text }] : [],
   )

@@ -3,13 +3,23 @@ import { splitFields } from '../end-of-field.ts'
 import { fileNameParameter } from '../header.ts'
 import { leadingEssence } from '../media-type.ts'
 import { parameterText } from '../parameters.ts'
-import { Heads, MAX_DEPTH, MAX_PARTS, type PartHead, parametersIn, parseField, partsOf } from '../read.ts'
+import {
+  Heads,
+  LEADING_COMMENTS,
+  MAX_DEPTH,
+  MAX_PARTS,
+  type PartHead,
+  parametersIn,
+  parseField,
+  partsOf,
+} from '../read.ts'
 import { encodeTransfer, readQuotedPrintable, transferEncodingOf } from '../transfer.ts'
 import { asciiField } from './ascii-field.ts'
 import { type Edit, edited } from './edits.ts'
 import { folded, hasLongLine } from './folding.ts'
+import { hasIntactSignature } from './intact-signature.ts'
 import { longLineIn, MAX_LINE } from './line-length.ts'
-import { brokenBase64, meantEncoding } from './transfer-encoding.ts'
+import { broken, brokenBase64, isMostlyEncoded, meantEncoding } from './transfer-encoding.ts'
 
 export interface BodyRules {
   /** Octets above 127 are encoded, too: for a server without 8BITMIME (RFC 6152 3). */
@@ -31,7 +41,13 @@ export type ConformedBody =
  */
 export function conformBody(message: Buffer, rules: BodyRules & { readonly isSigned: boolean }): ConformedBody {
   const walk = new Walk(message, rules)
-  const problem = walk.part(0, message.length, { depth: 0, number: '', isSigned: rules.isSigned, inDigest: false })
+  const problem = walk.part(0, message.length, {
+    depth: 0,
+    number: '',
+    isSigned: rules.isSigned,
+    inDigest: false,
+    isMessage: true,
+  })
   if (problem !== undefined) return { kind: 'impossible', problem }
   if (walk.edits.length === 0) return { kind: 'unchanged' }
   return { kind: 'changed', message: edited(message, walk.edits), what: walk.what }
@@ -43,6 +59,9 @@ interface Position {
   readonly number: string
   readonly isSigned: boolean
   readonly inDigest: boolean
+  /** A message, and one that is attached to another. */
+  readonly isMessage?: boolean
+  readonly isAttached?: boolean
 }
 
 /** A reason to change some octets, in words for the sender; undefined if there is none. */
@@ -86,6 +105,7 @@ class Walk {
     const fields = this.#fields(start, head.headEnd, inHead !== undefined)
     if (typeof fields === 'string') return `${fields} of ${name}`
     const part = { ...position, head, start, end, fields, type, parameters, name }
+    if (fault && type === 'message/rfc822' && !position.isAttached && this.#attachedMessage(part)) return undefined
     if (!fault) return this.#replaceHead(part, fields)
     if (type.startsWith('multipart/')) return this.#multipart(part, fault)
     return REPORT.test(type) ? this.#report(part) : this.#leaf(part, fault)
@@ -116,13 +136,38 @@ class Walk {
       const number = `${part.number}${part.number === '' ? '' : '.'}${++count}`
       // RFC 1847 2.1: the second part is the signature.
       const isSigned = type === 'multipart/encrypted' || (type === 'multipart/signed' && count === 1)
-      const below = { depth: depth + 1, number, isSigned, inDigest: type === 'multipart/digest' }
+      const inDigest = type === 'multipart/digest'
+      const below = { depth: depth + 1, number, isSigned, inDigest, isAttached: part.isAttached ?? false }
       const problem = this.part(inner.start, inner.end, below)
       if (problem !== undefined) return problem
     }
     if (count === 0) return `${name}, whose boundary is not in it, ${fault}`
     this.#gap(at, end)
     return undefined
+  }
+
+  /**
+   * Encodes the parts of an attached message (RFC 2046 5.2.1). False if that is impossible or it is signed: nothing was changed then, and it has to
+   * become a file of no known type, as has a message that is attached to an attached one: its signature would be hashed once more for each.
+   */
+  #attachedMessage(part: Part): boolean {
+    const { head, end, depth, number } = part
+    const encoding = head.fields.find(({ name }) => name === ENCODING)?.value ?? ''
+    if (depth >= MAX_DEPTH || transferEncodingOf(meantEncoding(encoding)) !== 'identity') return false
+    if (hasIntactSignature(this.#message.subarray(head.bodyStart, end))) return false
+    const [edits, encoded] = [this.edits.length, this.#encoded.length]
+    const inner = { depth: depth + 1, number, isSigned: false, inDigest: false, isMessage: true, isAttached: true }
+    if (this.part(head.bodyStart, end, inner) === undefined) {
+      const label = `Content-Transfer-Encoding: 7bit\r\n`
+      const fields = this.#rules.sevenBit
+        ? part.fields.map((field) => (isNamed(field, ENCODING) ? label : field))
+        : part.fields
+      this.#replaceHead(part, fields)
+      return true
+    }
+    this.edits.length = edits
+    this.#encoded.length = encoded
+    return false
   }
 
   /** Before, between and after the parts is text that readers do not show (RFC 2046 5.1.1). */
@@ -199,8 +244,7 @@ class Walk {
     } else if (!kept.some((field) => isNamed(field, TYPE)) && isUtf8(body) && !isAscii(body)) {
       added.unshift('Content-Type: text/plain; charset=utf-8\r\n')
     }
-    if (part.depth === 0 && !kept.some((field) => isNamed(field, 'mime-version')))
-      added.unshift('MIME-Version: 1.0\r\n')
+    if (part.isMessage && !kept.some((field) => isNamed(field, 'mime-version'))) added.unshift('MIME-Version: 1.0\r\n')
     this.#replaceHead(part, [...kept, ...added])
     this.edits.push({ start: head.bodyStart, end, text: octets })
   }
@@ -232,7 +276,7 @@ function typeOf(
   const byDefault = inDigest ? 'message/rfc822' : 'text/plain'
   const read = parseField(fields, TYPE, byDefault)
   if (read) return read
-  const written = types[0]?.value.slice(0, MAX_LINE) ?? ''
+  const written = types[0]?.value.slice(0, MAX_LINE).replace(LEADING_COMMENTS, '') ?? ''
   return { value: leadingEssence(written) ?? byDefault, parameters: parametersIn(written) }
 }
 
@@ -243,17 +287,6 @@ function isNamed(field: string, name: string): boolean {
 /** The beginning of a line for a reply. */
 function shownName(field: string): string {
   return (field.split(':', 1)[0] ?? '').slice(0, 60).replace(/[^\x21-\x7e]/g, '?')
-}
-
-function broken(line: string, by: string): string {
-  return (line.match(/.{1,76}/gs) ?? []).join(by)
-}
-
-/** Whether quoted-printable would be larger than base64. */
-function isMostlyEncoded(octets: Buffer): boolean {
-  let foreign = 0
-  for (const octet of octets) if (octet > 126 || octet === 61) foreign++
-  return foreign * 6 > octets.length
 }
 
 function nameOf({ number }: Position): string {

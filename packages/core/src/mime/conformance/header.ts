@@ -29,9 +29,21 @@ export type HeaderCorrection =
   | { readonly edits: readonly Edit[]; readonly corrected: string }
   | { readonly problem: string }
 
-/** Fields that occur once (RFC 5322 3.6, RFC 2045 1, RFC 8058 3); From has a rule of its own. */
+/** Fields that occur once (RFC 5322 3.6, RFC 2045 1, RFC 8058 3). */
 const ONCE = new Set([
-  ...['subject', 'to', 'cc', 'date', 'message-id', 'reply-to', 'sender', 'references', 'in-reply-to', 'mime-version'],
+  ...[
+    'from',
+    'subject',
+    'to',
+    'cc',
+    'date',
+    'message-id',
+    'reply-to',
+    'sender',
+    'references',
+    'in-reply-to',
+    'mime-version',
+  ],
   ...['list-unsubscribe', 'list-unsubscribe-post'],
   ...[
     'content-type',
@@ -128,7 +140,7 @@ function twins({ text, fields }: WrittenHeader): HeaderCorrection | undefined {
   return { edits, corrected: `the second field ${nameOf(text, first)} was removed` }
 }
 
-const ADDRESSES = new Set(['to', 'cc', 'reply-to', 'sender'])
+const ADDRESSES = new Set([FROM, 'to', 'cc', 'reply-to', 'sender'])
 const CASELESS = new Set(['mime-version', TRANSFER_ENCODING])
 
 /** Whether two fields say the same: PHP's mail() writes `To: a@b.example` above a script's `To: <a@b.example>`. */

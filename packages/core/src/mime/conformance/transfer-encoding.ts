@@ -1,3 +1,5 @@
+import { LEADING_COMMENTS } from '../read.ts'
+
 /** Near misses that readers understand, and their standard names (RFC 2045 6.1). */
 const MEANT: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/^7[ _-]?bits?$/, '7bit'],
@@ -13,6 +15,7 @@ const MEANT: readonly (readonly [pattern: RegExp, name: string])[] = [
 export function meantEncoding(value: string): string {
   const bare = value
     .toLowerCase()
+    .replace(LEADING_COMMENTS, '')
     .replace(/[;(].*$/s, '')
     .replace(/["']/g, '')
     .trim()
@@ -30,4 +33,16 @@ export function brokenBase64(octets: Buffer): Buffer {
     for (let at = 0; at === 0 || at < plain.length; at += LINE) lines.push(plain.slice(at, at + LINE))
   }
   return Buffer.from(lines.join('\r\n'), 'latin1')
+}
+
+/** Breaks a line into pieces. */
+export function broken(line: string, by: string): string {
+  return (line.match(/.{1,76}/gs) ?? []).join(by)
+}
+
+/** Whether quoted-printable would be larger than base64. */
+export function isMostlyEncoded(octets: Buffer): boolean {
+  let foreign = 0
+  for (const octet of octets) if (octet > 126 || octet === 61) foreign++
+  return foreign * 6 > octets.length
 }

@@ -49,7 +49,8 @@ const CHECKS: Readonly<Record<string, Check>> = {
     for (const [name, { to, message }] of Object.entries(refused)) {
       if (name === 'recipient' && program.quotesRecipients) continue
       const { status } = await sendmail(['-i', '-f', alice, to], message)
-      if (!program.hasQueue) {
+      // OpenSMTPD's command refuses the recipient itself.
+      if (!program.hasQueue || status !== 0) {
         t.not(status, 0, `${name}: it ends with an error`)
         continue
       }
@@ -142,7 +143,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
       arrived(
         `a report: ${action}`,
         ({ from: by, to }, text) =>
-          by === '' && to[0] === from && text.includes(`Action: ${action}`) && text.includes(`rfc822;${recipient}`),
+          by === '' && to[0] === from && text.includes(`Action: ${action}`) && text.includes(recipient),
       )
     const failed = await reportOf('failed', gone)
     t.ok(failed.data.toString('latin1').includes('in the first column'), 'with the message')

@@ -152,7 +152,7 @@ export const SENDMAIL: MailProgram = {
     machine.write('/usr/sbin/sendmail', '#!/bin/sh\nexec /usr/libexec/sendmail/sendmail -Am "$@"\n', 0o755)
     await machine.shell(
       `${user('smmta')}; ${user('smmsp')}
-       rm -f /etc/mail/sendmail.mc
+       rm -f /etc/mail/sendmail.mc; ln -sf ../aliases /etc/mail/aliases
        mkdir -p /etc/mail /run/sendmail/mta /var/lib/sendmail/host_status; chmod 755 /etc/mail; chown smmta:smmsp /var/spool/mqueue; chmod 2750 /var/spool/mqueue`,
     )
   },

@@ -1,26 +1,5 @@
-import type { Machine } from './machine.ts'
-import type { Page } from './page.ts'
+import { byOptions, type MailProgram } from './mail-program.ts'
 import { EXIM, OPENSMTPD, POSTFIX, SENDMAIL } from './servers.ts'
-
-/** A mail program of Debian. */
-export interface MailProgram {
-  readonly name: string
-  readonly packages: readonly string[]
-  /** Whether it keeps mail that it could not send yet. */
-  readonly hasQueue: boolean
-  /** What the scripts of its packages would do. */
-  readonly prepare?: (machine: Machine) => Promise<unknown>
-  /** Whether it returns mail when its login is refused. */
-  readonly bouncesAtInvalidKey?: true
-  /** Writes its configuration, for the first time or with another key. */
-  readonly configure: (machine: Machine, page: Page) => void | Promise<void>
-  /** Once, after it was configured. */
-  readonly start?: (machine: Machine) => Promise<unknown>
-  /** Has it try what is in its queue, whether it is due or not. */
-  readonly flush?: (machine: Machine) => Promise<unknown>
-  /** What it says of its queue and its attempts, for whoever reads why a test failed. */
-  readonly log: (machine: Machine) => Promise<string>
-}
 
 const NO_LOG = async (): Promise<string> => 'it has no log'
 
@@ -37,6 +16,7 @@ const MSMTP: MailProgram = {
     // As its package msmtp-mta does.
     await machine.shell('ln -sf ../bin/msmtp /usr/sbin/sendmail')
   },
+  notifying: byOptions,
   log: NO_LOG,
 }
 

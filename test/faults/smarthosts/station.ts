@@ -8,8 +8,8 @@ import type { Sender } from '../../helpers/service.ts'
 import { type Sink, type SinkMessage, startSink } from '../../helpers/sink.ts'
 import { until } from '../../helpers/until.ts'
 import { type Machine, type Ran, startMachine } from './machine.ts'
+import type { MailProgram } from './mail-program.ts'
 import { pageFor } from './page.ts'
-import type { MailProgram } from './programs.ts'
 
 /** The name of each machine; no domain of an account. */
 export const HOST = 'web1.corp.test'

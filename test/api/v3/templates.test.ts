@@ -112,7 +112,7 @@ t.test('plain text is made from the HTML unless it is given', async (t) => {
     html_content: '<h1>Hi {{name}}</h1><p>-name-, <a href="https://ship.example/b">your berth</a></p>',
   })
   t.equal(made.generate_plain_content, true)
-  t.match(made.plain_content, /Hi \{\{name\}\}\s+-name-, your berth \[https:\/\/ship\.example\/b\]/)
+  t.match(made.plain_content, /Hi \{\{name\}\}\s+-name-, your berth \(https:\/\/ship\.example\/b\)/)
   const path = `/templates/${id}/versions/${made.id}`
   t.match((await call('PATCH', path, { html_content: '<p>new</p>' })).json, { plain_content: 'new' })
   t.match((await call('PATCH', path, { plain_content: 'my own' })).json, {

@@ -185,7 +185,7 @@ const CASES: readonly Case[] = [
     steps: [
       [`${MAIL} FOO=bar`, /^555 /],
       [MAIL, /^250 /],
-      [`${RCPT} NOTIFY=NEVER`, /^555 /],
+      [`${RCPT} BERTH=4`, /^555 /],
     ],
   },
   {

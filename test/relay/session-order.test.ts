@@ -13,6 +13,7 @@ t.test('EHLO offers the extensions of the contract, and AUTH under TLS only', as
   const plain = (await client.command('EHLO client.test')).split('\n').map((line) => line.slice(4))
   t.strictSame(plain.slice(1).sort(), [
     '8BITMIME',
+    'DSN',
     'ENHANCEDSTATUSCODES',
     'PIPELINING',
     'SIZE 31457280',
@@ -24,6 +25,7 @@ t.test('EHLO offers the extensions of the contract, and AUTH under TLS only', as
   t.strictSame(secured.slice(1).sort(), [
     '8BITMIME',
     'AUTH PLAIN LOGIN',
+    'DSN',
     'ENHANCEDSTATUSCODES',
     'PIPELINING',
     'SIZE 31457280',

@@ -10,8 +10,12 @@ const XTEXT = /^(?:[!-*,-<>-~]|\+[0-9A-F]{2})+$/
 const UTF8_TEXT = /^(?:[!-*,-<>-~\u{a1}-\u{10ffff}]|\+[0-9A-F]{2})+$/u
 const CONTROL = /[\x00-\x1f\x7f-\x9f]/
 
+const NONE = { full: false, envelopeId: undefined }
+const UNSAID = { notify: undefined, originalRecipient: undefined }
+
 /** Reads RET and ENVID of MAIL (RFC 3461 4.3, 4.4). Throws a reply. */
 export function messageNotifications({ args }: SMTPServerAddress): Pick<StatusNotifications, 'full' | 'envelopeId'> {
+  if (!args) return NONE
   const { RET, ENVID } = argumentsOf(args)
   return {
     full: RET?.toUpperCase() === 'FULL',
@@ -24,6 +28,7 @@ export function recipientNotifications(
   { args }: SMTPServerAddress,
   { envelope }: SMTPServerSession,
 ): RecipientNotifications {
+  if (!args) return UNSAID
   const { NOTIFY, ORCPT } = argumentsOf(args)
   const words = NOTIFY?.toLowerCase().split(',')
   return {

@@ -22,6 +22,7 @@ export async function data(
   try {
     const { pieces, lastLongLine } = await collectMessage(stream, reservation)
     const principal = await senderOf(context, session)
+    const requested = notificationsOf(context, session, principal)
     const parsed = await toSubmission({
       pieces,
       lastLongLine,
@@ -29,7 +30,7 @@ export async function data(
       nullSender: sender === '',
       senderDomain: await senderDomain(context, { sender, recipients, principal }),
       principal,
-      notifications: await notificationsOf(context, session, principal),
+      notifications: requested && (await requested),
       trace: {
         helo: heloName(session),
         address: plainAddress(session.remoteAddress),
@@ -55,13 +56,15 @@ export async function data(
 }
 
 /** Returns whom to notify of the deliveries (RFC 3461); undefined if there are none. */
-async function notificationsOf(
+function notificationsOf(
   { core }: SessionContext,
   session: SMTPServerSession,
   principal: Principal,
-): Promise<StatusNotifications | undefined> {
+): Promise<StatusNotifications | undefined> | undefined {
   const { mailFrom, rcptTo } = session.envelope
   if (!mailFrom || mailFrom.address === '') return undefined
+  // Nearly all messages: nothing is requested, by parameters or the account.
+  if (!principal.account.mailReports && rcptTo.every(({ args }) => !args)) return undefined
   return core.messages.notificationsFor(principal, {
     to: mailFrom.address,
     ...messageNotifications(mailFrom),

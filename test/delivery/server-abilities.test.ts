@@ -134,7 +134,9 @@ t.test('text with encoded words, and a comment in a date, are written in ASCII',
 })
 
 t.test('a name in a comment behind an address stays its name', async (t) => {
-  const header = `From: ${desk} (Fähre)\r\nTo: lena@harbor.example (Lena (Köln)),\r\n root@harbor.example (Cron Daemon), Jörg <joerg@harbor.example> (im Büro)\r\n`
+  const to =
+    'lena@harbor.example (Lena (Köln)),\r\n root@harbor.example (Cron Daemon), Jörg <joerg@harbor.example> (im Büro)'
+  const header = `From: ${desk} (Fähre)\r\nTo: ${to}\r\n`
   const { data, mail } = await read(t, await sent(t, EIGHT_BIT, `${header}Subject: s\r\n\r\nhello\r\n`))
   t.match(data.toString('latin1'), /^[\x00-\x7f]*$/)
   t.match(mail.from?.value, [{ name: 'Fähre', address: desk }])

@@ -47,8 +47,7 @@ let refused = 0
 const gone = (): string => `gone.${++refused}@harbor.example`
 
 const OPERATOR = { keyId: null, address: null }
-const about = (id: string) => sink.messages.filter(({ from, data }) => from === '' && data.includes(dashed(id)))
-const dashed = (id: string): string => id.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+const about = (id: string) => sink.messages.filter(({ from, data }) => from === '' && data.includes(id))
 
 /** The notification of a message, once it has arrived. */
 function notification(id: string, action: string): Promise<SinkMessage> {
@@ -86,6 +85,7 @@ t.test('a failure is reported to MAIL FROM, with envelope id, original recipient
   t.match(read.headers.get('content-type'), { value: 'multipart/report', params: { 'report-type': 'delivery-status' } })
   t.match(read.text, '<gone@harbor.example>')
   t.match(read.text, '550 5.1.1 <gone@harbor.example>: user unknown')
+  t.match(read.text, `Message: ${id}\n`)
   const [, status = '', original = ''] = partsOf(arrived)
   t.match(
     status,
@@ -95,6 +95,7 @@ t.test('a failure is reported to MAIL FROM, with envelope id, original recipient
     status,
     '\r\n\r\nOriginal-Recipient: rfc822; Gone+old@harbor.example\r\nFinal-Recipient: rfc822; gone@harbor.example\r\nAction: failed\r\nStatus: 5.1.1\r\n',
   )
+  t.match(status, 'Remote-MTA: dns; [127.0.0.1]\r\n')
   t.match(
     status.replaceAll('\r\n ', ' '),
     /^Diagnostic-Code: smtp; 550 5\.1\.1 <gone@harbor\.example>: user unknown\r$/m,
@@ -190,7 +191,7 @@ t.test(
   },
 )
 
-t.test('a suppressed recipient and one without a valid address are failures', async (t) => {
+t.test('a suppressed recipient is a failure, with its reason', async (t) => {
   const { accountId } = sender
   await service.core.suppressions.add({ accountId, scope: 'address', value: 'lost@harbor.example', reason: 'manual' })
   const id = await submit(t, { recipients: ['<lost@harbor.example> NOTIFY=FAILURE'] })

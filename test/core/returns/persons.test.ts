@@ -42,6 +42,8 @@ const WRITTEN: readonly [what: string, header: readonly string[], body: readonly
   ['mail of Thunderbird', ['Subject: Undelivered mail', 'User-Agent: Mozilla Thunderbird'], QUOTED],
   ['mail of Apple Mail', ['Subject: Delivery failed?', 'X-Mailer: Apple Mail (2.3774)'], EXIM],
   ['mail of Outlook', ['Subject: Delivery failed', 'X-MS-Has-Attach: yes', 'Thread-Topic: Delivery failed'], GMAIL],
+  ['mail of a web page', ['Subject: Your address'], ['Hello,', '', '550 5.1.1 <support@harbor.example>: user unknown']],
+  ['mail without a subject', [], MARKED],
   [
     'a report as an attachment',
     ['Subject: Fwd: failure notice', 'Content-Type: multipart/mixed; boundary=b'],

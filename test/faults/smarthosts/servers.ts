@@ -153,7 +153,8 @@ export const SENDMAIL: MailProgram = {
     await machine.shell(
       `${user('smmta')}; ${user('smmsp')}
        rm -f /etc/mail/sendmail.mc; ln -sf ../aliases /etc/mail/aliases
-       mkdir -p /etc/mail /run/sendmail/mta /var/lib/sendmail/host_status; chmod 755 /etc/mail; chown smmta:smmsp /var/spool/mqueue; chmod 2750 /var/spool/mqueue`,
+       mkdir -p /etc/mail /run/sendmail/mta /var/lib/sendmail/host_status; chmod 755 /etc/mail
+        chown smmta:smmsp /var/spool/mqueue; chmod 2750 /var/spool/mqueue`,
     )
   },
   async configure(machine, page) {

@@ -18,6 +18,10 @@ export const SMALL = 'Content-Type: text/plain\r\n\r\nsmall'
 
 export const SIGNATURE = 'Content-Type: application/pgp-signature\r\n\r\n-----BEGIN PGP SIGNATURE-----\r\n'
 export const SIGNED = 'signed; protocol="application/pgp-signature"'
+/** A message with a signed part, to be attached to one whose boundary is another. */
+const WITHIN = multipart(SIGNED, SMALL.replace('small', LONG), SIGNATURE)
+  .replaceAll('--b', '--c')
+  .replace('boundary=b', 'boundary=c')
 
 /** The type of a file as it is written. */
 function typeOf(file: ParsedMail['attachments'][number] | undefined): unknown {
@@ -134,11 +138,7 @@ export const ENCODED: readonly Encoded[] = [
   },
   {
     what: 'an attached message with a signed part',
-    message: multipart(
-      'mixed',
-      SMALL,
-      `Content-Type: message/rfc822; name="fwd.eml"\r\n\r\n${multipart(SIGNED, SMALL.replace('small', LONG), SIGNATURE).replaceAll('--b', '--c').replace('boundary=b', 'boundary=c')}`,
-    ),
+    message: multipart('mixed', SMALL, `Content-Type: message/rfc822; name="fwd.eml"\r\n\r\n${WITHIN}`),
     corrected: 'part 2 was encoded',
     read: ({ attachments: [file] }) => [file?.filename, typeOf(file), file?.content.toString().includes(LONG)],
     found: ['fwd.eml', 'application/octet-stream', true],

@@ -1,11 +1,11 @@
 import type { Mailbox } from '../mime/header.ts'
-import type { OwnNotifications } from '../submission/status-notifications.ts'
+import type { RecipientNotifications } from '../submission/status-notifications.ts'
 
 /**
  * The data of one recipient of a composed message, stored with the delivery (`personal`). Usually null: the recipient is alone
  * in To and nothing else differs.
  */
-export interface RecipientData extends OwnNotifications {
+export interface RecipientData extends RecipientNotifications {
   /** Number of the envelope, whose copies share one Message-ID. */
   readonly envelope: number
   /** The visible To and Cc lists, if they contain more than the recipient. */

@@ -11,7 +11,11 @@ import type { StoredAttachment } from '../content/files/index.ts'
 import { parseAddress } from '../mime/address.ts'
 import type { FileHead } from '../mime/parts.ts'
 import { messageIdText } from '../submission/message-id.ts'
-import { type OwnNotifications, ownNotifications, storedNotifications } from '../submission/status-notifications.ts'
+import {
+  ownNotifications,
+  type RecipientNotifications,
+  storedNotifications,
+} from '../submission/status-notifications.ts'
 import type {
   ContentParts,
   MimeContent,
@@ -232,7 +236,7 @@ function prepareRecipients(submission: Submission, { template }: Facts, files: F
 
 function withNotifications(
   personal: RecipientData | null,
-  own: OwnNotifications | undefined,
+  own: RecipientNotifications | undefined,
   envelope: number,
 ): RecipientData | null {
   return own ? { envelope, ...personal, ...own } : personal

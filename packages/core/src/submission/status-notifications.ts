@@ -6,7 +6,7 @@ import { parseAddress } from '../mime/address.ts'
 export const NOTIFY_WORDS = ['success', 'failure', 'delay'] as const
 export type NotifyWord = (typeof NOTIFY_WORDS)[number]
 
-/** The notifications about one recipient. */
+/** The notifications about one recipient; as stored, of a delivery that differs from its message. */
 export interface RecipientNotifications {
   /** If empty, there are none (NOTIFY=NEVER); if undefined, the account's setting decides. */
   readonly notify?: readonly NotifyWord[] | undefined
@@ -33,9 +33,6 @@ export interface StoredNotifications {
   readonly envelopeId?: string
   readonly notify: readonly NotifyWord[]
 }
-
-/** As stored with a delivery that differs from its message. */
-export type OwnNotifications = RecipientNotifications
 
 interface NotificationLookups {
   readonly findDomain: (
@@ -80,7 +77,7 @@ export function storedNotifications({ to, full, envelopeId, recipients }: Status
 }
 
 /** Returns what is stored with a delivery, if it differs from its message. Bcc recipients of the header are not in the envelope. */
-export function ownNotifications(given: StatusNotifications, recipient: string): OwnNotifications | undefined {
+export function ownNotifications(given: StatusNotifications, recipient: string): RecipientNotifications | undefined {
   const { notify: common } = storedNotifications(given)
   const { notify = [], originalRecipient } = given.recipients.get(recipient) ?? {}
   const own = {

@@ -23,13 +23,21 @@ export function messageNotifications({ args }: SMTPServerAddress): Pick<StatusNo
   }
 }
 
+/** Those of each path: a thousand of them are read at RCPT, and not again in one turn of the loop at DATA. */
+const known = new WeakMap<SMTPServerAddress, RecipientNotifications>()
+
 /** Reads NOTIFY and ORCPT of RCPT (RFC 3461 4.1, 4.2). Throws a reply. */
-export function recipientNotifications(
-  { args }: SMTPServerAddress,
+export function recipientNotifications(path: SMTPServerAddress, session: SMTPServerSession): RecipientNotifications {
+  if (!path.args) return UNSAID
+  const read = known.get(path) ?? readRecipient(argumentsOf(path.args), session)
+  known.set(path, read)
+  return read
+}
+
+function readRecipient(
+  { NOTIFY, ORCPT }: ReturnType<typeof argumentsOf>,
   { envelope }: SMTPServerSession,
 ): RecipientNotifications {
-  if (!args) return UNSAID
-  const { NOTIFY, ORCPT } = argumentsOf(args)
   const words = NOTIFY?.toLowerCase().split(',')
   return {
     // NEVER has none of them. smtp-server refuses other words.
@@ -53,12 +61,19 @@ interface Bound {
 function decoded(name: string, written: string, { most, pattern }: Bound): string {
   if (written.length > most) throw invalid(name, `must be at most ${most} characters`)
   if (!pattern.test(written)) throw invalid(name, 'is not valid xtext')
-  const text = written.replace(/(?:\+[0-9A-F]{2})+/g, (octets) =>
-    Buffer.from(octets.replaceAll('+', ''), 'hex').toString(),
-  )
+  const text = fromXtext(written)
+  if (text === undefined) throw invalid(name, 'is not valid UTF-8')
   // It is written into a field of the notification.
-  if (CONTROL.test(text) || text.includes('\u{fffd}')) throw invalid(name, 'must not contain control characters')
+  if (CONTROL.test(text)) throw invalid(name, 'must not contain control characters')
   return text
+}
+
+function fromXtext(written: string): string | undefined {
+  try {
+    return decodeURIComponent(written.replaceAll('%', '%25').replaceAll('+', '%'))
+  } catch {
+    return undefined
+  }
 }
 
 /** smtp-server refuses parameters without a value, and other values of RET. */

@@ -110,39 +110,19 @@ export const ACCOUNT: readonly Operation[] = [
   }),
 ]
 
-/** A null or blank flag counts as omitted, as in sendEmail. */
+/** A null or blank flag counts as omitted, as in sendEmail; so does a class. */
 function changeIn(input: Static<typeof Change>): Partial<AccountSettings> {
-  const {
-    openTracking,
-    clickTracking,
-    unsubscribeLink,
-    generateText,
-    hostsMaySend,
-    mailReports,
-    privacyMode,
-    accountNotices,
-    mailClass,
-    eventDays,
-    bodyDays,
-    ...texts
-  } = input
-  const flags = {
-    openTracking,
-    clickTracking,
-    unsubscribeLink,
-    generateText,
-    hostsMaySend,
-    mailReports,
-    privacyMode,
-    accountNotices,
-  }
-  const read = Object.entries(flags).map(([name, flag]) => [name, parseFlag(flag)] as const)
+  const { mailClass, eventDays, bodyDays, ...others } = input
+  const read = Object.entries(others).map(([name, value]) => [name, isFlag(name) ? parseFlag(value) : value] as const)
   return {
-    ...texts,
-    // As with a flag.
+    ...Object.fromEntries(read.filter(([, value]) => value !== undefined)),
     ...(mailClass ? { mailClass: mailClass as AccountSettings['mailClass'] } : {}),
-    ...Object.fromEntries(read.filter(([, flag]) => flag !== undefined)),
     ...(eventDays === undefined ? {} : { eventDays: eventDays || null }),
     ...(bodyDays === undefined ? {} : { bodyDays: bodyDays || null }),
   }
+}
+
+function isFlag(name: string): boolean {
+  const schemas: Readonly<Record<string, object>> = Settings.properties
+  return (schemas[name] as { readonly type?: string } | undefined)?.type === 'boolean'
 }

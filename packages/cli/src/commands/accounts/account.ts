@@ -5,13 +5,13 @@ import { coreCommand } from '../core-command.ts'
 
 const SWITCHES =
   '[--open-tracking on|off] [--click-tracking on|off] [--unsubscribe-link on|off] [--generate-text on|off] [--privacy-mode on|off]'
-const SMTP = '[--hosts-may-send on|off] [--mail-reports on|off] [--account-notices on|off]'
+const MORE_SWITCHES = '[--hosts-may-send on|off] [--mail-reports on|off] [--account-notices on|off]'
 const TEXTS =
   '[--mail-class urgent|normal|bulk] [--fallback-sender ADDRESS] [--footer-html HTML] [--footer-text TEXT] [--time-zone NAME]'
 
 const settingsCommand: Command = coreCommand({
   name: 'account settings',
-  usage: `ID ${SWITCHES} ${SMTP} ${TEXTS} [--event-days N|default] [--body-days N|default]`,
+  usage: `ID ${SWITCHES} ${MORE_SWITCHES} ${TEXTS} [--event-days N|default] [--body-days N|default]`,
   summary: "Set how an account's mail is tracked, completed and retained, or show it",
   detail: 'Without options, the settings are shown',
   parameters: {

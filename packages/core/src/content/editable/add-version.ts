@@ -5,7 +5,15 @@ import type { EditableAct, EditableVersion, NewVersion } from './editable-templa
 import { auditValues, noteTemplateChange } from './note-change.ts'
 import { requireCapacity } from './require-capacity.ts'
 import { withTemplate } from './require-template.ts'
-import { changed, checkTogether, checkVersion, EDITABLE_LIMITS, octetsOf } from './rules.ts'
+import {
+  changed,
+  checkTogether,
+  checkVersion,
+  EDITABLE_LIMITS,
+  octetsOf,
+  type PlainText,
+  plainTextOf,
+} from './rules.ts'
 import { contentOfOthers, deactivate, insertVersion, selectSummaries, touchTemplate } from './store.ts'
 import { isVersionId } from './template-id.ts'
 
@@ -17,8 +25,9 @@ export async function addVersion(
 ): Promise<EditableVersion> {
   checkVersion(version)
   if (!isVersionId(versionId)) throw invalidParameter('versionId', 'must be a UUID')
+  const plainOf = await plainTextOf(version)
   return withTemplate(sql, act, async (transaction) => {
-    const added = await insert(transaction, act, version, versionId)
+    const added = await insert(transaction, act, { ...version, versionId, plainOf })
     await touchTemplate(transaction, act.accountId, act.id, undefined)
     await noteTemplateChange(transaction, act, 'version.create', { after: auditValues(added) })
     return added
@@ -28,8 +37,7 @@ export async function addVersion(
 async function insert(
   transaction: SqlTransaction,
   { accountId, id }: EditableAct,
-  version: NewVersion,
-  versionId: string,
+  { versionId, plainOf, ...version }: NewVersion & { readonly versionId: string; readonly plainOf: PlainText },
 ): Promise<EditableVersion> {
   const { active = false, editor = 'code', generatePlain = true, asIs = false } = version
   const existing = await selectSummaries(transaction, accountId, [id])
@@ -41,7 +49,7 @@ async function insert(
   if (active && !first) await deactivate(transaction, accountId, id)
   const blank = { name: '', subject: '', html: '', plain: '', generatePlain, testData: null }
   const added = {
-    ...(await changed(blank, version)),
+    ...(await changed(blank, version, plainOf)),
     id: versionId,
     templateId: id,
     editor,

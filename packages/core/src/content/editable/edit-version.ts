@@ -4,11 +4,12 @@ import type { EditableVersion, VersionAct, VersionChange } from './editable-temp
 import { auditValues, noteTemplateChange } from './note-change.ts'
 import { requireCapacity } from './require-capacity.ts'
 import { requireVersion, withTemplate } from './require-template.ts'
-import { changed, checkTogether, checkVersion, octetsOf } from './rules.ts'
+import { changed, checkTogether, checkVersion, octetsOf, plainTextOf } from './rules.ts'
 import { contentOfOthers, deactivate, touchTemplate, updateVersion } from './store.ts'
 
 export async function editVersion(sql: Sql, act: VersionAct, change: VersionChange): Promise<EditableVersion> {
   checkVersion(change)
+  const plainOf = await plainTextOf(change)
   return withTemplate(sql, act, async (transaction) => {
     const { accountId, id, versionId } = act
     const before = await requireVersion(transaction, act)
@@ -17,7 +18,7 @@ export async function editVersion(sql: Sql, act: VersionAct, change: VersionChan
     }
     const active = change.active === true || before.active
     if (active && !before.active) await deactivate(transaction, accountId, id)
-    const edited = { ...(await changed(before, change)), id: versionId, active }
+    const edited = { ...(await changed(before, change, plainOf)), id: versionId, active }
     const octets = octetsOf(edited)
     const growth = octets - octetsOf(before)
     // Plain text that is generated grows a version, too.

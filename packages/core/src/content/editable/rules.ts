@@ -75,11 +75,11 @@ function checkText(field: string, text: string, maxLength: number): void {
 
 /**
  * Returns the version with the change applied. Given plain text is kept; generated plain text is generated again if the HTML changed
- * (v3 contract 3.3).
+ * (v3 contract 3.3), by `plainOf`.
  */
 export async function changed<
   V extends Pick<EditableVersion, 'html' | 'plain' | 'generatePlain' | 'name' | 'subject' | 'testData'>,
->(version: V, change: VersionChange): Promise<V> {
+>(version: V, change: VersionChange, plainOf: PlainText): Promise<V> {
   const { name, subject, html, plain, testData } = { ...version, ...given(change) }
   const generatePlain = change.generatePlain ?? (change.plain ? false : version.generatePlain)
   const mayHaveChanged = change.html !== undefined || change.generatePlain !== undefined || plain === ''
@@ -93,6 +93,15 @@ export async function changed<
     plain: isGenerated ? await plainOf(html) : plain,
     testData: testData === '' ? null : testData,
   }
+}
+
+/** Returns the plain text of HTML. */
+export type PlainText = (html: string) => string | Promise<string>
+
+/** Generates the plain text of the HTML of a change, if it may be needed, so that a transaction does not stay open for it. */
+export async function plainTextOf({ html, plain, asIs }: VersionChange): Promise<PlainText> {
+  const made = html === undefined || plain || asIs ? undefined : await plainOf(html)
+  return (wanted) => (made !== undefined && wanted === html ? made : plainOf(wanted))
 }
 
 async function plainOf(html: string): Promise<string> {

@@ -1,5 +1,9 @@
+import { isAscii } from 'node:buffer'
 import { createHash } from 'node:crypto'
+import { isIP } from 'node:net'
+import { messageDate } from '../../composition/compose.ts'
 import { rawField, textField } from '../../mime/header.ts'
+import { messageIdText } from '../../submission/message-id.ts'
 import { dropText, replyText } from '../events/index.ts'
 import type { DueNotification, NotifiedAction, NotifiedDelivery } from './queue.ts'
 
@@ -59,7 +63,13 @@ export function composeNotification(notification: ComposedNotification): Buffer 
 function textOf({ due: { action, occurredAt, messageId }, delivery, host }: ComposedNotification): string[] {
   const { recipient, subject, acceptedAt, expiresAt } = delivery
   const reason = `    ${reasonOf(delivery)}`
-  const about = ['', `Subject: ${line(subject)}`, `Accepted: ${acceptedAt.toISOString()}`, `Message: ${messageId}`, '']
+  const about = [
+    '',
+    `Subject: ${line(subject)}`,
+    `Accepted: ${acceptedAt.toISOString()}`,
+    `Message: ${messageIdText(messageId)}`,
+    '',
+  ]
   const sentences: Record<NotifiedAction, string[]> = {
     failed: [
       `${host} could not deliver your message to:`,
@@ -82,7 +92,7 @@ function textOf({ due: { action, occurredAt, messageId }, delivery, host }: Comp
       '',
       reason,
       ...about,
-      'No further notification of its delivery is to be expected, unless it fails.',
+      'You get no further notification of it, unless that server reports a failure.',
     ],
   }
   return [...sentences[action], '']
@@ -94,7 +104,7 @@ function statusOf({ due: { action, occurredAt }, delivery, host }: ComposedNotif
   const message = [
     ...(wanted.envelopeId === undefined ? [] : [field('Original-Envelope-Id', wanted.envelopeId)]),
     field('Reporting-MTA', `dns; ${host}`),
-    field('Arrival-Date', dateOf(acceptedAt)),
+    field('Arrival-Date', messageDate(acceptedAt)),
   ]
   const diagnostic = detail?.code === undefined ? undefined : `smtp; ${replyText(detail)}`
   const own = [
@@ -102,10 +112,10 @@ function statusOf({ due: { action, occurredAt }, delivery, host }: ComposedNotif
     field('Final-Recipient', typed(`rfc822;${recipient}`)),
     field('Action', action),
     field('Status', statusCode(delivery)),
-    ...(detail?.host ? [field('Remote-MTA', `dns; ${detail.host}`)] : []),
+    ...(detail?.host ? [field('Remote-MTA', `dns; ${mtaName(detail.host)}`)] : []),
     ...(diagnostic === undefined ? [] : [field('Diagnostic-Code', diagnostic)]),
-    field('Last-Attempt-Date', dateOf(occurredAt)),
-    ...(action === 'delayed' && expiresAt ? [field('Will-Retry-Until', dateOf(expiresAt))] : []),
+    field('Last-Attempt-Date', messageDate(occurredAt)),
+    ...(action === 'delayed' && expiresAt ? [field('Will-Retry-Until', messageDate(expiresAt))] : []),
   ]
   return `${message.join('')}\r\n${own.join('')}`
 }
@@ -138,7 +148,7 @@ function returned(
   if (!original) return Buffer.from('Content-Type: text/plain\r\n\r\nThe message is no longer stored.\r\n')
   const end = original.indexOf('\r\n\r\n')
   const header = end === -1 ? original : original.subarray(0, end + 2)
-  const isGlobal = header.some((octet) => octet > 127)
+  const isGlobal = !isAscii(header)
   const isWhole = action === 'failed' && wanted.full === true && original.length <= MAX_RETURNED
   const type = isWhole
     ? isGlobal
@@ -148,12 +158,18 @@ function returned(
       ? 'message/global-headers'
       : 'text/rfc822-headers'
   const content = isWhole ? original : header
-  const encoding = content.some((octet) => octet > 127) ? 'Content-Transfer-Encoding: 8bit\r\n' : ''
+  const encoding = isAscii(content) ? '' : 'Content-Transfer-Encoding: 8bit\r\n'
   return Buffer.concat([Buffer.from(`Content-Type: ${type}\r\n${encoding}\r\n`), content])
 }
 
 function field(name: string, value: string): string {
   return rawField(name, ascii(line(value)))
+}
+
+/** RFC 5321 4.1.3. */
+function mtaName(host: string): string {
+  const version = isIP(host)
+  return version === 0 ? host : `[${version === 6 ? 'IPv6:' : ''}${host}]`
 }
 
 /** `rfc822;address`, or of the type utf-8 (RFC 6533 3) if it is not ASCII: in a form that any mail system carries. */
@@ -177,8 +193,3 @@ function line(text: string): string {
 }
 
 const ascii = (text: string): string => text.replace(/[^ -~]/g, '?')
-
-/** RFC 5322 3.3. */
-function dateOf(date: Date): string {
-  return date.toUTCString().replace('GMT', '+0000')
-}

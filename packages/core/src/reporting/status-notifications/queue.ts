@@ -42,7 +42,6 @@ export async function queueNotifications(sql: SqlTransaction, { after, to }: Bat
        and (e.type <> 'deferred' or (e.detail ? 'attempt' and e.occurred_at >= m.due_at + make_interval(hours => ${DELAYED_HOURS}) and not exists (
              select from events before
               where before.message_id = e.message_id and before.recipient_no = e.recipient_no and before.type = 'deferred'
-                and before.transaction <= e.transaction and before.id <> e.id
                 and before.occurred_at >= m.due_at + make_interval(hours => ${DELAYED_HOURS}) and before.occurred_at < e.occurred_at)))`
 }
 
@@ -85,7 +84,6 @@ export async function removeNotification(sql: Sql, id: string): Promise<void> {
 export interface NotifiedDelivery {
   readonly wanted: StoredNotifications
   readonly acceptedAt: Date
-  readonly size: number
   readonly subject: string
   readonly recipient: string
   readonly originalRecipient: string | null
@@ -100,7 +98,7 @@ export async function selectNotified(
   { messageId, recipientNo, eventAt, action }: DueNotification,
 ): Promise<NotifiedDelivery | undefined> {
   const [row] = await sql<NotifiedDelivery[]>`
-    select m.settings->'notifications' as wanted, m.accepted_at as "acceptedAt", m.size, m.subject, d.recipient,
+    select m.settings->'notifications' as wanted, m.accepted_at as "acceptedAt", m.subject, d.recipient,
            d.original as "originalRecipient", d.expires_at as "expiresAt", e.type, e.detail
       from messages m
      cross join lateral (

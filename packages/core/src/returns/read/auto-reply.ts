@@ -37,16 +37,22 @@ export function isFromDaemon(fields: HeaderFields): boolean {
   return DAEMON.test((fields.get('from') ?? '').slice(0, 500)) || fields.get('x-failed-recipients') !== undefined
 }
 
+const NULL_SENDER = /^<? ?>?$/
 const PASSED_ON_SUBJECT = /^(fwd?|wg|tr|vs|vb|rv|i|enc|doorst|pd|továbbítás) ?:/i
 /** Fields that mail programs of people write, and that bounce reports do not have. */
 const PROGRAM_FIELDS = ['user-agent', 'x-mailer', 'thread-topic', 'x-google-smtp-source', 'x-ms-has-attach'] as const
 
+/** Whether the message has a sender to whom its own bounces go. `mailFrom` is that of the transaction; if undefined, that of Return-Path. */
+export function hasSender(fields: HeaderFields, mailFrom = fields.get('return-path')): boolean {
+  return mailFrom !== undefined && !NULL_SENDER.test(mailFrom)
+}
+
 /**
  * Whether a person has written the message with a mail program: what it quotes of a bounce is then no report of this delivery. A null sender is
- * none, and neither is a machine that says so. `mailFrom` is that of the transaction; if undefined, that of Return-Path.
+ * not a person, and neither is a machine that says so.
  */
-export function isFromPerson(fields: HeaderFields, mailFrom = fields.get('return-path')): boolean {
-  if (isFromDaemon(fields) || mailFrom === undefined || /^<? ?>?$/.test(mailFrom)) return false
+export function isFromPerson(fields: HeaderFields, mailFrom?: string): boolean {
+  if (isFromDaemon(fields) || !hasSender(fields, mailFrom)) return false
   if (/^multipart\/report\b/i.test(fields.get('content-type') ?? '')) return false
   const submitted = /^[\w-]{1,40}/.exec(fields.get('auto-submitted') ?? 'no')?.[0].toLowerCase()
   if (submitted !== 'no') return false
@@ -61,7 +67,7 @@ const FAILURE_SUBJECT =
 /** Whether the message may be a bounce report, rather than a letter that a person wrote to the return path. */
 export function mayBeBounce(fields: HeaderFields): boolean {
   if (isFromDaemon(fields)) return true
-  if (/^<? ?>?$/.test(fields.get('return-path') ?? 'unknown')) return true
+  if (NULL_SENDER.test(fields.get('return-path') ?? 'unknown')) return true
   if (/^multipart\/report\b/i.test(fields.get('content-type') ?? '')) return true
   const subject = subjectOf(fields)
   return FAILURE_SUBJECT.test(subject) && !REPLY_SUBJECT.test(subject)

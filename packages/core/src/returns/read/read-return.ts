@@ -1,6 +1,6 @@
 import { type Leaves, readLeaves } from '../../mime/read-leaves.ts'
 import { addressIn } from './address-in.ts'
-import { isAutoReply, isFromDaemon, isFromPerson, mayBeBounce } from './auto-reply.ts'
+import { hasSender, isAutoReply, isFromDaemon, isFromPerson, mayBeBounce } from './auto-reply.ts'
 import { isDeliveryStatus, MAX_RECIPIENTS, readDeliveryStatus, statusesIn } from './delivery-status.ts'
 import { readFeedbackReport, readJunkMailReport, readUnsubscribe } from './feedback-report.ts'
 import { type HumanText, humanText } from './human-text.ts'
@@ -120,12 +120,13 @@ function fieldsInText({ lines }: HumanText): readonly RecipientStatus[] {
 const SAID = /^(?:.{0,300}[:;.>)] ?)?["'<([]{0,2}[45][0-5]\d[- ]/
 
 /**
- * The first reply in the text, if a format is unknown. Not that of a letter, in which numbers are no replies, unless its enhanced code
- * makes it certain.
+ * The first reply in the text, if a format is unknown. Not that of a letter, in which numbers are no replies, unless its sender is unknown and
+ * the enhanced code makes it certain.
  */
-function replyInText({ fields }: Leaves, { lines }: HumanText): readonly RecipientStatus[] {
+function replyInText({ fields, mailFrom }: Returned, { lines }: HumanText): readonly RecipientStatus[] {
   const failed = fields.get('x-failed-recipients')
   const isLikely = mayBeBounce(fields)
+  if (!isLikely && hasSender(fields, mailFrom)) return []
   const at = lines.findIndex((line) => SAID.test(line) && isReply(line, isLikely))
   if (at === -1 && failed === undefined) return []
   const end = at === -1 ? -1 : lines.indexOf('', at)

@@ -1,17 +1,17 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { startPostfix } from '../../bench/harness/postfix.ts'
 import { startOutboxProcess } from '../delivery/outbox.ts'
 import { verdictOf } from '../delivery/tracked.ts'
-import { corpusPath } from '../helpers/corpora.ts'
 import { startSink } from '../helpers/sink.ts'
 import { until } from '../helpers/until.ts'
 import { openSession, queueId } from '../relay/session.ts'
 import { EXIM, startExim, transportTo } from './exim.ts'
 import { oddMessages } from './odd-messages.ts'
+import { realMails } from './real-mails.ts'
 
 const ODD = Number(process.env.ODD ?? 500)
 
@@ -36,19 +36,6 @@ ${transportTo('to_sink', sink)}begin retry
 * * F,1h,3s
 `
 
-/** Mails of the corpora, with the sender's From in front. Bounces of others among them have every kind of fault. */
-function corpusMessages(): string[] {
-  return ['bounces', 'bounces-rfc3464', 'feedback'].flatMap((folder) =>
-    readdirSync(corpusPath(folder))
-      .filter((name) => name.endsWith('.eml'))
-      .map((name) =>
-        readFileSync(join(corpusPath(folder), name), 'latin1')
-          .replace(/\r?\n/g, '\r\n')
-          .replace(/^From:[^\r]*\r\n(?:[ \t][^\r]*\r\n)*/im, ''),
-      ),
-  )
-}
-
 const missing = !existsSync('/usr/sbin/postfix') ? 'Postfix' : !existsSync(EXIM) ? `${EXIM}, or EXIM` : undefined
 const skip = missing !== undefined ? `it needs ${missing}` : process.getuid?.() === 0 ? false : 'it needs root'
 
@@ -70,7 +57,7 @@ t.test(
     })
     await service.openRelay()
     const desk = `desk@${sender.domain}`
-    const corpus = process.env.CORPORA ? corpusMessages() : []
+    const corpus = realMails()
     const messages = [...corpus, ...oddMessages(ODD, sender.domain)]
     const accepted: string[] = []
     const refused = new Map<string, number>()
@@ -90,7 +77,7 @@ t.test(
       accepted.push(queueId(reply))
       for (const one of /\((.+)\)$/.exec(reply)?.[1]?.split('; ') ?? []) count(corrected, one.replace(/\d+/g, '#'))
     }
-    t.comment(`figures: ${messages.length} messages, ${corpus.length} of corpora; ${accepted.length} accepted`)
+    t.comment(`figures: ${messages.length} messages, ${corpus.length} of strangers; ${accepted.length} accepted`)
     t.comment(`figures: refused ${JSON.stringify(Object.fromEntries(refused))}`)
     t.comment(`figures: corrected ${JSON.stringify(Object.fromEntries(corrected))}`)
     for (const id of accepted) await inState(id, 'delivered')

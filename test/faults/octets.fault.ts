@@ -61,8 +61,8 @@ t.test(
       }
     }
     t.comment(`figures: ${mails.length} mails, ${ids.length} accepted, ${equal} arrived octet for octet`)
-    t.comment(`figures: refused ${JSON.stringify(Object.fromEntries(refused), null, 1)}`)
-    t.comment(`figures: corrected ${JSON.stringify(Object.fromEntries(corrections), null, 1)}`)
+    t.comment(`figures: refused ${JSON.stringify(Object.fromEntries(refused))}`)
+    t.comment(`figures: corrected ${JSON.stringify(Object.fromEntries(corrections))}`)
     t.strictSame(different, [], 'no other one was changed')
   },
 )

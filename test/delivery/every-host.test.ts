@@ -80,7 +80,7 @@ const OF_ALL_HOSTS = {
 }
 
 for (const [what, reply] of Object.entries(OF_ALL_HOSTS)) {
-  t.test(`a reply about ${what} counts for all hosts: the same one is asked again by the next attempt`, async (t) => {
+  t.test(`a reply about ${what} counts for all hosts: the next attempt begins with the same one`, async (t) => {
     let asked = 0
     const first = await internet.host(t, { rcpt: () => (++asked === 1 ? reply : undefined) })
     const second = await internet.host(t)

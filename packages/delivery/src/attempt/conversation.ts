@@ -77,7 +77,7 @@ export interface ConversationOptions {
 }
 
 /**
- * Offers a message to the hosts of its site in turn until one takes it or refuses it for good (RFC 5321 5.1). A host that cannot be reached or
+ * Offers a message to the hosts of its site in turn until one takes it or permanently refuses it (RFC 5321 5.1). A host that cannot be reached or
  * rejects the session is skipped. After two that refused the message for now the next attempt goes on, with the host behind them. After a
  * connection lost at end of data, no other host is tried (RFC 1047).
  */

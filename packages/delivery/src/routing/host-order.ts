@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { MailHost } from './mx.ts'
 
-/** What decides which hosts of a domain a delivery is offered to, and in which order. */
+/** Which hosts of a domain a delivery is offered to, and in which order. */
 export interface HostChoice {
   /** After an indeterminate attempt: the only host, unless it is no longer one of them. */
   readonly onlyHost: string | null

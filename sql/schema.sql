@@ -366,6 +366,7 @@ create table delivery_queue (
   waiting_for text,
   held_next_at timestamptz,
   pool_id integer,
+  next_host text,
   constraint delivery_queue_pkey primary key (message_id, recipient_no),
   constraint delivery_queue_kind_check check (kind = any (array['to'::text, 'cc'::text, 'bcc'::text])),
   constraint delivery_queue_state_check check (state = any (array['scheduled'::text, 'queued'::text, 'deferred'::text, 'sending'::text]))

@@ -85,23 +85,6 @@ t.test('a host without an address is passed over for the next one', async (t) =>
   t.equal(second.messages.length, 1)
 })
 
-const VERDICTS: Readonly<Record<string, SinkOptions>> = {
-  MAIL: { mail: () => '451 4.3.0 later' },
-  RCPT: { rcpt: () => '451 4.3.0 later' },
-  DATA: { data: () => '451 4.3.0 later' },
-  'the final dot': { dot: () => '451 4.3.0 later' },
-}
-
-for (const [where, script] of Object.entries(VERDICTS)) {
-  t.test(`once mail was offered, a 451 at ${where} counts and the next host is not asked`, async (t) => {
-    const first = await internet.host(t, script)
-    const second = await internet.host(t)
-    const delivery = await internet.inState(await internet.send(`a@${internet.domain([first, second])}`), 'deferred')
-    t.equal(second.sessions, 0)
-    t.match(delivery.attempts[0], { host: first.name, code: 451, outcome: 'deferred' })
-  })
-}
-
 t.test('a domain without MX records gets its mail at its own address', async (t) => {
   const host = await internet.host(t)
   const domain = internet.domain({ a: [host.host] })

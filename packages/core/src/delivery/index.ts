@@ -83,10 +83,10 @@ export {
   type Override,
   overridesFor,
 } from './limits/overrides.ts'
-export { BOUNCE_CLASSES, type BounceClass, bounceClass } from './outcomes/bounce-rules.ts'
+export { BOUNCE_CLASSES, type BounceClass, bounceClass, HARD_CLASSES } from './outcomes/bounce-rules.ts'
 export type * from './outcomes/outcome.ts'
 export type { Result } from './outcomes/record.ts'
-export { isPerishable, lifetimeOf } from './outcomes/schedule.ts'
+export { isPerishable, lifetimeOf, retryAfterOf } from './outcomes/schedule.ts'
 export { listSetAside, type SetAside } from './outcomes/set-aside.ts'
 export type { BackOffRule, RuleEffect } from './providers/back-off-rule.ts'
 export type { Provider } from './providers/provider-file.ts'

@@ -3,8 +3,6 @@ import {
   type Deferred,
   isAtLeast,
   isListed,
-  type Outcome,
-  type Parties,
   type Reply,
   type SendPermission,
   type Source,
@@ -17,16 +15,28 @@ import {
 import type { Endpoint } from '../common/endpoint.ts'
 import { ConnectionLost, SessionRefused, TlsRefused } from '../common/smtp-errors.ts'
 import type { ServerAbilities } from '../message/carried-message.ts'
+import type { HostChoice } from '../routing/host-order.ts'
 import type { NextHop } from '../routing/mx.ts'
 import type { NextHops } from '../routing/next-hops.ts'
-import { elapsed, type SmtpConnection } from '../smtp/connection.ts'
+import type { SmtpConnection } from '../smtp/connection.ts'
 import type { MessageOctets } from '../smtp/message-octets.ts'
 import { type HostMemory, openSession } from '../smtp/session.ts'
-import { runTransaction, type TransactionEnd } from '../smtp/transaction.ts'
+import { runTransaction } from '../smtp/transaction.ts'
 import { isSamePolicy } from '../tls/host-level.ts'
 import { countRefusedSession, countSession } from './attempt-metrics.ts'
+import {
+  type Attempt,
+  type ConversationEnd,
+  conclude,
+  deferral,
+  ended,
+  goesOn,
+  type OfferEnd,
+  ofSecond,
+  type Unwritten,
+} from './conclusion.ts'
 import type { Connections } from './connections.ts'
-import { buildFailure, lostReply, NO_HOST, tlsReply } from './own-replies.ts'
+import { lostReply, NO_HOST, tlsReply } from './own-replies.ts'
 import { refusedResult, sessionResult } from './session-result.ts'
 
 /** One message to one recipient, as sent to a server. */
@@ -51,9 +61,7 @@ export interface ConversationOptions {
   /** Builds the message for this server and keeps it in memory while `act` runs. Called only after a session is open: unreachable hosts take long. */
   readonly withMessage: <T>(server: ServerAbilities, act: (outgoing: OutgoingMessage) => Promise<T>) => Promise<T>
   readonly nextHop: Extract<NextHop, { kind: 'hosts' }>
-  readonly onlyHost: string | null
-  /** Number of the attempt, from 1. */
-  readonly attempt: number
+  readonly hostChoice: HostChoice
   readonly nextHops: NextHops
   /** The source address; the operating system chooses one if undefined. */
   readonly source: Source | undefined
@@ -68,29 +76,38 @@ export interface ConversationOptions {
   readonly onSessionEnded: (host: string, reply: Reply) => void
 }
 
-/** undefined: lease lost; the outcome must not be recorded. */
-export type ConversationEnd = Outcome | undefined
-
 /**
- * Offers a message to the hosts of its site until one of them decides. A host that cannot be reached or rejects the session is skipped.
- * Once a message was offered, the host's reply is final. After a connection lost at end of data, no other host is tried (RFC 1047).
+ * Offers a message to the hosts of its site in turn until one takes it or permanently refuses it (RFC 5321 5.1). A host that cannot be reached or
+ * rejects the session is skipped. After two that refused the message for now the next attempt goes on, with the host behind them. After a
+ * connection lost at end of data, no other host is tried (RFC 1047).
  */
 export async function converse(options: ConversationOptions): Promise<ConversationEnd> {
-  const since = performance.now()
   const steps: Step[] = []
+  const hosts = { tried: new Set<string>(), refused: new Set<string>() }
+  const attempt = { ...options, steps, since: performance.now(), ...hosts }
   const kept = await keptConnection(options)
+  let first: Deferred | undefined
   if (kept) {
     const end = await offer(kept, options, steps)
-    if (!endedBetweenMessages(end)) return conclude(end, kept, options, { steps, since })
-    if (end.kind === 'reply') options.onSessionEnded(kept.endpoint.host, end.reply)
-    kept.close()
-    await kept.closed
+    if (!endedBetweenMessages(end)) {
+      hosts.tried.add(kept.endpoint.host)
+      if (!goesOn(end, attempt)) return conclude(end, kept, attempt)
+      first = await leave(end, kept, attempt)
+    } else {
+      if (end.kind === 'reply') options.onSessionEnded(kept.endpoint.host, end.reply)
+      kept.close()
+      await kept.closed
+    }
   }
   let last: Deferred | undefined
-  for await (const endpoint of options.nextHops.endpoints(options.nextHop, options.onlyHost, options.source)) {
+  for await (const endpoint of options.nextHops.endpoints(
+    options.nextHop,
+    { ...options.hostChoice, ...hosts },
+    options.source,
+  )) {
     const opened = await open(endpoint, options, steps)
     if (!('usable' in opened)) {
-      last = deferral({ ...opened, endpoint, steps, since, tls: needAt(endpoint, options.tls) })
+      last = deferral(opened, endpoint, attempt)
       continue
     }
     noteTested(opened, options.nextHop)
@@ -99,34 +116,15 @@ export async function converse(options: ConversationOptions): Promise<Conversati
     const end = await offer(opened, options, steps)
     if (end.kind === 'lost' && end.stage === 'mail') {
       await opened.closed
-      last = deferral({
-        stage: end.stage,
-        reply: lostReply(end.reason),
-        endpoint,
-        steps,
-        since,
-        tls: needAt(endpoint, options.tls),
-      })
+      last = deferral({ stage: end.stage, reply: lostReply(end.reason) }, endpoint, attempt)
       continue
     }
-    return conclude(end, opened, options, { steps, since })
+    if (first) return ofSecond(first, conclude(end, opened, attempt), attempt)
+    if (!goesOn(end, attempt)) return conclude(end, opened, attempt)
+    first = await leave(end, opened, attempt)
   }
-  return last ?? deferral({ stage: 'mx', reply: NO_HOST, endpoint: undefined, steps, since, tls: options.tls })
+  return ended(first ?? last ?? deferral({ stage: 'mx', reply: NO_HOST }, undefined, attempt), attempt)
 }
-
-/** The message could not be built or read, and nothing was sent to the server. */
-interface Unwritten {
-  readonly kind: 'build-failed'
-  readonly error: Unrenderable | BodyUnavailable
-}
-
-/** The server's reply, and the sender and recipient it refers to. */
-type ServerReply = Extract<TransactionEnd, { kind: 'reply' }> & { readonly parties: Parties }
-
-type OfferEnd = Exclude<TransactionEnd, { kind: 'reply' }> | ServerReply | Unwritten
-
-/** Attempts after which a message that could not be built on a busy host is dropped. */
-const MAX_BUILD_ATTEMPTS = 5
 
 /** Whether a kept session ended between two messages, with or without a 421. That says nothing about this message. */
 function endedBetweenMessages(end: OfferEnd): boolean {
@@ -136,7 +134,7 @@ function endedBetweenMessages(end: OfferEnd): boolean {
 
 async function keptConnection({
   connections,
-  onlyHost,
+  hostChoice: { onlyHost, nextHost },
   tls,
   nextHop,
 }: ConversationOptions): Promise<SmtpConnection | undefined> {
@@ -144,7 +142,8 @@ async function keptConnection({
   if (!kept) return undefined
   const host = nextHop.hosts.find(({ name }) => name === kept.endpoint.host)
   const isSecure = isAtLeast(kept.level, tls.level) && isSamePolicy(kept.endpoint, host ?? {})
-  if (kept.usable && isSecure && (onlyHost === null || kept.endpoint.host === onlyHost)) return kept
+  const wanted = onlyHost ?? nextHost
+  if (kept.usable && isSecure && (wanted === null || kept.endpoint.host === wanted)) return kept
   kept.close()
   await kept.closed
   return undefined
@@ -172,6 +171,19 @@ function noteTested(connection: SmtpConnection, { policy }: ConversationOptions[
   const note = (problem: string): void => connection.note({ step: 'mta-sts', ms: 0, text: `testing: ${problem}` })
   if (!isListed(endpoint.host, policy.mx)) note('the policy does not list this host')
   else if (!isVerified) note(tls === undefined ? 'no TLS' : 'the certificate is not valid for this host')
+}
+
+/** Ends the session with a host that refused the message for now, so that the next one can be asked. */
+async function leave(
+  end: OfferEnd,
+  connection: SmtpConnection,
+  attempt: Attempt & { readonly refused: Set<string> },
+): Promise<Deferred> {
+  attempt.refused.add(connection.endpoint.host)
+  const refused = conclude(end, connection, { ...attempt, connections: undefined })
+  connection.close()
+  await connection.closed
+  return refused as Deferred
 }
 
 /** A rejection before mail was offered concerns the session, not the message: it is temporary. */
@@ -203,88 +215,4 @@ async function offer(
   steps.push(...connection.takeSteps())
   if (end.kind === 'lost' || end.kind === 'indeterminate') connection.destroy()
   return end
-}
-
-function conclude(
-  end: OfferEnd,
-  connection: SmtpConnection,
-  { connections, attempt, tls }: ConversationOptions,
-  { steps, since }: { steps: Step[]; since: number },
-): ConversationEnd {
-  if (connection.usable) connections.keep(connection)
-  const { host } = connection.endpoint
-  const tried = {
-    host,
-    address: connection.address,
-    ...(connection.tls ? { tls: connection.tls, tlsVerified: connection.isVerified } : {}),
-    ...demanded(needAt(connection.endpoint, tls)),
-    steps,
-    milliseconds: elapsed(since),
-  }
-  switch (end.kind) {
-    case 'lease-lost':
-      return undefined
-    case 'withheld':
-      return { kind: 'dropped', reason: end.reason }
-    case 'build-failed':
-      if (end.error instanceof Unrenderable && (!end.error.passing || attempt >= MAX_BUILD_ATTEMPTS)) {
-        return { kind: 'dropped', reason: 'rendering', problem: end.error.message }
-      }
-      return { kind: 'deferred', indeterminate: false, stage: 'mail', reply: buildFailure(end.error), ...tried }
-    case 'lost':
-      return { kind: 'deferred', indeterminate: false, stage: end.stage, reply: lostReply(end.reason), ...tried }
-    case 'indeterminate':
-      return { kind: 'deferred', indeterminate: true, stage: 'dot', reply: lostReply(end.reason), ...tried }
-    case 'reply':
-      return verdict(end, tried)
-  }
-}
-
-/** RFC 4954 and 3207: these replies are about our session, and a later attempt may be accepted. */
-const CONFIGURATION_ERROR_CODES = new Set([530, 534, 535, 538])
-
-function verdict(
-  { stage, reply, parties }: ServerReply,
-  tried: Omit<Deferred, 'kind' | 'indeterminate' | 'stage' | 'reply'>,
-): Outcome {
-  if (stage === 'dot' && reply.code >= 200 && reply.code < 300) return { kind: 'delivered', stage, reply, ...tried }
-  if (reply.code >= 500 && !CONFIGURATION_ERROR_CODES.has(reply.code) && !isTooManyRecipients(stage, reply))
-    return { kind: 'bounced', stage, reply, parties, ...tried }
-  return { kind: 'deferred', indeterminate: false, stage, reply, ...tried }
-}
-
-/** RFC 5321 4.5.3.1.10: some servers send 552 instead of 452. A full mailbox has the same code. */
-function isTooManyRecipients(stage: Stage, { code, text }: Reply): boolean {
-  return stage === 'rcpt' && code === 552 && /too many (recipients|rcpts?)\b/i.test(text)
-}
-
-/** The TLS level that is demanded of a host: its TLSA records may demand more than the delivery does. */
-function needAt({ dane }: Endpoint, tls: TlsNeed): TlsNeed {
-  if (dane?.kind === 'usable' && tls.level !== 'dane') return { level: 'dane', origin: 'dane' }
-  return dane?.kind === 'unusable' && tls.level === 'opportunistic' ? { level: 'required', origin: 'dane' } : tls
-}
-
-function demanded({ level, origin }: TlsNeed): Pick<Deferred, 'tlsPolicy' | 'tlsOrigin'> {
-  return origin === undefined ? {} : { tlsPolicy: level, tlsOrigin: origin }
-}
-
-function deferral(failure: {
-  stage: Stage
-  reply: Reply
-  endpoint: Endpoint | undefined
-  steps: Step[]
-  since: number
-  tls: TlsNeed
-}): Deferred {
-  const { stage, reply, endpoint, steps, since, tls } = failure
-  return {
-    kind: 'deferred',
-    indeterminate: false,
-    stage,
-    reply,
-    ...(endpoint ? { host: endpoint.host, address: endpoint.address } : {}),
-    ...demanded(tls),
-    steps,
-    milliseconds: elapsed(since),
-  }
 }

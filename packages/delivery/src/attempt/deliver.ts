@@ -14,7 +14,8 @@ import { signMessage } from '../message/sign-message.ts'
 import { addressSeenAt } from '../routing/worker-sources.ts'
 import { MessageOctets } from '../smtp/message-octets.ts'
 import type { Building } from './building.ts'
-import { type ConversationEnd, type ConversationOptions, converse, type OutgoingMessage } from './conversation.ts'
+import type { ConversationEnd } from './conclusion.ts'
+import { type ConversationOptions, converse, type OutgoingMessage } from './conversation.ts'
 
 /** A claimed delivery with its message. */
 interface LoadedDelivery {
@@ -27,8 +28,7 @@ export interface InFlightDelivery extends LoadedDelivery {
   readonly takenAt: number
 }
 
-export interface DeliverOptions
-  extends Omit<ConversationOptions, 'withMessage' | 'onSession' | 'onlyHost' | 'attempt'> {
+export interface DeliverOptions extends Omit<ConversationOptions, 'withMessage' | 'onSession' | 'hostChoice'> {
   readonly core: Core
   readonly building: Building
   readonly site: string
@@ -49,8 +49,7 @@ export async function deliver(
   if (reason !== null) return { kind: 'dropped', reason }
   return converse({
     ...options,
-    onlyHost: delivery.onlyHost,
-    attempt: delivery.attempt,
+    hostChoice: { ...delivery, seed: `${delivery.messageId} ${delivery.recipientNo}` },
     ...countingOf({ delivery, message }, options),
     withMessage: (server, act) => withMessage({ delivery, message }, { ...options, server }, act),
   })

@@ -27,7 +27,7 @@ import { WorkerSources } from '../routing/worker-sources.ts'
 import { HostMemory } from '../smtp/session.ts'
 import { GiveBack } from './give-back.ts'
 import { Outcomes } from './outcomes.ts'
-import { beginningOf, endedWaiting, isWithoutAddress, siteDown, TOO_LATE } from './own-outcomes.ts'
+import { beginningOf, endedWaiting, isOfSite, isWithoutAddress, siteDown, TOO_LATE } from './own-outcomes.ts'
 import type { Recorder } from './recorder.ts'
 import { Routes } from './routes.ts'
 
@@ -244,9 +244,7 @@ export class Dispatcher {
       })
       // The address is gone from this host: another worker or source sends it.
       if (source && isWithoutAddress(outcome) && !this.#sources.stillHas(source)) return await this.#route(inFlight)
-      // A delivery restricted to one host says nothing about the site's other hosts.
-      const isOfSite = outcome && outcome.kind !== 'dropped' && delivery.onlyHost === null
-      if (isOfSite) destination.heard(site, beginningOf(outcome))
+      if (outcome && isOfSite(delivery, outcome)) destination.heard(site, beginningOf(outcome))
       if (outcome) this.#destinations.heard(destination, sender, outcome, isProbe)
       this.#destinations.tried(delivery, destination.name)
       this.#outcomes.finish(delivery, outcome, { message, destination: destination.name })

@@ -1,4 +1,13 @@
-import type { DamagedBody, Deferred, Outcome, Reply, Stage, WaitingFor } from '@postrider/core'
+import type {
+  ClaimedDelivery,
+  DamagedBody,
+  Deferred,
+  Dropped,
+  Outcome,
+  Reply,
+  Stage,
+  WaitingFor,
+} from '@postrider/core'
 import type { Destination } from '../destinations/destination.ts'
 import type { Beginning } from '../destinations/site-health.ts'
 import { siteOfSessions } from '../tls/policy.ts'
@@ -8,6 +17,12 @@ export function beginningOf({ stage, reply }: { stage: Stage; reply: Reply }): B
   if (stage === 'connect') return 'unreachable'
   if (reply.own && (stage === 'starttls' || stage === 'tls')) return 'no-tls'
   return SESSION_STAGES.has(stage) ? 'refused' : 'session'
+}
+
+/** Whether it says something about the site: of all its hosts, or of one that was offered mail. */
+export function isOfSite({ onlyHost }: ClaimedDelivery, outcome: Outcome): outcome is Exclude<Outcome, Dropped> {
+  if (outcome.kind === 'dropped' || onlyHost !== null) return false
+  return outcome.kind !== 'deferred' || outcome.nextHost === undefined || beginningOf(outcome) === 'session'
 }
 
 /** The stages before mail is offered. */

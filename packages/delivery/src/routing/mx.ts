@@ -21,7 +21,7 @@ import { destinationName } from './destination-name.ts'
 /** A host that accepts mail for a domain. */
 export interface MailHost {
   readonly name: string
-  /** Lower values first; equal ones in random order (RFC 5321 5.1). */
+  /** Lower values first (RFC 5321 5.1). */
   readonly preference: number
   /** The demands of the DNS on its certificate; undefined if there are none. */
   readonly dane?: HostDane
@@ -59,7 +59,7 @@ const ROUTE_AGE_MS = 60_000
 /** Milliseconds that a failed lookup is cached: waiting deliveries fail together, and the next attempt queries again. */
 const FAILURE_AGE_MS = 3000
 /** Maximum number of hosts per domain and of addresses per host; bounds the cost of a domain with a thousand MX records. */
-const MAX_HOSTS = 10
+const MAX_HOSTS = 20
 const MAX_ADDRESSES = 5
 
 export interface MxOptions {
@@ -239,12 +239,4 @@ function failed(
   const reply: Reply = { code, enhanced, text, own: true }
   const tried = { stage: 'mx', reply, steps: [{ step: 'mx', ms: 0, code, enhanced, text }], milliseconds: 0 } as const
   return { kind: 'failed', outcome: kind === 'bounced' ? { kind, ...tried } : { kind, indeterminate: false, ...tried } }
-}
-
-/** In the order in which they are tried: by preference, with equal ones shuffled to spread the load. */
-export function shuffled(hosts: readonly MailHost[]): MailHost[] {
-  return hosts
-    .map((host) => ({ host, random: Math.random() }))
-    .sort((a, b) => a.host.preference - b.host.preference || a.random - b.random)
-    .map(({ host }) => host)
 }

@@ -1,20 +1,28 @@
 import { isIP } from 'node:net'
 import type { Config, Providers, RelayHost, Source, Tls } from '@postrider/core'
 import type { Endpoint } from '../common/endpoint.ts'
-import { createMx, type Mx, type NextHop, shuffled } from './mx.ts'
+import { type HostChoice, inOrder } from './host-order.ts'
+import { createMx, type MailHost, type Mx, type NextHop } from './mx.ts'
 import { addressesOf } from './worker-sources.ts'
+
+/** The names of the hosts of an attempt. */
+export interface HostsOfAttempt {
+  readonly tried: Set<string>
+  /** Those that refused the message, which are not offered it again. */
+  readonly refused: ReadonlySet<string>
+}
 
 /** Where deliveries are sent according to DELIVERY: the recipients' servers, a relay host, or the sandbox. */
 export interface NextHops {
   /** `accountId`: the one for whose mail it is asked. */
   of(domain: string, accountId?: number): Promise<NextHop> | NextHop
   /**
-   * The endpoints to try, in order. `onlyHost`: after an indeterminate attempt only that host, unless it is no longer one of them. With a
-   * source, those that it can reach: one without an IPv6 address uses IPv4 only.
+   * The endpoints to try, in order, but those of hosts in `refused`. The hosts of which it answers an endpoint, or which have none, are added to
+   * `tried`. With a source, those that it can reach: one without an IPv6 address uses IPv4 only.
    */
   endpoints(
     nextHop: Extract<NextHop, { kind: 'hosts' }>,
-    onlyHost: string | null,
+    choice: HostChoice & HostsOfAttempt,
     source: Source | undefined,
   ): AsyncIterable<Endpoint>
   /** The IP versions of the addresses that the hosts have. */
@@ -55,7 +63,9 @@ export function relayNextHops(relay: RelayHost, destination: string): NextHops {
     of: () => nextHop,
     versions: async () => versionsOf(endpoint.host),
     // The operating system resolves the configured name, which may be in a hosts file.
-    async *endpoints(_nextHop, _onlyHost, source) {
+    async *endpoints(_nextHop, { tried, refused }, source) {
+      if (refused.has(endpoint.host)) return
+      tried.add(endpoint.host)
       yield* reachable({ ...endpoint, address: endpoint.host }, source)
     },
   }
@@ -75,8 +85,11 @@ function sandboxNextHops(sandbox: { readonly host: string; readonly port: number
       if (!provider) return nextHop
       return { kind: 'hosts', site: domain, destination: provider.name, hosts: [{ name: domain, preference: 0 }] }
     },
-    async *endpoints({ hosts }, _onlyHost, source) {
-      for (const { name } of hosts) yield* reachable({ host: name, address: sandbox.host, port: sandbox.port }, source)
+    async *endpoints({ hosts }, { tried, refused }, source) {
+      const { name } = hosts[0] as MailHost
+      if (refused.has(name)) return
+      tried.add(name)
+      yield* reachable({ host: name, address: sandbox.host, port: sandbox.port }, source)
     },
   }
 }
@@ -107,21 +120,37 @@ function mxNextHops(config: Config, mx: Mx): NextHops {
       const addresses = await Promise.all(hosts.map(({ name }) => mx.addresses(name).catch(() => [])))
       return new Set(addresses.flat().map(isIP))
     },
-    async *endpoints({ hosts }, onlyHost, source) {
-      const held = onlyHost === null ? undefined : hosts.find(({ name }) => name === onlyHost)
-      const candidates = held ? [held] : shuffled(hosts)
-      // A host with many dead addresses must not use up the attempts of the next one.
-      const perHost = candidates.length > 1 ? 2 : MAX_TRIED
-      let tried = 0
+    async *endpoints({ hosts }, { tried, refused, ...choice }, source) {
+      const candidates = inOrder(hosts, choice)
+      // A host with many dead addresses must not use up the attempts of the next ones: its other addresses come after these.
+      const perHost = Math.max(1, Math.floor(MAX_TRIED / candidates.length))
+      const later: Endpoint[] = []
+      let answered = 0
       for (const { name, dane } of candidates) {
+        if (answered >= MAX_TRIED) return
+        if (refused.has(name)) continue
+        tried.add(name)
         const addresses = await mx.addresses(name).catch(() => [])
         const endpoint = { host: name, port: config.mxPort, ...(dane ? { dane } : {}) }
         const endpoints = addresses.flatMap((address) => reachable({ ...endpoint, address }, source))
-        for (const endpoint of endpoints.slice(0, perHost)) {
-          if (++tried > MAX_TRIED) return
-          yield endpoint
+        const all = rotated(endpoints, perHost * (choice.attempt - 1))
+        later.push(...all.splice(perHost))
+        for (const one of all) {
+          if (answered++ >= MAX_TRIED) return
+          yield one
         }
+      }
+      for (const one of later) {
+        if (refused.has(one.host)) continue
+        if (answered++ >= MAX_TRIED) return
+        yield one
       }
     },
   }
+}
+
+/** Beginning with the element of this number. */
+function rotated<T>(list: readonly T[], from: number): T[] {
+  const first = list.length === 0 ? 0 : from % list.length
+  return [...list.slice(first), ...list.slice(0, first)]
 }

@@ -72,6 +72,8 @@ export interface Deferred extends Tried {
   readonly kind: 'deferred'
   /** Whether end of data was sent but no reply received: the remote server may have the message (RFC 1047). */
   readonly indeterminate: boolean
+  /** The host at which the next attempt begins, since those before it were tried; undefined: at the best one. */
+  readonly nextHost?: string | undefined
 }
 
 export interface Bounced extends Tried {

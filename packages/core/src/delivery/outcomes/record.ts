@@ -43,10 +43,12 @@ with result as materialized (
                     ${column.indeterminate}::text[]::boolean[], ${column.milliseconds}::int[], ${column.stage}::text[],
                     ${column.host}::text[], ${column.address}::text[], ${column.tls}::text[], ${column.code}::int[],
                     ${column.enhanced}::text[], ${column.reply}::text[], ${column.steps}::text[], ${column.detail}::text[], ${column.place}::text[],
-                    ${column.tlsPolicy}::text[], ${column.tlsOrigin}::text[], ${column.tlsVerified}::text[]::boolean[], ${column.blocked}::text[]::boolean[])
+                    ${column.tlsPolicy}::text[], ${column.tlsOrigin}::text[], ${column.tlsVerified}::text[]::boolean[], ${column.blocked}::text[]::boolean[],
+                    ${column.nextHost}::text[])
              with ordinality
              as r(message_id, recipient_no, attempt, worker_id, kind, reason, delay, indeterminate, milliseconds, stage,
-                  host, address, tls, code, enhanced, reply, steps, detail, place, tls_policy, tls_origin, tls_verified, blocked, at)
+                  host, address, tls, code, enhanced, reply, steps, detail, place, tls_policy, tls_origin, tls_verified, blocked,
+                  next_host, at)
     ), deleted as (
       delete from delivery_queue q using result r
        where q.message_id = r.message_id and q.recipient_no = r.recipient_no and q.attempt = r.attempt
@@ -59,6 +61,7 @@ with result as materialized (
          set state = 'deferred', worker_id = null, dot_at = null, dot_host = null,
              next_at = case when r.indeterminate then service_now() + make_interval(secs => r.delay)
                             else least(service_now() + make_interval(secs => r.delay), q.expires_at) end,
+             next_host = r.next_host,
              -- Which host may have the message changes only with what a host says of mail that it is offered: not if it is away, closes (421)
              -- or says nothing.
              only_host = case when r.indeterminate then r.host
@@ -136,6 +139,7 @@ function columnsOf(results: readonly Result[]) {
     // As text, like indeterminate.
     tlsVerified: attempted.map((outcome) => (outcome?.tlsVerified === undefined ? null : String(outcome.tlsVerified))),
     blocked: attempted.map((outcome) => (outcome?.kind === 'deferred' && isBlocked(outcome) ? 'true' : null)),
+    nextHost: attempted.map((outcome) => (outcome?.kind === 'deferred' ? (outcome.nextHost ?? null) : null)),
     code: attempted.map((outcome) => outcome?.reply.code || null),
     enhanced: attempted.map((outcome) => outcome?.reply.enhanced || null),
     reply: attempted.map((outcome) => outcome?.reply.text ?? null),

@@ -25,6 +25,8 @@ export interface ClaimedDelivery {
   readonly poolId: number | null
   /** After an indeterminate attempt, the only host that this attempt may use; otherwise null. */
   readonly onlyHost: string | null
+  /** The host with which its attempt begins; null: the best one of its domain. */
+  readonly nextHost: string | null
   /** The reason if the recipient was suppressed after the message was accepted; otherwise null. */
   readonly suppression: string | null
   /** Due time for the claim cursor, in milliseconds since 1970. */
@@ -91,7 +93,8 @@ export async function claimDeliveries(sql: AnySql, options: ClaimOptions): Promi
       from due, worker where q.message_id = due.message_id and q.recipient_no = due.recipient_no
     returning q.message_id as "messageId", q.recipient_no as "recipientNo", q.account_id as "accountId", q.class, q.attempt,
               q.recipient, q.recipient_domain as "recipientDomain", q.personal, q.group_id as "groupId", q.bypass, q.pool_id as "poolId",
-              q.only_host as "onlyHost", q.abandoned, due.waiting_for is not distinct from 'hold' as "isHeld", (${suppression} limit 1) as suppression,
+              q.only_host as "onlyHost", q.next_host as "nextHost", q.abandoned,
+              due.waiting_for is not distinct from 'hold' as "isHeld", (${suppression} limit 1) as suppression,
               floor(extract(epoch from q.next_at) * 1000)::float8 as "dueAt",
               floor(extract(epoch from q.expires_at) * 1000)::float8 as "expiresAt",
               floor(extract(epoch from q.expires_at - service_now()) * 1000)::float8 as "lifetimeLeft"`

@@ -131,7 +131,7 @@ export function conclude(
       return { ...deferred, indeterminate: true, stage: 'dot', reply: lostReply(end.reason) }
     case 'reply': {
       const { stage, reply, parties } = end
-      // That was no refusal of this host alone, so the next attempt begins with the best one.
+      // It speaks of all hosts, so the next attempt begins with the best one.
       if (isTemporary(end) && isAboutRate(reply, stage)) return { ...deferred, nextHost: undefined, stage, reply }
       if (isTemporary(end)) return { ...deferred, stage, reply }
       const kind = stage === 'dot' && isPositive(reply) ? 'delivered' : 'bounced'

@@ -23,7 +23,7 @@ export async function tryWall(
   if (entry.kind === 'list') {
     const mark = await entry.make(setting, owner)
     const seen = await ask(owner, name, entry.input ?? {})
-    t.ok(seen.text.includes(mark), 'the owner sees it')
+    t.ok(seen.text.includes(mark), `the owner sees ${mark}; an answer without it needs an entry in test/api/v2/wall`)
     t.notOk((await ask(stranger, name, entry.input ?? {})).text.includes(mark))
   } else if (entry.kind === 'object') {
     const input = await entry.make(setting, owner)

@@ -107,6 +107,8 @@ async function main(named: string[]): Promise<number> {
     const shown = [processorSeconds(process), databaseSeconds()].map((seconds) => seconds?.toFixed(0) ?? '?')
     print(`processor time: ${shown[0]} s, and ${shown[1]} s of the database`)
     for (const problem of problems) print(problem)
+    const failed = ran.filter((one) => one.failed > 0).map(({ file }) => file)
+    if (failed.length > 0) print(`failed: ${failed.join(' ')}`)
     const sum = (which: keyof Count) => ran.reduce((all, one) => all + one[which], 0)
     print(`tests: ${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')} skipped`)
     const allWell = sum('failed') === 0 && problems.length === 0

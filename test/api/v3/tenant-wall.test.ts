@@ -52,7 +52,10 @@ t.test('the wall between accounts', async (t) => {
       await t.test(`${name} as ${who}`, async (t) => {
         if (entry.kind === 'list') {
           const mark = await entry.make(setting, owner)
-          t.ok((await call(owner, name, entry.input)).text.includes(mark), `the owner sees ${mark}; an answer without it needs an entry in test/api/v3/wall`)
+          t.ok(
+            (await call(owner, name, entry.input)).text.includes(mark),
+            `the owner sees ${mark}; an answer without it needs an entry in test/api/v3/wall`,
+          )
           t.notOk((await call(stranger, name, entry.input)).text.includes(mark))
         } else if (entry.kind === 'object') {
           const input = await entry.make(setting, owner)

@@ -148,6 +148,10 @@ const WORDINGS: Readonly<Record<BounceClass, readonly string[]>> = {
   protocol: ['501 5.5.4 Invalid arguments', '503 5.5.1 bad sequence', '550 5.6.7 SMTPUTF8 is needed'],
   network: [
     '451 4.4.3 the DNS did not answer',
+    '550 5.1.2 Host or domain name not found. Name service error for name=a.example type=MX: Host not found, try again',
+    '554 5.4.4 temporary failure in name resolution',
+    '550 5.4.3 DNS lookup of a.example failed: SERVFAIL',
+    '450 4.1.2 Domain not found, please try again',
     '550 5.4.6 loop',
     '550 5.4.4 Name service error for name=harbor.example type=MX: Malformed reply',
   ],

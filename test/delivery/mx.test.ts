@@ -128,6 +128,25 @@ for (const [what, { zone, code, enhanced }] of Object.entries(BOUNCED)) {
   })
 }
 
+t.test('mail to a domain whose hosts do not exist bounces with 5.4.4, which names them', async (t) => {
+  const [gone, bare] = [internet.newName(), internet.newName()]
+  internet.dns.zones[bare] = { txt: ['here'] }
+  for (const mx of [[gone], [gone, bare], ['192.0.2.7'], ['192.0.2.7', gone]]) {
+    const domain = internet.domain({ mx: mx.map((name, at) => [at, name] as const) })
+    const id = await internet.send(`a@${domain}`)
+    const { attempts } = await internet.inState(id, 'bounced')
+    t.match(attempts, [{ outcome: 'bounced', stage: 'mx', code: 550, enhanced: '5.4.4', reply: mx[0] }], mx.join(' '))
+  }
+})
+
+t.test('one host whose addresses are not known for now defers the mail, whatever the others are', async (t) => {
+  const failing = internet.newName()
+  internet.dns.zones[failing] = { fails: 'servfail' }
+  const domain = internet.domain([{ name: internet.newName() }, { name: failing }])
+  const { attempts } = await internet.inState(await internet.send(`a@${domain}`), 'deferred')
+  t.match(attempts, [{ stage: 'mx', code: 451, enhanced: '4.4.3', reply: /SERVFAIL/ }])
+})
+
 t.test('hosts of no better preference than this service itself are not asked', async (t) => {
   const behind = await internet.host(t)
   const domain = internet.domain({
@@ -209,12 +228,11 @@ t.test('unless they are allowed, hosts on private networks are never connected t
     { a: [mapped.host], aaaa: ['::1', '::ffff:127.0.0.1', '::ffff:7f00:1', '64:ff9b::7f00:1'] },
     { a: ['10.0.0.1', '172.16.3.4', '192.168.1.1', '169.254.169.254', '100.64.1.1', '0.0.0.0'] },
     { aaaa: ['fe80::1', 'fc00::1', '::', '2002:7f00:1::', '2001::1', '::7f00:1'] },
-    { mx: [[10, trap.host]] },
   ]
   const ids = await Promise.all(zones.map((zone) => guarded.send(`a@${guarded.domain(zone)}`)))
   for (const [at, id] of ids.entries()) {
     const delivery = await guarded.inState(id, 'deferred')
-    t.match(delivery.attempts, [{ stage: 'mx', code: 451 }], JSON.stringify(zones[at]))
+    t.match(delivery.attempts, [{ stage: 'mx', code: 451, reply: /MX_PRIVATE_NETWORKS/ }], JSON.stringify(zones[at]))
   }
   t.equal(trap.sessions + mapped.sessions, 0)
 })

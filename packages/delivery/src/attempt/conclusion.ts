@@ -167,10 +167,10 @@ function demanded({ level, origin }: TlsNeed): Pick<Deferred, 'tlsPolicy' | 'tls
   return origin === undefined ? {} : { tlsPolicy: level, tlsOrigin: origin }
 }
 
-/** The outcome of an attempt if this host, or none, was the last one, and was not offered the message. */
+/** The outcome of an attempt if this host was the last one, and was not offered the message. */
 export function deferral(
   { stage, reply }: Pick<Deferred, 'stage' | 'reply'>,
-  endpoint: Endpoint | undefined,
+  endpoint: Endpoint,
   { steps, since, tls }: Attempt,
 ): Deferred {
   return {
@@ -178,8 +178,9 @@ export function deferral(
     indeterminate: false,
     stage,
     reply,
-    ...(endpoint ? { host: endpoint.host, address: endpoint.address } : {}),
-    ...demanded(endpoint ? needAt(endpoint, tls) : tls),
+    host: endpoint.host,
+    address: endpoint.address,
+    ...demanded(needAt(endpoint, tls)),
     steps,
     milliseconds: elapsed(since),
   }

@@ -36,7 +36,7 @@ import {
   type Unwritten,
 } from './conclusion.ts'
 import type { Connections } from './connections.ts'
-import { lostReply, NO_HOST, tlsReply } from './own-replies.ts'
+import { lostReply, tlsReply } from './own-replies.ts'
 import { refusedResult, sessionResult } from './session-result.ts'
 
 /** One message to one recipient, as sent to a server. */
@@ -123,7 +123,8 @@ export async function converse(options: ConversationOptions): Promise<Conversati
     if (!goesOn(end, attempt)) return conclude(end, opened, attempt)
     first = await leave(end, opened, attempt)
   }
-  return ended(first ?? last ?? deferral({ stage: 'mx', reply: NO_HOST }, undefined, attempt), attempt)
+  const end = first ?? last
+  return end ? ended(end, attempt) : options.nextHops.withoutEndpoints(options.nextHop)
 }
 
 /** Whether a kept session ended between two messages, with or without a 421. That says nothing about this message. */

@@ -2,13 +2,6 @@ import type { Reply } from '@postrider/core'
 import type { TlsRefused } from '../common/smtp-errors.ts'
 import { cutText, MAX_KEPT_BYTES } from '../smtp/reply-reader.ts'
 
-export const NO_HOST: Reply = {
-  code: 451,
-  enhanced: '4.4.3',
-  text: 'no mail host of the domain has an address',
-  own: true,
-}
-
 export function tlsReply({ enhanced, message }: TlsRefused): Reply {
   // Without a code, since the host has refused nothing.
   return { code: 0, enhanced, text: cutText(message, MAX_KEPT_BYTES), own: true }

@@ -15,6 +15,7 @@ import {
   type Reply,
   type StsPolicies,
 } from '@postrider/core'
+import { cutText, MAX_KEPT_BYTES } from '../smtp/reply-reader.ts'
 import { createMxLookup, daneDigest, type MxLookup, type MxRecords, withDane } from '../tls/secure-mx.ts'
 import { destinationName } from './destination-name.ts'
 
@@ -48,8 +49,10 @@ export type NextHop =
 export interface Mx {
   /** Never throws: a DNS failure is an outcome. `accountId`: the one for whose mail it is looked up. */
   of(domain: string, accountId?: number): Promise<NextHop> | NextHop
-  /** The host's addresses, IPv4 first; at most five. Empty if it has none. */
+  /** The host's addresses, IPv4 first; at most five. Empty if it has none that may be used. Throws the resolver's error. */
   addresses(host: string): Promise<readonly string[]>
+  /** The outcome for hosts of which none has an address that can be used. Hosts that do not exist are a permanent failure, as in Postfix. */
+  withoutAddress(hosts: readonly MailHost[]): Promise<Outcome>
 }
 
 /** c-ares waits this long, then twice as long: under 10 s per lookup (V68). */
@@ -91,18 +94,48 @@ export function createMx({ config, providers, tls: { sts, dnssec, dane } }: MxOp
       return listed.kind === 'failed' ? listed : withCertificates(listed, { dane, accountId })
     },
   })
-  const addresses = createCache<readonly string[]>({
+  const addresses = createCache<HostAddresses>({
     maxAge: ROUTE_AGE_MS,
     maxEntries: 50_000,
     load: async (host) => {
       const found = await findAddresses(resolver, host)
-      return found.filter((address) => config.allowPrivateMx || !isPrivateAddress(address)).slice(0, MAX_ADDRESSES)
+      const usable = found.filter((address) => config.allowPrivateMx || !isPrivateAddress(address))
+      return { usable: usable.slice(0, MAX_ADDRESSES), isPrivate: usable.length < found.length }
     },
   })
   return {
     of: (domain, accountId) => found.get(domain, accountId),
-    addresses: async (host) => addresses.get(host),
+    addresses: async (host) => (await addresses.get(host)).usable,
+    withoutAddress: async (hosts) => {
+      const all = await Promise.allSettled(hosts.map(async ({ name }) => addresses.get(name)))
+      return unusable(hosts, all).outcome
+    },
   }
+}
+
+interface HostAddresses {
+  readonly usable: readonly string[]
+  /** Whether it has addresses of private networks, which are not used. */
+  readonly isPrivate: boolean
+}
+
+function unusable(
+  hosts: readonly MailHost[],
+  all: readonly PromiseSettledResult<HostAddresses>[],
+): Extract<NextHop, { kind: 'failed' }> {
+  const error = all.find((one) => one.status === 'rejected')?.reason as NodeJS.ErrnoException | undefined
+  if (error)
+    return failed('deferred', 451, '4.4.3', `DNS lookup failed for a mail host of the domain (${error.code ?? ''})`)
+  const found = all.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+  if (found.some(({ usable }) => usable.length > 0))
+    return failed('deferred', 451, '4.4.3', 'no mail host of the domain has an address that the source address reaches')
+  const names = hosts.map(({ name }) => name).join(', ')
+  if (found.some(({ isPrivate }) => isPrivate)) {
+    const text = `the mail hosts of the domain (${names}) are on private networks, and MX_PRIVATE_NETWORKS does not allow these`
+    return failed('deferred', 451, '4.4.3', cutText(text, MAX_KEPT_BYTES))
+  }
+  const text = `no mail host of the domain exists or has an address: ${names}`
+  return failed('bounced', 550, '5.4.4', cutText(text, MAX_KEPT_BYTES))
 }
 
 /** Counts a lookup in the metrics of this process. */

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { Config, Providers, RelayHost, Source, Tls } from '@postrider/core'
+import type { Config, Outcome, Providers, RelayHost, Source, Tls } from '@postrider/core'
 import type { Endpoint } from '../common/endpoint.ts'
 import { type HostChoice, inOrder } from './host-order.ts'
 import { createMx, type MailHost, type Mx, type NextHop } from './mx.ts'
@@ -25,6 +25,8 @@ export interface NextHops {
     choice: HostChoice & HostsOfAttempt,
     source: Source | undefined,
   ): AsyncIterable<Endpoint>
+  /** The outcome if there are no endpoints. */
+  withoutEndpoints(nextHop: Extract<NextHop, { kind: 'hosts' }>): Promise<Outcome>
   /** The IP versions of the addresses that the hosts have. */
   versions(nextHop: Extract<NextHop, { kind: 'hosts' }>): Promise<ReadonlySet<number>>
   /** The destination that all mail goes to, except that of simulated providers; undefined if mail goes to many. Its limit is the overall limit. */
@@ -62,6 +64,7 @@ export function relayNextHops(relay: RelayHost, destination: string): NextHops {
     mainDestination: destination,
     of: () => nextHop,
     versions: async () => versionsOf(endpoint.host),
+    withoutEndpoints: async () => NO_ENDPOINT,
     // The operating system resolves the configured name, which may be in a hosts file.
     async *endpoints(_nextHop, { tried, refused }, source) {
       if (refused.has(endpoint.host)) return
@@ -80,6 +83,7 @@ function sandboxNextHops(sandbox: { readonly host: string; readonly port: number
   return {
     mainDestination: 'sandbox',
     versions: async () => versionsOf(sandbox.host),
+    withoutEndpoints: async () => NO_ENDPOINT,
     of: (domain) => {
       const provider = providers.ofHost(domain)
       if (!provider) return nextHop
@@ -92,6 +96,16 @@ function sandboxNextHops(sandbox: { readonly host: string; readonly port: number
       yield* reachable({ host: name, address: sandbox.host, port: sandbox.port }, source)
     },
   }
+}
+
+/** The source has no address of the IP version of the host. */
+const NO_ENDPOINT: Outcome = {
+  kind: 'deferred',
+  indeterminate: false,
+  stage: 'mx',
+  reply: { code: 451, enhanced: '4.4.3', text: 'the source address does not reach the host', own: true },
+  steps: [],
+  milliseconds: 0,
 }
 
 function fixedNextHop({ host, port }: { readonly host: string; readonly port: number }, destination: string): NextHop {
@@ -116,6 +130,7 @@ function mxNextHops(config: Config, mx: Mx): NextHops {
   return {
     mainDestination: undefined,
     of: mx.of,
+    withoutEndpoints: ({ hosts }) => mx.withoutAddress(hosts),
     async versions({ hosts }) {
       const addresses = await Promise.all(hosts.map(({ name }) => mx.addresses(name).catch(() => [])))
       return new Set(addresses.flat().map(isIP))

@@ -62,6 +62,11 @@ export const BOUNCE_RULES: readonly BounceRule[] = [
     class: 'not-accepting',
     text: /\b(host|domain|server) (does|do|will) not accept (any )?(e?-?mail|messages)\b|\baccepts no (e?-?mail|messages)\b|\bnull ?mx\b/i,
   },
+  // A DNS that fails for now says nothing about the domain.
+  {
+    class: 'network',
+    text: /\b(host|name|domain) not found,? (please )?try again\b|\btry again later: (host|name|domain) not found\b|\btemporary (failure|error) in name resolution\b|\btemporary (dns|name server|lookup|resolver) (failure|error)\b|\bserv(er )?fail(ure)?\b/i,
+  },
   {
     class: 'bad-domain',
     text: /\b(unknown (host|domain)|(host|domain) (is )?(unknown|not found)|domain is not reachable|domain name not found|no such (host|domain))\b/i,

@@ -103,6 +103,25 @@ t.test(
   },
 )
 
+t.test('half a name before a comma gets no domain, and what else lacks one does', async (t) => {
+  const client = await openSession(t, service, sender)
+  const fields = [
+    'To: Doe, John <lena@harbor.example>, root',
+    'Cc: Sales, Team <sales@harbor.example>',
+    'Reply-To: Crew, Night shift <crew@harbor.example>',
+  ]
+  const reply = await client.submit(
+    desk,
+    'lena@harbor.example',
+    `From: ${desk}\r\n${fields.join('\r\n')}\r\n\r\nhello\r\n`,
+  )
+  t.match(reply, /was added to addresses in To\)$/)
+  const [stored] = await service.sql<{ content: Buffer }[]>`
+    select content from bodies where message_id = ${queueId(reply)}::uuid`
+  for (const field of fields)
+    t.ok(stored?.content.toString().includes(field.replace(/root$/, `root@${sender.domain}`)), field)
+})
+
 t.test('a list of more than a hundred addresses without a domain stays as it is', async (t) => {
   const client = await openSession(t, service, sender)
   const list = Array.from({ length: 101 }, (_, at) => `crew${at}`).join(',\r\n ')

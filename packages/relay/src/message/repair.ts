@@ -9,6 +9,8 @@ const ADDRESS_FIELDS = ['from', 'sender', 'reply-to', 'to', 'cc']
 /** Octets of the longest field that is read for it, and addresses that are completed in one: 40,000 took 136 ms, and made 5 MB of 80 kB. */
 const MAX_ADDRESSES = 8192
 const MAX_COMPLETED = 100
+/** RFC 5321 4.5.3.1.1. */
+const MAX_LOCAL_PART = 64
 
 export interface Repaired {
   readonly header: Buffer
@@ -59,7 +61,7 @@ function completions(header: Buffer, fields: readonly Field[], domain: string): 
     const text = header.toString('latin1', field.start, field.end)
     const [name = ''] = text.split(/[\s:]/, 1)
     const begin = text.indexOf(':') + 1
-    const { incomplete } = readMailboxes(text.slice(begin))
+    const incomplete = readMailboxes(text.slice(begin)).incomplete.filter((one) => !isHalfAName(text, begin + one.at))
     if (incomplete.length === 0 || incomplete.length > MAX_COMPLETED) return []
     const edits = incomplete.map(({ at, local }) => {
       const start = field.start + begin + at
@@ -67,6 +69,16 @@ function completions(header: Buffer, fields: readonly Field[], domain: string): 
     })
     return [{ name, edits }]
   })
+}
+
+/**
+ * Whether the word that ends here is perhaps one half of a name without quotes, `Doe, John <a@b.example>`: it has a capital letter, as local parts
+ * of machines do not, and the other half follows. A domain would make it an address that does not exist.
+ */
+function isHalfAName(text: string, end: number): boolean {
+  const word = /[^\s,:;]*$/.exec(text.slice(Math.max(0, end - MAX_LOCAL_PART), end))?.[0] ?? ''
+  const [, next = ''] = text.slice(end, end + MAX_LENGTH).split(',', 2)
+  return /^[A-Z]/.test(word) && /^\s*[^\s<"][^<"]*</.test(next)
 }
 
 /** Whether each element of a list has an `@`: that is so of nearly all, and reading them would take a tenth of what a small message takes. */

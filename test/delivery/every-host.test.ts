@@ -197,3 +197,17 @@ t.test('after a connection lost at end of data no other host is offered the mail
   t.match(delivery.attempts, [{ indeterminate: true, host: first.name }])
   t.equal(second.sessions, 0)
 })
+
+t.test('mail that waits because its host refuses sessions quotes how', async (t) => {
+  const host = await internet.host(t, { greeting: () => '554 5.7.1 not from your network' })
+  const domain = internet.domain([host])
+  let last: DeliveryDetails | undefined
+  for (let mail = 1; mail <= 6; mail++)
+    last = await internet.inState(await internet.send(`r${mail}@${domain}`), 'deferred')
+  t.match(last?.attempts, [
+    {
+      reply: 'not attempted: the hosts refused the session within the last 30 seconds: 554 5.7.1 not from your network',
+    },
+  ])
+  t.equal(host.sessions, 5)
+})

@@ -1,4 +1,4 @@
-import { BULK, type Flow, partsOfPlace, type WaitingFor } from '@postrider/core'
+import { BULK, type Flow, partsOfPlace, type Reply, type WaitingFor } from '@postrider/core'
 import { FairQueue } from '../common/fair-queue.ts'
 import { siteOfSessions } from '../tls/policy.ts'
 import type { Conversations } from './conversations.ts'
@@ -178,7 +178,7 @@ export class Destination {
    * hosts allow few), and one less is used. If there are none, or if one of the many hosts of a provider is unreachable, it concerns the
    * site, as does a lack of TLS.
    */
-  heard(site: string, beginning: Beginning): void {
+  heard(site: string, beginning: Beginning, reply: Reply): void {
     if (beginning === 'session') {
       this.health.accepted(site)
       if (this.#accepted < this.#limits.connections && ++this.#successes >= GROW_AFTER) {
@@ -192,7 +192,7 @@ export class Destination {
     const isOwn = beginning === 'refused' || (beginning === 'unreachable' && siteOfSessions(site) === this.base)
     if (this.progress.count > 1 && isOwn)
       this.#accepted = Math.max(1, Math.min(this.#accepted, this.progress.count - 1))
-    else this.health.failed(site, beginning)
+    else this.health.failed(site, beginning, reply)
   }
 
   push(inFlight: RoutedDelivery): void {

@@ -1,3 +1,5 @@
+import type { Reply } from '@postrider/core'
+
 /** Milliseconds a site is not contacted after no session could be opened; its deliveries are deferred without an attempt. */
 const DOWN_MS = 30_000
 /** Consecutive rejected sessions, with no other in progress, after which a site counts as unreachable. */
@@ -13,6 +15,7 @@ export type Beginning = 'unreachable' | 'refused' | 'no-tls' | 'session'
 
 interface Health {
   last: Beginning
+  reply: Reply
   downUntil: number
   rejectedInARow: number
 }
@@ -31,14 +34,21 @@ export class SiteHealth {
     return this.#sites.get(site)?.last === 'no-tls'
   }
 
+  /** The reply with which a server refused the last session; undefined if none did. */
+  refusal(site: string): Reply | undefined {
+    const health = this.#sites.get(site)
+    return health?.last === 'refused' && health.reply.code > 0 ? health.reply : undefined
+  }
+
   accepted(site: string): void {
     this.#sites.delete(site)
   }
 
   /** No host of the site could be reached, or the last one rejected the session. */
-  failed(site: string, beginning: Exclude<Beginning, 'session'>): void {
-    const health = this.#sites.get(site) ?? { last: beginning, downUntil: 0, rejectedInARow: 0 }
+  failed(site: string, beginning: Exclude<Beginning, 'session'>, reply: Reply): void {
+    const health = this.#sites.get(site) ?? { last: beginning, reply, downUntil: 0, rejectedInARow: 0 }
     health.last = beginning
+    health.reply = reply
     health.rejectedInARow++
     if (beginning === 'unreachable' || health.rejectedInARow >= MAX_REJECTED)
       health.downUntil = performance.now() + DOWN_MS

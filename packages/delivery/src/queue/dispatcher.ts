@@ -244,7 +244,7 @@ export class Dispatcher {
       })
       // The address is gone from this host: another worker or source sends it.
       if (source && isWithoutAddress(outcome) && !this.#sources.stillHas(source)) return await this.#route(inFlight)
-      if (outcome && isOfSite(delivery, outcome)) destination.heard(site, beginningOf(outcome))
+      if (outcome && isOfSite(delivery, outcome)) destination.heard(site, beginningOf(outcome), outcome.reply)
       if (outcome) this.#destinations.heard(destination, sender, outcome, isProbe)
       this.#destinations.tried(delivery, destination.name)
       this.#outcomes.finish(delivery, outcome, { message, destination: destination.name })

@@ -9,7 +9,8 @@ import type {
   WaitingFor,
 } from '@postrider/core'
 import type { Destination } from '../destinations/destination.ts'
-import type { Beginning } from '../destinations/site-health.ts'
+import type { Beginning, SiteHealth } from '../destinations/site-health.ts'
+import { cutText, MAX_KEPT_BYTES } from '../smtp/reply-reader.ts'
 import { siteOfSessions } from '../tls/policy.ts'
 
 /** How far the last host of the site accepted the session. */
@@ -77,28 +78,32 @@ export function unrecordable(outcome: Outcome): Deferred {
   return { ...INTERNAL_ERROR, indeterminate: true, stage: 'dot', host: outcome.host }
 }
 
-/** The outcome without an attempt, while the hosts of a site are known to be unreachable, or without the TLS that is demanded. */
+/**
+ * The outcome without an attempt, while the hosts of a site are known to be unreachable, to refuse sessions, or to lack the TLS that is demanded.
+ */
 export function siteDown({ health }: Destination, sessions: string): Outcome {
-  const name = siteOfSessions(sessions)
-  const lacksTls = health.lacksTls(sessions)
-  const problem = lacksTls ? 'did not have the TLS that is required' : 'were unreachable'
-  const reply: Reply = {
-    code: 0,
-    enhanced: lacksTls ? '4.7.5' : '4.4.1',
-    text: `not attempted: the hosts ${problem} within the last 30 seconds`,
-    ...(lacksTls ? { own: true } : {}),
+  const [host = ''] = siteOfSessions(sessions).split(' ')
+  const { stage, reply } = whyDown(health, sessions)
+  const { code, enhanced, text } = reply
+  const step = { step: stage, ms: 0, ...(code > 0 ? { code, enhanced } : {}), text }
+  return { kind: 'deferred', indeterminate: false, stage, reply, host, steps: [step], milliseconds: 0 }
+}
+
+function whyDown(health: SiteHealth, sessions: string): { readonly stage: Stage; readonly reply: Reply } {
+  const text = (problem: string): string => `not attempted: the hosts ${problem} within the last 30 seconds`
+  if (health.lacksTls(sessions)) {
+    const reply = {
+      code: 0,
+      enhanced: '4.7.5',
+      text: text('did not have the TLS that is required'),
+      own: true,
+    } as const
+    return { stage: 'tls', reply }
   }
-  const stage = lacksTls ? 'tls' : 'connect'
-  const steps = [{ step: stage, ms: 0, text: reply.text }]
-  return {
-    kind: 'deferred',
-    indeterminate: false,
-    stage,
-    reply,
-    host: name.split(' ')[0] ?? name,
-    steps,
-    milliseconds: 0,
-  }
+  const refusal = health.refusal(sessions)
+  if (!refusal) return { stage: 'connect', reply: { code: 0, enhanced: '4.4.1', text: text('were unreachable') } }
+  const quoted = `${text('refused the session')}: ${refusal.code} ${refusal.enhanced} ${refusal.text}`
+  return { stage: 'greeting', reply: { code: 0, enhanced: '4.4.1', text: cutText(quoted, MAX_KEPT_BYTES), own: true } }
 }
 
 /** The fields of an outcome that are logged. */

@@ -35,6 +35,10 @@ export const htmlCases = (base: string): readonly [what: string, html: string, u
     ['https://', 'http:///', 'https://quay example/', 'https:quay.example', 'http://[::g]/'].map(link).join(''),
   ],
   [
+    'URLs without a valid host name',
+    ['https:///quay.example/a', 'http://-/x', 'https://a..b/c', 'https://*.quay.example/a'].map(link).join(''),
+  ],
+  [
     'other attributes',
     '<img src="https://quay.example/a.png"><form action="https://quay.example/f"></form><q cite="https://quay.example">q</q>',
   ],

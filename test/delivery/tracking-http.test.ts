@@ -264,6 +264,17 @@ t.test('a footer is merged, tracked and put before the pixel, unless the message
   )
 })
 
+t.test(
+  'in a text that is generated from HTML, no URL within another one is replaced, nor one with an apostrophe',
+  async (t) => {
+    const addresses = ['whatsapp://send?text=', 'intent://scan/?u=', 'myapp://open?u=', 'https://bücher.example/?next=']
+    const hrefs = addresses.map((address) => `${address}https://quay.example/a`)
+    const content = `<p>Read https://quay.example's blog</p>${hrefs.map((href) => `<p><a href="${href}">Go</a></p>`).join('')}`
+    const { text } = await simpleParser((await copy(await send(sender, { content }))).data)
+    t.equal(text?.trim(), ["Read https://quay.example's blog", ...hrefs.map((href) => `Go (${href})`)].join('\n\n'))
+  },
+)
+
 t.test('AMP is unchanged except for its merge tags', async (t) => {
   const amp = '<html amp4email><body><a href="https://quay.example/a">[%NAME%]</a></body></html>'
   const { data } = await copy(await send(sender, { ampcontent: amp }))

@@ -80,9 +80,10 @@ const TEXTS: readonly [text: string, urls: readonly string[]][] = [
   [`<URL:${A}>`, [A]],
   [`(see ${A}).`, [A]],
   [`[1: ${A}], and`, [A]],
-  [`Berth:${A}=`, [`${A}=`]],
+  [`Berth: ${A}=`, [`${A}=`]],
   [`${A}/?to=https://quay.example/b`, [`${A}/?to=https://quay.example/b`]],
-  [`${A}?t=x_y-z.1~2*3'4,5;6!7`, [`${A}?t=x_y-z.1~2*3'4,5;6!7`]],
+  [`${A}?t=x_y-z.1~2*3,4;5!6`, [`${A}?t=x_y-z.1~2*3,4;5!6`]],
+  [`See\r\n${A}\r\nThanks`, [A]],
   // What ends a sentence may belong to the URL.
   ...['.', ',', ';', ':', '!', '?', '...', '.)'].map((end): [string, readonly string[]] => [`${A}${end}`, []]),
   // What some mail programs drop at the end: reset tokens may end so.
@@ -109,6 +110,20 @@ const TEXTS: readonly [text: string, urls: readonly string[]][] = [
   [`<${A}\r\nb>`, []],
   [`<${A} b>`, []],
   [`x${A}`, []],
+  // Within another URL, which is the link.
+  [`www.quay.example/login?next=${A}`, []],
+  [`https://bücher.example/?u=${A}`, []],
+  [`(whatsapp://send?text=${A})`, []],
+  [`Berth:${A}`, []],
+  // An apostrophe may belong to the URL.
+  [`Read ${A}'s page`, []],
+  [`${A}?t=3'4`, []],
+  // What may go on in the next line.
+  [`${A}?x=\r\nb`, []],
+  [`${A}\r\n&y=2`, []],
+  [`(${A}\r\nb)`, []],
+  // What leads nowhere.
+  ['http:///x https://*.quay.example/a', []],
   ['https://', []],
   ['mailto:a@quay.example ftp://quay.example www.quay.example //quay.example', []],
   ['https://quay.example/Süd', []],

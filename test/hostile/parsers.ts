@@ -194,8 +194,10 @@ export const PARSERS: readonly Parser[] = [
     ],
     (text) => atOnce(generateText(text)),
   ),
-  parser('links of a text', ['http://', 'https://', 'a', '.', '/', '(', ')', '[', ']', ' ', '?', '!', 'é'], (text) =>
-    findTextLinks(text),
+  parser(
+    'links of a text',
+    ['http://', 'https://', 'a', '.', '/', '(', ')', '[', ']', ' ', '?', '!', 'é', '\n', '=', '>', "'"],
+    findTextLinks,
   ),
   parser('unsubscribe sentence', ['<%', '%>', '%', '<', '>', 'a', ' '], cutSentence),
   parser(

@@ -64,6 +64,15 @@ const TEXT = [
   '[%UNSUBSCRIBE_URL',
   '[% ',
   'https://q.example/[%UNSUBSCRIBE_URL%]',
+  '\n',
+  '> ',
+  'https://q.example/?a=\n',
+  'https://q.example\n \n',
+  'https://q.example\r',
+  'https://q.example/\r\n',
+  '/?a=\nhttps://q.example\nb',
+  ' https://q.example',
+  '(<"\'https://q.example ',
 ]
 const MIME = [
   '\r\n--b',

@@ -1,15 +1,20 @@
+import { isHostName } from '../../platform/net/host-name.ts'
+
 /** Maximum length of a tracked URL in characters. Its token is a third longer and must fit into a request line. */
 const MAX_LENGTH = 4096
 
 /**
  * Returns the URL to be encrypted: as the sender wrote it if that is valid in a Location field, otherwise escaped. Returns
- * undefined for a URL that is not tracked: one with another scheme, relative, malformed or too long.
+ * undefined for a URL that is not tracked: one with another scheme, relative, malformed, without a valid host name or too long.
  */
 export function trackableUrl(written: string): string | undefined {
   if (written.length > 2 * MAX_LENGTH) return undefined
   // As browsers do, ignores surrounding blanks and line ends within the URL (WHATWG URL 4.4).
   const url = written.trim().replace(/[\t\r\n]/g, '')
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return undefined
-  const plain = /^[\x21-\x7e]+$/.test(url) ? url : new URL(url).href
+  // The parser looks for the host behind any number of slashes; the redirect of a click does not.
+  if (!/^https?:\/\/[^/\\?#]/i.test(url) || !URL.canParse(url)) return undefined
+  const { hostname, href } = new URL(url)
+  if (!hostname.startsWith('[') && !isHostName(hostname.replace(/\.$/, ''))) return undefined
+  const plain = /^[\x21-\x7e]+$/.test(url) ? url : href
   return plain.length > MAX_LENGTH ? undefined : plain
 }

@@ -4,6 +4,7 @@ import { request as tlsRequest } from 'node:https'
 import { isIP } from 'node:net'
 import { timerDelay } from '../concurrency/timer-delay.ts'
 import type { Config } from '../config/config.ts'
+import { isHostName } from './host-name.ts'
 import { isPrivateAddress, NetworkList } from './networks.ts'
 
 /** A request to a host that a customer named. Neither its address nor its response can be trusted. */
@@ -148,10 +149,6 @@ function parse(text: string): URL {
   const host = hostOf(url)
   if (isIP(host) === 0 && !isHostName(host)) throw new OutboundError('url', 'does not contain a valid host')
   return url
-}
-
-function isHostName(host: string): boolean {
-  return host.length <= 253 && host.split('.').every((label) => /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/i.test(label))
 }
 
 function hostOf(url: URL): string {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { MailHost } from './mx.ts'
 
 /** Which hosts of a domain a delivery is offered to, and in which order. */
@@ -22,8 +22,8 @@ export function inOrder(hosts: readonly MailHost[], { onlyHost, nextHost, seed }
   if (only) return [only]
   if (hosts.length === 1) return hosts
   const sorted = hosts
-    .map((host) => ({ host, rank: createHash('md5').update(`${seed} ${host.name}`).digest().readUInt32BE() }))
-    .sort((a, b) => a.host.preference - b.host.preference || a.rank - b.rank)
+    .map((host) => ({ host, rank: hash('sha256', `${seed} ${host.name}`) }))
+    .sort((a, b) => a.host.preference - b.host.preference || (a.rank < b.rank ? -1 : 1))
     .map(({ host }) => host)
   const first = Math.max(
     0,

@@ -113,7 +113,10 @@ export const CORRECTED: readonly Corrected[] = [
     read: ({ to, subject }) => [[to].flat()[0]?.text, subject],
     found: ['"Lena" <lena@harbor.example>', 's'],
   },
-  ...['8-bit', '8 bit', '8BITS', '"8bit"', '8bit (as it is)', '8bit; charset=utf-8'].map((value) => ({
+  ...[
+    ...['8-bit', '8 bit', '8BITS', '"8bit"', '8bit (as it is)', '8bit; charset=utf-8'],
+    ...['utf-8', 'UTF8', 'none', 'plain', 'ascii', 'us-ascii', 'text/plain'],
+  ].map((value) => ({
     written: `${TO}Subject: s\r\nMIME-Version: 1.0\r\nContent-Transfer-Encoding: ${value}\r\n`,
     corrected: 'Content-Transfer-Encoding was written as 8bit',
     sent: `${TO}Subject: s\r\nMIME-Version: 1.0\r\nContent-Transfer-Encoding: 8bit\r\n`,

@@ -81,6 +81,11 @@ export const CORRECTED: readonly Corrected[] = [
     sent: `${TO}Subject: s\r\nMIME-Version: 1.0\r\nContent-Transfer-Encoding: 7BIT\r\n`,
   },
   {
+    written: `${TO}Subject: s\r\nMIME-Version: 1.0\r\nContent-Transfer-Encoding: 8bit\r\nContent-Transfer-Encoding: 8-bit\r\n`,
+    corrected: 'the second field Content-Transfer-Encoding was removed',
+    sent: `${TO}Subject: s\r\nMIME-Version: 1.0\r\nContent-Transfer-Encoding: 8bit\r\n`,
+  },
+  {
     written: `${TO}Subject: s\r\nX-Token: ${LONG_WORD}\r\n`,
     corrected: 'the header X-Token was folded',
     read: ({ headers }) => unencoded(String(headers.get('x-token'))),

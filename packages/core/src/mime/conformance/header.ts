@@ -142,7 +142,6 @@ function twins({ text, fields }: WrittenHeader): HeaderCorrection | undefined {
 }
 
 const ADDRESSES = new Set([FROM, 'to', 'cc', 'reply-to', 'sender'])
-const CASELESS = new Set(['mime-version', TRANSFER_ENCODING])
 
 /** Whether two fields say the same: PHP's mail() writes `To: a@b.example` above a script's `To: <a@b.example>`. */
 function isSame(text: string, one: HeaderField, other: HeaderField): boolean {
@@ -154,7 +153,8 @@ function isSame(text: string, one: HeaderField, other: HeaderField): boolean {
   if (as.length + like.length > MAX_COMPARED) return false
   const [first, second] = [sameText(as), sameText(like)]
   if (first === second) return true
-  if (CASELESS.has(one.name)) return first.toLowerCase() === second.toLowerCase()
+  if (one.name === 'mime-version') return first.toLowerCase() === second.toLowerCase()
+  if (one.name === TRANSFER_ENCODING) return meantEncoding(one.value) === meantEncoding(other.value)
   return ADDRESSES.has(one.name) && addressesIn(one.value) === addressesIn(other.value)
 }
 

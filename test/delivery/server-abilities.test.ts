@@ -1,6 +1,7 @@
 import { simpleParser } from 'mailparser'
 import t, { type Test } from 'tap'
 import { openSession, queueId } from '../relay/session.ts'
+import { ADDRESSES, OTHERS, WRITTEN } from './ascii-fields.ts'
 import { ATTACHMENT, EIGHT_BIT_BODIES, FILE_NAMES, UMLAUTS } from './eight-bit-bodies.ts'
 import { startInternet, stepsOf } from './outbox.ts'
 import { verdictOf } from './tracked.ts'
@@ -85,6 +86,48 @@ t.test('raw octets of a client without SMTPUTF8 that are not UTF-8 stay as they 
   )
   await internet.inState(id, 'delivered')
   t.match(host.messages[0]?.data.toString(), '\r\nSubject: ')
+})
+
+const BARE = `From: Desk <${desk}>\r\nMessage-ID: <1@${sender.domain}>\r\n`
+
+/** Submits a message with these fields to a server without SMTPUTF8, and waits for this state of its delivery. */
+async function ended(t: Test, fields: string, parameters: string, state: string) {
+  const { host, id } = await sent(t, EIGHT_BIT, `${BARE}${fields}\r\nhello\r\n`, parameters)
+  const { attempts } = await internet.inState(id, state)
+  return { text: host.messages[0]?.data.toString(), attempts }
+}
+
+for (const [how, parameters] of [
+  ['without', ''],
+  ['with', ' SMTPUTF8'],
+] as const) {
+  for (const [written, ascii] of WRITTEN) {
+    t.test(`${JSON.stringify(written)}, submitted ${how} SMTPUTF8, is written in ASCII`, async (t) => {
+      t.match((await ended(t, `${written}\r\n`, parameters, 'delivered')).text, `\r\n${ascii}\r\n`)
+    })
+  }
+  for (const field of ADDRESSES) {
+    t.test(`${field}, submitted ${how} SMTPUTF8, bounces with 5.6.7, which names the field`, async (t) => {
+      const { attempts } = await ended(t, `${field}\r\n`, parameters, 'bounced')
+      t.match(attempts, [{ enhanced: '5.6.7', reply: `the field ${field.split(':')[0]} cannot be written in ASCII` }])
+    })
+  }
+}
+
+for (const field of OTHERS) {
+  t.test(`${field} stays as it is, and bounces only if it was submitted with SMTPUTF8`, async (t) => {
+    t.match((await ended(t, `${field}\r\n`, '', 'delivered')).text, `\r\n${field}\r\n`)
+    t.match((await ended(t, `${field}\r\n`, ' SMTPUTF8', 'bounced')).attempts, [{ enhanced: '5.6.7' }])
+  })
+}
+
+t.test('a header of any length is written in ASCII', async (t) => {
+  const members = Array.from({ length: 6000 }, (_, n) => `Jürgen Müller-${n} <a${n}@full.example>`)
+  const header = `From: ${desk}\r\nTo: ${members.join(',\r\n ')}\r\nSubject: ${'ü '.repeat(11_000)}\r\n`
+  const { data, mail } = await read(t, await sent(t, EIGHT_BIT, `${header}\r\nhello\r\n`, ''))
+  t.match(data.toString('latin1'), /^[\x00-\x7f]*$/)
+  t.match([mail.to].flat()[0]?.value.at(-1), { name: 'Jürgen Müller-5999', address: 'a5999@full.example' })
+  t.equal(mail.subject?.trim(), 'ü '.repeat(11_000).trim())
 })
 
 for (const [what, message, note, text] of EIGHT_BIT_BODIES) {

@@ -13,6 +13,7 @@ import { bounceClass } from '../../packages/core/src/delivery/outcomes/bounce-ru
 import { retryAfterOf } from '../../packages/core/src/delivery/outcomes/schedule.ts'
 import { charsetOf } from '../../packages/core/src/mime/charset.ts'
 import { canTakeApart } from '../../packages/core/src/mime/closed.ts'
+import { asciiField } from '../../packages/core/src/mime/conformance/ascii-field.ts'
 import { decodeText } from '../../packages/core/src/mime/decode-text.ts'
 import { encodeText } from '../../packages/core/src/mime/encode.ts'
 import { fileNameParameter, mailboxField, textField } from '../../packages/core/src/mime/header.ts'
@@ -250,6 +251,11 @@ export const PARSERS: readonly Parser[] = [
       fileNameParameter('name', value),
     ]
   }),
+  parser('header field in ASCII', ['ü', '(', ')', '"', '\\', '<', '>', ',', ':', '@', ' ', 'a.b', 'https://'], (text) =>
+    ['To', 'List-Unsubscribe', 'Received', 'X-A'].map((name) =>
+      asciiField(`${name}: ${Buffer.from(text.replace(/[\r\n\0]/g, '')).toString('latin1')}\r\n`),
+    ),
+  ),
   parser('message head', ['A', ':', ' ', '\t', '\r\n', '\r\n ', 'From: ', '\u0000', '\x80'], (text) =>
     atOnce(splitHeader(Buffer.from(text, 'latin1'))),
   ),

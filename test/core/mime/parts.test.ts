@@ -34,7 +34,9 @@ t.test('a message that cannot be written so is a file of no known type, with its
   }
 })
 
-t.test('message/global may be encoded, and keeps its type', async (t) => {
+t.test('message/global is encoded only if it is not ASCII, and keeps its type', async (t) => {
+  for (const type of ['message/global', 'message/global-headers'])
+    t.match(written(type, MAIL)[0], new RegExp(`^Content-Type: ${type};[^]*7bit`))
   t.match(written('message/global', `${MAIL}ä`)[0], /^Content-Type: message\/global;[\s\S]*base64/)
 })
 

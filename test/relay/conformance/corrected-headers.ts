@@ -81,6 +81,11 @@ export const CORRECTED: readonly Corrected[] = [
     sent: `${TO}Subject: s\r\nMIME-Version: 1.0\r\nContent-Transfer-Encoding: 7BIT\r\n`,
   },
   {
+    written: `${TO}Subject: s\r\nMIME-Version: 1.0\r\nContent-Transfer-Encoding: 8bit\r\nContent-Transfer-Encoding: 8-bit\r\n`,
+    corrected: 'the second field Content-Transfer-Encoding was removed',
+    sent: `${TO}Subject: s\r\nMIME-Version: 1.0\r\nContent-Transfer-Encoding: 8bit\r\n`,
+  },
+  {
     written: `${TO}Subject: s\r\nX-Token: ${LONG_WORD}\r\n`,
     corrected: 'the header X-Token was folded',
     read: ({ headers }) => unencoded(String(headers.get('x-token'))),
@@ -113,7 +118,10 @@ export const CORRECTED: readonly Corrected[] = [
     read: ({ to, subject }) => [[to].flat()[0]?.text, subject],
     found: ['"Lena" <lena@harbor.example>', 's'],
   },
-  ...['8-bit', '8 bit', '8BITS', '"8bit"', '8bit (as it is)', '8bit; charset=utf-8'].map((value) => ({
+  ...[
+    ...['8-bit', '8 bit', '8BITS', '"8bit"', '8bit (as it is)', '8bit; charset=utf-8'],
+    ...['utf-8', 'UTF8', 'none', 'plain', 'ascii', 'us-ascii', 'text/plain'],
+  ].map((value) => ({
     written: `${TO}Subject: s\r\nMIME-Version: 1.0\r\nContent-Transfer-Encoding: ${value}\r\n`,
     corrected: 'Content-Transfer-Encoding was written as 8bit',
     sent: `${TO}Subject: s\r\nMIME-Version: 1.0\r\nContent-Transfer-Encoding: 8bit\r\n`,

@@ -28,6 +28,28 @@ for (const { written, corrected, sent, read, found } of CORRECTED) {
   })
 }
 
+for (const field of ['Content-Transfer-Encoding: 8-bit', 'Content-Type: text/html charset=utf-8']) {
+  t.test(`${field} stays as it is if a DKIM signature covers it`, async (t) => {
+    const client = await openSession(t, service, sender)
+    const name = field.split(':')[0]?.toLowerCase()
+    const signature = `DKIM-Signature: v=1; a=rsa-sha256; d=a.example; s=s; h=from:\r\n ${name}; bh=eA==; b=eA==\r\n`
+    const message = `${signature}${COMMON}${TO}Subject: s\r\nMIME-Version: 1.0\r\n${field}\r\n\r\nhello\r\n`
+    const reply = await client.submit(desk, 'lena@harbor.example', message)
+    t.equal((await accepted(service, reply)).text, message)
+  })
+}
+
+for (const written of ['base64,', 'b64', 'base_64']) {
+  t.test(`Content-Transfer-Encoding ${written} was written as base64`, async (t) => {
+    const client = await openSession(t, service, sender)
+    const header = `${COMMON}${TO}Subject: s\r\nMIME-Version: 1.0\r\n`
+    const message = `${header}Content-Transfer-Encoding: ${written}\r\n\r\naGVsbG8=\r\n`
+    const reply = await client.submit(desk, 'lena@harbor.example', message)
+    t.match(reply, 'Content-Transfer-Encoding was written as base64')
+    t.equal((await accepted(service, reply)).read.text?.trim(), 'hello')
+  })
+}
+
 t.test('all headers that were folded are named', async (t) => {
   const client = await openSession(t, service, sender)
   const header = `${TO}Subject: ${WORDS}\r\nReferences: ${IDS.join(' ')}\r\n`

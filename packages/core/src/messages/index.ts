@@ -21,9 +21,8 @@ import type { Templates } from '../content/templates/index.ts'
 import type { Announcer } from '../delivery/queue/queue-channel.ts'
 import type { Sources } from '../delivery/sources/index.ts'
 import type { Domains } from '../domains/index.ts'
-import type { BodyRules, ConformedBody } from '../mime/conformance/body.ts'
 import type { MessageParts } from '../mime/message-parts.ts'
-import { createMessageReader } from '../mime/reader.ts'
+import { createMessageReader, type MessageReader } from '../mime/reader.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { ByteBudget } from '../platform/concurrency/budget.ts'
 import { inItsTurn } from '../platform/concurrency/turns.ts'
@@ -164,7 +163,9 @@ export interface Messages {
   /** Decomposes a MIME message in a thread. Throws overloaded, or messageMalformed if that would exceed its limits. */
   readParts(message: readonly Buffer[], accountId: number): Promise<MessageParts>
   /** Encodes the parts of a MIME message that no server has to carry, in a thread. See mime/conformance/body.ts. Throws the same errors. */
-  conformBody(message: readonly Buffer[], accountId: number, rules: BodyRules): Promise<ConformedBody>
+  readonly conformBody: MessageReader['conform']
+  /** Writes a long header in ASCII, in a thread. See mime/conformance/ascii-header.ts. Throws the same errors. */
+  readonly asciiHeader: MessageReader['asciiHeader']
   /** Renders a template as for a recipient with these attributes. See render-template.ts. */
   renderTemplate(rendering: TemplateRendering): Promise<RenderedTemplate>
   /** Deletes expired idempotency keys and returns their number. */
@@ -288,7 +289,8 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
     loadParts: (message) => loadParts({ sql, bodyObjects }, message),
     render,
     readParts: (message, accountId) => reader.read(message, accountId),
-    conformBody: (message, accountId, rules) => reader.conform(message, accountId, rules),
+    conformBody: reader.conform,
+    asciiHeader: reader.asciiHeader,
     renderTemplate: (rendering) => renderTemplate(templates, rendering, share),
     forgetOldAnswers: () => forgetOldAnswers(sql),
     close: async () => {

@@ -116,8 +116,8 @@ function percentEncoded(char: string): string {
   return [...Buffer.from(char)].map((octet) => `%${octet.toString(16).toUpperCase().padStart(2, '0')}`).join('')
 }
 
-/** RFC 2047 B encoding. Words have at most 75 characters and never split a character. */
-function encodedWords(text: string, indent: number): string {
+/** RFC 2047 B encoding. Words have at most 75 characters and never split a character; `indent` is the columns before the first of them. */
+export function encodedWords(text: string, indent: number): string {
   const words: string[] = []
   let chunk = ''
   let space = MAX_LINE - indent

@@ -74,11 +74,14 @@ interface Encoded {
  * is text stays as it is, except for its line ends; another one is a file of no known type.
  */
 function encodedFile({ essence, own }: Pick<Encoded, 'essence' | 'own'>, octets: Buffer): Encoded {
-  // RFC 6532 3.7 permits encodings for message/global.
-  const isMessage = essence.startsWith('message/') && !essence.startsWith('message/global')
+  const isMessage = essence.startsWith('message/')
   const text = isMessage ? sevenBit(octets) : undefined
   if (text) return { essence, own, encoding: '7bit', octets: text }
-  const type = isMessage ? { essence: 'application/octet-stream', own: [] } : { essence, own }
+  // RFC 6532 3.7 permits encodings for message/global.
+  const type =
+    isMessage && !essence.startsWith('message/global')
+      ? { essence: 'application/octet-stream', own: [] }
+      : { essence, own }
   return { ...type, encoding: 'base64', octets: base64Lines(octets) }
 }
 

@@ -1,6 +1,7 @@
 import { createThreadPool, ThreadStopped } from '../platform/concurrency/guarded-thread.ts'
 import { longWork } from '../platform/concurrency/turns.ts'
 import { ServiceError } from '../platform/errors.ts'
+import type { AsciiHeader } from './conformance/ascii-header.ts'
 import type { BodyRules, ConformedBody } from './conformance/body.ts'
 import type { MessageParts } from './message-parts.ts'
 import type { ReadingOrder } from './reading-thread.ts'
@@ -11,11 +12,15 @@ export interface MessageReader {
   read(message: readonly Buffer[], accountId: number): Promise<MessageParts>
   /** Encodes what no server has to carry (conformance/body.ts). Throws the same errors. */
   conform(message: readonly Buffer[], accountId: number, rules: BodyRules): Promise<ConformedBody>
+  /** Writes a header in ASCII (conformance/ascii-header.ts). Throws the same errors. */
+  asciiHeader(head: Buffer, accountId: number, isStrict: boolean): Promise<AsciiHeader>
   close(): Promise<void>
 }
 
+type Read = MessageParts | ConformedBody | AsciiHeader
+
 export function createMessageReader(): MessageReader {
-  const pool = createThreadPool<ReadingOrder, MessageParts | ConformedBody>({
+  const pool = createThreadPool<ReadingOrder, Read>({
     name: 'message reading',
     url: new URL('./reading-thread.ts', import.meta.url),
     // A message with 30 MB of files takes 0.2 s.
@@ -25,7 +30,7 @@ export function createMessageReader(): MessageReader {
     longest: 15_000,
     heap: 128,
   })
-  const ask = async (order: ReadingOrder, accountId: number): Promise<MessageParts | ConformedBody> => {
+  const ask = async (order: ReadingOrder, accountId: number): Promise<Read> => {
     try {
       return await pool.ask(order, {
         transfer: ({ octets }) => [octets.buffer as ArrayBuffer],
@@ -42,6 +47,9 @@ export function createMessageReader(): MessageReader {
     async conform(message, accountId, { sevenBit }) {
       const octets = await concatenate(message)
       return ask({ task: 'conform', octets, sevenBit }, accountId) as Promise<ConformedBody>
+    },
+    async asciiHeader(head, accountId, isStrict) {
+      return ask({ task: 'header', octets: await concatenate([head]), isStrict }, accountId) as Promise<AsciiHeader>
     },
     close: () => pool.close(),
   }

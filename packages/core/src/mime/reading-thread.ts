@@ -1,4 +1,5 @@
 import { type Served, serveOrders } from '../platform/concurrency/thread-orders.ts'
+import { type AsciiHeader, asciiHeader } from './conformance/ascii-header.ts'
 import { type ConformedBody, conformBody } from './conformance/body.ts'
 import { hasIntactSignature } from './conformance/intact-signature.ts'
 import type { MessageParts } from './message-parts.ts'
@@ -8,11 +9,13 @@ import { readParts } from './read-parts.ts'
 export type ReadingOrder =
   | { readonly task: 'parts'; readonly octets: Uint8Array }
   | { readonly task: 'conform'; readonly octets: Uint8Array; readonly sevenBit: boolean }
+  | { readonly task: 'header'; readonly octets: Uint8Array; readonly isStrict: boolean }
 
 /** Thread that parses messages. It keeps no state between messages. */
-serveOrders((order: ReadingOrder): Served<MessageParts | ConformedBody> => {
+serveOrders((order: ReadingOrder): Served<MessageParts | ConformedBody | AsciiHeader> => {
   const { buffer, byteOffset, length } = order.octets
   const message = Buffer.from(buffer, byteOffset, length)
+  if (order.task === 'header') return { answer: asciiHeader(message, order.isStrict), transfer: [] }
   return order.task === 'parts' ? partsOf(message) : conformed(message, order)
 })
 

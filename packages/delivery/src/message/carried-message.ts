@@ -1,13 +1,13 @@
 import { isAscii } from 'node:buffer'
 import {
-  asciiField,
+  type AsciiHeader,
+  asciiHeader,
   type BuiltMessage,
   type ConformedBody,
   type Core,
   type LoadedMessage,
   type Reply,
   ServiceError,
-  splitFields,
 } from '@postrider/core'
 
 /** Extensions of a server (RFC 6152, RFC 6531). */
@@ -25,8 +25,8 @@ export interface CarriedMessage extends BuiltMessage {
 }
 
 const HEADER_NOTE = 'the header was written in ASCII: the server does not support SMTPUTF8'
-/** Octets of the longest header that is written again: this runs in the main loop, and takes up to 7 ms. */
-const MAX_HEADER = 32 * 1024
+/** Octets of the longest header that is written again in the main loop, which takes up to 7 ms; a longer one is written in a thread. */
+const MAX_INLINE = 32 * 1024
 const HEADERS_END = Buffer.from('\r\n\r\n')
 
 /** Our own Received field of a message that was received with SMTPUTF8 (RFC 6531 4.3). */
@@ -43,10 +43,30 @@ export function carriedMessage(
   core: Core,
 ): CarriedMessage | Promise<CarriedMessage> {
   if (format !== 'mime' || (server.utf8 && server.eightBit)) return built
-  const header = server.utf8 ? undefined : asciiHeader(built.octets)
-  if (header && 'obstacle' in header) return { ...built, obstacle: header.obstacle }
-  const octets = header?.octets ?? built.octets
-  const notes = [...built.notes, ...(header ? [HEADER_NOTE] : [])]
+  const end = endOfHeader(built.octets)
+  const head = built.octets.subarray(0, end)
+  if (server.utf8 || isAscii(head)) return withBody(built, accountId, server, core)
+  const isStrict = RECEIVED_WITH_UTF8.test(head.toString('latin1'))
+  const carry = (header: AsciiHeader): CarriedMessage | Promise<CarriedMessage> => {
+    if (header.kind === 'impossible') return { ...built, obstacle: noUtf8(`the field ${header.name}`) }
+    if (head.equals(header.octets)) return withBody(built, accountId, server, core)
+    const octets = Buffer.concat([header.octets, built.octets.subarray(end)])
+    return withBody({ octets, notes: [...built.notes, HEADER_NOTE] }, accountId, server, core)
+  }
+  if (end <= MAX_INLINE) return carry(asciiHeader(head, isStrict))
+  const writing = core.messages.asciiHeader(head, accountId, isStrict)
+  return writing.then(carry, (error) => ({
+    ...built,
+    obstacle: noUtf8(`a header that is this costly (${costOf(error)})`),
+  }))
+}
+
+function withBody(
+  { octets, notes }: BuiltMessage,
+  accountId: number,
+  server: ServerAbilities,
+  core: Core,
+): CarriedMessage | Promise<CarriedMessage> {
   if (server.eightBit || isAscii(octets.subarray(endOfHeader(octets)))) return { octets, notes }
   const conforming = core.messages.conformBody([octets], accountId, { sevenBit: true })
   return conforming.catch(tooCostly).then((body) => {
@@ -60,31 +80,13 @@ export function carriedMessage(
 
 /** A message whose parts take too long would take as long at every attempt. */
 function tooCostly(error: unknown): ConformedBody {
-  if (!(error instanceof ServiceError) || error.errorName !== 'messageMalformed') throw error
-  return { kind: 'impossible', problem: String(error.values.problem) }
+  return { kind: 'impossible', problem: costOf(error) }
 }
 
-/**
- * Undefined if it stays as it is. Fields of a client that did not use SMTPUTF8 and that cannot be written in ASCII are passed on unchanged, as
- * other servers do: half of them are not UTF-8.
- */
-function asciiHeader(rendered: Buffer): { readonly octets: Buffer } | { readonly obstacle: Reply } | undefined {
-  const end = endOfHeader(rendered)
-  if (isAscii(rendered.subarray(0, end))) return undefined
-  const head = rendered.toString('latin1', 0, end)
-  const mustBeAscii = RECEIVED_WITH_UTF8.test(head)
-  if (end > MAX_HEADER) return mustBeAscii ? { obstacle: noUtf8('a header of this length') } : undefined
-  const fields: string[] = []
-  for (const field of splitFields(head)) {
-    const ascii = asciiField(field)
-    if (ascii === undefined && mustBeAscii)
-      return { obstacle: noUtf8(`the field ${field.slice(0, field.indexOf(':')).slice(0, 60)}`) }
-    fields.push(ascii ?? field)
-  }
-  const written = fields.join('')
-  return written === head
-    ? undefined
-    : { octets: Buffer.concat([Buffer.from(written, 'latin1'), rendered.subarray(end)]) }
+/** Throws what is not about this message. */
+function costOf(error: unknown): string {
+  if (!(error instanceof ServiceError) || error.errorName !== 'messageMalformed') throw error
+  return String(error.values.problem)
 }
 
 /** Offset of the empty line. */

@@ -3,6 +3,7 @@ import { isAscii } from '../charset.ts'
 import { readMailboxes } from '../mailboxes.ts'
 import type { Edit } from './edits.ts'
 import { folded, hasLongLine, MAX_ENCODED } from './folding.ts'
+import { signedFields } from './intact-signature.ts'
 import { MAX_LINE } from './line-length.ts'
 import { meantEncoding } from './transfer-encoding.ts'
 
@@ -141,7 +142,6 @@ function twins({ text, fields }: WrittenHeader): HeaderCorrection | undefined {
 }
 
 const ADDRESSES = new Set([FROM, 'to', 'cc', 'reply-to', 'sender'])
-const CASELESS = new Set(['mime-version', TRANSFER_ENCODING])
 
 /** Whether two fields say the same: PHP's mail() writes `To: a@b.example` above a script's `To: <a@b.example>`. */
 function isSame(text: string, one: HeaderField, other: HeaderField): boolean {
@@ -153,7 +153,8 @@ function isSame(text: string, one: HeaderField, other: HeaderField): boolean {
   if (as.length + like.length > MAX_COMPARED) return false
   const [first, second] = [sameText(as), sameText(like)]
   if (first === second) return true
-  if (CASELESS.has(one.name)) return first.toLowerCase() === second.toLowerCase()
+  if (one.name === 'mime-version') return first.toLowerCase() === second.toLowerCase()
+  if (one.name === TRANSFER_ENCODING) return meantEncoding(one.value) === meantEncoding(other.value)
   return ADDRESSES.has(one.name) && addressesIn(one.value) === addressesIn(other.value)
 }
 
@@ -171,10 +172,16 @@ function addressesIn(value: string): string {
   return plain ? mailboxes.map(({ email }) => email.toLowerCase()).join() : value
 }
 
+/** Whether a DKIM signature covers a field, which it would no longer match; it is taken to be valid, since the body is not here yet. */
+function isSigned(fields: readonly HeaderField[], { name }: HeaderField): boolean {
+  return signedFields(fields.flatMap((field) => (field.name === 'dkim-signature' ? [field.value] : []))).has(name)
+}
+
 /** RFC 2045 6.1. An unknown one stays. */
 function transferEncoding({ text, fields }: WrittenHeader): HeaderCorrection | undefined {
   const field = fields.find(({ name }) => name === TRANSFER_ENCODING)
-  if (!field || STANDARD.has(field.value) || field.value.length > MAX_ENCODING) return undefined
+  if (!field || STANDARD.has(field.value) || field.value.length > MAX_ENCODING || isSigned(fields, field))
+    return undefined
   const meant = meantEncoding(field.value)
   if (meant === field.value.toLowerCase() || meant === '') return undefined
   const { start, end } = field
@@ -186,7 +193,7 @@ function transferEncoding({ text, fields }: WrittenHeader): HeaderCorrection | u
 function contentType({ text, fields }: WrittenHeader): HeaderCorrection | undefined {
   const field = fields.find(({ name }) => name === 'content-type')
   const end = field && TYPE_BEFORE_CHARSET.exec(field.value)?.[0].length
-  if (!field || end === undefined) return undefined
+  if (!field || end === undefined || isSigned(fields, field)) return undefined
   const start = text.indexOf(field.value.slice(0, end), field.start) + end
   return { edits: [{ start, end: start, text: ';' }], corrected: `${nameOf(text, field)} got its semicolon` }
 }

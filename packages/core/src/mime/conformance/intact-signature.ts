@@ -15,13 +15,25 @@ export function hasIntactSignature(message: Buffer): boolean {
   return signatures.some((signature) => isHashOf(message.subarray(end + 4), signature))
 }
 
-function isHashOf(body: Buffer, signature: string): boolean {
-  const tags = new Map(
+/** The names of the fields that DKIM signatures cover (RFC 6376 3.5), in lower case. `signatures` are the values of their fields. */
+export function signedFields(signatures: readonly string[]): ReadonlySet<string> {
+  const covered = signatures
+    .slice(0, MAX_SIGNATURES)
+    .flatMap((signature) => tagsOf(signature).get('h')?.split(':') ?? [])
+  return new Set(covered.map((name) => name.trim().toLowerCase()))
+}
+
+function tagsOf(signature: string): ReadonlyMap<string, string> {
+  return new Map(
     signature.split(';').map((tag) => {
       const [name = '', ...value] = tag.split('=')
       return [name.trim(), value.join('=').replace(/[ \t]+/g, '')]
     }),
   )
+}
+
+function isHashOf(body: Buffer, signature: string): boolean {
+  const tags = tagsOf(signature)
   const [algorithm = '', canonicalization = ''] = [tags.get('a'), tags.get('c')].map((tag) => tag?.toLowerCase())
   const length = tags.get('l')
   if (

@@ -5,7 +5,9 @@ const MEANT: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/^7[ _-]?bits?$/, '7bit'],
   [/^8[ _-]?bits?$/, '8bit'],
   [/^quoted[ _-]?printable$/, 'quoted-printable'],
-  [/^base[ _-]?64$/, 'base64'],
+  [/^(?:base[ _-]?64,?|b64)$/, 'base64'],
+  // Charsets and types, of text that is not encoded: it may have octets above 127.
+  [/^(?:utf-?8|(?:us-)?ascii|none|plain|text\/plain)$/, '8bit'],
 ]
 
 /**

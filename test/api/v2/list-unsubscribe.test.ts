@@ -65,3 +65,18 @@ t.test('a long List-Unsubscribe is folded, never encoded', async (t) => {
   const { raw } = await deliver(toLena({ 'List-Unsubscribe': `${url}, ${address}` }))
   t.ok(raw.includes(`\r\nList-Unsubscribe: ${url},\r\n ${address}\r\n`))
 })
+
+t.test('beyond ASCII, other fields with URLs have percent signs, and only their names are encoded words', async (t) => {
+  const { raw } = await deliver(
+    toLena({
+      'List-Help': '<https://quay.example/köln?a=ü>',
+      'List-Archive': '<https://köln.example/ü>',
+      'List-Id': 'Fähren <ferries.quay.example>',
+      'Disposition-Notification-To': 'Jürgen <desk@quay.example>',
+    }),
+  )
+  t.match(raw, /^List-Help: <https:\/\/quay\.example\/k%C3%B6ln\?a=%C3%BC>\r$/m)
+  t.match(raw, /^List-Archive: <https:\/\/xn--kln-sna\.example\/%C3%BC>\r$/m)
+  t.match(raw, /^List-Id: =\?utf-8\?B\?[\w+/=]+\?= <ferries\.quay\.example>\r$/m)
+  t.match(raw, /^Disposition-Notification-To: =\?utf-8\?B\?[\w+/=]+\?= <desk@quay\.example>\r$/m)
+})

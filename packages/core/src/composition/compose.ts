@@ -1,4 +1,6 @@
 import type { GeneratedText } from '../content/plain-text/html-text.ts'
+import { isAscii } from '../mime/charset.ts'
+import { asciiField } from '../mime/conformance/ascii-field.ts'
 import { contentIdsIn } from '../mime/content-id.ts'
 import { type Mailbox, mailboxField, ownField, rawField, textField } from '../mime/header.ts'
 import { type FilePart, filePart, multipart, textPart } from '../mime/parts.ts'
@@ -24,6 +26,12 @@ export interface Composition {
   readonly parts: ReadonlyMap<number, Buffer>
   /** Undefined if nothing is added to this message. */
   readonly addTo: AddTo | undefined
+}
+
+/** A field of the sender's: what is not ASCII in it as its syntax permits, or else as encoded words. */
+function customField(name: string, value: string): string {
+  const written = isAscii(value) ? undefined : asciiField(Buffer.from(`${name}: ${value}`).toString('latin1'))
+  return written ?? ownField(name, value)
 }
 
 /**
@@ -56,7 +64,7 @@ export function composeMessage(composition: Composition): Buffer {
   // If the sender sets one of the two fields, neither is added.
   if (unsubscribe && !own.some(([name]) => isListUnsubscribe(name))) head += listUnsubscribe(unsubscribe)
   const values = unsubscribe && own.length > 0 ? withUnsubscribe(attributes, unsubscribe) : attributes
-  for (const [name, value] of own) head += ownField(name, merge(value, values))
+  for (const [name, value] of own) head += customField(name, merge(value, values))
   head += 'MIME-Version: 1.0\r\n'
   const body = bodyOf(composition, id, attributes)
   const message = Buffer.concat([Buffer.from(head), ...body])

@@ -111,10 +111,13 @@ t.test('a URL that may go on in the next line is left alone', async (t) => {
     [`See ${long(72)}`, 'a1a1'],
     [long(80), 'a1a1'],
     [long(100), 'a1a1'],
+    [long(100), 'a x'],
+    [long(120), 'A'],
     [long(998), 'a1a1'],
     [`${long(72)}`, long(72).slice(24)],
     [`https://quay.example/${'berth-'.repeat(6)}4/`, 'the-next-arrival'],
     ['https://quay.example/', 'a1'.repeat(30)],
+    ['https://quay.example/', 'a1'.repeat(400)],
   ] as const) {
     for (const text of [
       `${first}\n${second}`,
@@ -161,6 +164,8 @@ t.test('a URL at the end of a line is tracked if the next one cannot be a part o
       long(72),
     ],
     [`${long(120)}\nThis link expires at noon.`, long(120)],
+    [`${long(120)}\nThanks!`, long(120)],
+    [`${long(120)}\n谢谢`, long(120)],
     [`(see ${A})\nThanks`, A],
     [`(see ${A} or\nthe page)`, A],
   ] as readonly (readonly [string, ...string[]])[]) {

@@ -67,11 +67,11 @@ const TEXT = [
   '\n',
   '> ',
   'https://q.example/?a=\n',
-  'https://q.example\n \n',
-  'https://q.example\r',
-  'https://q.example/\r\n',
+  `https://q.example\n \n${' b'.repeat(50)} `,
+  `https://q.example\r${' b'.repeat(50)} `,
+  `https://q.example/\r\n${' b'.repeat(50)} `,
   '/?a=\nhttps://q.example\nb',
-  ' https://q.example',
+  ` https://q.example${' b'.repeat(50)} `,
   '(<"\'https://q.example ',
 ]
 const MIME = [

@@ -12,9 +12,11 @@ export function trackableUrl(written: string): string | undefined {
   // As browsers do, ignores surrounding blanks and line ends within the URL (WHATWG URL 4.4).
   const url = written.trim().replace(/[\t\r\n]/g, '')
   // The parser looks for the host behind any number of slashes; the redirect of a click does not.
-  if (!/^https?:\/\/[^/\\?#]/i.test(url) || !URL.canParse(url)) return undefined
-  const { hostname, href } = new URL(url)
-  if (!hostname.startsWith('[') && !isHostName(hostname.replace(/\.$/, ''))) return undefined
-  const plain = /^[\x21-\x7e]+$/.test(url) ? url : href
+  const parsed = /^https?:\/\/[^/\\?#]/i.test(url) ? URL.parse(url) : null
+  if (parsed === null) return undefined
+  const { hostname } = parsed
+  if (!hostname.startsWith('[') && !isHostName(hostname.endsWith('.') ? hostname.slice(0, -1) : hostname))
+    return undefined
+  const plain = /^[\x21-\x7e]+$/.test(url) ? url : parsed.href
   return plain.length > MAX_LENGTH ? undefined : plain
 }

@@ -1,22 +1,20 @@
 /** Minimum width to which programs wrap lines in practice, in columns. */
 const MIN_WIDTH = 60
-/** Maximum width to which most of them do. A longer line is taken for wrapped only if the next one begins like the rest of a token. */
+/** Maximum width to which most of them do. A longer line counts as wrapped unless the next one begins like a sentence. */
 const USUAL_WIDTH = 80
 /** Columns that a wrapped line may be shorter than the lines around it. */
 const TOLERANCE = 4
 /** Maximum length of the blanks, and of the word, that are read after a URL. */
 const MAX_BLANKS = 100
-const MAX_WORD = 200
-/** Length from which a word is a token. */
-const LONG_WORD = 30
+const MAX_WORD = 1000
 /** Blanks, line end, and the blanks and marks of quotation at the beginning of the next line. */
 const LINE_END = /^[ \t]{0,100}\r?\n[ \t>]{0,100}/
 /** Begins with a character that no URL contains, or with another URL. */
 const ANOTHER = /^(?:["<]|['([]?(?:[a-z][a-z0-9+.-]{1,20}:\/\/|www\.))/i
 /** Characters as in the query of a URL. */
 const OF_QUERIES = /\w[=&]|[=&?]\w|%[0-9a-f]{2}/i
-/** Characters that are rare in words, but not in tokens. */
-const OF_TOKENS = /[\d/_+~]|[a-z][A-Z]/
+/** A word with a capital and lower-case letters, or one with a letter that URLs escape. */
+const OF_SENTENCES = /^(?:\p{Lu}\p{Ll}+\p{P}{0,3}$|[^\p{ASCII}])/u
 
 /** Whether the text from `end` on begins with the end of its line. */
 export function isLineEnd(text: string, end: number): boolean {
@@ -40,7 +38,7 @@ export function mayContinue(text: string, index: number, end: number): boolean {
   const width = Math.max(MIN_WIDTH, ...lengthsAround(text, index, next))
   // Programs wrap after a slash if the next word does not fit, and elsewhere in a URL only where the line is full.
   const isFull = url.endsWith('/') ? length + word.length > width : length >= MIN_WIDTH && length + TOLERANCE >= width
-  return isFull && (length <= USUAL_WIDTH || OF_TOKENS.test(word) || word.length >= LONG_WORD)
+  return isFull && (length <= USUAL_WIDTH || !OF_SENTENCES.test(word))
 }
 
 /** Whether the line that begins at `start` follows one that ends with an unfinished URL, of which this line may be the rest. */

@@ -1,8 +1,9 @@
 import { simpleParser } from 'mailparser'
 import t, { type Test } from 'tap'
-import { type SinkMessage, startSink } from '../helpers/sink.ts'
+import { startSink } from '../helpers/sink.ts'
 import { until } from '../helpers/until.ts'
-import { openSession, queueId } from '../relay/session.ts'
+import { openSession } from '../relay/session.ts'
+import { notifiedBy, partsOf } from './notified.ts'
 import { startOutbox } from './outbox.ts'
 import { verdictOf } from './tracked.ts'
 
@@ -18,52 +19,13 @@ const outbox = await startOutbox(t, { DELIVERY: `smtp://127.0.0.1:${sink.port}` 
 const { service, sender } = outbox
 await service.openRelay()
 const { domain } = sender
-const desk = `desk@${domain}`
-
-interface Envelope {
-  readonly from?: string
-  readonly mail?: string
-  readonly recipients: readonly string[]
-  readonly message?: string
-}
-
-const LETTER = `From: Ship Desk <${desk}>\r\nTo: lena@harbor.example\r\nSubject: Berth 4\r\n\r\nYour berth is ready.\r\n`
-
-/** Submits a message; `recipients` are what follows RCPT TO:. Answers its id. */
-async function submit(
-  t: Test,
-  { from = desk, mail = '', recipients, message = LETTER }: Envelope,
-  apiKey = sender.apiKey,
-): Promise<string> {
-  const client = await openSession(t, service, { apiKey })
-  t.match(await client.command(`MAIL FROM:<${from}>${mail}`), /^250 /)
-  for (const recipient of recipients) t.match(await client.command(`RCPT TO:${recipient}`), /^250 /)
-  t.match(await client.command('DATA'), /^354 /)
-  return queueId(await client.finish(message))
-}
+const { desk, letter, about, submit, notification } = notifiedBy(outbox, sink)
 
 /** Each is refused once only: its address is suppressed from then on. */
 let refused = 0
 const gone = (): string => `gone.${++refused}@harbor.example`
 
 const OPERATOR = { keyId: null, address: null }
-const about = (id: string) => sink.messages.filter(({ from, data }) => from === '' && data.includes(id))
-
-/** The notification of a message, once it has arrived. */
-function notification(id: string, action: string): Promise<SinkMessage> {
-  return until(
-    `a notification: ${action}`,
-    () => about(id).find(({ data }) => data.includes(`Action: ${action}\r\n`)),
-    40_000,
-  )
-}
-
-/** The raw parts of a multipart/report. */
-function partsOf({ data }: SinkMessage): string[] {
-  const text = data.toString()
-  const boundary = /boundary="([^"]+)"/.exec(text)?.[1]
-  return text.split(`--${boundary}`).slice(1, -1)
-}
 
 /** The mail of a message whose notification is to be compared with: it is notified of, after that other. */
 async function settled(t: Test): Promise<void> {
@@ -163,7 +125,7 @@ t.test('nothing is reported without NOTIFY, nor to an address at no domain of th
   const foreign = await submit(t, {
     from: 'root@web1.corp.test',
     recipients: [`<${gone()}> NOTIFY=FAILURE`],
-    message: LETTER.replace(desk, 'root@web1.corp.test'),
+    message: letter.replace(desk, 'root@web1.corp.test'),
   })
   const bounce = await submit(t, { from: '', recipients: [`<${gone()}> NOTIFY=FAILURE`] })
   await settled(t)
@@ -176,13 +138,13 @@ t.test(
     const other = await service.makeSender()
     await service.core.accounts.settings.change(other.accountId, { mailReports: true }, OPERATOR)
     const from = `desk@${other.domain}`
-    const letter = LETTER.replaceAll(desk, from)
+    const message = letter.replaceAll(desk, from)
     const recipients = [
       '<gone.first@harbor.example>',
       '<gone.never@harbor.example> NOTIFY=NEVER',
       '<lena@harbor.example>',
     ]
-    const id = await submit(t, { from, recipients, message: letter }, other.apiKey)
+    const id = await submit(t, { from, recipients, message }, other.apiKey)
     const arrived = await notification(id, 'failed')
     t.strictSame(arrived.to, [from])
     t.equal(await verdictOf(other, service, arrived.data), `pass ${other.domain}`)
@@ -204,11 +166,11 @@ t.test('what is not ASCII is written in ASCII in the fields, and as it is in the
   const id = await submit(t, {
     mail: ' SMTPUTF8 RET=FULL',
     recipients: ['<gone-jürgen@harbor.example> NOTIFY=FAILURE ORCPT=utf-8;jürgen@harbor.example'],
-    message: LETTER.replace('Berth 4', 'Größe 4'),
+    message: letter.replace('Berth 4', 'Größe 4'),
   })
   const arrived = await notification(id, 'failed')
-  const [text = '', status = '', original = ''] = partsOf(arrived)
-  t.match(text, 'gone-jürgen@harbor.example')
+  const [, status = '', original = ''] = partsOf(arrived)
+  t.match((await simpleParser(arrived.data)).text, 'gone-jürgen@harbor.example')
   t.match(
     status,
     'Original-Recipient: utf-8; j\\x{FC}rgen@harbor.example\r\nFinal-Recipient: utf-8; gone-j\\x{FC}rgen@harbor.example\r\n',

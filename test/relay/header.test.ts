@@ -143,6 +143,23 @@ t.test('a From of two addresses is refused, also if one of them has no domain', 
     )
 })
 
+t.test('a From address that is not valid is refused, with the reason', async (t) => {
+  const client = await openSession(t, service, sender)
+  for (const [from, why] of [
+    ['root@10.0.0.1', 'its domain is an IP address'],
+    ['Root <root@[10.0.0.1]>', 'its domain is an IP address'],
+    [`root@${sender.domain}.`, 'its domain ends with a dot'],
+    ['root@a..example', 'its domain is not a valid name'],
+    [`a..b@${sender.domain}`, 'the part before the @ is not valid'],
+    [`${'x'.repeat(65)}@${sender.domain}`, 'the part before the @ is not valid'],
+  ])
+    t.match(
+      await client.submit(desk, 'lena@harbor.example', `From: ${from}\r\n\r\nx\r\n`),
+      `550 5.6.0 Malformed message: the From field has an address that is not valid: ${why}`,
+      `${from}`,
+    )
+})
+
 t.test('a From field whose name may be another address is refused', async (t) => {
   for (const field of [`From: boss@bank.example, Desk <${desk}>`, `From: Desk <boss@bank.example>, Inc. <${desk}>`]) {
     const client = await openSession(t, service, sender)
@@ -174,8 +191,8 @@ const REFUSED: readonly [what: string, header: string, says: RegExp][] = [
   ['a From of two mailboxes', `From: <${desk}> <x@unknown.example>\r\n`, /5\.6\.0 .*one address/],
   ['a From of a group', `From: desk: ${desk};\r\n`, /5\.6\.0 .*one address/],
   ['a From without address', 'From: Ship Desk\r\n', /5\.6\.0 .*one address/],
-  ['a From with a source route', `From: <@unknown.example:${desk}>\r\n`, /5\.6\.0 .*one address/],
-  ['a From whose address is an encoded word', 'From: =?UTF-8?Q?a=40ship.example?=\r\n', /5\.6\.0 .*one address/],
+  ['a From with a source route', `From: <@unknown.example:${desk}>\r\n`, /5\.6\.0 .*before the @ is not valid/],
+  ['a From whose address is an encoded word', 'From: =?UTF-8?Q?a=40ship.example?=\r\n', /5\.6\.0 .*has no domain/],
   ['a From whose name is not ours, address first', `From: ${desk} <x@unknown.example>\r\n`, /5\.(7\.1|6\.0) /],
   ['a From of blanks without end', `From: a${' '.repeat(bombs)}b\r\n`, /5\.6\.0 .*one address/],
   ['a From of nested comments', `From: ${lines('(')}x\r\n`, /5\.6\.0 .*one address/],

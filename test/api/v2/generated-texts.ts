@@ -89,6 +89,46 @@ export const GENERATED: readonly (readonly [name: string, html: string, text: st
     'eg',
   ],
   [
+    'a preheader is left out that has no size or height',
+    '<div style="font-size:0">a</div><div style="height:0; overflow:hidden">b</div><div style="overflow:hidden;max-width:0">c</div>' +
+      '<div style="OPACITY:0;mso-hide:all">d</div><span style="font:0/0 a">e</span><p style="visibility:collapse">f</p><p>g',
+    'g',
+  ],
+  [
+    'a preheader is left out whose style has later or important values',
+    '<div style="display:block;display:none">a</div><div style="Display:NONE!Important;display:block">b</div><div style="display:none;display:block">c</div>',
+    'c',
+  ],
+  [
+    'a cell without a size, whose contents have one',
+    '<table><tr><td style="font-size:0px">a<div style="font-size:13px">b<b>c</b></div>d<i style="font-size:100%">e</i>' +
+      '<img alt="Harbour"></td><td>f</td></tr></table>g',
+    'bc\nHarbour\nf\n\ng',
+  ],
+  [
+    'what is small, low or of no interest to screen readers is shown',
+    '<p style="line-height:0">a</p><p style="font-size:0.5em">b</p><p style="height:0">c</p><p aria-hidden="true">d</p><p style="font:700 12px/0 x">e</p>' +
+      '<p style="mso-hide:all">f</p>',
+    'a\n\nb\n\nc\n\nd\n\ne\n\nf',
+  ],
+  [
+    'old words and new ones are a blank apart, and letters of a word are not',
+    '<del>old</del><ins>new</ins>, <s>$9</s><ins>$5</ins>, boat<ins>s</ins>',
+    'old new, $9 $5, boats',
+  ],
+  [
+    'an address that leads nowhere from a mail is left out',
+    '<a href="/rel">Rel</a> <a href="a.html?b">page</a> <a href="//quay.example/a">host</a> <a href="www.quay.example/b">www</a> <a href="{{url}}">tag</a>',
+    'Rel page host (//quay.example/a) www (www.quay.example/b) tag ({{url}})',
+  ],
+  ['words of others are in quotation marks', 'She said <q>go <q>on</q>.</q></q>', 'She said "go \'on\'."'],
+  [
+    'line ends that the style keeps',
+    '<div style="white-space:pre-line">one\n  two  three\n\nfour<b style="white-space:normal">\nfive</b></div>six\nseven' +
+      '<p style="white-space: PRE-WRAP">x  y\n  z</p>end',
+    'one\ntwo three\n\nfour five\nsix seven\n\nx  y\n  z\n\nend',
+  ],
+  [
     'a hidden element that does not end',
     '<table><tr><td><span style="display:none">a</td><td>b</td></tr></table><ul><li style="display:none">c<li>d</ul>',
     'b\n\n- d',

@@ -150,7 +150,7 @@ export const ENCODED: readonly Encoded[] = [
       SMALL,
       `Content-Type: text/csv\r\nContent-Disposition: attachment; filename=a.csv\r\nContent-Description: ${'word '.repeat(300)}end\r\n\r\na,b`,
     ),
-    corrected: 'lines outside of its parts were broken',
+    corrected: 'the header of part 2 was folded',
     read: ({ attachments: [file] }) => [file?.filename, file?.content.toString()],
     found: ['a.csv', 'a,b'],
   },

@@ -8,6 +8,8 @@ export interface EventDetail {
   readonly code?: number
   readonly enhanced?: string
   readonly reply?: string
+  /** Code and reply were made by this service, not by the host. */
+  readonly own?: true
   /** bounced: the bounce class (delivery/bounce-rules.ts). processed: the class, if it is lower than the requested one. */
   readonly class?: string
   readonly indeterminate?: boolean

@@ -116,6 +116,7 @@ export type Decoder = Pick<TextDecoder, 'decode' | 'encoding'>
 export function decoderNamed(name: string): Decoder | undefined {
   const bare = name.replace(AROUND_NAME, '').toLowerCase()
   if (bare === 'hz-gb-2312') return HZ
+  if (bare === 'iso-2022-kr' || bare === 'csiso2022kr') return ISO_2022_KR
   // Its upper half is private characters, whose meaning only the sender knows.
   if (bare === '' || bare === 'x-user-defined') return undefined
   return decoderOf(ALIASES[bare] ?? bare)
@@ -153,6 +154,23 @@ function fromHz(octets: Buffer): string {
 /** Returns the text in UTF-8, one character per octet. */
 function utf8(text: string): string {
   return isAscii(text) ? text : Buffer.from(text).toString('latin1')
+}
+
+/** Korean in seven bits (RFC 1557), which the standard lacks on purpose: browsers could be misled by it. */
+const ISO_2022_KR: Decoder = {
+  encoding: 'iso-2022-kr',
+  decode: (octets) => fromIso2022Kr(Buffer.from(octets as Uint8Array)),
+}
+
+function fromIso2022Kr(octets: Buffer): string {
+  const pieces = octets.toString('latin1').replaceAll('\x1b$)C', '').split('\x0e')
+  const text = pieces.map((piece, at) => {
+    if (at === 0) return piece.replaceAll('\x0f', '')
+    const [shifted = '', ...rest] = piece.split('\x0f')
+    const korean = Buffer.from(shifted, 'latin1').map((octet) => (octet > 32 ? octet | 128 : octet))
+    return Buffer.from(korean).toString('latin1') + rest.join('')
+  })
+  return new TextDecoder('euc-kr').decode(Buffer.from(text.join(''), 'latin1'))
 }
 
 function decoderOf(name: string): TextDecoder | undefined {

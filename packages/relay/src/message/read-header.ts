@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import {
   edited,
   essenceOf,
@@ -5,6 +6,7 @@ import {
   LIMITS,
   onlyMailbox,
   parseAddress,
+  parseDomain,
   readable,
   ServiceError,
   type Stoppable,
@@ -134,12 +136,24 @@ function senderOf(fields: readonly Field[]): Submission['from'] {
   if (value === undefined) return undefined
   const plain = PLAIN_FROM.exec(value)
   const email = plain ? (plain[1] ?? plain[2]) : onlyMailbox(value)?.email
-  if (!email || !parseAddress(email)) {
-    throw new ServiceError('messageMalformed', {
-      values: { problem: 'the From field must contain exactly one address' },
-    })
-  }
+  const problem = email ? addressProblem(email) : 'must contain exactly one address'
+  if (!email || problem)
+    throw new ServiceError('messageMalformed', { values: { problem: `the From field ${problem}` } })
   return { email, name: '' }
+}
+
+/** Returns why an address is not valid, after `the From field`; undefined if it is. */
+function addressProblem(email: string): string | undefined {
+  if (parseAddress(email)) return undefined
+  const at = email.lastIndexOf('@')
+  const domain = email.slice(at + 1)
+  const because = (why: string): string => `has an address that is not valid: ${why}`
+  if (at === -1) return because('it has no domain')
+  if (domain === '') return because('its domain is empty')
+  if (domain.startsWith('[') || isIP(domain) !== 0) return because('its domain is an IP address')
+  if (domain.endsWith('.')) return because('its domain ends with a dot')
+  if (!parseDomain(domain)) return because('its domain is not a valid name')
+  return because('the part before the @ is not valid or too long')
 }
 
 function shownSubject(fields: readonly Field[]): string | undefined {

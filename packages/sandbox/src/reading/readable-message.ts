@@ -48,6 +48,10 @@ export function writtenHeaders(message: Buffer): { name: string; value: string }
 }
 
 const [TYPE, ENCODING, DISPOSITION] = ['content-type', 'content-transfer-encoding', 'content-disposition']
+const TEXT = { value: 'text/plain', parameters: new Map<string, string>() }
+const AS_TEXT = 'Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\n'
+/** Characters of the longest name of a field. */
+const MAX_NAME = 998
 /** The beginning of a parameter by RFC 2231, with its charset if it has one. */
 const EXTENDED = /\*(?:0\*)?[ \t]*=[ \t]*"?([^'";\s]{0,60})('?)/
 
@@ -63,6 +67,7 @@ class Walk {
   }
 
   part(start: number, end: number, depth: number): void {
+    if (depth > 0 && this.#isWithoutHeader(start, end)) return
     const head = ++this.#parts > MAX_PARTS ? undefined : this.#heads.read(this.#message, start, end)
     if (depth === 0) {
       this.#text = new HeaderText(charsetOf(head?.fields ?? []))
@@ -70,7 +75,9 @@ class Walk {
     }
     if (!head) return
     const type = parseField(head.fields, TYPE, 'text/plain')
-    const isRewritten = type && this.#body(head, type, end)
+    const hasNoParts = type?.value.startsWith('multipart/') && !parameterText(type.parameters, 'boundary')
+    const read = hasNoParts ? TEXT : type
+    const isRewritten = read && this.#body(head, read, end, hasNoParts)
     if (!isRewritten) for (const field of head.fields) this.#field(field)
     const boundary = type?.value.startsWith('multipart/') ? parameterText(type.parameters, 'boundary') : undefined
     if (!boundary || boundary.length > 200 || depth >= MAX_DEPTH) return
@@ -86,6 +93,15 @@ class Walk {
       const line = this.#message.indexOf('\r\n', after)
       this.#trim(line === -1 || line > end ? end : line)
     }
+  }
+
+  /** A part that begins with text instead of a field is text, without the empty line that should precede it. */
+  #isWithoutHeader(start: number, end: number): boolean {
+    const line = this.#message.toString('latin1', start, Math.min(end, start + MAX_NAME))
+    if (start >= end || /^(?:\r|[!-9;-~]+[ \t]*:)/.test(line)) return false
+    const text = decodeText(this.#message.subarray(start, end), '')
+    this.edits.push({ start, end, text: Buffer.concat([Buffer.from(AS_TEXT), base64Lines(Buffer.from(text))]) })
+    return true
   }
 
   /** Fields that describe the content are corrected with those of the other parts. */
@@ -129,7 +145,7 @@ class Walk {
   }
 
   /** Writes a text in UTF-8, if mailparser would read another one. */
-  #body(head: PartHead, type: NonNullable<ReturnType<typeof parseField>>, end: number): boolean {
+  #body(head: PartHead, type: NonNullable<ReturnType<typeof parseField>>, end: number, isForced = false): boolean {
     const { value: essence, parameters } = type
     const { fields, headEnd, bodyStart } = head
     const disposition = fields.find(({ name }) => name === DISPOSITION)?.value ?? 'inline'
@@ -137,7 +153,10 @@ class Walk {
     const octets = decoded(this.#message.subarray(bodyStart, end), fields)
     const charset = charsetOf(fields)
     const isGuessed = isPlain(charset) || !isKnown(charset)
-    if (isGuessed ? isPlainText(octets) : isRead(charset) && octets.toString('hex', 0, 3) !== 'efbbbf') return false
+    if (isForced) {
+      // Its type says nothing of the text.
+    } else if (isGuessed ? isPlainText(octets) : isRead(charset) && octets.toString('hex', 0, 3) !== 'efbbbf')
+      return false
     const flowed = ['format', 'delsp'].flatMap((name) => {
       const value = parameters.get(name)
       return value === undefined ? [] : [`; ${name}="${value.replace(/["\\]/g, '')}"`]

@@ -6,8 +6,9 @@ export interface ElementKind {
   readonly role?: ElementRole
 }
 
-/** `closed`: elements whose end counts, because lines within them differ. `skipped`: what is within is not shown. */
-export type ElementRole = ClosedRole | 'break' | 'rule' | 'image' | 'link' | 'paragraph' | 'skipped'
+/** `closed`: elements whose end counts, because lines within them differ. `skipped`: what is within is not shown. `edit`: removed or
+ * inserted words; `words`: those of somebody, in quotation marks. */
+export type ElementRole = ClosedRole | 'break' | 'rule' | 'image' | 'link' | 'paragraph' | 'skipped' | 'edit' | 'words'
 export type ClosedRole = 'list' | 'item' | 'quote' | 'pre' | 'table' | 'row' | 'cell'
 
 const CLOSED: ReadonlySet<string> = new Set<ClosedRole>(['list', 'item', 'quote', 'pre', 'table', 'row', 'cell'])
@@ -45,6 +46,8 @@ export const ELEMENTS: ReadonlyMap<string, ElementKind> = new Map([
   ...named('hr', { breaks: 2, role: 'rule' }),
   ...named('img', { breaks: 0, role: 'image' }),
   ...named('a', { breaks: 0, role: 'link' }),
+  ...named('del ins s strike', { breaks: 0, role: 'edit' }),
+  ...named('q', { breaks: 0, role: 'words' }),
   ...named(
     'audio canvas datalist iframe map noembed noframes object script select style template textarea title video',
     SKIPPED,
@@ -62,24 +65,3 @@ export const MAX_NAME = 10
 /** Attributes that disable tracking of a link: Postrider's own, and those of SendGrid and Postmark. */
 export const TRACKING_OFF: readonly string[] = ['data-postrider-track', 'clicktracking']
 export const TRACKING_OFF_WITHOUT_VALUE = 'data-pm-no-track'
-
-/** Styles of elements that mail programs do not show, such as a preheader. mso-hide is for Outlook alone, so what it hides is shown by others. */
-const MAY_HIDE = /display|visibility|opacity|max-height/i
-/** Longer styles hide nothing. */
-const MAX_STYLE = 2048
-
-/** Returns whether an element with this style is not shown. */
-export function isHiding(style: string): boolean {
-  if (style.length > MAX_STYLE || !MAY_HIDE.test(style)) return false
-  return style
-    .toLowerCase()
-    .split(';')
-    .some((declaration) => {
-      const colon = declaration.indexOf(':')
-      const name = declaration.slice(0, Math.max(0, colon)).trim()
-      const value = declaration.slice(colon + 1).trim()
-      if (name === 'display') return value.startsWith('none')
-      if (name === 'visibility') return value.startsWith('hidden')
-      return (name === 'opacity' || name === 'max-height') && Number.parseFloat(value) === 0
-    })
-}

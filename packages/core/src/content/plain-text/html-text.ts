@@ -5,16 +5,17 @@ import {
   ELEMENTS,
   type ElementKind,
   isClosed,
-  isHiding,
   MAX_NAME,
   TRACKING_OFF,
   TRACKING_OFF_WITHOUT_VALUE,
   VOID,
 } from './elements.ts'
-import { HiddenPart } from './hidden-part.ts'
 import { LinkText } from './link-text.ts'
+import { OpenElement } from './open-element.ts'
 import { shownUrl } from './shown-url.ts'
 import { Structure } from './structure.ts'
+import { NO_STYLE, type Style, styleOf } from './style.ts'
+import { StyledElements } from './styled-elements.ts'
 import { TextWriter } from './text-writer.ts'
 
 /** Plain text that was generated from HTML. */
@@ -46,6 +47,8 @@ const STEP = 4096
 /** Characters of text that are written at once, and those of the longest character reference (HTML 13.5). */
 const MAX_PIECE = 64 * 1024
 const MAX_REFERENCE = 34
+/** White space that differs from one blank. */
+const KEPT = /[\n\t]| {2}/
 const RULE = '-'.repeat(10)
 
 class TextReader implements TokenizerCallbacks {
@@ -54,7 +57,13 @@ class TextReader implements TokenizerCallbacks {
   readonly #untracked = new Set<string>()
   readonly #link = new LinkText(this.#writer)
   readonly #structure = new Structure(this.#writer, this.#link)
-  #hidden: HiddenPart | undefined
+  readonly #styled = new StyledElements()
+  #hidden: OpenElement | undefined
+  /** Offset after the last end of an edit. */
+  #editEnd = -1
+  /** Open quotations. */
+  #quotations = 0
+  #nameStart = 0
   #isPreBegun = false
   #name = ''
   #kind: ElementKind | undefined
@@ -64,6 +73,7 @@ class TextReader implements TokenizerCallbacks {
   #dataStart = 0
   #dataEnd = 0
   #isHidden = false
+  #style: Style = NO_STYLE
   #isUntracked = false
   /** The value of the attribute that matters for this element. */
   #value: string | undefined
@@ -106,7 +116,12 @@ class TextReader implements TokenizerCallbacks {
     this.#textStart = end
     const text = raw.includes('&') ? decodeHTML(raw) : raw
     // HTML 13.2.6.4.7: a line end directly after the start tag does not count.
-    if (this.#structure.isPreformatted) this.#writer.preformatted(this.#isPreBegun ? text.replace(/^\r?\n/, '') : text)
+    if (this.#styled.isTiny) {
+      if (!/\S/.test(text)) this.#writer.text(text)
+    } else if (this.#structure.isPreformatted)
+      this.#writer.preformatted(this.#isPreBegun ? text.replace(/^\r?\n/, '') : text)
+    else if (this.#styled.space === 'pre' && KEPT.test(text)) this.#writer.preformatted(text)
+    else if (this.#styled.space === 'pre-line') this.#writer.keepingLines(text)
     else this.#writer.text(text)
     this.#isPreBegun = false
   }
@@ -114,7 +129,9 @@ class TextReader implements TokenizerCallbacks {
   onopentagname(start: number, end: number): void {
     this.#name = this.#nameAt(start, end)
     this.#kind = ELEMENTS.get(this.#name)
+    this.#nameStart = start
     this.#isHidden = false
+    this.#style = NO_STYLE
     this.#isUntracked = false
     this.#value = undefined
   }
@@ -134,7 +151,7 @@ class TextReader implements TokenizerCallbacks {
   onattribend(): void {
     const name = this.#attribute
     if (name === '' || this.#dataEnd === -1) return
-    if (name === 'style') this.#isHidden ||= isHiding(this.#data())
+    if (name === 'style') this.#style = styleOf(this.#data())
     // Of duplicate attributes the first one counts (HTML 13.2.5.33).
     else if (name === 'href' || name === 'alt' || name === 'start') this.#value ??= this.#data()
     else if (TRACKING_OFF.includes(name)) this.#isUntracked ||= this.#data().trim().toLowerCase() === 'off'
@@ -151,9 +168,10 @@ class TextReader implements TokenizerCallbacks {
       this.#hidden = undefined
     }
     const kind = this.#kind
+    if (!isVoid) this.#styled.begin(this.#name, kind, this.#style)
     if (kind) this.#structure.endImplied(kind)
-    if (this.#isHidden || kind?.role === 'skipped') {
-      if (!isVoid) this.#hidden = new HiddenPart(this.#name)
+    if (this.#isHidden || this.#style.isHiding || kind?.role === 'skipped') {
+      if (!isVoid) this.#hidden = new OpenElement(this.#name)
       return
     }
     if (kind) this.#begin(kind)
@@ -171,9 +189,18 @@ class TextReader implements TokenizerCallbacks {
       const ended = this.#hidden.close(name, kind)
       if (ended === 'no') return
       this.#hidden = undefined
-      if (ended === 'own') return
+      if (ended === 'own') {
+        this.#styled.end(name, kind)
+        return
+      }
     }
+    if (kind?.role === 'words' && this.#quotations > 0) {
+      this.#quotations--
+      this.#quote()
+    }
+    this.#styled.end(name, kind)
     if (!kind) return
+    if (kind.role === 'edit') this.#editEnd = end + '>'.length
     if (kind.role === 'link') this.#link.end()
     if (isClosed(kind)) this.#structure.close(name, kind.role)
     if (kind.role !== 'skipped') this.#writer.break(this.#structure.breaksOf(kind))
@@ -192,6 +219,17 @@ class TextReader implements TokenizerCallbacks {
     } else if (kind.role === 'image') {
       if (this.#value) writer.text(` ${this.#value} `)
     } else if (kind.role === 'link') this.#beginLink()
+    // The old word and the new one.
+    else if (kind.role === 'edit' && this.#nameStart - '<'.length === this.#editEnd) writer.text(' ')
+    else if (kind.role === 'words') {
+      this.#quote()
+      this.#quotations++
+    }
+  }
+
+  /** Writes the mark of a quotation, or of one within another. */
+  #quote(): void {
+    if (!this.#styled.isTiny) this.#writer.text(this.#quotations % 2 === 0 ? '"' : "'")
   }
 
   #beginLink(): void {

@@ -18,6 +18,8 @@ export function shownUrl(href: string): string {
   if (scheme === 'mailto' || scheme === 'tel' || scheme === 'sms') {
     return decoded(url.slice(scheme.length + 1).split('?', 1)[0] ?? '')
   }
+  // A relative address leads nowhere from a mail. Without a scheme, only a host is usable.
+  if (scheme === undefined && !TAG.test(url) && !/^(?:\/\/|www\.)/i.test(url)) return ''
   return TAG.test(url) ? url : url.replaceAll(' ', '%20')
 }
 

@@ -80,6 +80,15 @@ export class TextWriter {
     this.#isBlankDue = endsBlank
   }
 
+  /** Writes text in which line ends count, and other white space collapses. */
+  keepingLines(raw: string): void {
+    for (const [at, line] of raw.replace(/\r\n?/g, '\n').split('\n').entries()) {
+      if (at > 0) this.endLine()
+      this.text(line)
+      if (this.isFull) return
+    }
+  }
+
   /** Writes preformatted text. */
   preformatted(text: string): void {
     for (const [at, line] of text.replace(/\r\n?/g, '\n').split('\n').entries()) {

@@ -204,6 +204,7 @@ function detailOf({ outcome, attempt, place }: Result): Record<string, unknown> 
     ...(reply.code ? { code: reply.code } : {}),
     ...(reply.enhanced ? { enhanced: reply.enhanced } : {}),
     reply: reply.text,
+    ...(reply.own ? { own: true } : {}),
     ...(outcome.kind === 'bounced' ? { class: classOf(outcome) } : {}),
     ...(outcome.kind === 'deferred' && outcome.indeterminate ? { indeterminate: true } : {}),
   }

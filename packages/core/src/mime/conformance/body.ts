@@ -75,6 +75,8 @@ class Walk {
   readonly #rules: BodyRules
   readonly #heads = new Heads()
   readonly #encoded: string[] = []
+  /** Parts whose header was folded or encoded. */
+  readonly #headers: string[] = []
   #parts = 0
 
   constructor(message: Buffer, rules: BodyRules) {
@@ -84,9 +86,11 @@ class Walk {
 
   /** The changes, in words. */
   get what(): string {
-    const [first, second] = this.#encoded
-    if (first === undefined) return 'lines outside of its parts were broken'
-    return second === undefined ? `${first} was encoded` : `${this.#encoded.length} parts were encoded`
+    const [parts, headers] = [this.#encoded, this.#headers]
+    if (parts.length > 0) return parts.length > 1 ? `${parts.length} parts were encoded` : `${parts[0]} was encoded`
+    const done = this.#rules.sevenBit ? 'written in ASCII' : 'folded'
+    if (headers.length > 1) return `the headers of ${headers.length} parts were ${done}`
+    return headers.length > 0 ? `the header of ${headers[0]} was ${done}` : 'lines outside of its parts were broken'
   }
 
   /** Returns why the part cannot be as it has to be; undefined if it can. */
@@ -106,6 +110,7 @@ class Walk {
     if (typeof fields === 'string') return `${fields} of ${name}`
     const part = { ...position, head, start, end, fields, type, parameters, name }
     if (fault && type === 'message/rfc822' && !position.isAttached && this.#attachedMessage(part)) return undefined
+    if (inHead !== undefined) this.#headers.push(name)
     if (!fault) return this.#replaceHead(part, fields)
     if (type.startsWith('multipart/')) return this.#multipart(part, fault)
     return REPORT.test(type) ? this.#report(part) : this.#leaf(part, fault)
@@ -155,7 +160,7 @@ class Walk {
     const encoding = head.fields.find(({ name }) => name === ENCODING)?.value ?? ''
     if (depth >= MAX_DEPTH || transferEncodingOf(meantEncoding(encoding)) !== 'identity') return false
     if (hasIntactSignature(this.#message.subarray(head.bodyStart, end))) return false
-    const [edits, encoded] = [this.edits.length, this.#encoded.length]
+    const [edits, encoded, headers] = [this.edits.length, this.#encoded.length, this.#headers.length]
     const inner = { depth: depth + 1, number, isSigned: false, inDigest: false, isMessage: true, isAttached: true }
     if (this.part(head.bodyStart, end, inner) === undefined) {
       const label = `Content-Transfer-Encoding: 7bit\r\n`
@@ -167,6 +172,7 @@ class Walk {
     }
     this.edits.length = edits
     this.#encoded.length = encoded
+    this.#headers.length = headers
     return false
   }
 

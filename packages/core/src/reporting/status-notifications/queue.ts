@@ -90,6 +90,8 @@ export interface NotifiedDelivery {
   readonly expiresAt: Date | null
   readonly type: 'sent' | 'deferred' | 'bounced' | 'expired' | 'dropped' | 'invalid'
   readonly detail: EventDetail | null
+  /** expired: the last reply of a host before; null if there was none. */
+  readonly lastReply: EventDetail | null
 }
 
 /** Returns it; undefined if it is no longer stored, or erased. */
@@ -99,7 +101,8 @@ export async function selectNotified(
 ): Promise<NotifiedDelivery | undefined> {
   const [row] = await sql<NotifiedDelivery[]>`
     select m.settings->'notifications' as wanted, m.accepted_at as "acceptedAt", m.subject, d.recipient,
-           d.original as "originalRecipient", d.expires_at as "expiresAt", e.type, e.detail
+           d.original as "originalRecipient", d.expires_at as "expiresAt", e.type, e.detail,
+           last.detail as "lastReply"
       from messages m
      cross join lateral (
        select recipient, personal->>'originalRecipient' as original, null::timestamptz as expires_at, reason from finished_deliveries
@@ -112,6 +115,11 @@ export async function selectNotified(
         where message_id = m.id and recipient_no = ${recipientNo} and occurred_at = ${eventAt}::text::timestamptz
           and type = any(${EVENTS[action]}::text[])
         order by id limit 1) e
+      left join lateral (
+        select detail from events
+         where message_id = m.id and recipient_no = ${recipientNo} and type = 'deferred' and detail ? 'code' and not detail ? 'own'
+           and occurred_at >= m.accepted_at and occurred_at < ${eventAt}::text::timestamptz
+         order by occurred_at desc limit 1) last on e.type = 'expired'
      where m.id = ${messageId}::uuid and m.settings ? 'notifications' and d.recipient not like 'forgotten-%'`
   return row
 }

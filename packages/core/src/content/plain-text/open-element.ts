@@ -1,7 +1,7 @@
 import type { ElementKind } from './elements.ts'
 
-/** An element that is not shown, while it is read. */
-export class HiddenPart {
+/** An element whose style applies to all that is in it, while it is read: its end tag may be missing. */
+export class OpenElement {
   readonly #name: string
   /** Number of open elements in it by name, with itself. */
   readonly #open = new Map<string, number>()
@@ -15,7 +15,7 @@ export class HiddenPart {
     this.#open.set(name, (this.#open.get(name) ?? 0) + 1)
   }
 
-  /** Returns whether the beginning of this element ends the hidden one, whose end tag may be left out. */
+  /** Returns whether the beginning of this element ends the open one, whose end tag may be left out. */
   isEndedBy(name: string, kind: ElementKind | undefined): boolean {
     if (this.#name === 'p') return kind !== undefined && kind.breaks > 0
     if (this.#name === 'li') return name === 'li' && !this.#has('ul') && !this.#has('ol')
@@ -24,7 +24,7 @@ export class HiddenPart {
     return this.#name === 'tr' && name === 'tr'
   }
 
-  /** Notes an end tag. Returns whether it ends the hidden element: it is its own, or that of an element around it. */
+  /** Notes an end tag. Returns whether it ends the open element: it is its own, or that of an element around it. */
   close(name: string, kind: ElementKind | undefined): 'own' | 'outer' | 'no' {
     const open = this.#open.get(name) ?? 0
     if (open > 0) this.#open.set(name, open - 1)

@@ -76,7 +76,11 @@ function completions(header: Buffer, fields: readonly Field[], domain: string): 
  * of machines do not, and the other half follows. A domain would make it an address that does not exist.
  */
 function isHalfAName(text: string, end: number): boolean {
-  const word = text.slice(Math.max(0, end - MAX_LOCAL_PART), end).split(/[\s,:;]/).at(-1) ?? ''
+  const word =
+    text
+      .slice(Math.max(0, end - MAX_LOCAL_PART), end)
+      .split(/[\s,:;]/)
+      .at(-1) ?? ''
   const [, next = ''] = text.slice(end, end + MAX_LENGTH).split(',', 2)
   return /^[A-Z]/.test(word) && /^\s*[^\s<"][^<"]*</.test(next)
 }

@@ -148,8 +148,8 @@ function addressProblem(email: string): string | undefined {
   const at = email.lastIndexOf('@')
   const domain = email.slice(at + 1)
   const because = (why: string): string => `has an address that is not valid: ${why}`
-  if (at === -1) return because('it has no domain')
-  if (domain === '') return because('its domain is empty')
+  if (at === -1) return because('the domain is absent')
+  if (domain === '') return because('the domain is empty')
   if (domain.startsWith('[') || isIP(domain) !== 0) return because('its domain is an IP address')
   if (domain.endsWith('.')) return because('its domain ends with a dot')
   if (!parseDomain(domain)) return because('its domain is not a valid name')

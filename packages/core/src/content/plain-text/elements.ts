@@ -7,7 +7,7 @@ export interface ElementKind {
 }
 
 /** `closed`: elements whose end counts, because lines within them differ. `skipped`: what is within is not shown. `edit`: removed or
- * inserted words; `words`: those of somebody, in quotation marks. */
+ * inserted words; `words`: quoted ones, in quotation marks. */
 export type ElementRole = ClosedRole | 'break' | 'rule' | 'image' | 'link' | 'paragraph' | 'skipped' | 'edit' | 'words'
 export type ClosedRole = 'list' | 'item' | 'quote' | 'pre' | 'table' | 'row' | 'cell'
 

@@ -48,7 +48,7 @@ const STEP = 4096
 const MAX_PIECE = 64 * 1024
 const MAX_REFERENCE = 34
 /** White space that differs from one blank. */
-const KEPT = /[\n\t]| {2}/
+const SPACING = /[\n\t]| {2}/
 const RULE = '-'.repeat(10)
 
 class TextReader implements TokenizerCallbacks {
@@ -120,7 +120,7 @@ class TextReader implements TokenizerCallbacks {
       if (!/\S/.test(text)) this.#writer.text(text)
     } else if (this.#structure.isPreformatted)
       this.#writer.preformatted(this.#isPreBegun ? text.replace(/^\r?\n/, '') : text)
-    else if (this.#styled.space === 'pre' && KEPT.test(text)) this.#writer.preformatted(text)
+    else if (this.#styled.space === 'pre' && SPACING.test(text)) this.#writer.preformatted(text)
     else if (this.#styled.space === 'pre-line') this.#writer.keepingLines(text)
     else this.#writer.text(text)
     this.#isPreBegun = false

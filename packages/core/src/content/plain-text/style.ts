@@ -1,4 +1,4 @@
-/** What the style of an element changes in its text. */
+/** The effects of the style of an element on its text. */
 export interface Style {
   /** Nothing in it is shown, such as a preheader. */
   readonly isHiding: boolean

@@ -1,8 +1,12 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { simpleParser } from 'mailparser'
 import t from 'tap'
+import { postrider } from '../cli/postrider.ts'
 import { HANG_UP, type SinkMessage, startSink } from '../helpers/sink.ts'
 import { notifiedBy, partsOf } from './notified.ts'
 import { startOutbox } from './outbox.ts'
+import { bounceReport } from './reports.ts'
 import { verdictOf } from './tracked.ts'
 
 /** Replies to RCPT by local part. */
@@ -56,6 +60,18 @@ for (const name of ['xxx', 'words', 'umlauts', 'subject', 'japanese']) {
     for (const line of text.split('\n')) t.ok(!line.trim().includes(' ') || line.length <= 76, line)
   })
 }
+
+t.test('of mail that bounces after it was accepted, it says so, with the codes of the report once', async (t) => {
+  const id = await submit(t, { recipients: ['<later@harbor.example> NOTIFY=FAILURE'] })
+  await outbox.inState(id, 'delivered')
+  const { from = '' } = sink.messages.find(({ to }) => to[0] === 'later@harbor.example') ?? {}
+  const file = join(t.testdir({}), 'report.eml')
+  writeFileSync(file, bounceReport(from, [{ recipient: 'later@harbor.example' }]))
+  t.match((await postrider(service.env, 'returns', 'take', file, '--json')).stdout, '"effect":"bounced"')
+  const arrived = await notification(id, 'failed')
+  t.match(arrived.data.toString(), /^Diagnostic-Code: smtp; 550 5\.1\.1 <later@harbor\.example>: User unknown\r$/m)
+  t.match((await simpleParser(arrived.data)).text, 'reported later that it could not be delivered')
+})
 
 t.test('words of this service are not a diagnosis of the server', async (t) => {
   const id = await submit(t, { mail: ' SMTPUTF8', recipients: ['<jürgen@harbor.example> NOTIFY=FAILURE'] })

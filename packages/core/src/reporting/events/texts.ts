@@ -41,7 +41,11 @@ export function replyText(reply: {
   readonly enhanced?: string | null
   readonly reply?: string | null
 }): string {
-  return [reply.code, reply.enhanced, reply.reply?.replace(/\s+/g, ' ').trim()].filter(Boolean).join(' ')
+  const { code, enhanced } = reply
+  const text = reply.reply?.replace(/\s+/g, ' ').trim() ?? ''
+  // The reply in a report begins with its codes.
+  if (code && text.startsWith(`${code} `)) return text
+  return [code, enhanced && text.startsWith(`${enhanced} `) ? '' : enhanced, text].filter(Boolean).join(' ')
 }
 
 /** Returns a server's reply as it was sent. */

@@ -3,10 +3,10 @@ import type { EventDetail } from '../../events/event-detail.ts'
 import { encodeText } from '../../mime/encode.ts'
 import { textField } from '../../mime/header.ts'
 import { messageIdText } from '../../submission/message-id.ts'
-import { dropText, replyText } from '../events/index.ts'
+import { replyText } from '../events/index.ts'
 import type { NotifiedAction, NotifiedDelivery } from './queue.ts'
 import { returnedMessage } from './returned-message.ts'
-import { isReply, oneLine, type ReportedDelivery, statusFields } from './status-fields.ts'
+import { isReply, oneLine, ownReason, type ReportedDelivery, statusFields } from './status-fields.ts'
 
 export interface ComposedNotification extends ReportedDelivery {
   readonly from: string
@@ -66,7 +66,9 @@ function textOf({ due: { action, occurredAt, messageId }, delivery, host }: Comp
   ]
   const sentences: Record<NotifiedAction, string[]> = {
     failed: [
-      `${host} could not deliver your message to:`,
+      delivery.detail?.late
+        ? 'A server accepted your message to this address, and reported later that it could not be delivered:'
+        : `${host} could not deliver your message to:`,
       '',
       `  <${recipient}>`,
       ...reason,
@@ -93,8 +95,8 @@ function textOf({ due: { action, occurredAt, messageId }, delivery, host }: Comp
 }
 
 function reasonOf({ type, detail, lastReply }: NotifiedDelivery): string[] {
-  if (type === 'invalid') return ['The address is not valid.']
-  if (type === 'dropped') return [`${dropText(detail?.reason)}.`]
+  const own = ownReason(type, detail)
+  if (own !== undefined) return [own]
   if (type !== 'expired') return [said(detail)]
   return [
     `No attempt succeeded in time. The last one: ${said(detail)}`,

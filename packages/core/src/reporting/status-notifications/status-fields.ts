@@ -3,7 +3,7 @@ import { messageDate } from '../../composition/compose.ts'
 import type { EventDetail } from '../../events/event-detail.ts'
 import { broken } from '../../mime/conformance/transfer-encoding.ts'
 import { rawField } from '../../mime/header.ts'
-import { replyText } from '../events/index.ts'
+import { dropText, replyText } from '../events/index.ts'
 import type { DueNotification, NotifiedDelivery } from './queue.ts'
 
 export interface ReportedDelivery {
@@ -38,15 +38,24 @@ export function statusFields({ due: { action, occurredAt }, delivery, host }: Re
   return `${message.join('')}\r\n${own.join('')}`
 }
 
+/** Why a message was not offered to any server; undefined if it was. */
+export function ownReason(type: NotifiedDelivery['type'], detail: EventDetail | null): string | undefined {
+  if (type === 'invalid') return 'The address is not valid.'
+  return type === 'dropped' ? `${dropText(detail?.reason)}.` : undefined
+}
+
 /** Whether a host said it; otherwise the words are those of this service. */
 export function isReply(detail: EventDetail | null): detail is EventDetail {
   return detail?.code !== undefined && detail.own === undefined
 }
 
 /** RFC 3464 2.3.5, 2.3.6: both are about the reply of another server. */
-function diagnosis({ detail, lastReply }: NotifiedDelivery): string[] {
+function diagnosis({ type, detail, lastReply }: NotifiedDelivery): string[] {
   const reply = isReply(detail) ? detail : lastReply
-  if (!reply) return detail?.reply ? [field('Diagnostic-Code', `x-postrider; ${oneLine(detail.reply)}`)] : []
+  if (!reply) {
+    const own = ownReason(type, detail) ?? detail?.reply
+    return own ? [field('Diagnostic-Code', `x-postrider; ${oneLine(own)}`)] : []
+  }
   return [
     ...(reply.host ? [field('Remote-MTA', `dns; ${mtaName(reply.host)}`)] : []),
     field('Diagnostic-Code', `smtp; ${oneLine(replyText(reply))}`),

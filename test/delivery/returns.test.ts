@@ -61,6 +61,10 @@ t.test(
       detail: { late: true, code: 550, enhanced: '5.1.1', class: 'bad-mailbox', reply: /User unknown/ },
     })
     t.strictSame(await reasonsOf(to), ['hardbounce'])
+    t.match(
+      (await service.core.messages.why({ messageId: id }))?.deliveries[0]?.text,
+      /^Delivered at .*It was reported as undeliverable at \d\d:\d\d UTC: 550 5\.1\.1 <lena@harbor\.example>: User unknown$/,
+    )
     t.match(await take(bounceReport(path)), { code: 0, effect: 'none', why: 'repeated' })
     t.equal((await outbox.story(id)).events.filter(({ type }) => type === 'bounced').length, 1)
   },

@@ -72,7 +72,9 @@ t.test('mail that a provider blocks until after its deadline is sent by a smart 
 
 t.test('mail without a session for half of its lifetime is sent by a smart host for its class', async (t) => {
   const relay = await makeSmartHost(t, 'late', 'deadline', { classes: [1], dailyCap: 2 })
-  const domain = internet.domain([{ name: 'nowhere.example' }])
+  const host = internet.newName()
+  internet.dns.zones[host] = { fails: 'servfail' }
+  const domain = internet.domain([{ name: host }])
   const send = (name: string, extra = {}) =>
     internet.send(`${name}@${domain}`, { settings: { deadline: 3600, ...extra } })
   const ids = [await send('a'), await send('b'), await send('c')]

@@ -3,7 +3,7 @@ import type { HoldReason } from '../../delivery/queue/account-holds.ts'
 import type { FlowRate } from '../../delivery/queue/flow-progress.ts'
 import type { AheadByNo } from '../../delivery/queue/line.ts'
 import type { Source } from '../../delivery/sources/egress.ts'
-import type { MessageRow, RecentAttempts } from './rows.ts'
+import type { LateBounce, MessageRow, RecentAttempts } from './rows.ts'
 
 /** The reasons for which deliveries wait, with their meanings. */
 export const WAITING_REASONS = {
@@ -52,6 +52,8 @@ export interface Explanation {
 
 export interface Facts {
   readonly message: MessageRow
+  /** By recipient number. */
+  readonly late: ReadonlyMap<number, LateBounce>
   /** The reply that caused a pause may be to another account's mail, so only the operator sees it. */
   readonly isOperator: boolean
   readonly ahead: AheadByNo

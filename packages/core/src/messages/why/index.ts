@@ -20,6 +20,7 @@ import {
   pausedBatchOf,
   readAttempts,
   readDeliveries,
+  readLateBounces,
   recentAttempts,
   type WhyAttempt,
   type WhyQuery,
@@ -148,8 +149,10 @@ async function createFinder(
   const aheadOfDue = due.length > 0 ? await aheadInFlow(sql, line(due)) : none
   const aheadOfParked = parked.length > 0 ? await aheadAtDestinations(sql, line(parked), destinations) : none
   const isQueued = due.length + parked.length + (waiting.get('claimed')?.length ?? 0) > 0
+  const delivered = rows.filter(({ state }) => state === 'delivered').map(({ recipientNo }) => recipientNo)
   return findReason({
     message,
+    late: await readLateBounces(sql, message, delivered),
     isOperator: accountId === undefined,
     ahead: new Map([...aheadOfDue, ...aheadOfParked]),
     workers: isQueued ? await livingWorkers(sql) : new Set(),

@@ -39,7 +39,12 @@ function reasonOf(facts: Facts, row: DeliveryRow, last: WhyAttempt | undefined):
   const since = waitedSince(message, row, last)
   switch (waitingOf(row, now)) {
     case 'finished':
-      return { ...NOTHING, waitingFor: null, text: texts.finished(row, last, now), since: row.finishedAt }
+      return {
+        ...NOTHING,
+        waitingFor: null,
+        text: texts.finished(row, last, { now, late: facts.late.get(row.recipientNo) }),
+        since: row.finishedAt,
+      }
     case 'aside':
       return { ...NOTHING, waitingFor: 'set-aside', text: texts.setAside(row.setAside), since }
     case 'on-hold':

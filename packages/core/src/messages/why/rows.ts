@@ -1,6 +1,7 @@
 import type { DeliveryClass } from '../../accounts/mail-class.ts'
 import type { DeliveryState } from '../../delivery/queue/states.ts'
 import type { TlsLevel, TlsOrigin } from '../../delivery/tls/levels.ts'
+import type { EventDetail } from '../../events/event-detail.ts'
 import type { AnySql } from '../../platform/database/database.ts'
 import { parseMessageId } from '../../submission/message-id.ts'
 
@@ -141,6 +142,28 @@ export async function readAttempts(
   const found = new Map<number, WhyAttempt[]>()
   for (const { recipientNo, ...attempt } of rows) found.set(recipientNo, [...(found.get(recipientNo) ?? []), attempt])
   return found
+}
+
+/** A report, after the delivery, that it failed. */
+export interface LateBounce {
+  readonly occurredAt: Date
+  readonly detail: Pick<EventDetail, 'code' | 'enhanced' | 'reply'>
+}
+
+/** Returns the first late bounce of each of these deliveries that has one, by recipient number. */
+export async function readLateBounces(
+  sql: AnySql,
+  { id, accountId }: MessageRow,
+  recipientNos: readonly number[],
+): Promise<Map<number, LateBounce>> {
+  if (recipientNos.length === 0) return new Map()
+  const rows = await sql<(LateBounce & { recipientNo: number })[]>`
+    select e.* from unnest(${[...recipientNos]}::int[]) as d(no) cross join lateral (
+      select recipient_no as "recipientNo", occurred_at as "occurredAt", detail from events
+       where account_id = ${accountId}::int and type = 'bounced' and message_id = ${id}::uuid and recipient_no = d.no
+         and not coalesce(detail ? 'machine', false)
+       order by occurred_at limit 1) e`
+  return new Map(rows.map(({ recipientNo, ...bounce }) => [recipientNo, bounce]))
 }
 
 /** Returns the paused batch that has the message; undefined if none has. One index probe per paused batch of the account, of at most 100. */

@@ -4,7 +4,8 @@ import type { HoldReason } from '../../delivery/queue/account-holds.ts'
 import type { Ahead } from '../../delivery/queue/line.ts'
 import { smartHostOf } from '../../delivery/sources/smart-hosts.ts'
 import { type TlsLevel, tlsOriginText } from '../../delivery/tls/levels.ts'
-import type { DeliveryRow, WhyAttempt } from './rows.ts'
+import { replyText } from '../../reporting/events/index.ts'
+import type { DeliveryRow, LateBounce, WhyAttempt } from './rows.ts'
 
 /** The sentences that explain to a sender what a delivery waits for. */
 
@@ -71,13 +72,17 @@ export function expiresBefore(expiresAt: Date | null, nextAt: Date | null, now: 
   return expiresAt && nextAt && expiresAt < nextAt ? ` It expires before that, at ${at(expiresAt, now)}.` : ''
 }
 
-export function finished({ state, reason, finishedAt }: DeliveryRow, last: WhyAttempt | undefined, now: Date): string {
+export function finished(
+  { state, reason, finishedAt }: DeliveryRow,
+  last: WhyAttempt | undefined,
+  { now, late }: { readonly now: Date; readonly late: LateBounce | undefined },
+): string {
   const when = finishedAt ? at(finishedAt, now) : 'an unknown time'
   const reply = last ? `: ${replyOf(last)}` : ''
   const demand = last ? demandOf(last) : ''
   switch (state) {
     case 'delivered':
-      return `Delivered at ${when}: ${last?.host ?? 'the server'} accepted it${reply}`
+      return `Delivered at ${when}: ${last?.host ?? 'the server'} accepted it${reply}${late ? `. ${lateText(late, now)}` : ''}`
     case 'bounced':
       return `Bounced at ${when}${last?.host ? `: ${last.host} rejected it permanently` : ''}${reply}`
     case 'expired':
@@ -85,6 +90,11 @@ export function finished({ state, reason, finishedAt }: DeliveryRow, last: WhyAt
     default:
       return `Dropped at ${when} without being sent${reason === null ? '' : `: ${reason}`}`
   }
+}
+
+function lateText({ occurredAt, detail }: LateBounce, now: Date): string {
+  const said = shortened(replyText(detail))
+  return `It was reported as undeliverable at ${at(occurredAt, now)}${said === '' ? '' : `: ${said}`}`
 }
 
 export function setAside(reason: string | null): string {

@@ -70,11 +70,16 @@ t.test('mail that a provider blocks until after its deadline is sent by a smart 
   await service.core.queue.resume({ place: 'harbour', accountId: null }, { rules: true })
 })
 
+/** A host whose addresses are not known for now. */
+function unknownHost(): { readonly name: string } {
+  const name = internet.newName()
+  internet.dns.zones[name] = { fails: 'servfail' }
+  return { name }
+}
+
 t.test('mail without a session for half of its lifetime is sent by a smart host for its class', async (t) => {
   const relay = await makeSmartHost(t, 'late', 'deadline', { classes: [1], dailyCap: 2 })
-  const host = internet.newName()
-  internet.dns.zones[host] = { fails: 'servfail' }
-  const domain = internet.domain([{ name: host }])
+  const domain = internet.domain([unknownHost()])
   const send = (name: string, extra = {}) =>
     internet.send(`${name}@${domain}`, { settings: { deadline: 3600, ...extra } })
   const ids = [await send('a'), await send('b'), await send('c')]
@@ -189,7 +194,7 @@ t.test('a smart host that is down takes turns with the usual route, which works 
 t.test('a smart host that is added again under its name has the new daily limit', async (t) => {
   const relay = await startSink(t)
   const added = { name: 'again', url: `smtp://127.0.0.1:${relay.port}`, usedFor: ['deadline'] }
-  const domain = internet.domain([{ name: 'nowhere.example' }])
+  const domain = internet.domain([unknownHost()])
   const sendOne = () => internet.send(`r@${domain}`, { settings: { deadline: 3600 } })
   await changeSmartHosts(() => sources.addSmartHost(added))
   t.teardown(() => sources.removeSmartHost('again'))

@@ -147,7 +147,7 @@ export async function readAttempts(
 /** A report, after the delivery, that it failed. */
 export interface LateBounce {
   readonly occurredAt: Date
-  readonly detail: Pick<EventDetail, 'code' | 'enhanced' | 'reply'>
+  readonly detail: Pick<EventDetail, 'reply'>
 }
 
 /** Returns the first late bounce of each of these deliveries that has one, by recipient number. */

@@ -4,7 +4,6 @@ import type { HoldReason } from '../../delivery/queue/account-holds.ts'
 import type { Ahead } from '../../delivery/queue/line.ts'
 import { smartHostOf } from '../../delivery/sources/smart-hosts.ts'
 import { type TlsLevel, tlsOriginText } from '../../delivery/tls/levels.ts'
-import { replyText } from '../../reporting/events/index.ts'
 import type { DeliveryRow, LateBounce, WhyAttempt } from './rows.ts'
 
 /** The sentences that explain to a sender what a delivery waits for. */
@@ -93,7 +92,8 @@ export function finished(
 }
 
 function lateText({ occurredAt, detail }: LateBounce, now: Date): string {
-  const said = shortened(replyText(detail))
+  // In a report the reply has its codes.
+  const said = shortened(detail.reply ?? '')
   return `It was reported as undeliverable at ${at(occurredAt, now)}${said === '' ? '' : `: ${said}`}`
 }
 

@@ -198,6 +198,19 @@ t.test('after a connection lost at end of data no other host is offered the mail
   t.equal(second.sessions, 0)
 })
 
+t.test('hosts whose addresses are not known for now are passed over, five in an attempt', async (t) => {
+  const host = await internet.host(t)
+  const unknown = Array.from({ length: 6 }, () => {
+    const name = internet.newName()
+    internet.dns.zones[name] = { fails: 'servfail' }
+    return { name }
+  })
+  const id = await internet.send(`a@${internet.domain([...unknown, host])}`)
+  t.match((await internet.attempted(id)).attempts, [{ outcome: 'deferred', enhanced: '4.4.3' }])
+  await internet.advance(80)
+  t.match(await internet.inState(id, 'delivered'), { attempts: [{}, { host: host.name }] })
+})
+
 t.test('mail that waits because its host refuses sessions quotes how', async (t) => {
   const host = await internet.host(t, { greeting: () => '554 5.7.1 not from your network' })
   const domain = internet.domain([host])

@@ -51,6 +51,7 @@ const MAX_BUILD_ATTEMPTS = 5
 
 /** The host at which the next attempt begins; undefined: at the best one again, since all were tried. */
 function nextHostOf({ nextHop, hostChoice, tried }: Attempt): string | undefined {
+  if (nextHop.hosts.length === 1) return undefined
   return inOrder(nextHop.hosts, hostChoice).find(({ name }) => !tried.has(name))?.name
 }
 
@@ -111,7 +112,8 @@ export function conclude(
     steps,
     milliseconds: elapsed(since),
   }
-  const deferred = { kind: 'deferred', indeterminate: false, ...continued(attempt), ...at } as const
+  // Nearly all are delivered, and need no order of the hosts.
+  const deferred = () => ({ kind: 'deferred', indeterminate: false, ...continued(attempt), ...at }) as const
   switch (end.kind) {
     case 'lease-lost':
       return undefined
@@ -124,16 +126,16 @@ export function conclude(
       ) {
         return { kind: 'dropped', reason: 'rendering', problem: end.error.message }
       }
-      return { ...deferred, stage: 'mail', reply: buildFailure(end.error) }
+      return { ...deferred(), stage: 'mail', reply: buildFailure(end.error) }
     case 'lost':
-      return { ...deferred, stage: end.stage, reply: lostReply(end.reason) }
+      return { ...deferred(), stage: end.stage, reply: lostReply(end.reason) }
     case 'indeterminate':
-      return { ...deferred, indeterminate: true, stage: 'dot', reply: lostReply(end.reason) }
+      return { ...deferred(), indeterminate: true, stage: 'dot', reply: lostReply(end.reason) }
     case 'reply': {
       const { stage, reply, parties } = end
       // It speaks of all hosts, so the next attempt begins with the best one.
-      if (isTemporary(end) && isAboutRate(reply, stage)) return { ...deferred, nextHost: undefined, stage, reply }
-      if (isTemporary(end)) return { ...deferred, stage, reply }
+      if (isTemporary(end) && isAboutRate(reply, stage)) return { ...deferred(), nextHost: undefined, stage, reply }
+      if (isTemporary(end)) return { ...deferred(), stage, reply }
       const kind = stage === 'dot' && isPositive(reply) ? 'delivered' : 'bounced'
       return kind === 'delivered' ? { kind, stage, reply, ...at } : { kind, stage, reply, parties, ...at }
     }

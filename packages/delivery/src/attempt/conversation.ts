@@ -123,8 +123,8 @@ export async function converse(options: ConversationOptions): Promise<Conversati
     if (!goesOn(end, attempt)) return conclude(end, opened, attempt)
     first = await leave(end, opened, attempt)
   }
-  const end = first ?? last
-  return end ? ended(end, attempt) : options.nextHops.withoutEndpoints(options.nextHop)
+  const end = first ?? last ?? (await options.nextHops.withoutEndpoints(options.nextHop))
+  return end.kind === 'deferred' ? ended(end, attempt) : end
 }
 
 /** Whether a kept session ended between two messages, with or without a 421. That says nothing about this message. */

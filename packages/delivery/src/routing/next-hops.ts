@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import type { Config, Outcome, Providers, RelayHost, Source, Tls } from '@postrider/core'
 import type { Endpoint } from '../common/endpoint.ts'
 import { type HostChoice, inOrder } from './host-order.ts'
-import { createMx, type MailHost, type Mx, type NextHop } from './mx.ts'
+import { createMx, type Mx, type NextHop } from './mx.ts'
 import { addressesOf } from './worker-sources.ts'
 
 /** The names of the hosts of an attempt. */
@@ -66,9 +66,7 @@ export function relayNextHops(relay: RelayHost, destination: string): NextHops {
     versions: async () => versionsOf(endpoint.host),
     withoutEndpoints: async () => NO_ENDPOINT,
     // The operating system resolves the configured name, which may be in a hosts file.
-    async *endpoints(_nextHop, { tried, refused }, source) {
-      if (refused.has(endpoint.host)) return
-      tried.add(endpoint.host)
+    async *endpoints(_nextHop, _choice, source) {
       yield* reachable({ ...endpoint, address: endpoint.host }, source)
     },
   }
@@ -89,11 +87,8 @@ function sandboxNextHops(sandbox: { readonly host: string; readonly port: number
       if (!provider) return nextHop
       return { kind: 'hosts', site: domain, destination: provider.name, hosts: [{ name: domain, preference: 0 }] }
     },
-    async *endpoints({ hosts }, { tried, refused }, source) {
-      const { name } = hosts[0] as MailHost
-      if (refused.has(name)) return
-      tried.add(name)
-      yield* reachable({ host: name, address: sandbox.host, port: sandbox.port }, source)
+    async *endpoints({ hosts }, _choice, source) {
+      for (const { name } of hosts) yield* reachable({ host: name, address: sandbox.host, port: sandbox.port }, source)
     },
   }
 }
@@ -145,7 +140,11 @@ function mxNextHops(config: Config, mx: Mx): NextHops {
         if (answered >= MAX_TRIED) return
         if (refused.has(name)) continue
         tried.add(name)
-        const addresses = await mx.addresses(name).catch(() => [])
+        const addresses = await mx.addresses(name).catch(() => {
+          // A DNS that does not answer takes as long as a dead address.
+          answered++
+          return []
+        })
         const endpoint = { host: name, port: config.mxPort, ...(dane ? { dane } : {}) }
         const endpoints = addresses.flatMap((address) => reachable({ ...endpoint, address }, source))
         const all = rotated(endpoints, perHost * (choice.attempt - 1))

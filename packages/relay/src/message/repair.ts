@@ -61,9 +61,11 @@ function completions(header: Buffer, fields: readonly Field[], domain: string): 
     const text = header.toString('latin1', field.start, field.end)
     const [name = ''] = text.split(/[\s:]/, 1)
     const begin = text.indexOf(':') + 1
-    const incomplete = readMailboxes(text.slice(begin)).incomplete.filter((one) => !isHalfAName(text, begin + one.at))
-    if (incomplete.length === 0 || incomplete.length > MAX_COMPLETED) return []
-    const edits = incomplete.map(({ at, local }) => {
+    const { incomplete } = readMailboxes(text.slice(begin))
+    if (incomplete.length > MAX_COMPLETED) return []
+    const whole = incomplete.filter((one) => !isHalfAName(text, begin + one.at))
+    if (whole.length === 0) return []
+    const edits = whole.map(({ at, local }) => {
       const start = field.start + begin + at
       return { start, end: start, text: `${local}@${domain}` }
     })

@@ -153,10 +153,8 @@ class Walk {
     const octets = decoded(this.#message.subarray(bodyStart, end), fields)
     const charset = charsetOf(fields)
     const isGuessed = isPlain(charset) || !isKnown(charset)
-    if (isForced) {
-      // Its type says nothing of the text.
-    } else if (isGuessed ? isPlainText(octets) : isRead(charset) && octets.toString('hex', 0, 3) !== 'efbbbf')
-      return false
+    const isReadable = isGuessed ? isPlainText(octets) : isRead(charset) && octets.toString('hex', 0, 3) !== 'efbbbf'
+    if (isReadable && !isForced) return false
     const flowed = ['format', 'delsp'].flatMap((name) => {
       const value = parameters.get(name)
       return value === undefined ? [] : [`; ${name}="${value.replace(/["\\]/g, '')}"`]

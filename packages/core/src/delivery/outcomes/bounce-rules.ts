@@ -65,7 +65,7 @@ export const BOUNCE_RULES: readonly BounceRule[] = [
   // A DNS that fails for now says nothing about the domain.
   {
     class: 'network',
-    text: /\b(host|name|domain) not found,? (please )?try again\b|\btry again later: (host|name|domain) not found\b|\btemporary (failure|error) in name resolution\b|\btemporary (dns|name server|lookup|resolver) (failure|error)\b|\bserv(er )?fail(ure)?\b/i,
+    text: /\b(host|name|domain) not found,? (please )?try again\b|\btemporary ((failure|error) in name resolution|dns (failure|error))\b|\bservfail\b/i,
   },
   {
     class: 'bad-domain',

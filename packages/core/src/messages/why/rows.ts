@@ -150,7 +150,7 @@ export interface LateBounce {
   readonly detail: Pick<EventDetail, 'reply'>
 }
 
-/** Returns the first late bounce of each of these deliveries that has one, by recipient number. */
+/** Returns the first late bounce of each of these deliveries that has one, by recipient number. The index `events_notable` has no machines. */
 export async function readLateBounces(
   sql: AnySql,
   { id, accountId }: MessageRow,

@@ -41,16 +41,18 @@ export function replyText(reply: {
   readonly enhanced?: string | null
   readonly reply?: string | null
 }): string {
-  const { code, enhanced } = reply
-  const text = reply.reply?.replace(/\s+/g, ' ').trim() ?? ''
-  // The reply in a report begins with its codes.
-  if (code && text.startsWith(`${code} `)) return text
-  return [code, enhanced && text.startsWith(`${enhanced} `) ? '' : enhanced, text].filter(Boolean).join(' ')
+  return replyLine({
+    ...(reply.code ? { code: reply.code } : {}),
+    ...(reply.enhanced ? { enhanced: reply.enhanced } : {}),
+    reply: reply.reply?.replace(/\s+/g, ' ').trim() ?? '',
+  }).trim()
 }
 
 /** Returns a server's reply as it was sent. */
 export function replyLine(detail: Pick<EventDetail, 'code' | 'enhanced' | 'reply'>): string {
   const { code, enhanced, reply = '' } = detail
+  // The reply in a report begins with its codes.
+  if (code !== undefined && reply.startsWith(`${code}`)) return reply
   const text = enhanced !== undefined && !reply.startsWith(enhanced) ? `${enhanced} ${reply}` : reply
-  return code === undefined || reply.startsWith(`${code}`) ? text : `${code} ${text}`
+  return code === undefined ? text : `${code} ${text}`
 }

@@ -117,7 +117,7 @@ function* correctedHeader(received: Buffer, domain: string | undefined): Stoppab
 
 /** Fields that are removed may be as their sender likes. */
 function keptOf(split: SplitMessage): SplitMessage {
-  return { ...split, fields: split.fields.filter((field) => !isRemoved(field)) }
+  return split.fields.some(isRemoved) ? { ...split, fields: split.fields.filter((field) => !isRemoved(field)) } : split
 }
 
 function checkHops(fields: readonly Field[]): void {

@@ -106,7 +106,7 @@ async function parseReceived(
     door: 'smtp',
     principal,
     clientAddress: trace.address,
-    ...defined({ notifications }),
+    ...(notifications ? { notifications } : {}),
     from: head.from,
     subject: head.subject,
     replyTo: undefined,

@@ -101,8 +101,10 @@ function strayLines({ text, stray }: WrittenHeader): HeaderCorrection | undefine
 /** RFC 5322 4.2: legal in old mail, but many readers end the header there. */
 function blankLines({ text }: WrittenHeader): HeaderCorrection | undefined {
   const edits: Edit[] = []
-  for (const { index, 0: line } of text.matchAll(/(?<=\n)[ \t]+\r\n/g)) {
-    if (edits.push({ start: index, end: index + line.length, text: '' }) > MAX_EDITS) return tooMany('blank lines')
+  // The line end before it, since the search for that one is fast.
+  for (const { index, 0: found } of text.matchAll(/\n[ \t]+(?=\r\n)/g)) {
+    const end = index + found.length + 2
+    if (edits.push({ start: index + 1, end, text: '' }) > MAX_EDITS) return tooMany('blank lines')
   }
   return edits.length === 0 ? undefined : { edits, corrected: 'blank lines of the header were removed' }
 }

@@ -386,6 +386,22 @@ create index delivery_queue_person on delivery_queue (hashtextextended(recipient
 create index delivery_queue_set_aside on delivery_queue (message_id, recipient_no) where set_aside is not null;
 create index delivery_queue_worker on delivery_queue (worker_id) where worker_id is not null;
 
+create unlogged table destination_offers (
+  place text not null,
+  minute timestamptz not null,
+  account_id integer not null,
+  domain_id integer not null,
+  offered integer not null,
+  service integer not null,
+  message integer not null,
+  authentication integer not null,
+  recipients integer[] not null,
+  constraint destination_offers_pkey primary key (place, minute, account_id, domain_id)
+) with (
+  autovacuum_vacuum_scale_factor = 0,
+  autovacuum_vacuum_threshold = 2000
+);
+
 create table dkim_keys (
   id integer not null generated always as identity,
   domain_id integer not null,

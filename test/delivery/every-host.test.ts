@@ -1,5 +1,6 @@
 import t from 'tap'
 import { HANG_UP, type Sink, type SinkOptions } from '../helpers/sink.ts'
+import { until } from '../helpers/until.ts'
 import { type DeliveryDetails, startInternet, type stepsOf } from './outbox.ts'
 
 const internet = await startInternet(t)
@@ -211,16 +212,21 @@ t.test('hosts whose addresses are not known for now are passed over, five in an 
   t.match(await internet.inState(id, 'delivered'), { attempts: [{}, { host: host.name }] })
 })
 
-t.test('mail that waits because its host refuses sessions quotes how', async (t) => {
+t.test('mail whose host refuses sessions waits, and the pause quotes how', async (t) => {
   const host = await internet.host(t, { greeting: () => '554 5.7.1 not from your network' })
   const domain = internet.domain([host])
-  let last: DeliveryDetails | undefined
-  for (let mail = 1; mail <= 6; mail++)
-    last = await internet.inState(await internet.send(`r${mail}@${domain}`), 'deferred')
-  t.match(last?.attempts, [
-    {
-      reply: 'not attempted: the hosts refused the session within the last 30 seconds: 554 5.7.1 not from your network',
-    },
-  ])
+  for (let mail = 1; mail <= 5; mail++) await internet.inState(await internet.send(`r${mail}@${domain}`), 'deferred')
+  const id = await internet.send(`r6@${domain}`)
+  const pauses = await until('the pause', async () => {
+    const all = await internet.service.core.deliveries.limits.overrides()
+    return all.filter(({ place }) => place === host.name).slice(0, 1)[0]
+  })
+  t.match(pauses, { setting: 'pause', rule: 'refused', reason: 'sessions refused: 554 5.7.1 not from your network' })
+  await until(
+    'it to wait',
+    async () =>
+      (await internet.service.sql`select 1 from delivery_queue where place = ${host.name}`).length > 0 || undefined,
+  )
+  t.match(await internet.story(id), { deliveries: [{ state: 'queued', attempt: 0, attempts: [] }] })
   t.equal(host.sessions, 5)
 })

@@ -165,12 +165,24 @@ t.test('a host that allows fewer connections than we open gets its mail over tho
   t.ok(delivered >= 48, `${delivered} of 60 delivered at once`)
 })
 
-t.test('a host that refuses every session is left alone after some', async (t) => {
-  const host = await internet.host(t, { greeting: () => '554 5.7.1 not you' })
-  const domain = internet.domain([host])
-  await allInState(await sendMany(60, () => domain), 'deferred', 60)
-  t.ok(host.sessions < 20, `${host.sessions} sessions`)
-})
+t.test(
+  'a host that refuses every session is left alone after some; the others wait, and spend no attempt',
+  async (t) => {
+    const host = await internet.host(t, { greeting: () => '554 5.7.1 not you' })
+    const domain = internet.domain([host])
+    await sendMany(60, () => domain)
+    const waiting = () => internet.service.sql`
+    select attempt from delivery_queue where recipient_domain = ${domain} and place = ${host.name}`
+    await until('most to wait', async () => (await waiting()).length > 40 || undefined)
+    await until('all to be deferred or to wait', async () => {
+      const deferred = await internet.service.sql`
+      select 1 from delivery_queue where recipient_domain = ${domain} and state = 'deferred' and place is null`
+      return deferred.length + (await waiting()).length === 60 || undefined
+    })
+    t.ok((await waiting()).every(({ attempt }) => attempt === 0))
+    t.ok(host.sessions < 20, `${host.sessions} sessions`)
+  },
+)
 
 t.test('a site that refuses connections is asked by as many as may ask at once, and not by the rest', async (t) => {
   const dead = { name: internet.newName() }

@@ -56,10 +56,10 @@ t.test('of all workers one may try a delivery, every five minutes, and only duri
   const [due, short] = (await limits.overrides()).sort((a, b) => b.place.localeCompare(a.place))
   t.match([due, short], [{ stepDue: true }, { stepDue: false }])
   const tries = await Promise.all([1, 2, 3].map(() => limits.takeProbe(due?.place as string)))
-  t.equal(tries.filter(Boolean).length, 1)
-  t.equal(await limits.takeProbe(short?.place as string), false)
-  await limits.endPauses('yahoo')
-  await limits.endPauses('short')
+  t.strictSame(tries.flat(), [null])
+  t.strictSame(await limits.takeProbe(short?.place as string), [])
+  await limits.endPauses('yahoo', 1)
+  await limits.endPauses('short', 1)
   t.match(await limits.overrides(), [{ place: 'short' }], 'only what was tried can end early')
 })
 
@@ -85,7 +85,7 @@ t.test("an operator's pause is neither probed nor ended by a delivery", async (t
   await limits.set({ ...PAUSE, rule: 'operator', reason: 'maintenance' })
   await moveClock(service.sql, '6 minutes')
   t.match(await limits.overrides(), [{ stepDue: false }])
-  await limits.endPauses('yahoo')
+  await limits.endPauses('yahoo', 1)
   t.equal((await limits.overrides()).length, 1)
 })
 
@@ -106,4 +106,45 @@ t.test('an adaptive limit is raised by a quarter every five minutes, unless mail
   await moveClock(service.sql, '19 minutes')
   await limits.raise()
   t.equal(await value(), 157)
+})
+
+const offersOf = (accountId: number, domainId: number, offered: number, refused: number) => ({
+  ...{ accountId, domainId, offered, service: refused, message: 0, authentication: 0 },
+  recipients: Array.from({ length: Math.min(refused, 20) }, (_, at) => domainId * 100 + at),
+})
+
+t.test('the offers of all workers within ten minutes are judged together', async (t) => {
+  const { service, core } = await makeQueue(t)
+  const { limits } = core.deliveries
+  const other = openCore(t, service, 1).deliveries.limits
+  t.strictSame(await limits.judge('mx.one.example', [offersOf(1, 1, 12, 12)]), [], 'too few, of one domain')
+  t.strictSame(await limits.judge('mx.two.example', [offersOf(1, 2, 12, 12)]), [], 'elsewhere')
+  await moveClock(service.sql, '15 minutes')
+  t.strictSame(await other.judge('mx.one.example', [offersOf(2, 2, 12, 12)]), [], 'the first ones are too old')
+  t.strictSame(await limits.judge('mx.one.example', [offersOf(1, 1, 12, 8)]), [
+    { accountId: null, offered: 24, refused: 20, isBlocked: true, passes: false },
+  ])
+  await limits.forgetOffers('mx.one.example', null)
+  t.strictSame(await other.judge('mx.one.example', [offersOf(2, 2, 12, 12)]), [])
+})
+
+t.test('while most is refused for its sender, a delivery is tried after 5, 10, 20 and 30 minutes', async (t) => {
+  const { service, core } = await makeQueue(t)
+  const { limits } = core.deliveries
+  await limits.set({ ...PAUSE, rule: 'refused', accountId: 7, lasts: 4 * 3600 })
+  const tried: number[] = []
+  for (let minute = 1; minute <= 80; minute++) {
+    await moveClock(service.sql, `${minute} minutes 2 seconds`)
+    if ((await limits.takeProbe('yahoo')).length > 0) tried.push(minute)
+  }
+  const waited = tried.map((minute, at) => minute - (tried[at - 1] ?? 0))
+  // It is looked each minute, two seconds late.
+  t.strictSame(
+    waited.map((minutes) => Math.floor(minutes / 5) * 5),
+    [5, 10, 20, 30],
+  )
+  await limits.endPauses('yahoo', 8)
+  t.equal((await limits.overrides()).length, 1, 'of another account')
+  await limits.endPauses('yahoo', 7)
+  t.equal((await limits.overrides()).length, 0)
 })

@@ -6,7 +6,6 @@ import type { Log } from '../platform/process/log.ts'
 import type { Secrets } from '../platform/security/secrets.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
 import {
-  countWorkers,
   isWorkerAlive,
   type LostWorkers,
   listWorkers,
@@ -27,29 +26,11 @@ import {
   slotsSince,
   takeSlots,
 } from './limits/connection-slots.ts'
-import {
-  endPauses,
-  forgetOverrides,
-  LIMITS_CHANNEL,
-  type NewOverride,
-  type Override,
-  raiseRates,
-  readOverrides,
-  setOverride,
-  takeProbe,
-} from './limits/overrides.ts'
-import { forgetPastLimits } from './limits/past-limits.ts'
-import { countHits, forgetHits, type RuleHits } from './limits/rule-hits.ts'
+import { createLimits, type DeliveryLimits } from './limits/index.ts'
 import { type Result, recordOutcomes } from './outcomes/record.ts'
 import { failSetAside, listSetAside, noteAlone, releaseSetAside, type SetAside } from './outcomes/set-aside.ts'
-import {
-  type AccountHold,
-  type RecipientHold,
-  readAccountHolds,
-  readRecipientHolds,
-  recipientHash,
-} from './queue/account-holds.ts'
-import { addProgress, type FlowProgress, forgetProgress } from './queue/flow-progress.ts'
+import { recipientHash } from './queue/account-holds.ts'
+import { addProgress, type FlowProgress } from './queue/flow-progress.ts'
 import { type DueFlow, dueFlows } from './queue/flows.ts'
 import { type ParkedDelivery, type ParkedFlow, parkDeliveries, parkedFlows } from './queue/parking.ts'
 import { watchPlans } from './queue/plans.ts'
@@ -75,6 +56,8 @@ export type { LostLease } from './leases/standstill.ts'
 export type { Slot, SlotRequest } from './limits/connection-slots.ts'
 export { type DestinationLimits as PlaceLimits, effectiveLimits } from './limits/destination-limits.ts'
 export { partsOfDestination as partsOfPlace, sourcedDestination as sourcedPlace } from './limits/destination-names.ts'
+export type { Block } from './limits/judge-offers.ts'
+export type { Offers } from './limits/offers.ts'
 export {
   ADAPTIVE_RULE,
   type LimitSetting,
@@ -82,10 +65,12 @@ export {
   OPERATOR_RULE,
   type Override,
   overridesFor,
+  REFUSED_RULE,
 } from './limits/overrides.ts'
 export { BOUNCE_CLASSES, type BounceClass, bounceClass, HARD_CLASSES } from './outcomes/bounce-rules.ts'
 export type * from './outcomes/outcome.ts'
 export type { Result } from './outcomes/record.ts'
+export { type RefusalMeaning, refusalMeaning } from './outcomes/refusal-meaning.ts'
 export { isPerishable, lifetimeOf, retryAfterOf } from './outcomes/schedule.ts'
 export { listSetAside, type SetAside } from './outcomes/set-aside.ts'
 export type { BackOffRule, RuleEffect } from './providers/back-off-rule.ts'
@@ -128,23 +113,8 @@ export interface Deliveries {
   /** See parking.ts. */
   park(workerId: number, deliveries: readonly ParkedDelivery[]): Promise<void>
   parkedFlows(after?: ParkedFlow): Promise<ParkedFlow[]>
-  /** See overrides.ts and rule-hits.ts. */
-  readonly limits: {
-    overrides(first?: readonly string[]): Promise<Override[]>
-    /** See account-holds.ts. */
-    accountHolds(): Promise<AccountHold[]>
-    recipientHolds(): Promise<RecipientHold[]>
-    set(override: NewOverride): Promise<void>
-    raise(): Promise<void>
-    takeProbe(destination: string): Promise<boolean>
-    endPauses(destination: string): Promise<void>
-    countHits(hits: RuleHits): Promise<number>
-    /** Number of workers. */
-    workers(): Promise<number>
-    /** Calls back when the overrides have changed, or may have. */
-    listen(onChanged: () => void): Promise<{ close(): Promise<void> }>
-    forgetOld(): Promise<number>
-  }
+  /** See limits/index.ts. */
+  readonly limits: DeliveryLimits
   /** See flow-progress.ts. */
   addProgress(progress: readonly FlowProgress[]): Promise<void>
   /** See connection-slots.ts. */
@@ -216,26 +186,7 @@ export function createDeliveries({ sql, log, config, secrets, clock, forgotten }
       if (deliveries.some(({ waitingFor }) => waitingFor === 'source')) await wake(sql, '').catch(() => {})
     },
     parkedFlows: (after) => watched(() => parkedFlows(sql, after)),
-    limits: {
-      overrides: (first) => readOverrides(sql, first),
-      accountHolds: () => readAccountHolds(sql),
-      recipientHolds: () => readRecipientHolds(sql),
-      set: (override) => setOverride(sql, override),
-      raise: () => raiseRates(sql),
-      takeProbe: (destination) => takeProbe(sql, destination),
-      endPauses: (destination) => endPauses(sql, destination),
-      countHits: (hits) => countHits(sql, hits),
-      workers: () => countWorkers(sql),
-      async listen(onChanged) {
-        const listening = await sql.listen(LIMITS_CHANNEL, onChanged, onChanged)
-        return { close: listening.unlisten }
-      },
-      forgetOld: async () =>
-        (await forgetOverrides(sql)) +
-        (await forgetPastLimits(sql)) +
-        (await forgetHits(sql)) +
-        (await forgetProgress(sql)),
-    },
+    limits: createLimits(sql),
     addProgress: (progress) => addProgress(sql, progress),
     slots: {
       take: (workerId, requests) => takeSlots(sql, workerId, requests),

@@ -4,18 +4,19 @@ import {
   type BounceClass,
   bounceClass,
   type Core,
-  count,
-  isDatabaseTrouble,
   type Log,
   type NewOverride,
   type Outcome,
   type Provider,
   type Providers,
   type Reply,
+  refusalMeaning,
 } from '@postrider/core'
 import type { WorkerSources } from '../routing/worker-sources.ts'
+import { Blocks, type Sender } from './blocks.ts'
 import type { Destination } from './destination.ts'
 import type { Limits } from './limits.ts'
+import { beginningOf } from './site-health.ts'
 
 /** Tries of a minute from which a destination that refuses half of them is slowed, and how long. */
 const ADAPTIVE = { tries: 20, refusedShare: 0.5, seconds: 7200 } as const
@@ -32,13 +33,6 @@ export interface BackOffOptions {
   readonly providers: Providers
   readonly limits: Limits
   readonly sources: WorkerSources
-}
-
-/** The account and sending domain of a message. */
-interface Sender {
-  readonly accountId: number
-  readonly domainId: number
-  readonly recipient: string
 }
 
 interface Hits {
@@ -58,9 +52,11 @@ export class BackOff {
   /** Not yet counted in the database. */
   readonly #hits = new Map<string, Hits>()
   readonly #counting = new Set<string>()
+  readonly #blocks: Blocks
 
   constructor(options: BackOffOptions) {
     this.#options = options
+    this.#blocks = new Blocks(options)
   }
 
   /**
@@ -69,26 +65,37 @@ export class BackOff {
    */
   heard(destination: Destination, sender: Sender, outcome: Outcome, isProbe: boolean): void {
     const reply = serverReply(outcome)
-    if (reply) this.heardReply(destination, sender, reply, isProbe)
+    // A refused session is not an end of what the pause is for.
+    if (reply) this.heardReply(destination, sender, reply, isProbe && wasOffered(outcome))
+  }
+
+  /** See {@link Blocks.refusesSessions}. */
+  refusesSessions(destination: Destination, site: string): Promise<boolean> {
+    return this.#blocks.refusesSessions(destination, site)
   }
 
   /** The same for a reply that is not the outcome of an attempt. */
   heardReply(destination: Destination, sender: Sender, heard: ServerReply, isProbe: boolean): void {
-    const { providers } = this.#options
+    const { core, limits, providers } = this.#options
     const provider = providers.named(destination.base)
     if (provider && provider.mx.length > 0 && providers.ofHost(heard.host) !== provider) return
     const reply = heard.code >= 400 ? withoutRecipient(heard, sender) : heard
     const rule = reply.code >= 400 ? providers.ruleFor(provider, reply) : undefined
     const isSlowing = rule !== undefined && rule.effect.kind !== 'finding'
+    // A pause comes from its rule; the sandbox and a relay host are no destinations that could block this service.
+    const meaning = rule?.effect.kind === 'pause' || provider?.mx.length === 0 ? undefined : refusalMeaning(reply)
     if (rule?.effect.kind === 'finding') this.#find(destination, sender, reply)
     if (isSlowing) this.#hit(destination, rule, rule.scope === 'account' ? sender.accountId : null, reply.text)
-    else if (isProbe) void this.#try(() => this.#options.core.deliveries.limits.endPauses(destination.name))
+    else if (isProbe && !meaning)
+      void limits.try(() => core.deliveries.limits.endPauses(destination.name, sender.accountId))
+    if (meaning || reply.code < 300) this.#blocks.heard(destination, sender, reply, meaning)
     this.#adapt(destination, provider, reply, isSlowing)
   }
 
   #find(destination: Destination, { domainId }: Sender, { enhanced, code, text }: Reply): void {
+    const { core, limits } = this.#options
     const finding = { place: destination.base, code: enhanced || String(code), reply: text }
-    void this.#try(() => this.#options.core.domains.noteFinding(domainId, finding))
+    void limits.try(() => core.domains.noteFinding(domainId, finding))
   }
 
   #hit(destination: Destination, rule: BackOffRule, accountId: number | null, reply: string): void {
@@ -108,7 +115,7 @@ export class BackOff {
     for (let hits = this.#hits.get(key); hits; hits = this.#hits.get(key)) {
       this.#hits.delete(key)
       const { rule, accountId, count, reply } = hits
-      await this.#try(async () => {
+      await limits.try(async () => {
         const counted = {
           place: destination.name,
           rule: rule.id,
@@ -118,11 +125,9 @@ export class BackOff {
         }
         if ((await core.deliveries.limits.countHits(counted)) < rule.times) return
         const effect = await this.#effectOf(rule, destination)
-        await core.deliveries.limits.set({ ...effect, accountId, reason: reply })
-        this.#countSet(destination, effect.setting)
+        await limits.apply(destination, { ...effect, accountId, reason: reply })
         if (rule.effect.kind === 'pause' && accountId === null) sources.noteBlocked(destination.name)
         log.warn({ place: destination.name, rule: rule.id }, 'a provider asks for less mail; a back-off rule applies')
-        await limits.read()
       })
     }
     this.#counting.delete(key)
@@ -132,8 +137,8 @@ export class BackOff {
   async #effectOf(
     { id, effect, lasts }: BackOffRule,
     destination: Destination,
-  ): Promise<Omit<NewOverride, 'accountId' | 'reason'>> {
-    const base = { place: destination.name, rule: id, lasts, value: null, seconds: null }
+  ): Promise<Omit<NewOverride, 'place' | 'accountId' | 'reason'>> {
+    const base = { rule: id, lasts, value: null, seconds: null }
     switch (effect.kind) {
       case 'rate':
         return { ...base, setting: 'rate', value: effect.rate.messages, seconds: effect.rate.seconds }
@@ -158,25 +163,22 @@ export class BackOff {
     const isSlowed = limits.overridesOf(destination.name).some(({ rule }) => rule === ADAPTIVE_RULE)
     if (isSlowed) {
       const counted = { place: destination.name, rule: ADAPTIVE_RULE, accountId: 0, count: 1, within: 300 }
-      void this.#try(async () => void (await core.deliveries.limits.countHits(counted)))
+      void limits.try(async () => void (await core.deliveries.limits.countHits(counted)))
     }
     const { tries, refused: all } = destination.recent.counts
     if (tries < ADAPTIVE.tries || all < tries * ADAPTIVE.refusedShare || provider?.mx.length === 0) return
     const slowed = {
-      place: destination.name,
       accountId: null,
       setting: 'rate',
       rule: ADAPTIVE_RULE,
       lasts: ADAPTIVE.seconds,
     } as const
-    void this.#try(async () => {
+    void limits.try(async () => {
       const halving = this.#halfOf(destination)
       destination.recent.clear()
       const half = await halving
-      await core.deliveries.limits.set({ ...slowed, ...half, reason: reply.text })
-      this.#countSet(destination, slowed.setting)
+      await limits.apply(destination, { ...slowed, ...half, reason: reply.text })
       this.#options.log.warn({ place: destination.name, ...half }, 'most mail is refused for now; slowed down')
-      await limits.read()
     })
   }
 
@@ -189,18 +191,10 @@ export class BackOff {
     const perMinute = rate ? Math.min(tried, (rate.messages * 60) / rate.seconds) : tried
     return { value: Math.max(1, Math.floor(perMinute / 2)), seconds: 60 }
   }
+}
 
-  #countSet(destination: Destination, setting: NewOverride['setting']): void {
-    count('back_offs_total', { provider: this.#options.providers.named(destination.base)?.name ?? 'other', setting })
-  }
-
-  async #try(act: () => Promise<void>): Promise<void> {
-    try {
-      await act()
-    } catch (err) {
-      if (!isDatabaseTrouble(err)) this.#options.log.error({ err }, 'could not apply a back-off rule')
-    }
-  }
+function wasOffered(outcome: Outcome): boolean {
+  return outcome.kind !== 'deferred' || beginningOf(outcome) === 'session'
 }
 
 /** A reply of a remote server. */

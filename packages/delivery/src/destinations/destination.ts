@@ -7,12 +7,15 @@ import type { DestinationEvents, RoutedDelivery } from './destination-events.ts'
 import type { WorkerLimits } from './limits.ts'
 import { Progress } from './progress.ts'
 import { RateGate, type TakeFromRates } from './rate-gate.ts'
+import { RecentOffers } from './recent-offers.ts'
 import { RecentTries } from './recent-tries.ts'
 import { type Beginning, SiteHealth } from './site-health.ts'
 import type { Slots } from './slots.ts'
 
 /** Successful conversations after which a destination that rejected some is given one more connection. */
 const GROW_AFTER = 10
+/** Conversations at once while most messages are refused for their sender, and it is not yet known whether all are: each costs one. */
+const SUSPECT_CONVERSATIONS = 2
 /** Milliseconds after which a destination goes on although refusals could not be counted. */
 const HOLD_MS = 2000
 
@@ -38,13 +41,15 @@ export class Destination {
   readonly base: string
   readonly health = new SiteHealth()
   readonly recent = new RecentTries()
+  readonly offers = new RecentOffers()
   readonly #options: DestinationOptions
   readonly #waiting = new FairQueue<RoutedDelivery>()
   readonly #connections: DestinationConnections
   readonly #gate: RateGate
   #limits: WorkerLimits
-  /** Deliveries that may be tried during a pause. */
+  /** Deliveries that may be tried during a pause, and accounts of which one may be tried while their mail is paused. */
   #probes = 0
+  readonly #probedAccounts = new Set<number>()
   /** The site of the last delivery, and whether there are others: an idle session serves only its own site. */
   #site: string | undefined
   #isMixed = false
@@ -131,18 +136,24 @@ export class Destination {
 
   /** Why no delivery of this flow can be started now and for some time; undefined if one can. */
   closedFor({ accountId }: Flow): WaitingFor | undefined {
-    return this.#limits.pausedAccounts.has(accountId) ? 'pause' : this.#closedForAll
+    return this.#isPausedFor(accountId) ? 'pause' : this.#closedForAll
   }
 
-  /** How many deliveries can be started at once at most, apart from the limit of connections. */
-  get passes(): number {
+  #isPausedFor(accountId: number): boolean {
+    return this.#limits.pausedAccounts.has(accountId) && !this.#probedAccounts.has(accountId)
+  }
+
+  /** How many deliveries of a flow can be started at once at most, apart from the limit of connections. */
+  passesFor({ accountId }: Flow): number {
     if (this.#limits.isPaused) return this.#probes
+    if (this.#limits.pausedAccounts.has(accountId)) return this.#probedAccounts.has(accountId) ? 1 : 0
     return this.#gate.hasRate ? 1 : Number.POSITIVE_INFINITY
   }
 
-  /** Lets one delivery be tried although the destination is paused. */
-  probe(): void {
-    this.#probes = 1
+  /** Lets one delivery be tried although the destination is paused: for all mail, or for that of an account. */
+  probe(accountId: number | null): void {
+    if (accountId === null) this.#probes = 1
+    else this.#probedAccounts.add(accountId)
   }
 
   /** Starts nothing until {@link goOn} was called as often, or for two seconds. */
@@ -227,7 +238,7 @@ export class Destination {
     const { conversations } = this.#options
     let tooMany = false
     const mayStart = (flow: Flow): boolean => {
-      if (!this.#hasConnectionFor(flow)) return false
+      if (this.#isPausedFor(flow.accountId) || !this.#hasConnectionFor(flow)) return false
       const may = conversations.mayStart(flow)
       tooMany ||= !may
       return may
@@ -238,8 +249,9 @@ export class Destination {
       if (!this.#connections.hasFree) break
       const next = this.#waiting.shift(mayStart)
       if (!next) break
-      const isProbe = this.#limits.isPaused
-      if (isProbe) this.#probes--
+      const isProbe = this.#limits.isPaused || this.#limits.pausedAccounts.has(next.delivery.accountId)
+      if (this.#limits.isPaused) this.#probes--
+      this.#probedAccounts.delete(next.delivery.accountId)
       this.#gate.pass()
       void this.#converse(next, isProbe)
     }
@@ -252,7 +264,7 @@ export class Destination {
   }
 
   get #limit(): number {
-    return Math.min(this.#accepted, this.#limits.connections)
+    return Math.min(this.#accepted, this.#limits.connections, this.offers.isSuspect ? SUSPECT_CONVERSATIONS : Infinity)
   }
 
   #hasConnectionFor(flow: Flow): boolean {

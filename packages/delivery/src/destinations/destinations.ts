@@ -84,6 +84,11 @@ export class Destinations {
     this.#backOff.heard(...heard)
   }
 
+  /** See blocks.ts. */
+  refusesSessions(destination: Destination, site: string): Promise<boolean> {
+    return this.#backOff.refusesSessions(destination, site)
+  }
+
   /** See {@link BackOff.heardReply}. */
   heardReply(...heard: Parameters<BackOff['heardReply']>): void {
     this.#backOff.heardReply(...heard)
@@ -102,9 +107,10 @@ export class Destinations {
   async #probe({ place: name }: Override): Promise<void> {
     if (!this.#backlog.has(name)) return
     const { core, log, events } = this.#options
-    if (!(await core.deliveries.limits.takeProbe(name).catch(() => false))) return
+    const probes = await core.deliveries.limits.takeProbe(name).catch(() => [])
+    if (probes.length === 0) return
     log.info({ place: name }, 'one delivery is tried during the pause of this provider')
-    this.named(name).probe()
+    for (const accountId of probes) this.named(name).probe(accountId)
     events.capacityFreed()
   }
 
@@ -188,7 +194,7 @@ export class Destinations {
       if (sources.of(name) !== 'here') return MOVED_AT_ONCE
       const destination = this.named(name)
       if (destination.closedFor(flow) || destination.waitingOf(flow) > this.#mostOf(destination, flow) / 2) return 0
-      return Math.min(this.roomFor(flow, destination), destination.passes)
+      return Math.min(this.roomFor(flow, destination), destination.passesFor(flow))
     }
     const isWanted = (one: Backlogged): boolean => {
       const room = roomOf(one)

@@ -1,9 +1,11 @@
 import {
   type Core,
+  count,
   effectiveLimits,
   isDatabaseTrouble,
   type Log,
   measure,
+  type NewOverride,
   type Override,
   overridesFor,
   type PlaceLimits,
@@ -69,6 +71,29 @@ export class Limits {
 
   overridesOf(destination: string): readonly Override[] {
     return overridesFor(destination, this.#overrides)
+  }
+
+  /** Sets an override of a destination for all workers, which is in effect here when this resolves. */
+  async apply(
+    destination: { readonly name: string; readonly base: string },
+    override: Omit<NewOverride, 'place'>,
+  ): Promise<void> {
+    const { core, providers } = this.#options
+    await core.deliveries.limits.set({ ...override, place: destination.name })
+    count('back_offs_total', {
+      provider: providers.named(destination.base)?.name ?? 'other',
+      setting: override.setting,
+    })
+    await this.read()
+  }
+
+  /** Does something about limits; that it failed is logged, unless the database is in trouble, which is known. */
+  async try(act: () => Promise<void>): Promise<void> {
+    try {
+      await act()
+    } catch (err) {
+      if (!isDatabaseTrouble(err)) this.#options.log.error({ err }, 'could not apply a limit of a destination')
+    }
   }
 
   /** Reads the overrides: those that are there when it is called are in effect when it resolves. */

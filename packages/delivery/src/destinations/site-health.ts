@@ -1,4 +1,4 @@
-import type { Reply } from '@postrider/core'
+import type { Reply, Stage } from '@postrider/core'
 
 /** Milliseconds a site is not contacted after no session could be opened; its deliveries are deferred without an attempt. */
 const DOWN_MS = 30_000
@@ -12,6 +12,16 @@ const MAX_SITES = 1000
  * accepted the session.
  */
 export type Beginning = 'unreachable' | 'refused' | 'no-tls' | 'session'
+
+/** The stages before mail is offered. */
+const SESSION_STAGES: ReadonlySet<Stage> = new Set(['greeting', 'ehlo', 'starttls', 'tls', 'auth'])
+
+/** How far the last host of the site accepted the session. */
+export function beginningOf({ stage, reply }: { readonly stage: Stage; readonly reply: Reply }): Beginning {
+  if (stage === 'connect') return 'unreachable'
+  if (reply.own && (stage === 'starttls' || stage === 'tls')) return 'no-tls'
+  return SESSION_STAGES.has(stage) ? 'refused' : 'session'
+}
 
 interface Health {
   last: Beginning

@@ -21,13 +21,14 @@ import type { Destination } from '../destinations/destination.ts'
 import type { RoutedDelivery } from '../destinations/destination-events.ts'
 import { Destinations } from '../destinations/destinations.ts'
 import { InFlightDeliveries } from '../destinations/in-flight.ts'
+import { beginningOf } from '../destinations/site-health.ts'
 import type { NextHops } from '../routing/next-hops.ts'
 import { SmartHosts } from '../routing/smart-hosts.ts'
 import { WorkerSources } from '../routing/worker-sources.ts'
 import { HostMemory } from '../smtp/session.ts'
 import { GiveBack } from './give-back.ts'
 import { Outcomes } from './outcomes.ts'
-import { beginningOf, endedWaiting, isOfSite, isWithoutAddress, siteDown, TOO_LATE } from './own-outcomes.ts'
+import { endedWaiting, isOfSite, isWithoutAddress, siteDown, TOO_LATE } from './own-outcomes.ts'
 import type { Recorder } from './recorder.ts'
 import { Routes } from './routes.ts'
 
@@ -224,7 +225,10 @@ export class Dispatcher {
       // The route may have changed while the delivery waited; it then waits at another destination.
       const isSame = route.site === site && route.destination === destination.name && route.isHere
       if (!isSame) return await this.#route(inFlight)
-      if (destination.health.isDown(site)) return finish(siteDown(destination, site))
+      if (destination.health.isDown(site)) {
+        if (!(await this.#destinations.refusesSessions(destination, site))) return finish(siteDown(destination, site))
+        return await this.#park([inFlight], destination.name, 'pause')
+      }
       const sender = { accountId: delivery.accountId, domainId: message.domainId, recipient: delivery.recipient }
       const outcome = await deliver(inFlight, {
         core,

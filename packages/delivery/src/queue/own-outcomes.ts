@@ -9,25 +9,15 @@ import type {
   WaitingFor,
 } from '@postrider/core'
 import type { Destination } from '../destinations/destination.ts'
-import type { Beginning, SiteHealth } from '../destinations/site-health.ts'
+import { beginningOf, type SiteHealth } from '../destinations/site-health.ts'
 import { cutText, MAX_KEPT_BYTES } from '../smtp/reply-reader.ts'
 import { siteOfSessions } from '../tls/policy.ts'
-
-/** How far the last host of the site accepted the session. */
-export function beginningOf({ stage, reply }: { stage: Stage; reply: Reply }): Beginning {
-  if (stage === 'connect') return 'unreachable'
-  if (reply.own && (stage === 'starttls' || stage === 'tls')) return 'no-tls'
-  return SESSION_STAGES.has(stage) ? 'refused' : 'session'
-}
 
 /** Whether it says something about the site: of all its hosts, or of one that was offered mail. */
 export function isOfSite({ onlyHost }: ClaimedDelivery, outcome: Outcome): outcome is Exclude<Outcome, Dropped> {
   if (outcome.kind === 'dropped' || onlyHost !== null) return false
   return outcome.kind !== 'deferred' || outcome.nextHost === undefined || beginningOf(outcome) === 'session'
 }
-
-/** The stages before mail is offered. */
-const SESSION_STAGES: ReadonlySet<Stage> = new Set(['greeting', 'ehlo', 'starttls', 'tls', 'auth'])
 
 /** Whether no connection could be opened because the source address is not one of this host. */
 export function isWithoutAddress(outcome: Outcome | undefined): boolean {

@@ -17,7 +17,7 @@ export interface Override {
   /** The limit; of a rate, messages per `seconds`. Null for a pause. */
   readonly value: number | null
   readonly seconds: number | null
-  /** The id of the back-off rule, `adaptive` or `operator`. */
+  /** The id of the back-off rule, `adaptive`, `refused` or `operator`. */
   readonly rule: string
   /** The reply that caused it, or the operator's reason. */
   readonly reason: string
@@ -35,11 +35,14 @@ export interface NewOverride
   readonly lasts: number
 }
 
-/** The rule of limits that follow from how much is refused, and of those that the operator sets. */
+/** The rules of limits that follow from how much is refused for now and for the sender, and of those that the operator sets. */
 export const ADAPTIVE_RULE = 'adaptive'
+export const REFUSED_RULE = 'refused'
 export const OPERATOR_RULE = 'operator'
 /** Seconds between two deliveries that are tried during a pause, and between two raises of an adaptive limit. */
 const STEP_SECONDS = 300
+const STEP = `${STEP_SECONDS} seconds`
+const MAX_STEP = '30 minutes'
 /** Seconds from which a pause is probed. */
 const PROBED_FROM_SECONDS = 1800
 /**
@@ -102,7 +105,12 @@ export async function pausesOf(
 /** Sets an override, or prolongs it if the same rule has set it before. All workers learn of it at once. */
 export async function setOverride(sql: AnySql, override: NewOverride): Promise<void> {
   const { place, accountId, setting, value, seconds, rule, reason, lasts } = override
-  const isProbed = setting === 'pause' && rule !== OPERATOR_RULE && lasts >= PROBED_FROM_SECONDS && accountId === null
+  // With `scope: account`, a rule is about a limit of the account, which ends with its time.
+  const isProbed =
+    setting === 'pause' &&
+    rule !== OPERATOR_RULE &&
+    lasts >= PROBED_FROM_SECONDS &&
+    (accountId === null || rule === REFUSED_RULE)
   const isStepped = rule === ADAPTIVE_RULE || isProbed
   await sql`
     with ended as (
@@ -126,12 +134,19 @@ export async function setOverride(sql: AnySql, override: NewOverride): Promise<v
     select pg_notify(${LIMITS_CHANNEL}, '') from written`
 }
 
-/** Lets one worker try one delivery during the pauses of a destination. Returns whether this one may. */
-export async function takeProbe(sql: AnySql, destination: string): Promise<boolean> {
-  const rows = await sql`
-    update limit_overrides set step_at = service_now() + make_interval(secs => ${STEP_SECONDS})
-     where place = ${destination} and setting = 'pause' and step_at <= service_now() returning 1`
-  return rows.length > 0
+/**
+ * Lets one worker try one delivery during the pauses of a destination. Returns whose mail this one may try: of all accounts (null), or of these. Where
+ * most mail is refused for its sender, the next one is tried after 5 minutes, then after 10, 20 and 30: each may bounce.
+ */
+export async function takeProbe(sql: AnySql, destination: string): Promise<(number | null)[]> {
+  const rows = await sql<{ accountId: number | null }[]>`
+    update limit_overrides
+       set step_at = service_now() + case when rule = ${REFUSED_RULE}
+                                     then least(service_now() - since + ${STEP}::text::interval, ${MAX_STEP}::text::interval)
+                                     else ${STEP}::text::interval end
+     where place = ${destination} and setting = 'pause' and step_at <= service_now() and until > service_now()
+    returning account_id as "accountId"`
+  return rows.map(({ accountId }) => accountId)
 }
 
 /** Raises the adaptive limits whose time it is by a quarter, unless mail was refused since the last time; at most 1000 of them. */
@@ -147,12 +162,12 @@ export async function raiseRates(sql: AnySql): Promise<void> {
                    limit 1000 for update skip locked)`
 }
 
-/** Ends the pauses of a destination that rules have set: a delivery that was tried was accepted or bounced as usual. */
-export async function endPauses(sql: AnySql, destination: string): Promise<void> {
+/** Ends the pauses of a destination that rules have set, of all mail and of the account whose delivery was tried: it was accepted or bounced as usual. */
+export async function endPauses(sql: AnySql, destination: string, accountId: number): Promise<void> {
   await sql`
     with deleted as (
       delete from limit_overrides
-       where place = ${destination} and setting = 'pause' and step_at is not null
+       where place = ${destination} and setting = 'pause' and step_at is not null and (account_id is null or account_id = ${accountId})
       returning *
     ), kept as (
       ${keepPastLimits(sql, sql`deleted`)}

@@ -1,0 +1,69 @@
+import type { Sql } from '../../platform/database/database.ts'
+import { countWorkers } from '../leases/lease.ts'
+import { type AccountHold, type RecipientHold, readAccountHolds, readRecipientHolds } from '../queue/account-holds.ts'
+import { forgetProgress } from '../queue/flow-progress.ts'
+import { type Block, judgeOffers } from './judge-offers.ts'
+import { countOffers, forgetOffers, forgetOldOffers, type Offers } from './offers.ts'
+import {
+  endPauses,
+  forgetOverrides,
+  LIMITS_CHANNEL,
+  type NewOverride,
+  type Override,
+  raiseRates,
+  readOverrides,
+  setOverride,
+  takeProbe,
+} from './overrides.ts'
+import { forgetPastLimits } from './past-limits.ts'
+import { countHits, forgetHits, type RuleHits } from './rule-hits.ts'
+
+/** The limits of destinations that all workers share. */
+export interface DeliveryLimits {
+  /** See overrides.ts. */
+  overrides(first?: readonly string[]): Promise<Override[]>
+  set(override: NewOverride): Promise<void>
+  raise(): Promise<void>
+  takeProbe(destination: string): Promise<(number | null)[]>
+  endPauses(destination: string, accountId: number): Promise<void>
+  /** See account-holds.ts. */
+  accountHolds(): Promise<AccountHold[]>
+  recipientHolds(): Promise<RecipientHold[]>
+  /** See rule-hits.ts. */
+  countHits(hits: RuleHits): Promise<number>
+  /** Adds offers at a destination to those of all workers, and returns whose mail it refuses. See judge-offers.ts. */
+  judge(destination: string, offers: readonly Offers[]): Promise<readonly Block[]>
+  /** See offers.ts. */
+  forgetOffers(destination: string, accountId: number | null): Promise<void>
+  /** Number of workers. */
+  workers(): Promise<number>
+  /** Calls back when the overrides have changed, or may have. */
+  listen(onChanged: () => void): Promise<{ close(): Promise<void> }>
+  forgetOld(): Promise<number>
+}
+
+export function createLimits(sql: Sql): DeliveryLimits {
+  return {
+    overrides: (first) => readOverrides(sql, first),
+    set: (override) => setOverride(sql, override),
+    raise: () => raiseRates(sql),
+    takeProbe: (destination) => takeProbe(sql, destination),
+    endPauses: (destination, accountId) => endPauses(sql, destination, accountId),
+    accountHolds: () => readAccountHolds(sql),
+    recipientHolds: () => readRecipientHolds(sql),
+    countHits: (hits) => countHits(sql, hits),
+    judge: async (destination, offers) => judgeOffers(await countOffers(sql, destination, offers)),
+    forgetOffers: (destination, accountId) => forgetOffers(sql, destination, accountId),
+    workers: () => countWorkers(sql),
+    async listen(onChanged) {
+      const listening = await sql.listen(LIMITS_CHANNEL, onChanged, onChanged)
+      return { close: listening.unlisten }
+    },
+    async forgetOld() {
+      const forgets = [forgetOverrides, forgetPastLimits, forgetHits, forgetOldOffers, forgetProgress]
+      let forgotten = 0
+      for (const forget of forgets) forgotten += await forget(sql)
+      return forgotten
+    },
+  }
+}

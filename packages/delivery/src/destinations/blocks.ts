@@ -1,0 +1,146 @@
+import {
+  type Block,
+  type Core,
+  type Log,
+  REFUSED_RULE,
+  type RefusalMeaning,
+  type Reply,
+  refusalMeaning,
+} from '@postrider/core'
+import type { WorkerSources } from '../routing/worker-sources.ts'
+import { siteOfSessions } from '../tls/policy.ts'
+import type { Destination } from './destination.ts'
+import type { Limits } from './limits.ts'
+
+/** Seconds of a pause; each delivery that is tried in it and refused again prolongs it. */
+const PAUSE_SECONDS = 4 * 3600
+const SESSIONS_PAUSE_SECONDS = 1800
+
+export interface BlocksOptions {
+  readonly core: Core
+  readonly log: Log
+  readonly limits: Limits
+  readonly sources: WorkerSources
+}
+
+/** The account and sending domain of a message. */
+export interface Sender {
+  readonly accountId: number
+  readonly domainId: number
+  readonly recipient: string
+}
+
+/**
+ * Pauses destinations that refuse most mail for its sender, permanently or for now, whatever their words: each further message would bounce. While a
+ * refusal is counted, the destination stops in this worker.
+ */
+export class Blocks {
+  readonly #options: BlocksOptions
+  readonly #judging = new Set<Destination>()
+
+  constructor(options: BlocksOptions) {
+    this.#options = options
+  }
+
+  /** Learns from a reply to a message; `meaning`: whom it refuses, undefined if it accepts. */
+  heard(destination: Destination, sender: Sender, reply: Reply, meaning: RefusalMeaning | undefined): void {
+    const { limits } = this.#options
+    const pauses = limits
+      .overridesOf(destination.name)
+      .filter(({ accountId, setting }) => setting === 'pause' && (accountId ?? sender.accountId) === sender.accountId)
+    if (pauses.length === 0) {
+      destination.offers.add(sender, meaning)
+      if (meaning && destination.offers.isMost && !this.#judging.has(destination))
+        void limits.try(() => this.#judge(destination, sender, { reply, meaning }))
+    } else if (meaning) {
+      const own = pauses.filter(({ rule }) => rule === REFUSED_RULE)
+      void limits.try(async () => {
+        for (const { accountId, reason } of own) await limits.apply(destination, pauseOf(accountId, reason))
+      })
+    }
+  }
+
+  /**
+   * Pauses a destination whose hosts refuse sessions one after the other, for what they say of this service: no message was offered. Returns
+   * whether they do; what waits for them is to be parked, then.
+   */
+  async refusesSessions(destination: Destination, site: string): Promise<boolean> {
+    const { limits, log } = this.#options
+    const reply = destination.health.isDown(site) ? destination.health.refusal(site) : undefined
+    // For now, and without a word about us: it may be stopping.
+    if (!reply || (reply.code < 500 && !refusalMeaning(reply))) return false
+    // Of a provider with many sites, one may refuse what others take.
+    if (siteOfSessions(site) !== destination.base) return false
+    if (destination.limits.isPaused) return true
+    destination.hold()
+    await limits.try(async () => {
+      await limits.apply(destination, {
+        ...pauseOf(null, `sessions refused: ${textOf(reply)}`),
+        lasts: SESSIONS_PAUSE_SECONDS,
+      })
+      log.warn(
+        { place: destination.name, rule: REFUSED_RULE },
+        'the hosts refuse sessions; their mail waits now, and one delivery is tried from time to time',
+      )
+    })
+    destination.goOn()
+    return destination.limits.isPaused
+  }
+
+  /** Counts offers until none are left. The destination goes on when a pause that follows, if any, is known here. */
+  async #judge(
+    destination: Destination,
+    { domainId }: Sender,
+    { reply, meaning }: { readonly reply: Reply; readonly meaning: RefusalMeaning },
+  ): Promise<void> {
+    const { core } = this.#options
+    this.#judging.add(destination)
+    destination.hold()
+    try {
+      for (let offers = destination.offers.take(); offers.length > 0; offers = destination.offers.take()) {
+        const blocks = await core.deliveries.limits.judge(destination.name, offers)
+        for (const block of blocks) await this.#pause(destination, block, reply)
+        if (blocks.length === 0) continue
+        destination.offers.clear()
+        if (meaning !== 'authentication') continue
+        const { code, enhanced, text } = reply
+        await core.domains.noteFinding(domainId, {
+          place: destination.base,
+          code: enhanced || String(code),
+          reply: text,
+        })
+      }
+    } finally {
+      this.#judging.delete(destination)
+      destination.goOn()
+    }
+  }
+
+  async #pause(destination: Destination, { accountId, offered, refused }: Block, reply: Reply): Promise<void> {
+    const { core, log, limits, sources } = this.#options
+    const reason = `${refused} of ${offered} messages refused within 10 minutes: ${textOf(reply)}`
+    await limits.apply(destination, pauseOf(accountId, reason))
+    await core.deliveries.limits.forgetOffers(destination.name, accountId)
+    if (accountId === null) sources.noteBlocked(destination.name)
+    log.warn(
+      { place: destination.name, rule: REFUSED_RULE, accountId, offered, refused },
+      'most mail is refused for its sender; it waits now, and one delivery is tried from time to time. See: postrider queue show PLACE',
+    )
+  }
+}
+
+function pauseOf(accountId: number | null, reason: string) {
+  return {
+    accountId,
+    setting: 'pause',
+    value: null,
+    seconds: null,
+    rule: REFUSED_RULE,
+    lasts: PAUSE_SECONDS,
+    reason,
+  } as const
+}
+
+function textOf({ code, enhanced, text }: Reply): string {
+  return [code, enhanced, text].filter(Boolean).join(' ')
+}

@@ -24,7 +24,7 @@ for (const { source, replies } of OF_RECIPIENTS) {
   })
 }
 
-t.test('words of senders beside those of an unknown user do not save the mailbox', async (t) => {
+t.test('an unknown user stays one if the reply has words of a refused sender, too', async (t) => {
   for (const reply of [
     '550 5.1.1 <spam@harbor.example>: Recipient address rejected: User unknown',
     '550 5.1.1 User unknown; your IP is 192.0.2.1',
@@ -38,6 +38,9 @@ t.test('words of senders beside those of an unknown user do not save the mailbox
   t.equal(classOf('552 5.2.2 mailbox full; see https://harbor.example/policy violations'), 'mailbox-full')
   t.equal(classOf('450 4.1.1 <lena@harbor.example>: unverified address: host 192.0.2.1 refused to talk to me'), 'other')
   t.equal(classOf('452 4.3.1 Insufficient system storage'), 'system')
+  t.equal(classOf('552 Message rejected because it is too large'), 'too-large')
+  t.equal(classOf('550 Your host is not permitted to send: relaying denied'), 'relay')
+  t.equal(classOf('550 harbor.example: this server does not accept mail'), 'not-accepting')
 })
 
 t.test('words of the sender in other languages are not those of the recipient', async (t) => {

@@ -187,6 +187,32 @@ export const OF_FILTERS: readonly Sourced[] = [
   },
   {
     source:
+      'Still other words: sisimai Reason/Blocked.pm, Rejected.pm; PHP Bounce Handler 7.3; zone-mta bounces.txt (Hotmail)',
+    replies: [
+      ['policy', '550 server does not accept mail from ship.example'],
+      ['policy', '550 Your host is not allowed to send mail here'],
+      ['spam', "421 Your server's IP has been temporarily blocked"],
+      ['spam', '550 Please use the smtp server of your ISP'],
+      ['spam', '550 Rejecting open proxy 192.0.2.1'],
+      ['spam', '553 mail server at 192.0.2.1 is blocked'],
+      ['spam', "550 you're using a mass mailer"],
+      ['spam', '550 REJECT bulk.advertising'],
+      ['spam', '550 dial-up or dynamic-ip denied'],
+      ['policy', '550 Connection refused due to abuse'],
+      ['authentication', '554 Message does not pass DomainKeys'],
+      ['policy', '550 not allowed access from your location'],
+      ['policy', '554 denied'],
+      ['policy', '550 Mail Refused'],
+      ['policy', '451 your message has been temporarily blocked by our filter'],
+      ['policy', '554 5.0.0 email address is on SenderFilterConfig list'],
+      ['rate', "421 RP-001 (SNT004-MC11F3) Unfortunately, some messages from 192.0.2.1 weren't sent"],
+      ['spam', "550 OU-001 (SNT004-MC11F3) Unfortunately, messages from 192.0.2.1 weren't sent."],
+      ['spam', '550 SC-001 (SNT004-MC11F3) Mail rejected for policy reasons.'],
+      ['spam', '550 DY-001 (SNT004-MC11F3) Mail rejected for policy reasons.'],
+    ],
+  },
+  {
+    source:
       'German and Estonian: compuserve, at sitepackage.de; bytecamp.net/de/faq/email/zustellen.html; zone-mta bounces.txt',
     replies: [
       ['authentication', '554 Refused. Your reverse DNS entry contains your IP address and a country code.'],

@@ -132,6 +132,7 @@ export const OF_RECIPIENTS: readonly Sourced[] = [
       ['filtered', '550 5.7.1 Recipient doesn\u0027t want your mail'],
       ['filtered', '550 You have been blocked by the recipient'],
       ['filtered', '550 User refuses to receive this mail'],
+      ['filtered', '550 Mail is rejected by recipients'],
       ['filtered', '550 Message rejected due to user rules'],
       ['filtered', '550 5.7.1 Refused due to recipient preferences'],
       [

@@ -1,6 +1,6 @@
 import type { Parties, Stage } from './outcome.ts'
 import { CLOSED, FILTERED, FULL, UNKNOWN } from './wordings-of-recipients.ts'
-import { OF_SENDER, PLAINLY_OF_SENDER } from './wordings-of-senders.ts'
+import { OF_SENDER, PERHAPS_OF_SENDER, PLAINLY_OF_SENDER } from './wordings-of-senders.ts'
 
 /**
  * The reason why a server rejected mail, derived from its reply. The first matching rule wins. A new wording needs one line
@@ -68,7 +68,7 @@ export const BOUNCE_RULES: readonly BounceRule[] = [
   // Wordings of a domain or host, with codes of all kinds.
   {
     class: 'not-accepting',
-    text: /\b(host|domain|server) (does|do|will) not accept (any )?(e?-?mail|messages)\b|\baccepts no (e?-?mail|messages)\b|\bnull ?mx\b/i,
+    text: /\b(host|domain|server) (does|do|will) not accept (any )?(e?-?mail|messages)\b(?! from)|\baccepts no (e?-?mail|messages)\b|\bnull ?mx\b/i,
   },
   // A DNS that fails for now says nothing about the domain.
   {
@@ -146,7 +146,8 @@ export const BOUNCE_RULES: readonly BounceRule[] = [
   // Without a reason, after the rules for those that have one. At RCPT nothing but the address is known; later, or with a code, it
   // may be a filter's word.
   { class: 'bad-mailbox', enhanced: GENERAL, text: /\brecipient address rejected[.!]?$/i, stage: 'rcpt' },
-  { class: 'policy', text: /\b(recipient address rejected|access denied)\b/i },
+  { class: 'policy', text: /\brecipient address rejected\b/i },
+  ...PERHAPS_OF_SENDER,
   { class: 'expired', enhanced: /^[45]\.4\.7$/ },
   { class: 'expired', text: /\b(message|delivery time) (has )?expired\b|\btoo (long|old) in (the )?queue\b/i },
   { class: 'policy', enhanced: /^[45]\.7\./ },

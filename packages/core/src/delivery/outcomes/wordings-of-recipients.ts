@@ -1,4 +1,4 @@
-/** What servers say about a recipient, in other languages than English too. Where each was read is in test/delivery/wordings/. */
+/** Replies about a recipient, also in other languages than English. Where each wording was read is in test/delivery/wordings/. */
 
 export const FULL = [
   {
@@ -19,7 +19,7 @@ export const FULL = [
 export const FILTERED = [
   {
     class: 'filtered',
-    text: /\b(blocked|rejected) by (the recipient|this user)\b|\benvelope blocked - user\b|\buser.s reject list\b|\b(user rules|recipient preferences)\b/i,
+    text: /\b(blocked|rejected) by (the recipient|recipients|this user)\b|\benvelope blocked - user\b|\buser.s reject list\b|\b(user rules|recipient preferences)\b/i,
   },
   { class: 'filtered', text: /\brecipient (does ?n.t|(definitively )?does not) want\b|\buser refuses to receive\b/i },
 ] as const

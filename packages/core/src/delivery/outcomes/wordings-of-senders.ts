@@ -1,5 +1,5 @@
 /**
- * How servers refuse the sender: its host, volume, content, reputation or authentication. Few say so with their code. Where each wording
+ * Replies that refuse the sender: its host, volume, content, reputation or authentication. Few say so with their code. Where each wording
  * was read is in test/delivery/wordings/.
  */
 
@@ -31,10 +31,10 @@ export const OF_SENDER = [
     text: /\b(concurrent connections|excessive volume|threshold exceeded|try again slower|temporarily deferred)\b|\bmax(imum)? (e-?mails|messages?) per\b/i,
   },
   { class: 'rate', text: /\byour mail from \S{1,64} was deferred\b/i },
-  // Not every failed look-up: that of the recipient's domain fails too.
+  // Only those of the sender: a lookup of the recipient's domain fails too.
   {
     class: 'authentication',
-    text: /\bip name look-?up fail|\bdns check failure\b|\bfailure in dns\b|\bunresolvable relay host\b|\bunverifyable sending\b/i,
+    text: /\bip name look-?up fail|\bdns check failure\b|\bfailure in dns\b|\bunresolvable relay host\b|\bunverifyable sending\b|\bdomainkeys\b/i,
   },
   // A network address that is refused or listed. Postfix says "refused to talk to me" of a server that it asked.
   {
@@ -53,6 +53,17 @@ export const OF_SENDER = [
     text: /\b(ip|ip-adresse|adresse ip|ip adres|adres ip|direcci.{1,2}n ip|endere.{1,2}o ip)( \S{2,60})? (wurde|ist|est|is|ha sido|foi|zosta.{1,2}) (gesperrt|blockiert|bloqu|geblokkeerd|zablokowan)/i,
   },
   { class: 'spam', text: /\bindirizzo ip( \S{2,60})? bloccato\b|\badresse ip source bloquee\b|\bmail rejete\b/i },
+  {
+    class: 'spam',
+    text: /\b(your|sending|client|remote) (server.s )?(ip( address)?|hosts?|servers?|mta|mail ?servers?|network|domain)( \S{1,60})? (is|was|has been|have been)( temporarily| currently| permanently)? (blocked|banned|refused|denied|rejected|blacklisted)\b/i,
+  },
+  {
+    class: 'spam',
+    text: /\b(phish\w{0,6}|mass ?mailer|bulk\.advertising|open proxy|dial-?up|dynamic-ip|residential address)\b|\bsmtp server of your (isp|provider)\b/i,
+  },
+  // Hotmail's, which are in use with its newer texts.
+  { class: 'spam', text: /\b(OU|SC|DY)-00\d\b/ },
+  { class: 'rate', text: /\bRP-00\d\b/ },
   { class: 'spam', text: /спам|ч[её]рн.{2,3} спис|垃圾邮件|迷惑メール|ブラックリスト|스팸/i },
   {
     class: 'spam',
@@ -82,7 +93,7 @@ export const OF_SENDER = [
   },
   {
     class: 'policy',
-    text: /\bsender address blocked\b|\bmessage not allowed\b|\bmail from \S{1,255} not allowed\b|\bnetwork not allowed\b|\bno access from mail server\b/i,
+    text: /\bsender address blocked\b|\bsenderfilterconfig\b|\bmessage not allowed\b|\bmail from \S{1,255} not allowed\b|\bnetwork not allowed\b|\bno access from mail server\b/i,
   },
   {
     class: 'policy',
@@ -92,4 +103,21 @@ export const OF_SENDER = [
     class: 'policy',
     text: /\b(absender\w{0,10}|exp.{1,2}diteur|remitente|remetente|mittente|nadawca|afzender) (abgelehnt|gesperrt|unbekannt|refus|inconnu|desco|rechazad|bloque|rifiutat|sconosciut|odrzucon|zablokowan|onbekend)/i,
   },
+] as const
+
+/** Last of the wordings: the recipient, the size or relaying may be the reason, and then an earlier rule says so. */
+export const PERHAPS_OF_SENDER = [
+  {
+    class: 'policy',
+    text: /\baccess denied\b|\bnot (allowed|permitted|authori[sz]ed) (access|to (send|connect|submit))\b/i,
+  },
+  {
+    class: 'policy',
+    text: /\b(host|mta|ip|ip address|sender) (is )?not (allowed|permitted|authori[sz]ed)\b|\bnot accept(ing)? (e-?)?mail from\b|\bmail from this (ip|host)\b/i,
+  },
+  {
+    class: 'policy',
+    text: /\b(message|mail|connection|transaction) (was |is |has been )?(rejected|refused|denied|blocked)( by| for| as| due to| because|:)/i,
+  },
+  { class: 'policy', text: /\b(mail|message) (refused|blocked|denied)\b|\btemporarily blocked\b|^denied\b/i },
 ] as const

@@ -68,3 +68,14 @@ t.test(
     t.equal(bounceClass('', 'not our customer', { stage: 'rcpt' }), 'bad-mailbox')
   },
 )
+
+t.test('before RCPT a mailbox or domain that is missing is that of the return path', async (t) => {
+  for (const stage of ['greeting', 'ehlo', 'mail'] as const) {
+    t.equal(bounceClass('5.1.1', 'User unknown', { stage }), 'policy', stage)
+    t.equal(bounceClass('5.1.2', 'no such domain', { stage }), 'policy', stage)
+    t.equal(bounceClass('', 'host does not accept mail', { stage }), 'not-accepting', stage)
+    t.equal(bounceClass('', 'your IP is blocked', { stage }), 'spam', stage)
+  }
+  t.equal(bounceClass('5.1.1', 'User unknown', { stage: 'rcpt' }), 'bad-mailbox')
+  t.equal(bounceClass('5.1.2', 'the domain does not exist', { stage: 'mx' }), 'bad-domain', 'the own answer of the DNS')
+})

@@ -181,6 +181,9 @@ const NO_SUCH_ADDRESS = /^5\.1\.(1|3|10)$/
 const NO_SUCH_ACCOUNT = /\bthis user does ?n.t have an? \S{1,255} account\b/i
 /** Something else about a mailbox that exists. */
 const OTHER_OF_MAILBOX = /^5\.2\.0$/
+/** Classes of an address that does not exist. */
+const ABSENT: ReadonlySet<BounceClass> = new Set(['bad-mailbox', 'bad-domain', 'moved'])
+const BEFORE_RCPT: ReadonlySet<Stage | undefined> = new Set<Stage>(['greeting', 'ehlo', 'mail'])
 const AFTER_DATA: ReadonlySet<Stage | undefined> = new Set<Stage>(['data', 'dot'])
 
 /**
@@ -195,7 +198,12 @@ export function bounceClass(enhanced: string, reply: string, { parties, stage }:
   if (ADDRESS_CLASSES.has(found) && quoted.sender && !quoted.recipient) return 'policy'
   const isFilters =
     OTHER_OF_MAILBOX.test(code) || (AFTER_DATA.has(stage) && !NO_SUCH_ADDRESS.test(code) && !NO_SUCH_ACCOUNT.test(text))
-  return found === 'bad-mailbox' && isFilters ? 'filtered' : found
+  return found === 'bad-mailbox' && isFilters ? 'filtered' : classAt(stage, found)
+}
+
+/** Returns what a class means at a stage: before RCPT a server does not know the recipient, and what it misses is the return path. */
+export function classAt(stage: Stage | undefined, found: BounceClass): BounceClass {
+  return ABSENT.has(found) && BEFORE_RCPT.has(stage) ? 'policy' : found
 }
 
 function quotedIn(text: string, { sender, recipient }: Parties): Record<keyof Parties, boolean> {

@@ -223,11 +223,9 @@ export const OF_OVERSEAS_PROVIDERS: readonly Sourced[] = [
     ],
   },
   {
-    source:
-      'Proximus: proximus.be/support id_sfaqs_mail_blacklist; planet.nl: adaptive_rules.lua; KPN: blacklist.kpnmail.nl/Help/17',
+    source: 'Proximus: proximus.be/support id_sfaqs_mail_blacklist',
     replies: [
       ['spam', '554 Access denied - Under investigation for spam abuse. Contact your email provider for more info'],
-      ['spam', '554 Your IP: 192.0.2.1 is blacklisted, please see http://blacklist.kpnmail.nl/Help/17'],
     ],
   },
 ]

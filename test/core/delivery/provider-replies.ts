@@ -122,6 +122,45 @@ export const PROVIDER_REPLIES: Readonly<Record<string, readonly [host: string, .
     '554 DT:SPM 126 mx5,abc,123 http://mail.163.com/help/help_spam_16.htm',
   ],
   'netvigator-messages-per-connection': ['mx.netvigator.com', '421 4.7.0 Too many messages for this session'],
+  'laposte-connections': [
+    'smtpz4.laposte.net',
+    '421 4.5.0 Trop de connexions, veuillez verifier votre configuration. Too many connections, slow down. LPN105_104',
+  ],
+  'laposte-refused': [
+    'smtpz4.laposte.net',
+    '450 4.7.1 Client host rejected: Service refuse. Veuillez essayer plus tard. service refused, please try later. LPN027_503',
+  ],
+  'sfr-blocked': [
+    'smtp-in.sfr.fr',
+    '450 4.7.1 Client host rejected: Service refused due to bad behavior. SFR_IN_101',
+    '550 5.7.1 <mx.ship.example[192.0.2.1]>: Client host rejected: Abus detecte GU_EIB_04',
+  ],
+  'free-blocked': [
+    'mx1.free.fr',
+    '421 Too many spams from your IP (192.0.2.1), please visit http://postmaster.free.fr/',
+    '451 too many errors from your ip (192.0.2.1), please visit http://postmaster.free.fr/',
+  ],
+  'free-connections': ['mx2.free.fr', '421 Server busy - too many connections from your IP'],
+  't-online-refused': [
+    'mx03.t-online.de',
+    '554 IP=192.0.2.1 - A problem occurred. (Ask your postmaster for help or to contact tosa@rx.t-online.de to clarify.) (BL)',
+    '554 IP=192.0.2.1 - None/bad reputation. Ask your postmaster for help or to contact tobr@rx.t-online.de for reset. (NOWL)',
+  ],
+  'libero-connections': ['smtp-in.libero.it', '421 #4.4.5 Too many connections to this listener.'],
+  'libero-listed': [
+    'smtp-in.virgilio.it',
+    '550 smtp-10.iol.local smtp-10.iol.local IP blacklisted by CSI. For remediation please use http://csi.cloudmark.com/reset-request/',
+  ],
+  'mailru-spam': [
+    'mxs.mail.ru',
+    '550 spam message rejected. Please visit http://help.mail.ru/notspam-support/id?c=7y4y or report details to abuse@corp.mail.ru.',
+    '550 spam message discarded. If you think that the system is mistaken, please report details to abuse@corp.mail.ru',
+  ],
+  'yandex-blocked': [
+    'mx.yandex.ru',
+    '554 Blocked by spam statistics - see http://feedback.yandex.ru/?from=mail-rejects&subject=192.0.2.1',
+  ],
+  'yandex-spam': ['mx.yandex.ru', '554 5.7.1 [1] Message rejected under suspicion of SPAM; https://ya.cc/1IrBc ##'],
   'sandbox-tss04': [
     'throttling.test',
     '421 4.7.0 [TSS04] Messages from this address are temporarily deferred due to unexpected volume',

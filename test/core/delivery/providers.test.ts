@@ -77,15 +77,18 @@ t.test('every rule of the built-in file is the one that counts for a reply of it
     for (const provider of [undefined, ...builtIn.all]) t.equal(builtIn.ruleFor(provider, replyOf(wire)), undefined)
 })
 
-t.test('every provider of the built-in file has a source, and relay and sandbox are always there', async (t) => {
-  const always = { mx: [], connections: 40, tlsRequired: false, rules: [] }
-  for (const { name, source } of builtIn.all)
-    if (name !== 'relay' && !name.startsWith('sandbox')) t.match(source, /KumoMTA.* of 2026-08-04/, name)
-  for (const providers of [builtIn, readProviders('rules: []', 'f')])
-    for (const name of ['relay', 'sandbox']) t.strictSame(providers.named(name), { name, ...always })
-  const changed = readProviders('providers:\n  - { name: relay, mx: [], connections: 5, rate: 14/s }', 'f')
-  t.match(changed.named('relay'), { connections: 5, rate: { messages: 14, seconds: 1 } })
-})
+t.test(
+  'every provider of the built-in file has a source with a date, and relay and sandbox are always there',
+  async (t) => {
+    const always = { mx: [], connections: 40, tlsRequired: false, rules: [] }
+    for (const { name, source } of builtIn.all)
+      if (name !== 'relay' && !name.startsWith('sandbox')) t.match(source, /\b20\d\d-\d\d-\d\d\b/, name)
+    for (const providers of [builtIn, readProviders('rules: []', 'f')])
+      for (const name of ['relay', 'sandbox']) t.strictSame(providers.named(name), { name, ...always })
+    const changed = readProviders('providers:\n  - { name: relay, mx: [], connections: 5, rate: 14/s }', 'f')
+    t.match(changed.named('relay'), { connections: 5, rate: { messages: 14, seconds: 1 } })
+  },
+)
 
 t.test('an entry has its limits, durations and effects', async (t) => {
   const providers = readProviders(

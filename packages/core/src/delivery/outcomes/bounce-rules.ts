@@ -1,4 +1,6 @@
 import type { Parties, Stage } from './outcome.ts'
+import { CLOSED, FILTERED, FULL, UNKNOWN } from './wordings-of-recipients.ts'
+import { OF_SENDER, PERHAPS_OF_SENDER, PLAINLY_OF_SENDER } from './wordings-of-senders.ts'
 
 /**
  * The reason why a server rejected mail, derived from its reply. The first matching rule wins. A new wording needs one line
@@ -41,7 +43,12 @@ export interface BounceRule {
   readonly text?: RegExp
   /** The rule does not apply to a reply that quotes only the recipient. */
   readonly unlessOfRecipient?: true
+  /** The only stage at which the reply means this. */
+  readonly stage?: Stage
 }
+
+/** Codes that say nothing more than the reply's own. */
+const GENERAL = /^$|^[45]\.[01]\.0$/
 
 /** Sender verification (Postfix, Exim callouts) precedes the recipient check: the address reported missing is our return path. */
 const ABOUT_SENDER = /\bsender (address )?(verif|rejected|refused|denied)|\bdomain of sender\b/i
@@ -50,6 +57,7 @@ const PERHAPS_ABOUT_SENDER =
   /\bverification failed for\b|\b(sender|return[- ]path|mail[- ]?from|envelope[- ]from)( address| domain| is| was| does| could| be| not){0,4} (rejected|refused|denied|verif|unverif|invalid|unknown|not found|not exist|exist|found)|\b(unknown|invalid|unverified|unroutable|non-?existent) (sender|return[- ]path|mail[- ]?from)\b(?!\/)/i
 
 export const BOUNCE_RULES: readonly BounceRule[] = [
+  ...PLAINLY_OF_SENDER,
   // Classified as bad-mailbox, these replies would suppress recipients whose mailboxes exist.
   { class: 'policy', text: ABOUT_SENDER },
   { class: 'policy', text: PERHAPS_ABOUT_SENDER, unlessOfRecipient: true },
@@ -60,7 +68,7 @@ export const BOUNCE_RULES: readonly BounceRule[] = [
   // Wordings of a domain or host, with codes of all kinds.
   {
     class: 'not-accepting',
-    text: /\b(host|domain|server) (does|do|will) not accept (any )?(e?-?mail|messages)\b|\baccepts no (e?-?mail|messages)\b|\bnull ?mx\b/i,
+    text: /\b(host|domain|server) (does|do|will) not accept (any )?(e?-?mail|messages)\b(?! from)|\baccepts no (e?-?mail|messages)\b|\bnull ?mx\b/i,
   },
   // A DNS that fails for now says nothing about the domain.
   {
@@ -77,6 +85,7 @@ export const BOUNCE_RULES: readonly BounceRule[] = [
     class: 'mailbox-full',
     text: /(mailbox|quota|inbox|storage).{0,40}(\bfull\b|exceed|over\s?(quota|limit))|over\s?quota|out of storage/i,
   },
+  ...FULL,
   // A program of the recipient's server reports a missing user of its own.
   {
     class: 'system',
@@ -92,6 +101,7 @@ export const BOUNCE_RULES: readonly BounceRule[] = [
     class: 'bad-mailbox',
     text: /\bno such (local user|person|e?-?mail)\b|\bunknown local[- ]part\b|\bnot an? (valid|known|existing) (user|recipient|mailbox|address)\b|\bno account by that name\b|\b(is|has|have) no account here\b|\bnot have an account\b|\bunroute?able address\b|\bbad destination (mailbox|e?-?mail) address\b|\b(account|mailbox) has been (deleted|removed)\b/i,
   },
+  ...UNKNOWN,
   { class: 'network', text: /\bname service error\b/i },
   { class: 'not-accepting', enhanced: /^5\.1\.10$/ },
   { class: 'bad-domain', enhanced: /^([45]\.1\.(2|10)|5\.4\.4)$/ },
@@ -102,11 +112,13 @@ export const BOUNCE_RULES: readonly BounceRule[] = [
   },
   { class: 'moved', enhanced: /^5\.1\.6$/ },
   { class: 'moved', text: /\b(has|have|was) moved\b|\bno longer (on|at|with|here)\b|\buser not local.{0,20}try\b/i },
+  ...CLOSED,
   { class: 'mailbox-inactive', enhanced: /^[45]\.(2\.1|7\.13)$/ },
   {
     class: 'mailbox-inactive',
     text: /(account|mailbox|user).{0,40}\b(disabled|inactive|suspended|locked|frozen)\b|(account|mailbox) is blocked/i,
   },
+  ...FILTERED,
   { class: 'authentication', enhanced: /^[45]\.7\.(20|21|22|23|24|25|26|27|29|30|509|515)$/ },
   {
     class: 'authentication',
@@ -117,6 +129,7 @@ export const BOUNCE_RULES: readonly BounceRule[] = [
     text: /\bspam|black\s?list|block\s?list|\brbl\b|spamhaus|barracuda|unsolicited|\bube\b|reputation|banned sending|blocked using|\bblocked - see\b|\bOFR[_ ]506\b/i,
   },
   { class: 'policy', text: /\b(virus|malware)\b|\bdenied by policy\b/i },
+  ...OF_SENDER,
   { class: 'bad-mailbox', enhanced: /^5\.1\.(1|3)$/ },
   // Microsoft 365: the recipient is not in the directory.
   { class: 'bad-mailbox', enhanced: /^5\.4\.1$/, text: /recipient address rejected/i },
@@ -130,8 +143,11 @@ export const BOUNCE_RULES: readonly BounceRule[] = [
     class: 'relay',
     text: /relay(ing)? (access )?(denied|not (allowed|permitted))|\bunable to relay\b|\bdo(es)? not relay\b/i,
   },
-  // Without a reason, after the rules for those that have one: it may be a filter's word.
+  // Without a reason, after the rules for those that have one. At RCPT nothing but the address is known; later, or with a code, it
+  // may be a filter's word.
+  { class: 'bad-mailbox', enhanced: GENERAL, text: /\brecipient address rejected[.!]?$/i, stage: 'rcpt' },
   { class: 'policy', text: /\brecipient address rejected\b/i },
+  ...PERHAPS_OF_SENDER,
   { class: 'expired', enhanced: /^[45]\.4\.7$/ },
   { class: 'expired', text: /\b(message|delivery time) (has )?expired\b|\btoo (long|old) in (the )?queue\b/i },
   { class: 'policy', enhanced: /^[45]\.7\./ },
@@ -155,8 +171,6 @@ const ADDRESS_CLASSES: ReadonlySet<BounceClass> = new Set([
   'mailbox-inactive',
   'mailbox-full',
 ])
-/** Codes that say nothing more than the reply's own. */
-const GENERAL = /^$|^[45]\.[01]\.0$/
 /** A code within the text: `(#5.1.1)` of qmail, or that of another server, which this one quotes. */
 const CODE_WITHIN = /(?:#|\b[45]\d\d[- ]['"]?)([45]\.[0-7]\.\d{1,3})\b/
 /** The words of a gateway before the reply that it quotes. */
@@ -167,6 +181,9 @@ const NO_SUCH_ADDRESS = /^5\.1\.(1|3|10)$/
 const NO_SUCH_ACCOUNT = /\bthis user does ?n.t have an? \S{1,255} account\b/i
 /** Something else about a mailbox that exists. */
 const OTHER_OF_MAILBOX = /^5\.2\.0$/
+/** Classes of an address that does not exist. */
+const ABSENT: ReadonlySet<BounceClass> = new Set(['bad-mailbox', 'bad-domain', 'moved'])
+const BEFORE_RCPT: ReadonlySet<Stage | undefined> = new Set<Stage>(['greeting', 'ehlo', 'mail'])
 const AFTER_DATA: ReadonlySet<Stage | undefined> = new Set<Stage>(['data', 'dot'])
 
 /**
@@ -177,11 +194,16 @@ export function bounceClass(enhanced: string, reply: string, { parties, stage }:
   const text = reply.replace(OF_GATEWAY, '')
   const quoted = parties ? quotedIn(text.toLowerCase(), parties) : { sender: false, recipient: false }
   const code = GENERAL.test(enhanced) ? (CODE_WITHIN.exec(text)?.[1] ?? enhanced) : enhanced
-  const found = byRules(code, text, quoted.recipient && !quoted.sender)
+  const found = byRules(code, text, { stage, ofRecipient: quoted.recipient && !quoted.sender })
   if (ADDRESS_CLASSES.has(found) && quoted.sender && !quoted.recipient) return 'policy'
   const isFilters =
     OTHER_OF_MAILBOX.test(code) || (AFTER_DATA.has(stage) && !NO_SUCH_ADDRESS.test(code) && !NO_SUCH_ACCOUNT.test(text))
-  return found === 'bad-mailbox' && isFilters ? 'filtered' : found
+  return found === 'bad-mailbox' && isFilters ? 'filtered' : classAt(stage, found)
+}
+
+/** Returns what a class means at a stage: before RCPT a server does not know the recipient, and what it misses is the return path. */
+export function classAt(stage: Stage | undefined, found: BounceClass): BounceClass {
+  return ABSENT.has(found) && BEFORE_RCPT.has(stage) ? 'policy' : found
 }
 
 function quotedIn(text: string, { sender, recipient }: Parties): Record<keyof Parties, boolean> {
@@ -191,9 +213,15 @@ function quotedIn(text: string, { sender, recipient }: Parties): Record<keyof Pa
   }
 }
 
-function byRules(enhanced: string, text: string, aboutRecipient: boolean): BounceClass {
+interface About {
+  readonly stage: Stage | undefined
+  readonly ofRecipient: boolean
+}
+
+function byRules(enhanced: string, text: string, { stage, ofRecipient }: About): BounceClass {
   for (const rule of BOUNCE_RULES) {
-    if (rule.unlessOfRecipient && aboutRecipient) continue
+    if (rule.unlessOfRecipient && ofRecipient) continue
+    if (rule.stage && rule.stage !== stage) continue
     if (rule.enhanced && !rule.enhanced.test(enhanced)) continue
     if (rule.text && !rule.text.test(text)) continue
     return rule.class

@@ -1,4 +1,10 @@
-import { type BounceClass, bounceClass, HARD_CLASSES, type Said } from '../../delivery/outcomes/bounce-rules.ts'
+import {
+  type BounceClass,
+  bounceClass,
+  classAt,
+  HARD_CLASSES,
+  type Said,
+} from '../../delivery/outcomes/bounce-rules.ts'
 import type { Stage } from '../../delivery/outcomes/outcome.ts'
 import type { Action, ReportedRecipient } from './return-reading.ts'
 import { type FoundReply, oneLine, replyIn } from './smtp-reply.ts'
@@ -13,8 +19,6 @@ export interface RecipientStatus {
   readonly stage: Stage | undefined
 }
 
-/** Before RCPT, a server does not know the recipient: a missing mailbox or domain is that of the return path. */
-const BEFORE_RCPT: ReadonlySet<Stage | undefined> = new Set<Stage>(['greeting', 'ehlo', 'mail'])
 /**
  * Words of servers about their own attempts, which are in their reports and not in replies: Exim, Domino, Exchange, Yahoo, OpenSMTPD,
  * qmail, DragonFly and Verizon.
@@ -49,9 +53,7 @@ export function verdictOf(recipientStatus: RecipientStatus, returnPath: string):
   const reply = replyIn(oneLine(recipientStatus.text))
   const status = finestOf(reply.enhanced, recipientStatus.status, reply.mentioned)
   const parties = { sender: returnPath, recipient: recipientStatus.recipient || '\0' }
-  const said = classOf(status, reply, { stage: recipientStatus.stage, parties })
-  const isAddress = said === 'bad-mailbox' || said === 'moved' || said === 'bad-domain'
-  const of: BounceClass = isAddress && BEFORE_RCPT.has(recipientStatus.stage) ? 'policy' : said
+  const of = classOf(status, reply, { stage: recipientStatus.stage, parties })
   const isPermanent =
     recipientStatus.action === 'failed' && !status.startsWith('4') && Math.floor(reply.code / 100) !== 4
   return {
@@ -68,7 +70,7 @@ export function verdictOf(recipientStatus: RecipientStatus, returnPath: string):
 function classOf(status: string, { code, text }: FoundReply, how: Said): BounceClass {
   const found = bounceClass(status, text, how)
   if (found !== 'other' || code !== 0) return found
-  return OWN_WORDS.find((words) => words.text.test(text))?.class ?? found
+  return classAt(how.stage, OWN_WORDS.find((words) => words.text.test(text))?.class ?? found)
 }
 
 /** The first code that names a detail. That of the reply is the server's own; the field may be a translation of the reply code. */

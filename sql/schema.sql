@@ -367,6 +367,7 @@ create table delivery_queue (
   held_next_at timestamptz,
   pool_id integer,
   next_host text,
+  unreached text,
   constraint delivery_queue_pkey primary key (message_id, recipient_no),
   constraint delivery_queue_kind_check check (kind = any (array['to'::text, 'cc'::text, 'bcc'::text])),
   constraint delivery_queue_state_check check (state = any (array['scheduled'::text, 'queued'::text, 'deferred'::text, 'sending'::text]))
@@ -384,6 +385,7 @@ create index delivery_queue_listed on delivery_queue (account_id, message_id, re
 create index delivery_queue_parked on delivery_queue (place, class, account_id, next_at) where worker_id is null and place is not null;
 create index delivery_queue_person on delivery_queue (hashtextextended(recipient_key, account_id::bigint)) where worker_id is null;
 create index delivery_queue_set_aside on delivery_queue (message_id, recipient_no) where set_aside is not null;
+create index delivery_queue_unreached on delivery_queue (unreached, class, message_id) where worker_id is null and unreached is not null;
 create index delivery_queue_worker on delivery_queue (worker_id) where worker_id is not null;
 
 create unlogged table destination_offers (

@@ -48,6 +48,7 @@ import {
   type SendPermission,
 } from './queue/queue.ts'
 import { QUEUE_CHANNEL, type QueuedMail, readQueued, wake } from './queue/queue-channel.ts'
+import { isUnreachedIndexed, type Reached, wakeUnreached } from './queue/wake-unreached.ts'
 import { makeMark, type ReturnPathTarget, readMark } from './return-path.ts'
 
 export { type LostWorkers, listWorkers, readHeartbeats, type WorkerLease, type WorkerSummary } from './leases/lease.ts'
@@ -113,6 +114,9 @@ export interface Deliveries {
   /** See parking.ts. */
   park(workerId: number, deliveries: readonly ParkedDelivery[]): Promise<void>
   parkedFlows(after?: ParkedFlow): Promise<ParkedFlow[]>
+  /** See wake-unreached.ts. */
+  wakeUnreached(reached: readonly Reached[]): Promise<number>
+  isUnreachedIndexed(): Promise<boolean>
   /** See limits/index.ts. */
   readonly limits: DeliveryLimits
   /** See flow-progress.ts. */
@@ -185,6 +189,8 @@ export function createDeliveries({ sql, log, config, secrets, clock, forgotten }
       // For the workers that have the source.
       if (deliveries.some(({ waitingFor }) => waitingFor === 'source')) await wake(sql, '').catch(() => {})
     },
+    wakeUnreached: (reached) => watched(() => wakeUnreached(sql, reached)),
+    isUnreachedIndexed: () => isUnreachedIndexed(sql),
     parkedFlows: (after) => watched(() => parkedFlows(sql, after)),
     limits: createLimits(sql),
     addProgress: (progress) => addProgress(sql, progress),

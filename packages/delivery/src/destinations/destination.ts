@@ -1,4 +1,4 @@
-import { BULK, type Flow, partsOfPlace, type Reply, type WaitingFor } from '@postrider/core'
+import { BULK, type Flow, partsOfPlace, type Reply, type Stage, type WaitingFor } from '@postrider/core'
 import { FairQueue } from '../common/fair-queue.ts'
 import { siteOfSessions } from '../tls/policy.ts'
 import type { Conversations } from './conversations.ts'
@@ -9,7 +9,7 @@ import { Progress } from './progress.ts'
 import { RateGate, type TakeFromRates } from './rate-gate.ts'
 import { RecentOffers } from './recent-offers.ts'
 import { RecentTries } from './recent-tries.ts'
-import { type Beginning, SiteHealth } from './site-health.ts'
+import { beginningOf, SiteHealth } from './site-health.ts'
 import type { Slots } from './slots.ts'
 
 /** Successful conversations after which a destination that rejected some is given one more connection. */
@@ -189,7 +189,8 @@ export class Destination {
    * hosts allow few), and one less is used. If there are none, or if one of the many hosts of a provider is unreachable, it concerns the
    * site, as does a lack of TLS.
    */
-  heard(site: string, beginning: Beginning, reply: Reply): void {
+  heard(site: string, { stage, reply }: { readonly stage: Stage; readonly reply: Reply }): void {
+    const beginning = beginningOf({ stage, reply })
     if (beginning === 'session') {
       this.health.accepted(site)
       if (this.#accepted < this.#limits.connections && ++this.#successes >= GROW_AFTER) {

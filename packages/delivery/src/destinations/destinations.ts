@@ -19,6 +19,8 @@ import { Destination, type DestinationOptions } from './destination.ts'
 import { FlowTries } from './flow-tries.ts'
 import { MAX_IN_FLIGHT } from './in-flight.ts'
 import { Limits } from './limits.ts'
+import { Recovery } from './recovery.ts'
+import { beginningOf } from './site-health.ts'
 import { Slots } from './slots.ts'
 
 /** Waiting deliveries per connection of a destination; above this number its mail is parked. Flows share it. */
@@ -57,6 +59,7 @@ export class Destinations {
   readonly #slots: Slots
   readonly #limits: Limits
   readonly #backOff: BackOff
+  readonly #recovery: Recovery
   readonly #tries: FlowTries
   #after: ParkedFlow | undefined
   #forgotAt = Number.NEGATIVE_INFINITY
@@ -71,6 +74,7 @@ export class Destinations {
       onProbeDue: (pause) => void this.#probe(pause),
     })
     this.#backOff = new BackOff({ ...options, limits: this.#limits })
+    this.#recovery = new Recovery(options)
   }
 
   /** Reads the limits, and reads them again whenever they change. */
@@ -79,13 +83,15 @@ export class Destinations {
     await this.#limits.listen()
   }
 
-  /** See {@link BackOff.heard}. */
+  /** See {@link BackOff.heard} and {@link Recovery}. */
   heard(...heard: Parameters<BackOff['heard']>): void {
+    const [{ name }, , outcome] = heard
+    if (outcome.kind !== 'dropped') this.#recovery.note(name, beginningOf(outcome))
     this.#backOff.heard(...heard)
   }
 
-  /** See blocks.ts. */
-  refusesSessions(destination: Destination, site: string): Promise<boolean> {
+  /** See {@link Blocks.refusesSessions}. */
+  refuses(destination: Destination, site: string): Promise<boolean> {
     return this.#backOff.refusesSessions(destination, site)
   }
 
@@ -254,6 +260,7 @@ export class Destinations {
       await new Promise((resolve) => setTimeout(resolve, CLOSE_CHECK_MS))
       this.windDown()
     }
+    this.#recovery.close()
     await Promise.all([this.#limits.close(), this.#slots.close(), this.#tries.flush()])
   }
 

@@ -21,7 +21,6 @@ import type { Destination } from '../destinations/destination.ts'
 import type { RoutedDelivery } from '../destinations/destination-events.ts'
 import { Destinations } from '../destinations/destinations.ts'
 import { InFlightDeliveries } from '../destinations/in-flight.ts'
-import { beginningOf } from '../destinations/site-health.ts'
 import type { NextHops } from '../routing/next-hops.ts'
 import { SmartHosts } from '../routing/smart-hosts.ts'
 import { WorkerSources } from '../routing/worker-sources.ts'
@@ -226,8 +225,9 @@ export class Dispatcher {
       const isSame = route.site === site && route.destination === destination.name && route.isHere
       if (!isSame) return await this.#route(inFlight)
       if (destination.health.isDown(site)) {
-        if (!(await this.#destinations.refusesSessions(destination, site))) return finish(siteDown(destination, site))
-        return await this.#park([inFlight], destination.name, 'pause')
+        const { name } = destination
+        if (await this.#destinations.refuses(destination, site)) return await this.#park([inFlight], name, 'pause')
+        return this.#outcomes.finish(delivery, siteDown(destination, site), { message, destination: name })
       }
       const sender = { accountId: delivery.accountId, domainId: message.domainId, recipient: delivery.recipient }
       const outcome = await deliver(inFlight, {
@@ -248,7 +248,7 @@ export class Dispatcher {
       })
       // The address is gone from this host: another worker or source sends it.
       if (source && isWithoutAddress(outcome) && !this.#sources.stillHas(source)) return await this.#route(inFlight)
-      if (outcome && isOfSite(delivery, outcome)) destination.heard(site, beginningOf(outcome), outcome.reply)
+      if (outcome && isOfSite(delivery, outcome)) destination.heard(site, outcome)
       if (outcome) this.#destinations.heard(destination, sender, outcome, isProbe)
       this.#destinations.tried(delivery, destination.name)
       this.#outcomes.finish(delivery, outcome, { message, destination: destination.name })

@@ -13,6 +13,8 @@ import { isSoftBounce, suppressRepeatedSoftBounces } from './soft-bounces.ts'
 
 /** Stages in which a host says nothing of mail that it is offered. */
 const WITHOUT_OFFER: Stage[] = [...SESSION_STAGES, 'rset']
+/** Stages in which the hosts of a site are away or refuse sessions. */
+const UNREACHED: Stage[] = ['connect', 'greeting', 'ehlo']
 
 export interface Result extends DeliveryKey {
   readonly workerId: number
@@ -62,6 +64,7 @@ with result as materialized (
              next_at = case when r.indeterminate then service_now() + make_interval(secs => r.delay)
                             else least(service_now() + make_interval(secs => r.delay), q.expires_at) end,
              next_host = r.next_host,
+             unreached = case when r.stage = any(${UNREACHED}::text[]) and position('.' in r.place) > 0 then r.place end,
              -- Which host may have the message changes only with what a host says of mail that it is offered: not if it is away, closes (421)
              -- or says nothing.
              only_host = case when r.indeterminate then r.host

@@ -1,0 +1,3 @@
+-- expand
+-- The site whose hosts were away or refused sessions in the last attempt: the delivery is due once one of them takes mail. Null otherwise.
+alter table delivery_queue add column unreached text;

@@ -283,14 +283,18 @@ export function createSigningKey(domain: string, tags = ''): SigningKey {
 }
 
 /** `size`: what the archive says of its first file instead of the truth. */
-export function zipOf(files: readonly (string | Buffer)[], { size }: { readonly size?: number } = {}): Buffer {
+export function zipOf(
+  files: readonly (string | Buffer | { readonly name: string; readonly text: string })[],
+  { size }: { readonly size?: number } = {},
+): Buffer {
   const locals: Buffer[] = []
   const entries: Buffer[] = []
   let offset = 0
   for (const [at, file] of files.entries()) {
-    const octets = Buffer.from(file)
+    const { name: given = `report${at}.xml`, text } = isNamed(file) ? file : { text: file }
+    const octets = Buffer.from(text)
     const packed = deflateRawSync(octets)
-    const name = Buffer.from(`report${at}.xml`)
+    const name = Buffer.from(given)
     const common = Buffer.alloc(26)
     common.writeUInt16LE(20, 0)
     common.writeUInt16LE(8, 4)
@@ -312,4 +316,8 @@ export function zipOf(files: readonly (string | Buffer)[], { size }: { readonly 
   end.writeUInt32LE(directory.length, 8)
   end.writeUInt32LE(offset, 12)
   return Buffer.concat([...locals, directory, Buffer.from('PK\x05\x06', 'latin1'), end])
+}
+
+function isNamed(file: unknown): file is { readonly name: string; readonly text: string } {
+  return typeof file === 'object' && !Buffer.isBuffer(file)
 }

@@ -13,6 +13,7 @@ import {
   plain,
   reportMail,
   yahooReport,
+  zipOf,
   zipped,
 } from './aggregate-reports.ts'
 
@@ -50,6 +51,11 @@ async function summary(name: string, days = 14) {
   if (!found) throw new Error(`no domain ${name}`)
   return found
 }
+
+const ofZip = (files: Parameters<typeof zipOf>[0]): Attached => ({
+  octets: zipOf(files),
+  name: 'google.com!ship.example!1!2.zip',
+})
 
 const newest = async () => (await core.returns.list({ limit: 1 }))[0]
 
@@ -121,6 +127,37 @@ t.test('the forms of receivers are read: gzip, zip and plain, RFC 7489 and RFC 9
       key.domain,
     )
   }
+})
+
+t.test('archives with directories and other files, and reports in other encodings, are read', async (t) => {
+  const named = (name: string, text = '') => ({ name, text })
+  const declared = (xml: string, encoding: string) =>
+    `<?xml version="1.0" encoding="${encoding}"?>\n${xml.replace(/^<\?xml[^>]*>\s*/, '')}`
+  const forms: Readonly<Record<string, (xml: string) => Attached>> = {
+    'a directory': (xml) => ofZip([named('reports/'), named('reports/google.com!ship.example.xml', xml)]),
+    'files of macOS': (xml) =>
+      ofZip([named('a.xml', xml), named('__MACOSX/._a.xml', 'Mac OS X'), named('.DS_Store', 'x')]),
+    'a text beside it': (xml) => ofZip([named('README.txt', 'This is a report.'), named('REPORT.XML', xml)]),
+    'backslashes in the name': (xml) => ofZip([named('out\\report.xml', xml)]),
+    'a file without an ending': (xml) => ofZip([named('report', xml)]),
+    'UTF-16 in little endian': (xml) => plain(Buffer.from(`\ufeff${declared(xml, 'UTF-16')}`, 'utf16le')),
+    'UTF-16 in big endian': (xml) => plain(Buffer.from(`\ufeff${declared(xml, 'UTF-16')}`, 'utf16le').swap16()),
+    'Latin-1': (xml) => gzipped(Buffer.from(declared(xml.replace('google.com', 'Gö\xf6gle'), 'ISO-8859-1'), 'latin1')),
+    'what is UTF-8 and says UTF-16': (xml) => gzipped(declared(xml, 'utf-16')),
+    'a byte order mark of UTF-8': (xml) => gzipped(`\ufeff${xml}`),
+  }
+  for (const [form, attach] of Object.entries(forms)) {
+    const { domain } = await service.makeSender()
+    t.match(await mailSigned(t, attach(googleReport({ domain, rows: [{ count: 3 }] }))), /^250 /)
+    t.match(await summary(domain), { reports: 1, ours: { messages: 3 } }, form)
+  }
+})
+
+t.test('a report that cannot be read is kept, so that the operator can see why', async (t) => {
+  t.match(await mailSigned(t, gzipped('<feedback><report_metadata>', 'google.com!ship.example!1!2.xml.gz')), /^250 /)
+  t.match(await newest(), { kind: 'unrecognised', why: 'report-malformed', role: 'dmarc', isKept: true })
+  const { content } = (await core.returns.show((await newest())?.id as string)) ?? {}
+  t.match(content?.toString('latin1'), /filename="google\.com!ship\.example!1!2\.xml\.gz"/)
 })
 
 t.test('a row is ours by address, by a valid signature with our key, or by SPF of our return path', async (t) => {

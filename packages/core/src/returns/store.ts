@@ -210,7 +210,7 @@ export async function selectReturn(sql: AnySql, id: string): Promise<KeptReturn 
   return row && { ...row, content: row.content && unpacked(row.content) }
 }
 
-/** Returns kept returns of these kinds after an id, in order. */
+/** Returns kept returns of these kinds after an id, in order. Aggregate reports are not among them: the reader of returns does not read them. */
 export async function selectKept(
   sql: AnySql,
   { kinds, since, after, limit }: { kinds: readonly ReturnKind[]; since: Date; after: string; limit: number },
@@ -218,6 +218,7 @@ export async function selectKept(
   return sql<{ id: string }[]>`
     select id from returns
      where content is not null and id > ${after}::uuid and kind = any(${[...kinds]}::text[]) and received_at >= ${since}
+       and role is distinct from 'dmarc' and role is distinct from 'tlsrpt'
      order by id limit ${limit}`
 }
 

@@ -51,7 +51,8 @@ export async function takeReturn(
   // A report to a return path is about that delivery, even if an address of the operator gets it, too.
   const taken = addressed.find(isReturnPath) ?? addressed.find(({ address }) => address !== undefined)
   const role = taken?.address?.kind === 'role' ? taken.address.role : null
-  if (isReportRole(role)) return dependencies.aggregateReports.take({ raw, size, role, client })
+  if (taken && isReportRole(role))
+    return dependencies.aggregateReports.take({ raw, size, role, client, sentTo: taken.sentTo })
   const returnPath = taken && isReturnPath(taken) ? taken.sentTo : undefined
   const { reading: read, reporter } = await reader.read(raw, { returnPath, mailFrom: mailFrom ?? undefined, client })
   const target = findTarget({ secrets, recipients, reading: read, now: now() })

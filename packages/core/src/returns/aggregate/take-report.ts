@@ -3,7 +3,7 @@ import type { Sql, SqlTransaction } from '../../platform/database/database.ts'
 import type { HostAddresses } from '../../platform/net/host-addresses.ts'
 import type { Role } from '../return-address.ts'
 import type { ReportKind, ReturnEffect, ReturnResult } from '../return-result.ts'
-import { insertReturn, newReturnId, RETURN_LIMITS } from '../store.ts'
+import { insertReturn, newReturnId, packed, RETURN_LIMITS } from '../store.ts'
 import { holderOf, selectHeld } from './holders.ts'
 import { type OwnMailConfig, recognizeOwnMail } from './own-mail.ts'
 import type { DmarcReading, TlsReading } from './read/report-reading.ts'
@@ -26,11 +26,14 @@ export interface TakenReport {
   readonly size: number
   readonly role: Role
   readonly client: string | undefined
+  /** The address of the operator that got it. */
+  readonly sentTo: string
 }
 
 /** Seconds that the clock of a receiver may be ahead, and that a report may be late. */
 const MAX_AHEAD = 2 * 86_400
 const MAX_AGE = 60 * 86_400
+const NOT_KEPT = { content: null, sentTo: null } as const
 const NO_KEYS = { keys: new Map(), isUnanswered: false } as const
 
 /**
@@ -42,7 +45,7 @@ const NO_KEYS = { keys: new Map(), isUnanswered: false } as const
  */
 export async function takeReport(dependencies: ReportDependencies, taken: TakenReport): Promise<ReturnResult> {
   const { sql, config, reader } = dependencies
-  const { raw, size, role, client } = taken
+  const { raw, size, role, client, sentTo } = taken
   const { keys, isUnanswered } = asksDns(config) ? await lookUpSigningKeys(config.dnsServers, raw) : NO_KEYS
   if (isUnanswered) return { kind: 'unrecognised', delivery: null, effect: 'none', why: 'dns' }
   const read = await reader.read(raw, keys, client)
@@ -65,8 +68,9 @@ export async function takeReport(dependencies: ReportDependencies, taken: TakenR
           id: await newReturnId(transaction),
           messageId: null,
           recipientNo: null,
-          content: null,
-          sentTo: null,
+          ...(why === 'report-malformed' && read.reading.kind === 'unreadable'
+            ? { content: packed(raw), sentTo }
+            : NOT_KEPT),
           mailFrom: null,
           forwarded: false,
         },

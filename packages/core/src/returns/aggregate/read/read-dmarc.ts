@@ -17,6 +17,8 @@ const RECORD_VALUES: ReadonlySet<string> = new Set([
 ])
 const POLICY_TAGS = ['p', 'sp', 'np', 'adkim', 'aspf', 'pct', 'testing'] as const
 const MAX_TEXT = 1000
+const MAX_DECLARATION = 200
+const DECLARED = /^<\?xml\s[^>]*?\bencoding\s*=\s*["']([\w.:-]{1,40})["']/
 const SELECTOR = /^[\w.-]{1,253}$/
 /** Signatures of one record, and values of the report, that are looked at. */
 const MAX_SIGNATURES = 50
@@ -46,8 +48,8 @@ export function readDmarc(octets: Buffer): DmarcReading {
     between = 0
     report.close()
   })
-  const decoder = new TextDecoder('utf-8', { fatal: true })
   try {
+    const decoder = decoderOf(octets)
     for (let at = 0; at < octets.length; at += SLICE) {
       const text = decoder.decode(octets.subarray(at, at + SLICE), { stream: true })
       between += text.length
@@ -58,9 +60,21 @@ export function readDmarc(octets: Buffer): DmarcReading {
     decoder.decode()
     parser.close()
   } catch (error) {
-    throw error instanceof UnreadableReport ? error : malformed('the report is not XML in UTF-8')
+    throw error instanceof UnreadableReport
+      ? error
+      : malformed('the report is not XML in the encoding that it declares')
   }
   return report.result()
+}
+
+/** XML 1.0 4.3.3 and appendix F: by the byte order mark, or by the declaration. Throws RangeError for an unknown encoding. */
+function decoderOf(octets: Buffer): InstanceType<typeof TextDecoder> {
+  const [first, second] = octets
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le', { fatal: true })
+  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be', { fatal: true })
+  const declared = DECLARED.exec(octets.toString('latin1', 0, MAX_DECLARATION))?.[1] ?? 'utf-8'
+  // Without a byte order mark, octets that can be read as the declaration are not UTF-16, whatever it says.
+  return new TextDecoder(/^utf-16/i.test(declared) ? 'utf-8' : declared, { fatal: true })
 }
 
 function localName(name: string): string {

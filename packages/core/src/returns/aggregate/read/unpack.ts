@@ -6,6 +6,10 @@ import { malformed, REPORT_LIMITS, tooLarge } from './limits.ts'
 
 const STORED = 0
 const DEFLATED = 8
+/** Entries of an archive that are looked at. */
+const MAX_ENTRIES = 50
+const ADDED = /\/$|^__MACOSX\/|(?:^|\/)\.[^/]*$/
+const REPORT_NAME = /\.(?:xml|json)$/i
 
 /** Returns the text of a report. Throws UnreadableReport; never unpacks more than the limits, whatever sizes are declared. */
 export async function unpack({ packing, octets }: PackedReport): Promise<Buffer> {
@@ -28,9 +32,9 @@ function inflated(inflate: typeof gunzipSync, packed: Uint8Array): Buffer {
   }
 }
 
-/** An archive with one file. Its sizes are verified, as other readers may believe them. */
+/** The report in an archive. Its sizes are verified, as other readers may believe them. */
 async function unzip(octets: Buffer): Promise<Buffer> {
-  const { entry, start } = await onlyEntry(octets)
+  const { entry, start } = await entryOfReport(octets)
   const { compressionMethod, compressedSize, uncompressedSize } = entry
   if (entry.isEncrypted() || ![STORED, DEFLATED].includes(compressionMethod)) {
     throw malformed('the archive is encrypted or has an unknown compression')
@@ -42,11 +46,18 @@ async function unzip(octets: Buffer): Promise<Buffer> {
   return text
 }
 
-async function onlyEntry(octets: Buffer): Promise<{ entry: Entry; start: number }> {
+/**
+ * The only file of an archive, or the only one whose name is that of a report. Directories, and what macOS and editors add (`__MACOSX/`, hidden files),
+ * are passed over. Of two reports, one would be lost.
+ */
+async function entryOfReport(octets: Buffer): Promise<{ entry: Entry; start: number }> {
   try {
     const file = await promisify(openArchive)(octets)
-    if (file.entryCount !== 1) throw malformed('the archive has not exactly one file')
-    const entry = await firstEntry(file)
+    if (file.entryCount > MAX_ENTRIES) throw malformed(`the archive has more than ${MAX_ENTRIES} files`)
+    const files = (await entriesOf(file)).filter(({ fileName }) => !ADDED.test(fileName.toString('latin1')))
+    const named = files.filter(({ fileName }) => REPORT_NAME.test(fileName.toString('latin1')))
+    const [entry, second] = named.length > 0 ? named : files
+    if (!entry || second) throw malformed('the archive has no report, or several')
     const { fileDataStart: start } = await promisify(localHeader)(file, entry)
     return { entry, start }
   } catch (error) {
@@ -55,15 +66,19 @@ async function onlyEntry(octets: Buffer): Promise<{ entry: Entry; start: number 
 }
 
 function openArchive(octets: Buffer, done: (error: Error | null, file: ZipFile) => void): void {
-  // File names are not used, so they are not decoded either.
+  // Names that are decoded are verified, too: some writers use backslashes.
   fromBuffer(octets, { lazyEntries: true, decodeStrings: false }, done)
 }
 
-function firstEntry(file: ZipFile): Promise<Entry> {
+function entriesOf(file: ZipFile): Promise<Entry[]> {
+  const entries: Entry[] = []
   return new Promise((resolve, reject) => {
-    file.once('entry', resolve)
+    file.on('entry', (entry) => {
+      entries.push(entry)
+      file.readEntry()
+    })
     file.once('error', reject)
-    file.once('end', () => reject(new Error('the archive is empty')))
+    file.once('end', () => resolve(entries))
     file.readEntry()
   })
 }

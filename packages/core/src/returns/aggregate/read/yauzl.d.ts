@@ -5,12 +5,14 @@ declare module 'yauzl' {
     readonly uncompressedSize: number
     readonly compressionMethod: number
     readonly crc32: number
+    /** With `decodeStrings: false`. */
+    readonly fileName: Buffer
     isEncrypted(): boolean
   }
   export interface ZipFile {
     readonly entryCount: number
     readEntry(): void
-    once(event: 'entry', listener: (entry: Entry) => void): void
+    on(event: 'entry', listener: (entry: Entry) => void): void
     once(event: 'error', listener: (error: Error) => void): void
     once(event: 'end', listener: () => void): void
     readLocalFileHeader(

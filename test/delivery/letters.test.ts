@@ -90,6 +90,27 @@ t.test('a letter to abuse@ or postmaster@ is passed on to the operator unchanged
   t.match(shown.stdout, /^forwarded {3}yes, message [0-9a-f]{32}$/m)
 })
 
+t.test('a letter that has a message of this service attached, or quotes its header, names the message', async (t) => {
+  const { service, forwarded, mail } = await makeInstallation(t)
+  await openWorker(t, service)
+  const messageId = '0190a5d8c4b07f4a8a7d3c1b2e4f5a6b'
+  const reference = service.core.deliveries.reference({ messageId, recipientNo: 0 }, Date.now())
+  const own = (mark: string) => `From: shop@ship.example\r\nSubject: Offer\r\nX-PR-Ref: ${mark}\r\n\r\nBuy!`
+  const parts = ['Content-Type: text/plain\r\n\r\nStop this.', `Content-Type: message/rfc822\r\n\r\n${own(reference)}`]
+  const attached = `MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary="b"\r\n\r\n--b\r\n${parts.join('\r\n--b\r\n')}\r\n--b--`
+  await mail('abuse@bounces.test', `From: mina@quay.example\r\nSubject: Attached\r\n${attached}\r\n`)
+  await mail('abuse@bounces.test', letter('Quoted', own(reference)))
+  await mail('abuse@bounces.test', letter('Forged', own(reference.replace(/^.{20}/, 'a'.repeat(20)))))
+  const texts = await until(
+    'the letters',
+    () => forwarded().length === 3 && forwarded().map(({ text }) => text),
+    20_000,
+  )
+  const about = (word: string) =>
+    /has sent is attached: (\w+)/.exec(texts.find((text) => text.includes(`Subject: [abuse] ${word}`)) ?? '')?.[1]
+  t.strictSame(['Attached', 'Quoted', 'Forged'].map(about), [messageId, messageId, undefined])
+})
+
 t.test(
   'a letter with octets beyond ASCII is attached as a file, one that is not kept as a whole as its text',
   async (t) => {

@@ -65,11 +65,17 @@ async function forward(
   if (isOwn(addresses, read)) return saveForward(sql, id, 'own', null)
   const { messageId } = await serviceMail.send({
     to: operatorMail,
-    ...composed(letter, read),
+    ...composed(letter, read, attachedIn(addresses, read)),
     replyTo: replyTo(addresses, read.author),
     key: `letter ${id}`,
   })
   await saveForward(sql, id, 'sent', messageId)
+}
+
+/** Returns the id of the message of this service that a letter has attached, as a complaint about it does; undefined if it has none. */
+function attachedIn({ secrets, now }: ReturnAddressReader, { attached }: Letter): string | undefined {
+  const marks = attached.map((local) => readMark(secrets, 'reference', { local, now: now(), validDays: OWN_DAYS }))
+  return marks.find((found) => found !== undefined)?.messageId
 }
 
 /** Whether this service has sent the message: it would come back again and again. */
@@ -84,7 +90,11 @@ function replyTo(addresses: ReturnAddressReader, author: string): string | undef
 }
 
 /** The whole letter as an attachment; of one that is not kept as a whole, the text. */
-function composed({ id, role, receivedAt, mailFrom, size, content }: ClaimedLetter, { author, subject, text }: Letter) {
+function composed(
+  { id, role, receivedAt, mailFrom, size, content }: ClaimedLetter,
+  { author, subject, text }: Letter,
+  attached: string | undefined,
+) {
   const isWhole = content.length >= size
   const head = [
     `This letter came to ${role}@ at ${receivedAt.toISOString()}.`,
@@ -99,6 +109,9 @@ function composed({ id, role, receivedAt, mailFrom, size, content }: ClaimedLett
       : `It is too large to be attached: only its beginning (${content.length} bytes) is stored. Its text begins below.`,
     `"postrider returns show --raw ${id}" shows what is stored.`,
     '',
+    ...(attached === undefined
+      ? []
+      : [`A message that this service has sent is attached: ${attached}`, `"postrider message why ${attached}"`, '']),
   ]
   const attachments = isWhole ? [{ fileName: 'letter.eml', content }] : []
   const lines = isWhole ? head : [...head, '-----', '', text]

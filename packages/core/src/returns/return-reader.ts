@@ -45,7 +45,7 @@ export interface ReturnReader {
   close(): Promise<void>
 }
 
-const NO_LETTER: Letter = { author: '', subject: '', text: '', references: [] }
+const NO_LETTER: Letter = { author: '', subject: '', text: '', references: [], attached: [] }
 
 export function createReturnReader(): ReturnReader {
   const pool = createThreadPool<ReadingOrder, ThreadReading>({

@@ -64,7 +64,8 @@ with result as materialized (
              next_at = case when r.indeterminate then service_now() + make_interval(secs => r.delay)
                             else least(service_now() + make_interval(secs => r.delay), q.expires_at) end,
              next_host = r.next_host,
-             unreached = case when r.stage = any(${UNREACHED}::text[]) and position('.' in r.place) > 0 then r.place end,
+             -- That another host takes mail says nothing of the only one that this may be offered to.
+             unreached = case when q.only_host is null and r.stage = any(${UNREACHED}::text[]) and position('.' in r.place) > 0 then r.place end,
              -- Which host may have the message changes only with what a host says of mail that it is offered: not if it is away, closes (421)
              -- or says nothing.
              only_host = case when r.indeterminate then r.host

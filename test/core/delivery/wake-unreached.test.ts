@@ -47,3 +47,16 @@ t.test('what was claimed again since waits for what that claim has led to', asyn
   await core.deliveries.release(workerId, claimed, 300)
   t.equal(await wake(queue), 0)
 })
+
+t.test('what was woken and finds the hosts away again waits for its time, and is woken again after that', async (t) => {
+  const queue = await makeQueue(t)
+  const workerId = await queue.register()
+  await queue.accept(recipients(2))
+  await tryAll(queue, workerId, AWAY)
+  t.equal(await wake(queue), 2)
+  await tryAll(queue, workerId, AWAY)
+  t.equal(await wake(queue), 0)
+  await moveClock(queue.service.sql, '3 hours')
+  await tryAll(queue, workerId, AWAY)
+  t.equal(await wake(queue), 2)
+})

@@ -176,3 +176,67 @@ t.test('one recipient whose server refuses everything, and unknown users, pause 
   await until('all refusals', () => unknown.refused === 100 || undefined)
   t.strictSame(await pausesOf(unknown), [])
 })
+
+t.test('a try during a pause that is refused for another reason, or for now, does not end it', async (t) => {
+  const other = await service.makeSender()
+  let says: string | undefined = BLOCKED
+  const site = await makeSite(t, () => says)
+  await Promise.all([sendMany(40, site.domain), sendMany(40, site.domain, other)])
+  await paused(site)
+  await settled(site, 80)
+  for (const [answer, minutes] of [
+    ['451 4.7.1 Greylisted, try again later', 6],
+    ['550 5.1.1 User unknown', 11],
+    ['421 4.3.2 shutting down', 23],
+  ] as const) {
+    const before = site.refused
+    says = answer
+    await internet.advance(minutes)
+    await until('a try', () => site.refused === before + 1 || undefined)
+    // The next mail goes elsewhere once what the try has led to is known.
+    const elsewhere = internet.domain([await internet.host(t)])
+    await internet.inState(await internet.send(`a@${elsewhere}`), 'delivered')
+    t.match(await pausesOf(site), [{ rule: 'refused' }], answer)
+    t.equal(site.refused, before + 1, answer)
+  }
+  says = undefined
+  await internet.advance(31)
+  await until('all mail', async () => (await waitingAt(site)).length === 0 || undefined, 30_000)
+  t.strictSame(await pausesOf(site), [])
+})
+
+t.test('a greylister whose words are those of a policy pauses nothing', async (t) => {
+  const site = await makeSite(t, () => '451 4.7.1 Temporary policy rejection, please try again later')
+  const other = await service.makeSender()
+  await Promise.all([sendMany(20, site.domain), sendMany(20, site.domain, other)])
+  await until('refusals', () => site.refused > 20 || undefined)
+  const elsewhere = internet.domain([await internet.host(t)])
+  await internet.inState(await internet.send(`a@${elsewhere}`), 'delivered')
+  t.strictSame(await pausesOf(site), [])
+})
+
+t.test('the pause of an account has a reply to its own mail, and so has the finding', async (t) => {
+  const [refused, passing] = [await service.makeSender(), await service.makeSender()]
+  let takes = false
+  const site = await makeSite(t, (message) => {
+    if (takes) return undefined
+    const isOwn = message.includes(refused.domain)
+    return isOwn ? `550 5.7.26 ${refused.domain} is unauthenticated` : '550 5.7.1 Message content rejected as spam'
+  })
+  const taken = (count: number) => until('them', () => site.host.messages.length === count || undefined)
+  await sendMany(49, site.domain, refused)
+  await until('refusals', () => site.refused === 49 || undefined)
+  takes = true
+  await sendMany(1, site.domain, refused)
+  await taken(1)
+  await sendMany(6, site.domain, passing)
+  await taken(7)
+  takes = false
+  await sendMany(1, site.domain, passing)
+  await until('it to be refused', () => site.refused === 50 || undefined)
+  await sendMany(1, site.domain, refused)
+  await paused(site)
+  t.match(await pausesOf(site), [{ accountId: refused.accountId, reason: `${refused.domain} is unauthenticated` }])
+  const [row] = await service.sql`select id from domains where name = ${refused.domain}`
+  await until('the finding', async () => (await service.core.domains.findings(row?.id as number))[0])
+})

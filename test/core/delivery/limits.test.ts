@@ -58,8 +58,8 @@ t.test('of all workers one may try a delivery, every five minutes, and only duri
   const tries = await Promise.all([1, 2, 3].map(() => limits.takeProbe(due?.place as string)))
   t.strictSame(tries.flat(), [null])
   t.strictSame(await limits.takeProbe(short?.place as string), [])
-  await limits.endPauses('yahoo', 1)
-  await limits.endPauses('short', 1)
+  await limits.endPauses('yahoo', { accountId: 1, isTaken: false })
+  await limits.endPauses('short', { accountId: 1, isTaken: true })
   t.match(await limits.overrides(), [{ place: 'short' }], 'only what was tried can end early')
 })
 
@@ -85,7 +85,7 @@ t.test("an operator's pause is neither probed nor ended by a delivery", async (t
   await limits.set({ ...PAUSE, rule: 'operator', reason: 'maintenance' })
   await moveClock(service.sql, '6 minutes')
   t.match(await limits.overrides(), [{ stepDue: false }])
-  await limits.endPauses('yahoo', 1)
+  await limits.endPauses('yahoo', { accountId: 1, isTaken: true })
   t.equal((await limits.overrides()).length, 1)
 })
 
@@ -143,8 +143,10 @@ t.test('while most is refused for its sender, a delivery is tried after 5, 10, 2
     waited.map((minutes) => Math.floor(minutes / 5) * 5),
     [5, 10, 20, 30],
   )
-  await limits.endPauses('yahoo', 8)
+  await limits.endPauses('yahoo', { accountId: 8, isTaken: true })
   t.equal((await limits.overrides()).length, 1, 'of another account')
-  await limits.endPauses('yahoo', 7)
+  await limits.endPauses('yahoo', { accountId: 7, isTaken: false })
+  t.equal((await limits.overrides()).length, 1, 'one that was not taken')
+  await limits.endPauses('yahoo', { accountId: 7, isTaken: true })
   t.equal((await limits.overrides()).length, 0)
 })

@@ -86,8 +86,10 @@ export class BackOff {
     const meaning = rule?.effect.kind === 'pause' || provider?.mx.length === 0 ? undefined : refusalMeaning(reply)
     if (rule?.effect.kind === 'finding') this.#find(destination, sender, reply)
     if (isSlowing) this.#hit(destination, rule, rule.scope === 'account' ? sender.accountId : null, reply.text)
-    else if (isProbe && !meaning)
-      void limits.try(() => core.deliveries.limits.endPauses(destination.name, sender.accountId))
+    else if (isProbe && !meaning) {
+      const tried = { accountId: sender.accountId, isTaken: reply.code < 300 }
+      void limits.try(() => core.deliveries.limits.endPauses(destination.name, tried))
+    }
     if (meaning || reply.code < 300) this.#blocks.heard(destination, sender, reply, meaning)
     this.#adapt(destination, provider, reply, isSlowing)
   }

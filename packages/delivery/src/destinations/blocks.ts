@@ -49,10 +49,11 @@ export class Blocks {
       .overridesOf(destination.name)
       .filter(({ accountId, setting }) => setting === 'pause' && (accountId ?? sender.accountId) === sender.accountId)
     if (pauses.length === 0) {
-      destination.offers.add(sender, meaning)
+      destination.offers.add(sender, meaning && { meaning, reply })
       if (meaning && destination.offers.isMost && !this.#judging.has(destination))
-        void limits.try(() => this.#judge(destination, sender, { reply, meaning }))
-    } else if (meaning) {
+        void limits.try(() => this.#judge(destination))
+      // One for now costs nothing but an attempt, and a greylister refuses each message that is tried like this.
+    } else if (meaning && reply.code >= 500) {
       const own = pauses.filter(({ rule }) => rule === REFUSED_RULE)
       void limits.try(async () => {
         for (const { accountId, reason } of own) await limits.apply(destination, pauseOf(accountId, reason))
@@ -88,32 +89,34 @@ export class Blocks {
   }
 
   /** Counts offers until none are left. The destination goes on when a pause that follows, if any, is known here. */
-  async #judge(
-    destination: Destination,
-    { domainId }: Sender,
-    { reply, meaning }: { readonly reply: Reply; readonly meaning: RefusalMeaning },
-  ): Promise<void> {
+  async #judge(destination: Destination): Promise<void> {
     const { core } = this.#options
     this.#judging.add(destination)
     destination.hold()
     try {
       for (let offers = destination.offers.take(); offers.length > 0; offers = destination.offers.take()) {
-        const blocks = await core.deliveries.limits.judge(destination.name, offers)
-        for (const block of blocks) await this.#pause(destination, block, reply)
-        if (blocks.length === 0) continue
-        destination.offers.clear()
-        if (meaning !== 'authentication') continue
-        const { code, enhanced, text } = reply
-        await core.domains.noteFinding(domainId, {
-          place: destination.base,
-          code: enhanced || String(code),
-          reply: text,
-        })
+        const counts = offers.map(({ refusal: _, ...own }) => own)
+        const blocks = await core.deliveries.limits.judge(destination.name, counts)
+        for (const block of blocks) {
+          // Of an account that only other workers have heard of now, one of those sets the pause, with a reply of its own.
+          const own = offers.findLast(
+            ({ accountId, refusal }) => refusal && (block.accountId ?? accountId) === accountId,
+          )
+          if (!own?.refusal) continue
+          await this.#pause(destination, block, own.refusal.reply)
+          destination.offers.clear()
+          if (own.refusal.meaning === 'authentication') await this.#find(destination, own.domainId, own.refusal.reply)
+        }
       }
     } finally {
       this.#judging.delete(destination)
       destination.goOn()
     }
+  }
+
+  async #find({ base }: Destination, domainId: number, { code, enhanced, text }: Reply): Promise<void> {
+    const finding = { place: base, code: enhanced || String(code), reply: text }
+    await this.#options.core.domains.noteFinding(domainId, finding)
   }
 
   async #pause(destination: Destination, { accountId, offered, refused }: Block, reply: Reply): Promise<void> {

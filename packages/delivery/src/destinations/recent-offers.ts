@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Offers, RefusalMeaning } from '@postrider/core'
+import type { Offers, RefusalMeaning, Reply } from '@postrider/core'
 
 /** Milliseconds for which offers are counted from the first refusal. */
 const WINDOW_MS = 600_000
@@ -15,7 +15,17 @@ interface Sender {
   readonly recipient: string
 }
 
-type Counted = { -readonly [Key in keyof Offers]: Key extends 'recipients' ? Set<number> : Offers[Key] }
+interface Refusal {
+  readonly meaning: RefusalMeaning
+  readonly reply: Reply
+}
+
+/** What has not been counted yet, with the latest refusal of it. */
+export interface Taken extends Offers {
+  readonly refusal: Refusal | undefined
+}
+
+type Counted = { -readonly [Key in keyof Taken]: Key extends 'recipients' ? Set<number> : Taken[Key] }
 
 /** Counts of the messages that this worker offered to a destination, from the first one that was refused for its sender. */
 export class RecentOffers {
@@ -25,18 +35,19 @@ export class RecentOffers {
   #refused = 0
 
   /** Counts an offer. Most destinations refuse nothing, and nothing is counted there. */
-  add(sender: Sender, meaning: RefusalMeaning | undefined): void {
+  add(sender: Sender, refusal: Refusal | undefined): void {
     if (performance.now() - this.#since > WINDOW_MS) {
       if (this.#offered > 0) this.clear()
-      if (meaning === undefined) return
+      if (refusal === undefined) return
       this.#since = performance.now()
     }
     const counted = this.#of(sender)
     if (!counted) return
     counted.offered++
     this.#offered++
-    if (!meaning) return
-    counted[meaning]++
+    if (!refusal) return
+    counted[refusal.meaning]++
+    counted.refusal = refusal
     this.#refused++
     if (counted.recipients.size < MAX_RECIPIENTS)
       counted.recipients.add(hash('sha1', sender.recipient, 'buffer').readInt32BE(0))
@@ -47,7 +58,7 @@ export class RecentOffers {
     const known = this.#uncounted.get(key)
     if (known || this.#uncounted.size >= MAX_SENDERS) return known
     const counts = { offered: 0, service: 0, message: 0, authentication: 0, recipients: new Set<number>() }
-    const counted = { accountId, domainId, ...counts }
+    const counted = { accountId, domainId, ...counts, refusal: undefined }
     this.#uncounted.set(key, counted)
     return counted
   }
@@ -63,7 +74,7 @@ export class RecentOffers {
   }
 
   /** Returns what has not been counted in the database yet. */
-  take(): Offers[] {
+  take(): Taken[] {
     const taken = Array.from(this.#uncounted.values(), (one) => ({ ...one, recipients: [...one.recipients] }))
     this.#uncounted.clear()
     return taken

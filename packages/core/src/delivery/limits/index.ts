@@ -25,7 +25,7 @@ export interface DeliveryLimits {
   set(override: NewOverride): Promise<void>
   raise(): Promise<void>
   takeProbe(destination: string): Promise<(number | null)[]>
-  endPauses(destination: string, accountId: number): Promise<void>
+  endPauses(destination: string, tried: { readonly accountId: number; readonly isTaken: boolean }): Promise<void>
   /** See account-holds.ts. */
   accountHolds(): Promise<AccountHold[]>
   recipientHolds(): Promise<RecipientHold[]>
@@ -48,7 +48,7 @@ export function createLimits(sql: Sql): DeliveryLimits {
     set: (override) => setOverride(sql, override),
     raise: () => raiseRates(sql),
     takeProbe: (destination) => takeProbe(sql, destination),
-    endPauses: (destination, accountId) => endPauses(sql, destination, accountId),
+    endPauses: (destination, tried) => endPauses(sql, destination, tried),
     accountHolds: () => readAccountHolds(sql),
     recipientHolds: () => readRecipientHolds(sql),
     countHits: (hits) => countHits(sql, hits),

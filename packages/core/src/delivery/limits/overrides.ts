@@ -162,12 +162,20 @@ export async function raiseRates(sql: AnySql): Promise<void> {
                    limit 1000 for update skip locked)`
 }
 
-/** Ends the pauses of a destination that rules have set, of all mail and of the account whose delivery was tried: it was accepted or bounced as usual. */
-export async function endPauses(sql: AnySql, destination: string, accountId: number): Promise<void> {
+/**
+ * Ends the pauses of a destination that rules have set, of all mail and of the account whose delivery was tried. Where most mail is refused for its
+ * sender, only one that was taken shows that it no longer is: others may be refused before the sender is looked at.
+ */
+export async function endPauses(
+  sql: AnySql,
+  destination: string,
+  { accountId, isTaken }: { readonly accountId: number; readonly isTaken: boolean },
+): Promise<void> {
   await sql`
     with deleted as (
       delete from limit_overrides
        where place = ${destination} and setting = 'pause' and step_at is not null and (account_id is null or account_id = ${accountId})
+         ${isTaken ? sql`` : sql`and rule <> ${REFUSED_RULE}`}
       returning *
     ), kept as (
       ${keepPastLimits(sql, sql`deleted`)}

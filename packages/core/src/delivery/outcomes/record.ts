@@ -3,6 +3,7 @@ import { insertEvents } from '../../events/insert-events.ts'
 import type { AnySql } from '../../platform/database/database.ts'
 import type { Log } from '../../platform/process/log.ts'
 import type { DeliveryKey } from '../queue/queue.ts'
+import { WOKEN } from '../queue/wake-unreached.ts'
 import { smartHostOf } from '../sources/smart-hosts.ts'
 import { BLOCKED_CLASSES, type BounceClass, bounceClass } from './bounce-rules.ts'
 import { finishDeliveries } from './finish-deliveries.ts'
@@ -64,7 +65,9 @@ with result as materialized (
              next_at = case when r.indeterminate then service_now() + make_interval(secs => r.delay)
                             else least(service_now() + make_interval(secs => r.delay), q.expires_at) end,
              next_host = r.next_host,
-             unreached = case when r.stage = any(${UNREACHED}::text[]) and position('.' in r.place) > 0 then r.place end,
+             -- That another host takes mail says nothing of the only one that this may be offered to.
+             unreached = case when q.only_host is null and q.unreached is distinct from ${WOKEN}
+                               and r.stage = any(${UNREACHED}::text[]) and position('.' in r.place) > 0 then r.place end,
              -- Which host may have the message changes only with what a host says of mail that it is offered: not if it is away, closes (421)
              -- or says nothing.
              only_host = case when r.indeterminate then r.host

@@ -12,6 +12,8 @@ const GREYLISTED = /gr[ae]y\s?list/i
 /** The classes of a permanent refusal of senders. One for now that is about the rate asks to be slower, not to stop. */
 const OF_SENDERS: ReadonlySet<BounceClass> = new Set(['spam', 'policy', 'rate', 'authentication'])
 const OF_SENDERS_FOR_NOW: ReadonlySet<BounceClass> = new Set(['spam', 'policy', 'authentication'])
+/** A policy for now that says no more is most often that of a greylister. */
+const IS_BLOCK = /\breputation\b|\bblock(?:ed|ing)?\b|\b(?:block|black|deny)[- ]?list|\b(?:listed|banned|rbl|dnsbl)\b/i
 /** The host has no valid name, which its operator must correct, not the sending domain's owner (RFC 7372 3.3: 5.7.25). */
 const OF_HOST_NAME = /\bptr\b|\brdns\b|reverse (dns|hostname|lookup)|\bhost\s?name\b/i
 const OF_HOST_NAME_CODE = /^[45]\.7\.25$/
@@ -26,6 +28,7 @@ export function refusalMeaning({ code, enhanced, text }: Reply): RefusalMeaning 
   if (code < 400 || GREYLISTED.test(text)) return undefined
   const found = bounceClass(enhanced, text)
   if (!(code < 500 ? OF_SENDERS_FOR_NOW : OF_SENDERS).has(found)) return undefined
+  if (code < 500 && found === 'policy' && !IS_BLOCK.test(text)) return undefined
   if (found === 'authentication') {
     return OF_HOST_NAME_CODE.test(enhanced) || OF_HOST_NAME.test(text) ? 'service' : 'authentication'
   }

@@ -5,6 +5,7 @@ import { isUsable } from '../../platform/database/replication/recovery-target.ts
 import { type LookedUp, matchingSuppression } from '../../suppressions/store.ts'
 import { SESSION_STAGES } from '../outcomes/outcome.ts'
 import type { FlowShare } from './flows.ts'
+import { WOKEN } from './wake-unreached.ts'
 
 /** A claimed delivery. This worker holds its lease, and the result must carry the number `attempt`. */
 export interface ClaimedDelivery {
@@ -88,6 +89,7 @@ export async function claimDeliveries(sql: AnySql, options: ClaimOptions): Promi
        where id = ${workerId} and exists (select from due) and ${isUsable(sql)} for key share)
     update delivery_queue q
        set worker_id = worker.id, state = 'sending', attempt = q.attempt + 1, alone = false, place = null,
+           unreached = case when q.unreached = ${WOKEN} then q.unreached end,
            -- A hold lasts until the outcome is recorded: whatever happens to this worker before that, what is held is not sent.
            waiting_for = case when due.waiting_for = 'hold' then 'hold' end
       from due, worker where q.message_id = due.message_id and q.recipient_no = due.recipient_no

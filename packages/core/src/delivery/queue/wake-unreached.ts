@@ -9,6 +9,12 @@ export interface Reached {
 }
 
 /**
+ * The mark of a delivery that was woken, until its next attempt is recorded. If the hosts are away again, it waits for its time: it has two attempts at
+ * most for each of its schedule, however often they come and go, or while they take only some of the workers' connections.
+ */
+export const WOKEN = ''
+
+/**
  * Makes deliveries due that wait because the hosts of a site were away or refused sessions, and wakes the workers: urgent mail first, then the oldest.
  * Returns how many.
  */
@@ -23,7 +29,7 @@ export async function wakeUnreached(sql: Sql, reached: readonly Reached[]): Prom
             and next_at > service_now() and next_at < ${NEVER}::timestamptz
           order by class, message_id limit r.most for update skip locked) q
     )
-    update delivery_queue q set next_at = service_now(), unreached = null
+    update delivery_queue q set next_at = service_now(), unreached = ${WOKEN}
       from chosen c where q.message_id = c.message_id and q.recipient_no = c.recipient_no`
   // A lost wake-up delays mail by one poll interval at most.
   if (woken.count > 0) await wake(sql, '').catch(() => {})

@@ -20,7 +20,7 @@ interface Refusal {
   readonly reply: Reply
 }
 
-/** What has not been counted yet, with the latest refusal of it. */
+/** Offers that have not been counted in the database yet, with the latest refusal of them. */
 export interface Taken extends Offers {
   readonly refusal: Refusal | undefined
 }

@@ -127,21 +127,22 @@ t.test(
     const site = await makeSite(t, (message) =>
       refuses && message.includes(refused.domain) ? '550 5.7.1 Message content rejected as spam' : undefined,
     )
-    const taken = sendMany(80, site.domain)
+    const taken = sendMany(300, site.domain)
     await sendMany(120, site.domain, refused)
     await taken
     await paused(site)
-    await until('the mail of the other', () => site.host.messages.length >= 80 || undefined)
-    await settled(site, 200)
+    await until('the mail of the other', () => site.host.messages.length >= 300 || undefined)
+    await settled(site, 420)
     t.match(await pausesOf(site), [{ accountId: refused.accountId, rule: 'refused' }])
-    t.ok(site.refused <= 55, `${site.refused} refused`)
+    // Theirs goes on meanwhile, so its refusals are counted five at a time.
+    t.ok(site.refused <= 65, `${site.refused} refused`)
     t.ok((await waitingAt(site)).every(({ accountId }) => accountId === refused.accountId))
     const first = site.refused
     await internet.advance(6)
     await until('a try', () => site.refused === first + 1 || undefined)
     refuses = false
     await internet.advance(11)
-    await until('all mail', () => site.host.messages.length === 200 - site.refused || undefined, 30_000)
+    await until('all mail', () => site.host.messages.length === 420 - site.refused || undefined, 30_000)
   },
 )
 

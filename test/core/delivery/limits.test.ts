@@ -122,7 +122,7 @@ t.test('the offers of all workers within ten minutes are judged together', async
   await moveClock(service.sql, '15 minutes')
   t.strictSame(await other.judge('mx.one.example', [offersOf(2, 2, 12, 12)]), [], 'the first ones are too old')
   t.strictSame(await limits.judge('mx.one.example', [offersOf(1, 1, 12, 8)]), [
-    { accountId: null, offered: 24, refused: 20, isBlocked: true, passes: false },
+    { accountId: null, offered: 24, refused: 20, isBlocked: true, accepted: 0 },
   ])
   await limits.forgetOffers('mx.one.example', null)
   t.strictSame(await other.judge('mx.one.example', [offersOf(2, 2, 12, 12)]), [])

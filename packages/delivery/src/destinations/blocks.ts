@@ -11,6 +11,7 @@ import type { WorkerSources } from '../routing/worker-sources.ts'
 import { siteOfSessions } from '../tls/policy.ts'
 import type { Destination } from './destination.ts'
 import type { Limits } from './limits.ts'
+import type { Taken } from './recent-offers.ts'
 
 /** Seconds of a pause; each delivery that is tried in it and refused again prolongs it. */
 const PAUSE_SECONDS = 4 * 3600
@@ -50,8 +51,9 @@ export class Blocks {
       .filter(({ accountId, setting }) => setting === 'pause' && (accountId ?? sender.accountId) === sender.accountId)
     if (pauses.length === 0) {
       destination.offers.add(sender, meaning && { meaning, reply })
-      if (meaning && destination.offers.isMost && !this.#judging.has(destination))
-        void limits.try(() => this.#judge(destination))
+      if (!meaning || this.#judging.has(destination)) return
+      if (destination.offers.isMost) void limits.try(() => this.#judge(destination))
+      else if (destination.offers.isDue(sender.accountId)) void limits.try(() => this.#judgeOne(destination, sender))
       // One for now costs nothing but an attempt, and a greylister refuses each message that is tried like this.
     } else if (meaning && reply.code >= 500) {
       const own = pauses.filter(({ rule }) => rule === REFUSED_RULE)
@@ -90,27 +92,37 @@ export class Blocks {
 
   /** Counts offers until none are left. The destination goes on when a pause that follows, if any, is known here. */
   async #judge(destination: Destination): Promise<void> {
-    const { core } = this.#options
     this.#judging.add(destination)
     destination.hold()
     try {
-      for (let offers = destination.offers.take(); offers.length > 0; offers = destination.offers.take()) {
-        const counts = offers.map(({ refusal: _, ...own }) => own)
-        const blocks = await core.deliveries.limits.judge(destination.name, counts)
-        for (const block of blocks) {
-          // Of an account that only other workers have heard of now, one of those sets the pause, with a reply of its own.
-          const own = offers.findLast(
-            ({ accountId, refusal }) => refusal && (block.accountId ?? accountId) === accountId,
-          )
-          if (!own?.refusal) continue
-          await this.#pause(destination, block, own.refusal.reply)
-          destination.offers.clear()
-          if (own.refusal.meaning === 'authentication') await this.#find(destination, own.domainId, own.refusal.reply)
-        }
-      }
+      for (let offers = destination.offers.take(); offers.length > 0; offers = destination.offers.take())
+        await this.#pauseIfRefused(destination, offers)
     } finally {
       this.#judging.delete(destination)
       destination.goOn()
+    }
+  }
+
+  /** The same once, for an account whose mail is refused while that of others is accepted: theirs need not wait. */
+  async #judgeOne(destination: Destination, { accountId }: Sender): Promise<void> {
+    this.#judging.add(destination)
+    try {
+      await this.#pauseIfRefused(destination, destination.offers.takeOf(accountId))
+    } finally {
+      this.#judging.delete(destination)
+    }
+  }
+
+  async #pauseIfRefused(destination: Destination, offers: readonly Taken[]): Promise<void> {
+    const counts = offers.map(({ refusal: _, ...own }) => own)
+    const blocks = await this.#options.core.deliveries.limits.judge(destination.name, counts)
+    for (const block of blocks) {
+      // Of an account that only other workers have heard of now, one of those sets the pause, with a reply of its own.
+      const own = offers.findLast(({ accountId, refusal }) => refusal && (block.accountId ?? accountId) === accountId)
+      if (!own?.refusal) continue
+      await this.#pause(destination, block, own.refusal.reply)
+      destination.offers.clear()
+      if (own.refusal.meaning === 'authentication') await this.#find(destination, own.domainId, own.refusal.reply)
     }
   }
 

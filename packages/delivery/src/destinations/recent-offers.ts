@@ -5,8 +5,12 @@ import type { Offers, RefusalMeaning, Reply } from '@postrider/core'
 const WINDOW_MS = 600_000
 /** Refusals from which few messages are offered at once, while they are most. */
 const SUSPECT_FROM = 3
-/** Sending domains counted at a destination at once. */
+/** Sending domains counted at a destination at once; if mail of one is refused, twice as many. */
 const MAX_SENDERS = 1000
+/** Refusals of an account, while mail of others is accepted, that are counted in the database together. */
+const COUNTED_TOGETHER = 5
+/** Sending domains of others that are counted with them, as a sign that the destination takes mail. */
+const WITNESSES = 20
 const MAX_RECIPIENTS = 20
 
 interface Sender {
@@ -25,11 +29,19 @@ export interface Taken extends Offers {
   readonly refusal: Refusal | undefined
 }
 
+interface OfAccount {
+  offered: number
+  refused: number
+  /** Refusals that have not been counted in the database. */
+  uncounted: number
+}
+
 type Counted = { -readonly [Key in keyof Taken]: Key extends 'recipients' ? Set<number> : Taken[Key] }
 
 /** Counts of the messages that this worker offered to a destination, from the first one that was refused for its sender. */
 export class RecentOffers {
   readonly #uncounted = new Map<string, Counted>()
+  readonly #accounts = new Map<number, OfAccount>()
   #since = Number.NEGATIVE_INFINITY
   #offered = 0
   #refused = 0
@@ -41,11 +53,16 @@ export class RecentOffers {
       if (refusal === undefined) return
       this.#since = performance.now()
     }
-    const counted = this.#of(sender)
+    const counted = this.#of(sender, refusal ? 2 * MAX_SENDERS : MAX_SENDERS)
     if (!counted) return
+    const account = this.#accounts.get(sender.accountId) ?? { offered: 0, refused: 0, uncounted: 0 }
+    this.#accounts.set(sender.accountId, account)
     counted.offered++
+    account.offered++
     this.#offered++
     if (!refusal) return
+    account.refused++
+    account.uncounted++
     counted[refusal.meaning]++
     counted.refusal = refusal
     this.#refused++
@@ -53,10 +70,10 @@ export class RecentOffers {
       counted.recipients.add(hash('sha1', sender.recipient, 'buffer').readInt32BE(0))
   }
 
-  #of({ accountId, domainId }: Sender): Counted | undefined {
+  #of({ accountId, domainId }: Sender, most: number): Counted | undefined {
     const key = `${accountId} ${domainId}`
     const known = this.#uncounted.get(key)
-    if (known || this.#uncounted.size >= MAX_SENDERS) return known
+    if (known || this.#uncounted.size >= most) return known
     const counts = { offered: 0, service: 0, message: 0, authentication: 0, recipients: new Set<number>() }
     const counted = { accountId, domainId, ...counts, refusal: undefined }
     this.#uncounted.set(key, counted)
@@ -68,6 +85,12 @@ export class RecentOffers {
     return 2 * this.#refused > this.#offered
   }
 
+  /** Whether most of an account are refused, and enough of them have not been counted in the database. */
+  isDue(accountId: number): boolean {
+    const { offered = 0, refused = 0, uncounted = 0 } = this.#accounts.get(accountId) ?? {}
+    return uncounted >= COUNTED_TOGETHER && 2 * refused > offered
+  }
+
   /** Whether most are refused, and those are not the first ones only. */
   get isSuspect(): boolean {
     return this.#refused >= SUSPECT_FROM && this.isMost
@@ -75,13 +98,29 @@ export class RecentOffers {
 
   /** Returns what has not been counted in the database yet. */
   take(): Taken[] {
-    const taken = Array.from(this.#uncounted.values(), (one) => ({ ...one, recipients: [...one.recipients] }))
-    this.#uncounted.clear()
-    return taken
+    return this.#taken([...this.#uncounted])
+  }
+
+  /** The same of one account, and of some others whose mail was accepted. */
+  takeOf(accountId: number): Taken[] {
+    const all = [...this.#uncounted]
+    const own = all.filter(([, one]) => one.accountId === accountId)
+    const others = all.filter(([, one]) => one.accountId !== accountId && one.refusal === undefined)
+    return this.#taken([...own, ...others.slice(0, WITNESSES)])
+  }
+
+  #taken(entries: readonly (readonly [string, Counted])[]): Taken[] {
+    return entries.map(([key, one]) => {
+      this.#uncounted.delete(key)
+      const account = this.#accounts.get(one.accountId)
+      if (account) account.uncounted = 0
+      return { ...one, recipients: [...one.recipients] }
+    })
   }
 
   clear(): void {
     this.#uncounted.clear()
+    this.#accounts.clear()
     this.#since = Number.NEGATIVE_INFINITY
     this.#offered = 0
     this.#refused = 0

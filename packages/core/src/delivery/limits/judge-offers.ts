@@ -4,7 +4,7 @@ import type { Offers } from './offers.ts'
 const ENOUGH = { ofSeveralDomains: 20, ofOneDomain: 50 } as const
 /** Different recipients for whom mail was refused. One that refuses everything, or makes its server answer so, must not cause a pause. */
 const MIN_RECIPIENTS = 10
-/** Accepted messages of an account that show that the destination takes mail of others. */
+/** Accepted messages of accounts whose mail is mostly accepted that show that the destination takes mail. */
 const PASSING = 5
 
 /** A refusal by a destination of most mail of an account, or of all accounts (null). */
@@ -16,7 +16,8 @@ export interface Block {
 
 interface Sum extends Block {
   readonly isBlocked: boolean
-  readonly passes: boolean
+  /** If most was accepted, how many. */
+  readonly accepted: number
 }
 
 /**
@@ -29,7 +30,8 @@ export function judgeOffers(offers: readonly Offers[]): readonly Block[] {
     ([id, own]) => sumOf(id, own),
   )
   const all = sumOf(null, offers)
-  if (all.isBlocked && !ofAccounts.some(({ passes }) => passes) && isOfAll(offers, ofAccounts)) return [all]
+  if (all.isBlocked && sum(ofAccounts, ({ accepted }) => accepted) < PASSING && isOfAll(offers, ofAccounts))
+    return [all]
   return ofAccounts.filter(({ isBlocked }) => isBlocked)
 }
 
@@ -51,7 +53,7 @@ function sumOf(accountId: number | null, offers: readonly Offers[]): Sum {
     offered,
     refused,
     isBlocked: isEnough && isMost && recipients >= MIN_RECIPIENTS,
-    passes: !isMost && offered - refused >= PASSING,
+    accepted: isMost ? 0 : offered - refused,
   }
 }
 
@@ -59,6 +61,6 @@ function refusedOf({ service, message, authentication }: Offers): number {
   return service + message + authentication
 }
 
-function sum(offers: readonly Offers[], of: (one: Offers) => number): number {
-  return offers.reduce((total, one) => total + of(one), 0)
+function sum<T>(all: readonly T[], of: (one: T) => number): number {
+  return all.reduce((total, one) => total + of(one), 0)
 }

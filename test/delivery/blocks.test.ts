@@ -127,7 +127,8 @@ t.test(
     const site = await makeSite(t, (message) =>
       refuses && message.includes(refused.domain) ? '550 5.7.1 Message content rejected as spam' : undefined,
     )
-    const taken = sendMany(300, site.domain)
+    const others = [internet.sender, await service.makeSender(), await service.makeSender()]
+    const taken = Promise.all(others.map((sender) => sendMany(100, site.domain, sender)))
     await sendMany(120, site.domain, refused)
     await taken
     await paused(site)

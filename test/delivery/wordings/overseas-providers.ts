@@ -59,7 +59,7 @@ export const OF_OVERSEAS_PROVIDERS: readonly Sourced[] = [
         '421 4.3.2 Your IP(192.0.2.1) is filtered and this connection will be closed. You must register your IP to http://realip.naver.com',
       ],
       ['rate', '421 4.3.1 You send too many messages.'],
-      ['spam', '554 5.7.1 DAS51 192.0.2.1: Your mail is blocked automatically by anti-spam system. (E06)'],
+      ['spam', '554 5.7.1 DAS51 192.0.2.1: Your mail is blocked automatically by anti-spam system.'],
       ['spam', '550 Transaction failed. (SPAM_SUSPECT:IP_CONTROL) (http://cleanip.paran.com)'],
       [
         'rate',

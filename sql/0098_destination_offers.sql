@@ -1,6 +1,6 @@
 -- expand
 -- How many messages of a sending domain were offered to a destination in one minute, and how many it refused for their sender: counted only
--- where a worker sees more than half refused so. Unlogged, as rule_hits.
+-- where a worker sees more than half refused so, in all or of an account. Unlogged, as rule_hits.
 create unlogged table destination_offers (
   place           text not null,
   minute          timestamptz not null,

@@ -34,6 +34,13 @@ for (const [how, greeting] of WAYS) {
       const domain = internet.domain([host])
       await sendMany(150, domain)
       await allDeferred(domain, 150)
+      const unasked = await service.sql<{ place: string | null }[]>`
+      select a.place from attempts a join delivery_queue q using (message_id, recipient_no)
+       where q.recipient_domain = ${domain} and a.reply like 'not attempted%'`
+      t.ok(
+        unasked.length > 0 && unasked.every(({ place }) => place === null),
+        'an attempt that was not made counts nowhere',
+      )
       // Each has had three attempts, so that the next one is in a quarter of an hour.
       await service.sql`
       update delivery_queue set next_at = service_now() + interval '15 minutes' where recipient_domain = ${domain}`

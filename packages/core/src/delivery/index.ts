@@ -58,7 +58,7 @@ export type { Slot, SlotRequest } from './limits/connection-slots.ts'
 export { type DestinationLimits as PlaceLimits, effectiveLimits } from './limits/destination-limits.ts'
 export { partsOfDestination as partsOfPlace, sourcedDestination as sourcedPlace } from './limits/destination-names.ts'
 export type { Block } from './limits/judge-offers.ts'
-export type { Offers } from './limits/offers.ts'
+export { MAX_REFUSED_RECIPIENTS, type Offers } from './limits/offers.ts'
 export {
   ADAPTIVE_RULE,
   type LimitSetting,
@@ -71,7 +71,7 @@ export {
 export { BOUNCE_CLASSES, type BounceClass, bounceClass, HARD_CLASSES } from './outcomes/bounce-rules.ts'
 export type * from './outcomes/outcome.ts'
 export type { Result } from './outcomes/record.ts'
-export { type RefusalMeaning, refusalMeaning } from './outcomes/refusal-meaning.ts'
+export { GREYLISTED, type RefusalMeaning, refusalMeaning } from './outcomes/refusal-meaning.ts'
 export { isPerishable, lifetimeOf, retryAfterOf } from './outcomes/schedule.ts'
 export { listSetAside, type SetAside } from './outcomes/set-aside.ts'
 export type { BackOffRule, RuleEffect } from './providers/back-off-rule.ts'

@@ -111,7 +111,11 @@ function composed(
     '',
     ...(attached === undefined
       ? []
-      : [`A message that this service has sent is attached: ${attached}`, `"postrider message why ${attached}"`, '']),
+      : [
+          `A message that this service has sent is attached: ${attached}`,
+          `"postrider message why ${attached}" explains it.`,
+          '',
+        ]),
   ]
   const attachments = isWhole ? [{ fileName: 'letter.eml', content }] : []
   const lines = isWhole ? head : [...head, '-----', '', text]

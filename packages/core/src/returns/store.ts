@@ -76,6 +76,9 @@ export function isKept({ reading, applied, messageId }: Outcome & Pick<NewReturn
   return kind === 'letter' || kind === 'unrecognised' || kind === 'failed'
 }
 
+/** The fields of a return whose content is not kept. */
+export const NOT_KEPT = { content: null, sentTo: null } as const
+
 /** Compresses the part of a message that is kept. */
 export function packed(raw: Buffer): Buffer {
   return deflateSync(raw.subarray(0, MAX_CONTENT))

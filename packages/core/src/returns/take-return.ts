@@ -9,7 +9,7 @@ import { notedRecipients, notedSender } from './noted-recipients.ts'
 import { isReportRole, type ReturnAddress, type ReturnAddressReader, readReturnAddress } from './return-address.ts'
 import type { ReturnReader } from './return-reader.ts'
 import type { Reading, ReturnResult } from './return-result.ts'
-import { countKept, insertReturn, isKept, newReturnId, packed, RETURN_LIMITS } from './store.ts'
+import { countKept, insertReturn, isKept, NOT_KEPT, newReturnId, packed, RETURN_LIMITS } from './store.ts'
 
 export interface TakenReturn {
   /** The message that came back, with its header. Its beginning suffices, except of an aggregate report. */
@@ -75,8 +75,6 @@ export async function takeReturn(
   )
   return { kind: reading.kind, delivery: target ?? null, effect, why }
 }
-
-const NOT_KEPT = { content: null, sentTo: null } as const
 
 function isReturnPath({ address }: { readonly address: ReturnAddress | undefined }): boolean {
   return address?.kind === 'return-path'

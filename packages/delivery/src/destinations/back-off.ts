@@ -4,6 +4,7 @@ import {
   type BounceClass,
   bounceClass,
   type Core,
+  GREYLISTED,
   type Log,
   type NewOverride,
   type Outcome,
@@ -24,8 +25,6 @@ const ADAPTIVE = { tries: 20, refusedShare: 0.5, seconds: 7200 } as const
 const SLOWED_BY: ReadonlySet<BounceClass> = new Set(['rate', 'policy', 'spam'])
 /** Length from which a part of an address is removed from a reply; the texts of rules are longer. */
 const MIN_QUOTED = 4
-/** A greylister refuses each first attempt, however slow. */
-const GREYLISTED = /gr[ae]y\s?list/i
 
 export interface BackOffOptions {
   readonly core: Core
@@ -84,7 +83,8 @@ export class BackOff {
     const isSlowing = rule !== undefined && rule.effect.kind !== 'finding'
     // A pause comes from its rule; the sandbox and a relay host are no destinations that could block this service.
     const meaning = rule?.effect.kind === 'pause' || provider?.mx.length === 0 ? undefined : refusalMeaning(reply)
-    if (rule?.effect.kind === 'finding') this.#find(destination, sender, reply)
+    if (rule?.effect.kind === 'finding')
+      void limits.try(() => this.#blocks.noteFinding(destination, sender.domainId, reply))
     if (isSlowing) this.#hit(destination, rule, rule.scope === 'account' ? sender.accountId : null, reply.text)
     else if (isProbe && !meaning) {
       const tried = { accountId: sender.accountId, isTaken: reply.code < 300 }
@@ -92,12 +92,6 @@ export class BackOff {
     }
     if (meaning || reply.code < 300) this.#blocks.heard(destination, sender, reply, meaning)
     this.#adapt(destination, provider, reply, isSlowing)
-  }
-
-  #find(destination: Destination, { domainId }: Sender, { enhanced, code, text }: Reply): void {
-    const { core, limits } = this.#options
-    const finding = { place: destination.base, code: enhanced || String(code), reply: text }
-    void limits.try(() => core.domains.noteFinding(domainId, finding))
   }
 
   #hit(destination: Destination, rule: BackOffRule, accountId: number | null, reply: string): void {

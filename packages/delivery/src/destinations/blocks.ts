@@ -45,6 +45,7 @@ export class Blocks {
 
   /** Learns from a reply to a message; `meaning`: whom it refuses, undefined if it accepts. */
   heard(destination: Destination, sender: Sender, reply: Reply, meaning: RefusalMeaning | undefined): void {
+    if (!meaning && !destination.offers.isCounting) return
     const { limits } = this.#options
     const pauses = limits
       .overridesOf(destination.name)
@@ -122,11 +123,12 @@ export class Blocks {
       if (!own?.refusal) continue
       await this.#pause(destination, block, own.refusal.reply)
       destination.offers.clear()
-      if (own.refusal.meaning === 'authentication') await this.#find(destination, own.domainId, own.refusal.reply)
+      if (own.refusal.meaning === 'authentication') await this.noteFinding(destination, own.domainId, own.refusal.reply)
     }
   }
 
-  async #find({ base }: Destination, domainId: number, { code, enhanced, text }: Reply): Promise<void> {
+  /** Notes with the sending domain that the destination refuses it for missing SPF, DKIM or DMARC. */
+  async noteFinding({ base }: Destination, domainId: number, { code, enhanced, text }: Reply): Promise<void> {
     const finding = { place: base, code: enhanced || String(code), reply: text }
     await this.#options.core.domains.noteFinding(domainId, finding)
   }

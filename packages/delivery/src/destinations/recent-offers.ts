@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Offers, RefusalMeaning, Reply } from '@postrider/core'
+import { MAX_REFUSED_RECIPIENTS, type Offers, type RefusalMeaning, type Reply } from '@postrider/core'
 
 /** Milliseconds for which offers are counted from the first refusal. */
 const WINDOW_MS = 600_000
@@ -11,7 +11,6 @@ const MAX_SENDERS = 1000
 const COUNTED_TOGETHER = 5
 /** Sending domains of others that are counted with them, as a sign that the destination takes mail. */
 const WITNESSES = 20
-const MAX_RECIPIENTS = 20
 
 interface Sender {
   readonly accountId: number
@@ -66,7 +65,7 @@ export class RecentOffers {
     counted[refusal.meaning]++
     counted.refusal = refusal
     this.#refused++
-    if (counted.recipients.size < MAX_RECIPIENTS)
+    if (counted.recipients.size < MAX_REFUSED_RECIPIENTS)
       counted.recipients.add(hash('sha1', sender.recipient, 'buffer').readInt32BE(0))
   }
 
@@ -78,6 +77,11 @@ export class RecentOffers {
     const counted = { accountId, domainId, ...counts, refusal: undefined }
     this.#uncounted.set(key, counted)
     return counted
+  }
+
+  /** Whether a message was refused for its sender not long ago. */
+  get isCounting(): boolean {
+    return this.#offered > 0
   }
 
   /** Whether most are refused. */

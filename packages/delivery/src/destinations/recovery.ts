@@ -4,7 +4,7 @@ import type { Beginning } from './site-health.ts'
 /** Milliseconds between two statements. */
 const WAKE_EVERY_MS = 1000
 /** Deliveries woken per message that a site took in the last interval, and at least: their number grows while the site takes them. */
-const WOKEN = { perTaken: 2, least: 5, most: 500 } as const
+const PACE = { perTaken: 2, least: 5, most: 500 } as const
 /** Milliseconds between two looks for the index. */
 const LOOK_EVERY_MS = 60_000
 
@@ -45,7 +45,7 @@ export class Recovery {
       .filter(([, { taken, hasFailed }]) => taken > 0 && !hasFailed)
       .map(([place, { taken }]) => ({
         place,
-        most: Math.min(Math.max(taken * WOKEN.perTaken, WOKEN.least), WOKEN.most),
+        most: Math.min(Math.max(taken * PACE.perTaken, PACE.least), PACE.most),
       }))
     this.#seen = new Map()
     if (reached.length === 0) return

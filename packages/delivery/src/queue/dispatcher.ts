@@ -227,7 +227,7 @@ export class Dispatcher {
       if (destination.health.isDown(site)) {
         const { name } = destination
         if (await this.#destinations.refuses(destination, site)) return await this.#park([inFlight], name, 'pause')
-        return this.#outcomes.finish(delivery, siteDown(destination, site), { message, destination: name })
+        return this.#outcomes.finish(delivery, siteDown(destination, site), { message, unreached: name })
       }
       const sender = { accountId: delivery.accountId, domainId: message.domainId, recipient: delivery.recipient }
       const outcome = await deliver(inFlight, {

@@ -29,6 +29,8 @@ export interface Tried {
   readonly message: LoadedMessage | undefined
   /** The destination where it was offered; undefined if it was not. */
   readonly destination?: string | undefined
+  /** The site that was not asked, since its hosts were away or refused sessions just before. */
+  readonly unreached?: string | undefined
 }
 
 /** Passes the outcomes of deliveries to the recorder. A delivery whose outcome is recorded is no longer in flight. */
@@ -71,10 +73,15 @@ export class Outcomes {
     return logDeliveries === 'all' || (logDeliveries === 'failures' && kind !== 'delivered')
   }
 
-  #record(delivery: ClaimedDelivery, outcome: Outcome, { message, destination }: Tried, again: boolean): void {
+  #record(
+    delivery: ClaimedDelivery,
+    outcome: Outcome,
+    { message, destination, unreached }: Tried,
+    again: boolean,
+  ): void {
     const { recorder, workerId, log, inFlight } = this.#options
     const { messageId, recipientNo, attempt, class: of } = delivery
-    const result = { messageId, recipientNo, attempt, class: of, workerId, outcome, place: destination }
+    const result = { messageId, recipientNo, attempt, class: of, workerId, outcome, place: destination, unreached }
     recorder.record(result, this.#promptnessOf(delivery)).then(
       (taken) => {
         if (taken) {

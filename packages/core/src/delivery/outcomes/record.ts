@@ -22,6 +22,8 @@ export interface Result extends DeliveryKey {
   readonly outcome: Outcome
   /** Where it was offered; undefined if it was not. */
   readonly place?: string | undefined
+  /** The site that was not asked, since its hosts were away or refused sessions just before. */
+  readonly unreached?: string | undefined
   /** Normal if undefined. */
   readonly class?: DeliveryClass
 }
@@ -47,11 +49,11 @@ with result as materialized (
                     ${column.host}::text[], ${column.address}::text[], ${column.tls}::text[], ${column.code}::int[],
                     ${column.enhanced}::text[], ${column.reply}::text[], ${column.steps}::text[], ${column.detail}::text[], ${column.place}::text[],
                     ${column.tlsPolicy}::text[], ${column.tlsOrigin}::text[], ${column.tlsVerified}::text[]::boolean[], ${column.blocked}::text[]::boolean[],
-                    ${column.nextHost}::text[])
+                    ${column.nextHost}::text[], ${column.unreached}::text[])
              with ordinality
              as r(message_id, recipient_no, attempt, worker_id, kind, reason, delay, indeterminate, milliseconds, stage,
                   host, address, tls, code, enhanced, reply, steps, detail, place, tls_policy, tls_origin, tls_verified, blocked,
-                  next_host, at)
+                  next_host, unreached, at)
     ), deleted as (
       delete from delivery_queue q using result r
        where q.message_id = r.message_id and q.recipient_no = r.recipient_no and q.attempt = r.attempt
@@ -67,7 +69,8 @@ with result as materialized (
              next_host = r.next_host,
              -- That another host takes mail says nothing of the only one that this may be offered to.
              unreached = case when q.only_host is null and q.unreached is distinct from ${WOKEN}
-                               and r.stage = any(${UNREACHED}::text[]) and position('.' in r.place) > 0 then r.place end,
+                               and r.stage = any(${UNREACHED}::text[]) and position('.' in coalesce(r.unreached, r.place)) > 0
+                              then coalesce(r.unreached, r.place) end,
              -- Which host may have the message changes only with what a host says of mail that it is offered: not if it is away, closes (421)
              -- or says nothing.
              only_host = case when r.indeterminate then r.host
@@ -145,6 +148,7 @@ function columnsOf(results: readonly Result[]) {
     // As text, like indeterminate.
     tlsVerified: attempted.map((outcome) => (outcome?.tlsVerified === undefined ? null : String(outcome.tlsVerified))),
     blocked: attempted.map((outcome) => (outcome?.kind === 'deferred' && isBlocked(outcome) ? 'true' : null)),
+    unreached: results.map(({ unreached }) => unreached ?? null),
     nextHost: attempted.map((outcome) => (outcome?.kind === 'deferred' ? (outcome.nextHost ?? null) : null)),
     code: attempted.map((outcome) => outcome?.reply.code || null),
     enhanced: attempted.map((outcome) => outcome?.reply.enhanced || null),

@@ -8,7 +8,7 @@ import type { Reply } from './outcome.ts'
 export type RefusalMeaning = 'service' | 'message' | 'authentication'
 
 /** A greylister refuses each first attempt, of all senders. */
-const GREYLISTED = /gr[ae]y\s?list/i
+export const GREYLISTED = /gr[ae]y\s?list/i
 /** The classes of a permanent refusal of senders. One for now that is about the rate asks to be slower, not to stop. */
 const OF_SENDERS: ReadonlySet<BounceClass> = new Set(['spam', 'policy', 'rate', 'authentication'])
 const OF_SENDERS_FOR_NOW: ReadonlySet<BounceClass> = new Set(['spam', 'policy', 'authentication'])

@@ -3,7 +3,7 @@ import type { Sql, SqlTransaction } from '../../platform/database/database.ts'
 import type { HostAddresses } from '../../platform/net/host-addresses.ts'
 import type { Role } from '../return-address.ts'
 import type { ReportKind, ReturnEffect, ReturnResult } from '../return-result.ts'
-import { insertReturn, newReturnId, packed, RETURN_LIMITS } from '../store.ts'
+import { insertReturn, NOT_KEPT, newReturnId, packed, RETURN_LIMITS } from '../store.ts'
 import { holderOf, selectHeld } from './holders.ts'
 import { type OwnMailConfig, recognizeOwnMail } from './own-mail.ts'
 import type { DmarcReading, TlsReading } from './read/report-reading.ts'
@@ -33,7 +33,6 @@ export interface TakenReport {
 /** Seconds that the clock of a receiver may be ahead, and that a report may be late. */
 const MAX_AHEAD = 2 * 86_400
 const MAX_AGE = 60 * 86_400
-const NOT_KEPT = { content: null, sentTo: null } as const
 const NO_KEYS = { keys: new Map(), isUnanswered: false } as const
 
 /**

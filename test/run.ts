@@ -69,7 +69,7 @@ const SHARED = /^test\/(api|cli|core|dashboard|delivery|journeys|relay|sandbox|u
  * a file that runs beside others, whatever process it is in.
  */
 const OWN_PROCESS =
-  /performance\.(?!now\b)|helpers\/(?:preload-)?turns\.ts|node:(?:worker_threads|v8|vm)'|process\.(?:on|once|exit|memoryUsage|cpuUsage|resourceUsage)\b|globalThis\.|\bmock\b|process\.env\.\w+ =|Atomics/
+  /performance\.(?!now\b)|helpers\/(?:linear|(?:preload-)?turns)\.ts|node:(?:worker_threads|v8|vm)'|process\.(?:on|once|exit|memoryUsage|cpuUsage|resourceUsage)\b|globalThis\.|\bmock\b|process\.env\.\w+ =|Atomics/
 /** Files that a shared process takes: its modules and what they keep stay in memory. */
 const MOST_SHARED = 40
 const SLOWEST = 10
@@ -81,6 +81,8 @@ interface Ran extends Count {
   readonly seconds: number
   /** Of processor time, without the database's. */
   readonly busy: number
+  /** The titles of its tests that failed. */
+  readonly failures: readonly string[]
 }
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`)
@@ -107,8 +109,10 @@ async function main(named: string[]): Promise<number> {
     const shown = [processorSeconds(process), databaseSeconds()].map((seconds) => seconds?.toFixed(0) ?? '?')
     print(`processor time: ${shown[0]} s, and ${shown[1]} s of the database`)
     for (const problem of problems) print(problem)
-    const failed = ran.filter((one) => one.failed > 0).map(({ file }) => file)
-    if (failed.length > 0) print(`failed: ${failed.join(' ')}`)
+    for (const one of ran.filter(({ failed }) => failed > 0)) {
+      print(`failed: ${one.file}`)
+      for (const title of one.failures) print(`    ${title}`)
+    }
     const sum = (which: keyof Count) => ran.reduce((all, one) => all + one[which], 0)
     print(`tests: ${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')} skipped`)
     const allWell = sum('failed') === 0 && problems.length === 0
@@ -229,7 +233,7 @@ async function run(file: string, act: (report: TestReport) => Promise<void>): Pr
   const busy = report.processorSeconds ?? 0
   print(`${failed ? 'FAILED' : 'ok    '} ${file} # ${seconds.toFixed(1)} s, ${busy.toFixed(1)} s of processor time`)
   if (failed) for (const line of report.lines) print(`    ${line}`)
-  return { file, seconds, busy, ...report.count }
+  return { file, seconds, busy, failures: report.failures, ...report.count }
 }
 
 function ranking(what: string, ran: readonly Ran[], of: (one: Ran) => number): string {

@@ -14,6 +14,8 @@ const RESULT = /^(not )?ok \d+ - (.*)$/
 /** What a test file printed, as TAP: each test of the file is a sentence that counts. */
 export class TestReport {
   readonly lines: string[] = []
+  /** The titles of tests that failed. */
+  readonly failures: string[] = []
   readonly count: Count = { passed: 0, failed: 0, skipped: 0 }
   /** What the file's process and those it started used, without the database; undefined if unknown. */
   processorSeconds: number | undefined
@@ -42,7 +44,9 @@ export class TestReport {
     if (/# SKIP\b/i.test(title)) {
       this.count.skipped++
       this.#print(`skipped ${title}`)
-    } else if (failed) this.count.failed++
-    else this.count.passed++
+    } else if (failed) {
+      this.count.failed++
+      this.failures.push(title)
+    } else this.count.passed++
   }
 }

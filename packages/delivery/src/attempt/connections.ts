@@ -8,4 +8,6 @@ export interface Connections {
   opened(connection: SmtpConnection): void
   /** Keeps the session for further messages. */
   keep(connection: SmtpConnection): void
+  /** The connection was one too many: no other one takes its place. */
+  giveUp(): void
 }

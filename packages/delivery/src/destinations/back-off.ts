@@ -34,6 +34,13 @@ export interface BackOffOptions {
   readonly sources: WorkerSources
 }
 
+export interface Heard {
+  /** It was tried during a pause, which ends unless it was refused again. */
+  readonly isProbe: boolean
+  /** The session was one too many: slower is no better. */
+  readonly isTooMany: boolean
+}
+
 interface Hits {
   readonly rule: BackOffRule
   readonly destination: Destination
@@ -60,12 +67,12 @@ export class BackOff {
 
   /**
    * Learns from the outcome of an attempt. Only replies of servers count, and for a provider only those of its own hosts: a domain may
-   * list other hosts as well. `isProbe`: it was tried during a pause, which ends unless it was refused again.
+   * list other hosts as well.
    */
-  heard(destination: Destination, sender: Sender, outcome: Outcome, isProbe: boolean): void {
+  heard(destination: Destination, sender: Sender, outcome: Outcome, { isProbe, isTooMany }: Heard): void {
     const reply = serverReply(outcome)
     // A refused session is not an end of what the pause is for.
-    if (reply) this.heardReply(destination, sender, reply, isProbe && wasOffered(outcome))
+    if (reply) this.heardReply(destination, sender, reply, { isProbe: isProbe && wasOffered(outcome), isTooMany })
   }
 
   /** See {@link Blocks.refusesSessions}. */
@@ -74,7 +81,7 @@ export class BackOff {
   }
 
   /** The same for a reply that is not the outcome of an attempt. */
-  heardReply(destination: Destination, sender: Sender, heard: ServerReply, isProbe: boolean): void {
+  heardReply(destination: Destination, sender: Sender, heard: ServerReply, { isProbe, isTooMany }: Heard): void {
     const { core, limits, providers } = this.#options
     const provider = providers.named(destination.base)
     if (provider && provider.mx.length > 0 && providers.ofHost(heard.host) !== provider) return
@@ -91,7 +98,7 @@ export class BackOff {
       void limits.try(() => core.deliveries.limits.endPauses(destination.name, tried))
     }
     if (meaning || reply.code < 300) this.#blocks.heard(destination, sender, reply, meaning)
-    this.#adapt(destination, provider, reply, isSlowing)
+    if (!isTooMany) this.#adapt(destination, provider, reply, isSlowing)
   }
 
   #hit(destination: Destination, rule: BackOffRule, accountId: number | null, reply: string): void {
@@ -156,7 +163,7 @@ export class BackOff {
     const refused = isRefused && !isKnown
     destination.recent.add(refused)
     if (!refused) return
-    const isSlowed = limits.overridesOf(destination.name).some(({ rule }) => rule === ADAPTIVE_RULE)
+    const isSlowed = limits.overridesOf(destination.name).some((one) => one.rule === ADAPTIVE_RULE && one.setting === 'rate')
     if (isSlowed) {
       const counted = { place: destination.name, rule: ADAPTIVE_RULE, accountId: 0, count: 1, within: 300 }
       void limits.try(async () => void (await core.deliveries.limits.countHits(counted)))

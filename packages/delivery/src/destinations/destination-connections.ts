@@ -22,7 +22,12 @@ export class DestinationConnections {
 
   /** Whether there is a permit or an idle session for another conversation. */
   get hasFree(): boolean {
-    return this.#permits.free > 0 || this.#idle.count > 0
+    return this.#mayOpen || this.#idle.count > 0
+  }
+
+  /** After the limit was lowered, there are more permits; those of closing connections are in use. */
+  get #mayOpen(): boolean {
+    return this.#permits.free > 0 && this.#permits.inUse < this.#limits().connections
   }
 
   /** Number of idle sessions. */
@@ -55,7 +60,7 @@ export class DestinationConnections {
    */
   async use(site: string, converse: (own: Connections) => Promise<void>): Promise<void> {
     const session = this.#idle.takeOf(site)
-    const permit = session?.permit ?? this.#permits.take()
+    const permit = session?.permit ?? (this.#mayOpen ? this.#permits.take() : undefined)
     if (permit !== undefined) return this.#useWith({ permit, kept: session?.connection }, site, converse)
     const other = this.#idle.takeAny() as Session
     other.connection.close()
@@ -70,10 +75,11 @@ export class DestinationConnections {
   ): Promise<void> {
     let last = kept
     let isKept = false
+    let isTooMany = false
     const transactions = kept?.transactions
     const keep = (connection: SmtpConnection): void => {
       const { connections, messagesPerConnection, isPaused } = this.#limits()
-      if (isPaused || this.#permits.held > connections) connection.close()
+      if (isPaused || this.#permits.inUse > connections) connection.close()
       else isKept = this.#idle.keep(site, { connection, permit }, messagesPerConnection)
     }
     await converse({
@@ -82,6 +88,9 @@ export class DestinationConnections {
         last = connection
       },
       keep,
+      giveUp: () => {
+        isTooMany = true
+      },
     })
     // It ended before it used the session: the delivery waits or has expired. Otherwise the permit would be free only when the server hangs up.
     if (kept && last === kept && !isKept && kept.usable) {
@@ -89,8 +98,9 @@ export class DestinationConnections {
       else kept.close()
     }
     if (isKept) return
-    if (last) void last.closed.then(() => this.#permits.give(permit))
-    else this.#permits.give(permit)
+    const end = (): void => (isTooMany ? this.#permits.giveUp(permit) : this.#permits.give(permit))
+    if (last) void last.closed.then(end)
+    else end()
   }
 
   /** Closes and frees what the limits no longer allow, and frees permits that were not used for some time. */

@@ -189,8 +189,8 @@ export class Destination {
    * hosts allow few), and one less is used. If there are none, or if one of the many hosts of a provider is unreachable, it concerns the
    * site, as does a lack of TLS.
    */
-  heard(site: string, { stage, reply }: { readonly stage: Stage; readonly reply: Reply }): void {
-    const beginning = beginningOf({ stage, reply })
+  heard(site: string, outcome: { readonly stage: Stage; readonly reply: Reply }, isTooMany: boolean): void {
+    const beginning = beginningOf(outcome)
     if (beginning === 'session') {
       this.health.accepted(site)
       if (this.#accepted < this.#limits.connections && ++this.#successes >= GROW_AFTER) {
@@ -204,7 +204,7 @@ export class Destination {
     const isOwn = beginning === 'refused' || (beginning === 'unreachable' && siteOfSessions(site) === this.base)
     if (this.progress.count > 1 && isOwn)
       this.#accepted = Math.max(1, Math.min(this.#accepted, this.progress.count - 1))
-    else this.health.failed(site, beginning, reply)
+    else if (!isTooMany) this.health.failed(site, beginning, outcome.reply)
   }
 
   push(inFlight: RoutedDelivery): void {

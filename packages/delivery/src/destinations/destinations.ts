@@ -5,22 +5,27 @@ import {
   isHeldPlace,
   type Log,
   OPERATOR_RULE,
+  type Outcome,
   type Override,
   type ParkedFlow,
   type Providers,
   partsOfPlace,
 } from '@postrider/core'
+import type { Connections } from '../attempt/connections.ts'
 import type { SmartHosts } from '../routing/smart-hosts.ts'
 import type { WorkerSources } from '../routing/worker-sources.ts'
 import type { AccountHolds } from './account-holds.ts'
-import { BackOff } from './back-off.ts'
+import { BackOff, type ServerReply } from './back-off.ts'
 import { Backlog, type Backlogged } from './backlog.ts'
+import type { Sender } from './blocks.ts'
 import { Destination, type DestinationOptions } from './destination.ts'
+import type { RoutedDelivery } from './destination-events.ts'
 import { FlowTries } from './flow-tries.ts'
 import { MAX_IN_FLIGHT } from './in-flight.ts'
 import { Limits } from './limits.ts'
 import { Recovery } from './recovery.ts'
-import { beginningOf } from './site-health.ts'
+import { RefusedSessions } from './refused-sessions.ts'
+import { beginningOf, isOfSite } from './site-health.ts'
 import { Slots } from './slots.ts'
 
 /** Waiting deliveries per connection of a destination; above this number its mail is parked. Flows share it. */
@@ -51,6 +56,15 @@ export interface DestinationsOptions
   readonly mainDestination: string | undefined
 }
 
+interface Tried {
+  readonly destination: Destination
+  readonly inFlight: RoutedDelivery
+  readonly own: Connections
+  readonly sender: Sender
+  readonly outcome: Outcome
+  readonly isProbe: boolean
+}
+
 /** The destinations that this worker delivers to, and their parked mail. */
 export class Destinations {
   readonly #options: DestinationsOptions
@@ -60,6 +74,7 @@ export class Destinations {
   readonly #limits: Limits
   readonly #backOff: BackOff
   readonly #recovery: Recovery
+  readonly #refusedSessions: RefusedSessions
   readonly #tries: FlowTries
   #after: ParkedFlow | undefined
   #forgotAt = Number.NEGATIVE_INFINITY
@@ -75,6 +90,7 @@ export class Destinations {
     })
     this.#backOff = new BackOff({ ...options, limits: this.#limits })
     this.#recovery = new Recovery(options)
+    this.#refusedSessions = new RefusedSessions(options)
   }
 
   /** Reads the limits, and reads them again whenever they change. */
@@ -83,11 +99,18 @@ export class Destinations {
     await this.#limits.listen()
   }
 
-  /** See {@link BackOff.heard} and {@link Recovery}. */
-  heard(...heard: Parameters<BackOff['heard']>): void {
-    const [{ name }, , outcome] = heard
-    if (outcome.kind !== 'dropped') this.#recovery.note(name, beginningOf(outcome))
-    this.#backOff.heard(...heard)
+  /**
+   * Learns from the outcome of an attempt; see {@link BackOff.heard} and {@link Recovery}. Returns whether its session was one too many: the delivery
+   * waits for another.
+   */
+  async heard({ destination, inFlight, own, sender, outcome, isProbe }: Tried): Promise<boolean> {
+    const isOwn = isOfSite(inFlight.delivery, outcome)
+    const isTooMany = isOwn && (await this.#refusedSessions.isTooMany(destination, inFlight.site, outcome))
+    if (isTooMany) own.giveUp()
+    if (isOwn) destination.heard(inFlight.site, outcome, isTooMany)
+    if (outcome.kind !== 'dropped' && !isTooMany) this.#recovery.note(destination.name, beginningOf(outcome))
+    this.#backOff.heard(destination, sender, outcome, { isProbe, isTooMany })
+    return isTooMany
   }
 
   /** See {@link Blocks.refusesSessions}. */
@@ -96,8 +119,8 @@ export class Destinations {
   }
 
   /** See {@link BackOff.heardReply}. */
-  heardReply(...heard: Parameters<BackOff['heardReply']>): void {
-    this.#backOff.heardReply(...heard)
+  heardReply(destination: Destination, sender: Sender, reply: ServerReply): void {
+    this.#backOff.heardReply(destination, sender, reply, { isProbe: false, isTooMany: false })
   }
 
   #apply(names: ReadonlySet<string>): void {

@@ -107,7 +107,7 @@ export class Limits {
       this.#overrides = Map.groupBy(overrides, ({ place: destination }) => destination)
       onChanged(new Set([...before.keys(), ...this.#overrides.keys()]))
       for (const one of overrides) if (one.stepDue && one.setting === 'pause') onProbeDue(one)
-      if (overrides.some((one) => one.stepDue && one.setting === 'rate')) void this.#raise()
+      if (overrides.some((one) => one.stepDue && one.setting !== 'pause')) void this.#raise()
     } catch (err) {
       if (!isDatabaseTrouble(err)) log.error({ err }, 'could not read the limits')
     }

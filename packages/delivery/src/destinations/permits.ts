@@ -45,6 +45,10 @@ export class Permits {
     return this.#free.length
   }
 
+  get inUse(): number {
+    return this.#held - this.#free.length
+  }
+
   /** Other workers have all connections that the destination allows, as far as this one knows. */
   get isExhausted(): boolean {
     return this.#held === 0 && performance.now() - this.#refusedAt < ASK_AGAIN_MS
@@ -60,6 +64,15 @@ export class Permits {
       this.#free.push({ no, since: performance.now() })
       this.#options.onAnswer()
     }, CLOSING_MS)
+  }
+
+  /** The same for one that the destination did not take: it is no longer this worker's. */
+  giveUp(no: number): void {
+    this.#held--
+    const { slots, destination, onAnswer } = this.#options
+    slots.free({ place: destination, no })
+    this.#refusedAt = performance.now()
+    onAnswer()
   }
 
   /** Asks for more permits, so that there are `wanted` free ones, and no more than `limit` in all. */

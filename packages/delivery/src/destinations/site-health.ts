@@ -1,4 +1,4 @@
-import type { Reply, Stage } from '@postrider/core'
+import type { ClaimedDelivery, Dropped, Outcome, Reply, Stage } from '@postrider/core'
 
 /** Milliseconds a site is not contacted after no session could be opened; its deliveries are deferred without an attempt. */
 const DOWN_MS = 30_000
@@ -21,6 +21,12 @@ export function beginningOf({ stage, reply }: { readonly stage: Stage; readonly 
   if (stage === 'connect') return 'unreachable'
   if (reply.own && (stage === 'starttls' || stage === 'tls')) return 'no-tls'
   return SESSION_STAGES.has(stage) ? 'refused' : 'session'
+}
+
+/** Whether it says something about the site: of all its hosts, or of one that was offered mail. */
+export function isOfSite({ onlyHost }: ClaimedDelivery, outcome: Outcome): outcome is Exclude<Outcome, Dropped> {
+  if (outcome.kind === 'dropped' || onlyHost !== null) return false
+  return outcome.kind !== 'deferred' || outcome.nextHost === undefined || beginningOf(outcome) === 'session'
 }
 
 interface Health {

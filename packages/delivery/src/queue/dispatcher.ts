@@ -27,7 +27,7 @@ import { WorkerSources } from '../routing/worker-sources.ts'
 import { HostMemory } from '../smtp/session.ts'
 import { GiveBack } from './give-back.ts'
 import { Outcomes } from './outcomes.ts'
-import { endedWaiting, isOfSite, isWithoutAddress, siteDown, TOO_LATE } from './own-outcomes.ts'
+import { endedWaiting, isWithoutAddress, siteDown, TOO_LATE } from './own-outcomes.ts'
 import type { Recorder } from './recorder.ts'
 import { Routes } from './routes.ts'
 
@@ -242,14 +242,14 @@ export class Dispatcher {
         returnPathHost: config.returnPathHost,
         memory: this.#memory,
         tls: route.tls,
-        onSessionEnded: (host, reply) => this.#destinations.heardReply(destination, sender, { ...reply, host }, false),
+        onSessionEnded: (host, reply) => this.#destinations.heardReply(destination, sender, { ...reply, host }),
         connections: this.#stopping ? { ...own, keep: (connection) => connection.close() } : own,
         recordEndOfData: (own, host) => this.#outcomes.recordEndOfData(own, host, message),
       })
       // The address is gone from this host: another worker or source sends it.
       if (source && isWithoutAddress(outcome) && !this.#sources.stillHas(source)) return await this.#route(inFlight)
-      if (outcome && isOfSite(delivery, outcome)) destination.heard(site, outcome)
-      if (outcome) this.#destinations.heard(destination, sender, outcome, isProbe)
+      if (outcome && (await this.#destinations.heard({ destination, inFlight, own, sender, outcome, isProbe })))
+        return await this.#park([inFlight], destination.name, 'connections')
       this.#destinations.tried(delivery, destination.name)
       this.#outcomes.finish(delivery, outcome, { message, destination: destination.name })
     } catch (error) {

@@ -9,15 +9,9 @@ import type {
   WaitingFor,
 } from '@postrider/core'
 import type { Destination } from '../destinations/destination.ts'
-import { beginningOf, type SiteHealth } from '../destinations/site-health.ts'
+import type { SiteHealth } from '../destinations/site-health.ts'
 import { cutText, MAX_KEPT_BYTES } from '../smtp/reply-reader.ts'
 import { siteOfSessions } from '../tls/policy.ts'
-
-/** Whether it says something about the site: of all its hosts, or of one that was offered mail. */
-export function isOfSite({ onlyHost }: ClaimedDelivery, outcome: Outcome): outcome is Exclude<Outcome, Dropped> {
-  if (outcome.kind === 'dropped' || onlyHost !== null) return false
-  return outcome.kind !== 'deferred' || outcome.nextHost === undefined || beginningOf(outcome) === 'session'
-}
 
 /** Whether no connection could be opened because the source address is not one of this host. */
 export function isWithoutAddress(outcome: Outcome | undefined): boolean {

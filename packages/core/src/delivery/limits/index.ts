@@ -3,6 +3,7 @@ import { countWorkers } from '../leases/lease.ts'
 import { type AccountHold, type RecipientHold, readAccountHolds, readRecipientHolds } from '../queue/account-holds.ts'
 import { forgetProgress } from '../queue/flow-progress.ts'
 import { type Block, judgeOffers } from './judge-offers.ts'
+import { lowerConnections, type RefusedSession, raiseConnections } from './lower-connections.ts'
 import { countOffers, forgetOffers, forgetOldOffers, type Offers } from './offers.ts'
 import {
   endPauses,
@@ -24,6 +25,8 @@ export interface DeliveryLimits {
   overrides(first?: readonly string[]): Promise<Override[]>
   set(override: NewOverride): Promise<void>
   raise(): Promise<void>
+  /** See lower-connections.ts. */
+  lowerConnections(session: RefusedSession): Promise<boolean>
   takeProbe(destination: string): Promise<(number | null)[]>
   endPauses(destination: string, tried: { readonly accountId: number; readonly isTaken: boolean }): Promise<void>
   /** See account-holds.ts. */
@@ -46,7 +49,11 @@ export function createLimits(sql: Sql): DeliveryLimits {
   return {
     overrides: (first) => readOverrides(sql, first),
     set: (override) => setOverride(sql, override),
-    raise: () => raiseRates(sql),
+    async raise() {
+      await raiseRates(sql)
+      await raiseConnections(sql)
+    },
+    lowerConnections: (session) => lowerConnections(sql, session),
     takeProbe: (destination) => takeProbe(sql, destination),
     endPauses: (destination, tried) => endPauses(sql, destination, tried),
     accountHolds: () => readAccountHolds(sql),

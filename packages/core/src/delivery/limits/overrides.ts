@@ -16,6 +16,7 @@ export interface Override {
   readonly setting: LimitSetting
   /** The limit; of a rate, messages per `seconds`. Null for a pause. */
   readonly value: number | null
+  /** Of an adaptive limit of connections, until it is raised again. */
   readonly seconds: number | null
   /** The id of the back-off rule, `adaptive`, `refused` or `operator`. */
   readonly rule: string
@@ -149,7 +150,7 @@ export async function takeProbe(sql: AnySql, destination: string): Promise<(numb
   return rows.map(({ accountId }) => accountId)
 }
 
-/** Raises the adaptive limits whose time it is by a quarter, unless mail was refused since the last time; at most 1000 of them. */
+/** Raises the adaptive rates whose time it is by a quarter, unless mail was refused since the last time; at most 1000 of them. */
 export async function raiseRates(sql: AnySql): Promise<void> {
   await sql`
     update limit_overrides o
@@ -158,7 +159,8 @@ export async function raiseRates(sql: AnySql): Promise<void> {
                                       where h.place = o.place and h.rule = ${ADAPTIVE_RULE} and h.account_id = 0
                                         and h.minute > service_now() - make_interval(secs => ${STEP_SECONDS}))
                         then value else ceil(value * 1.25) end
-     where id in (select id from limit_overrides where rule = ${ADAPTIVE_RULE} and step_at <= service_now() and until > service_now()
+     where id in (select id from limit_overrides
+                   where rule = ${ADAPTIVE_RULE} and setting = 'rate' and step_at <= service_now() and until > service_now()
                    limit 1000 for update skip locked)`
 }
 

@@ -1,0 +1,110 @@
+import t, { type Test } from 'tap'
+import { sendV2, v2Body } from '../helpers/send.ts'
+import { HANG_UP, type Sink, type SinkAnswer } from '../helpers/sink.ts'
+import { until } from '../helpers/until.ts'
+import { openWorker } from '../helpers/worker.ts'
+import { startInternet } from './outbox.ts'
+
+const internet = await startInternet(t, { SITE_CONNECTIONS: '10' })
+const { service } = internet
+
+async function sendMany(count: number, domain: string): Promise<void> {
+  const personalizations = Array.from({ length: count }, (_, at) => ({ recipient: `r${at}@${domain}` }))
+  const base = `http://127.0.0.1:${service.config.apiPort}`
+  const { status } = await sendV2(base, internet.sender.apiKey, v2Body(internet.sender, { personalizations }))
+  if (status !== 200) throw new Error(`not accepted: ${status}`)
+}
+
+interface Limited {
+  readonly host: Sink & { readonly name: string }
+  /** Connections that it takes. */
+  allowed: number
+  refused: number
+}
+
+/** A host that answers connections beyond those that it takes so, and takes some time for each message. */
+async function makeLimited(t: Test, allowed: number, answer: SinkAnswer): Promise<Limited> {
+  const limited: { allowed: number; refused: number } = { allowed, refused: 0 }
+  const host = await internet.host(t, {
+    greeting: () => {
+      if (host.open <= limited.allowed) return undefined
+      limited.refused++
+      return answer
+    },
+    dot: () => new Promise((resolve) => setTimeout(resolve, 20, undefined)),
+  })
+  return Object.assign(limited, { host })
+}
+
+const limitOf = async (host: { readonly name: string }) => {
+  const [row] = await service.sql<{ value: number; reason: string; rule: string }[]>`
+    select value, reason, rule from limit_overrides where place = ${host.name} and setting = 'connections' and until > service_now()`
+  return row
+}
+const raiseNow = (host: { readonly name: string }) =>
+  service.sql`update limit_overrides set step_at = service_now() where place = ${host.name} and setting = 'connections'`
+const attemptsOf = (domain: string) => service.sql<{ attempt: number; kind: string }[]>`
+  select f.attempt, f.state as kind from finished_deliveries f where f.recipient_domain = ${domain}`
+
+const REFUSALS: readonly (readonly [how: string, answer: SinkAnswer])[] = [
+  ['answers others with 421', '421 4.7.0 too many connections from your address'],
+  ['answers others in other words', '450 4.3.2 Zu viele gleichzeitige Sitzungen'],
+  ['hangs up others', HANG_UP],
+]
+for (const [how, answer] of REFUSALS) {
+  t.test(`a host that takes one connection and ${how} gets all its mail over one, at the first attempt`, async (t) => {
+    const limited = await makeLimited(t, 1, answer)
+    const domain = internet.domain([limited.host])
+    await sendMany(100, domain)
+    await until('all of it', () => limited.host.messages.length === 100 || undefined, 60_000)
+    await until('the last to be recorded', async () => (await attemptsOf(domain)).length === 100 || undefined)
+    t.ok((await attemptsOf(domain)).every(({ attempt, kind }) => attempt === 1 && kind === 'delivered'))
+    t.match(await limitOf(limited.host), { value: 1, rule: 'adaptive' })
+    t.ok(limited.refused <= 20, `${limited.refused} refused`)
+  })
+}
+
+t.test('workers share what a host takes: after some refusals no more of them ask at once', async (t) => {
+  for (let at = 0; at < 2; at++) await openWorker(t, service)
+  const limited = await makeLimited(t, 3, '421 4.7.0 too many connections')
+  const domain = internet.domain([limited.host])
+  await sendMany(300, domain)
+  await until('all of it', () => limited.host.messages.length === 300 || undefined, 60_000)
+  t.match(await limitOf(limited.host), { value: 3 })
+  t.ok(limited.refused <= 30, `${limited.refused} refused`)
+  t.ok((await attemptsOf(domain)).every(({ attempt }) => attempt === 1))
+})
+
+t.test('more connections are tried after a while, until one is refused', async (t) => {
+  const limited = await makeLimited(t, 1, '421 4.7.0 too many connections')
+  const domain = internet.domain([limited.host])
+  await sendMany(20, domain)
+  await until('all of it', () => limited.host.messages.length === 20 || undefined, 60_000)
+  t.match(await limitOf(limited.host), { value: 1 })
+  limited.allowed = 3
+  await raiseNow(limited.host)
+  await until('two', async () => (await limitOf(limited.host))?.value === 2 || undefined)
+  await raiseNow(limited.host)
+  await until('four', async () => (await limitOf(limited.host))?.value === 4 || undefined)
+  await sendMany(100, domain)
+  await until('the refusal', async () => (await limitOf(limited.host))?.value === 3 || undefined, 60_000)
+  await until('the rest', () => limited.host.messages.length === 120 || undefined, 60_000)
+  await raiseNow(limited.host)
+  await until('one more', async () => (await limitOf(limited.host))?.value === 4 || undefined)
+})
+
+t.test('a host that refuses every session has no limit for that, but is asked no more for a while', async (t) => {
+  const limited = await makeLimited(t, 0, '421 4.3.2 not now')
+  const domain = internet.domain([limited.host])
+  await sendMany(40, domain)
+  await until(
+    'all to be deferred',
+    async () => {
+      const deferred =
+        await service.sql`select 1 from delivery_queue where recipient_domain = ${domain} and state = 'deferred' and attempt > 0`
+      return deferred.length === 40 || undefined
+    },
+    60_000,
+  )
+  t.ok(limited.refused <= 30, `${limited.refused} refused`)
+})

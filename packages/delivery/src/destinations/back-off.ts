@@ -163,7 +163,9 @@ export class BackOff {
     const refused = isRefused && !isKnown
     destination.recent.add(refused)
     if (!refused) return
-    const isSlowed = limits.overridesOf(destination.name).some((one) => one.rule === ADAPTIVE_RULE && one.setting === 'rate')
+    const isSlowed = limits
+      .overridesOf(destination.name)
+      .some((one) => one.rule === ADAPTIVE_RULE && one.setting === 'rate')
     if (isSlowed) {
       const counted = { place: destination.name, rule: ADAPTIVE_RULE, accountId: 0, count: 1, within: 300 }
       void limits.try(async () => void (await core.deliveries.limits.countHits(counted)))

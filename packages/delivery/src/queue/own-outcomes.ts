@@ -1,13 +1,4 @@
-import type {
-  ClaimedDelivery,
-  DamagedBody,
-  Deferred,
-  Dropped,
-  Outcome,
-  Reply,
-  Stage,
-  WaitingFor,
-} from '@postrider/core'
+import type { DamagedBody, Deferred, Outcome, Reply, Stage, WaitingFor } from '@postrider/core'
 import type { Destination } from '../destinations/destination.ts'
 import type { SiteHealth } from '../destinations/site-health.ts'
 import { cutText, MAX_KEPT_BYTES } from '../smtp/reply-reader.ts'

@@ -20,6 +20,7 @@ import { FlowTries } from './flow-tries.ts'
 import { MAX_IN_FLIGHT } from './in-flight.ts'
 import { Limits } from './limits.ts'
 import { Recovery } from './recovery.ts'
+import { Refusals } from './refusals.ts'
 import { beginningOf } from './site-health.ts'
 import { Slots } from './slots.ts'
 
@@ -60,6 +61,7 @@ export class Destinations {
   readonly #limits: Limits
   readonly #backOff: BackOff
   readonly #recovery: Recovery
+  readonly #refusals: Refusals
   readonly #tries: FlowTries
   #after: ParkedFlow | undefined
   #forgotAt = Number.NEGATIVE_INFINITY
@@ -75,6 +77,7 @@ export class Destinations {
     })
     this.#backOff = new BackOff({ ...options, limits: this.#limits })
     this.#recovery = new Recovery(options)
+    this.#refusals = new Refusals(options)
   }
 
   /** Reads the limits, and reads them again whenever they change. */
@@ -83,10 +86,11 @@ export class Destinations {
     await this.#limits.listen()
   }
 
-  /** See {@link BackOff.heard} and {@link Recovery}. */
+  /** See {@link BackOff.heard}, {@link Recovery} and {@link Refusals}. */
   heard(...heard: Parameters<BackOff['heard']>): void {
-    const [{ name }, , outcome] = heard
+    const [{ name }, sender, outcome] = heard
     if (outcome.kind !== 'dropped') this.#recovery.note(name, beginningOf(outcome))
+    this.#refusals.add(name, sender, outcome)
     this.#backOff.heard(...heard)
   }
 
@@ -261,7 +265,7 @@ export class Destinations {
       this.windDown()
     }
     this.#recovery.close()
-    await Promise.all([this.#limits.close(), this.#slots.close(), this.#tries.flush()])
+    await Promise.all([this.#limits.close(), this.#slots.close(), this.#tries.flush(), this.#refusals.flush()])
   }
 
   /** Closes idle sessions and frees what is not in use: this worker stops. */

@@ -38,7 +38,9 @@ export function stateOf(group: QueueGroup): DestinationState {
   const [first] = generalOverrides(group)
   if (first?.setting === 'pause') return first.rule === OPERATOR_RULE ? 'paused' : 'rule-paused'
   if (first) return 'slowed'
-  return group.total.count > 0 || (group.limits?.connections.used ?? 0) > 0 ? 'flowing' : 'idle'
+  const waits = group.later.count + group.held.count
+  if (group.total.count > waits || (group.limits?.connections.used ?? 0) > 0) return 'flowing'
+  return waits > 0 ? 'waiting' : 'idle'
 }
 
 /** Whether less mail is offered than usual. */

@@ -11,6 +11,7 @@ import { PLACE } from './destination-page.ts'
 import { destinationName, isLimited, isPausable } from './destination-state.ts'
 import { ageText, destinationTable, groupTable, perMinute, waitingOf } from './queue-table.ts'
 import { queueWords } from './queue-words.ts'
+import { refusedBox } from './refused.ts'
 
 export const QUEUE: readonly DashboardRoute[] = [operators('GET', '/operator/queue', queuePage), ...PLACE]
 
@@ -37,6 +38,7 @@ ${overview.workers === 0 && noWorker(call)}
 ${tiles(call, overview)}
 ${groupings(call, by)}
 ${groupBox(call, overview, names)}
+${refusedBox(call, overview.refused)}
 ${waiting.length > 0 && holdsBox(call, waiting.slice(0, MAX_HOLDS), names)}
 ${byApi(call, { method: 'GET', path: `/operator/v1/queues?by=${by}` })}`,
   })
@@ -62,7 +64,7 @@ function tiles(call: UserCall, { by, groups, workers }: RecentOverview): Html {
   const waiting = sum((group) => waitingOf(group).count)
   const isMore = groups.some(({ total }) => total.more)
   const [oldest] = groups
-    .filter((group) => group.oldest !== null && (by !== 'provider' || isPausable(group.name)))
+    .filter((group) => group.oldest !== null)
     .sort((a, b) => (a.oldest as Date).getTime() - (b.oldest as Date).getTime())
   const destinations = groups.filter(({ name }) => isPausable(name))
   const slowed = destinations.filter(isLimited)
@@ -71,7 +73,7 @@ function tiles(call: UserCall, { by, groups, workers }: RecentOverview): Html {
   const connections = format.number(sum(({ limits }) => limits?.connections.used ?? 0))
   return html`<section class="tiles" aria-label="${words.now}">
 ${tile(words.waiting, `${isMore ? '>' : ''}${format.number(waiting)}`, words.inFlight(format.number(sum(({ inFlight }) => inFlight))))}
-${tile(words.oldest, oldest ? ageText(call, oldest) : '–', oldest && by === 'provider' ? words.at(destinationName(call, oldest.name)) : '')}
+${tile(words.oldest, oldest ? ageText(call, oldest) : '–', oldest && by === 'provider' && oldest.name !== null ? words.at(destinationName(call, oldest.name)) : '')}
 ${tile(words.tried, format.number(sum((group) => perMinute(group) ?? 0)), words.lastMinutes)}
 ${by === 'provider' && tile(words.connections, connections, words.ofWorkers(format.number(workers)))}
 ${by === 'provider' && tile(words.slowed, format.number(slowed.length), words.ofDestinations(format.number(destinations.length)))}

@@ -5,7 +5,7 @@ import { duration } from './queue-format.ts'
 const HEADING = ['bounced', 'for now', 'class', 'last', 'reply']
 const PARTIAL = 'too many destinations refused mail: the numbers are lower bounds, and some may be missing'
 
-/** What destinations refused within the last hour, below a blank line; nothing if they refused nothing. */
+/** Refusals of all destinations within the last hour, below a blank line; nothing if they refused nothing. */
 export function refusedLines({ places, others, partial }: RefusedOverview, now: number): string[] {
   if (places.length === 0) return []
   const rows = places.map((one) => [one.place, ...cellsOf(one, now)])
@@ -17,7 +17,7 @@ export function refusedLines({ places, others, partial }: RefusedOverview, now: 
   ]
 }
 
-/** What one destination refused within the last hour, below a blank line. */
+/** Refusals of one destination within the last hour, below a blank line. */
 export function refusedHere(refused: PlaceDetails['refused'], now: number): string[] {
   if (refused.length === 0) return []
   const [first = '', ...others] = HEADING

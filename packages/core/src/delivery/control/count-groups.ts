@@ -50,7 +50,7 @@ export async function countGroups(sql: AnySql, by: QueueGrouping, budget: number
     counts: counts.map(({ key, kind, count, more, oldest }) => ({ key, kind, count, more, oldest })),
     partial:
       [...waiting, ...parked].some(({ more, flows }) => flows >= MAX_FLOWS || (more && by === 'domain')) ||
-      // What was not read may have been tried anywhere.
+      // Rows that were not read may have been tried anywhere.
       waiting.some(({ more }) => more && (by === 'provider' || by === 'source')),
   }
 }

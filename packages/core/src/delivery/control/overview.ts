@@ -58,7 +58,7 @@ export interface QueueOverview {
   readonly by: QueueGrouping
   /** The largest groups first. */
   readonly groups: readonly QueueGroup[]
-  /** By provider: what destinations refused within the last hour, whether mail waits there or not. Otherwise empty. */
+  /** By provider: refusals of destinations within the last hour, whether mail waits there or not. Otherwise empty. */
   readonly refused: RefusedOverview
   /** Number of running delivery workers, on all hosts. */
   readonly workers: number

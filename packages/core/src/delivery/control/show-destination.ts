@@ -44,7 +44,7 @@ export interface DestinationDetails {
   }[]
   /** The hits of the last hour. */
   readonly ruleHits: readonly { readonly rule: string; readonly accountId: number | null; readonly hits: number }[]
-  /** What it refused within the last hour, by the class of the reply, the most frequent one first. */
+  /** Refusals within the last hour by the class of the reply, the most frequent one first. */
   readonly refused: readonly RefusedAs[]
   /** Mail that was tried there last and is not parked: due, and waiting for its retry. Counted as in the overview. */
   readonly due: BoundedCount

@@ -3,8 +3,8 @@ import type { BounceClass } from '../outcomes/bounce-rules.ts'
 
 /** Minutes that are counted together. */
 const INTERVAL = '5 minutes'
-const SHOWN = '1 hour'
-const INTERVALS_SHOWN = 12
+const MAX_AGE = '1 hour'
+const MAX_INTERVALS = 12
 /** Rows that an overview reads, the latest: one for each destination, class and five minutes in which it refused. */
 const MAX_READ = 100_000
 /** Characters of a reply. */
@@ -31,7 +31,7 @@ export interface RefusedAs extends Refused {
   readonly at: Date
 }
 
-/** What a destination refused within the last hour. The numbers are of all classes; class, reply and time are of the most frequent one. */
+/** Refusals of a destination within the last hour. The numbers are of all classes; class, reply and time are of the most frequent one. */
 export interface RefusedAt extends RefusedAs {
   readonly place: string
 }
@@ -71,7 +71,7 @@ export async function countRefusals(sql: AnySql, refused: readonly NewRefused[])
 export async function readRefusals(sql: Sql, limit: number): Promise<RefusedOverview> {
   const rows = await sql<(RefusedAt & { readonly of: number; readonly read: number })[]>`
     with latest as materialized (
-      select * from destination_refusals where since > service_now() - ${SHOWN}::text::interval order by since desc limit ${MAX_READ}
+      select * from destination_refusals where since > service_now() - ${MAX_AGE}::text::interval order by since desc limit ${MAX_READ}
     ), by_class as (
       ${byClass(sql)} from latest group by place, class
     ), by_place as (
@@ -95,8 +95,8 @@ export async function refusalsAt(sql: Sql, place: string): Promise<RefusedAs[]> 
     select class, ${toInteger(sql, sql`permanent`)} as permanent, ${toInteger(sql, sql`for_now`)} as "forNow", reply, at
       from (${byClass(sql)} from destination_refusals
              where since = any(array(select date_bin(${INTERVAL}::text::interval, service_now(), 'epoch') - n * ${INTERVAL}::text::interval
-                                       from generate_series(0, ${INTERVALS_SHOWN}) n))
-               and since > service_now() - ${SHOWN}::text::interval and place = ${place} group by place, class) one
+                                       from generate_series(0, ${MAX_INTERVALS}) n))
+               and since > service_now() - ${MAX_AGE}::text::interval and place = ${place} group by place, class) one
      order by one.permanent + one.for_now desc, class`
 }
 

@@ -66,6 +66,7 @@ function tiles(call: UserCall, { by, groups, workers }: RecentOverview): Html {
   const [oldest] = groups
     .filter((group) => group.oldest !== null)
     .sort((a, b) => (a.oldest as Date).getTime() - (b.oldest as Date).getTime())
+  const oldestAt = by === 'provider' && oldest?.name ? words.at(destinationName(call, oldest.name)) : ''
   const destinations = groups.filter(({ name }) => isPausable(name))
   const slowed = destinations.filter(isLimited)
   const tile = (name: string, value: Value, small: string) =>
@@ -73,7 +74,7 @@ function tiles(call: UserCall, { by, groups, workers }: RecentOverview): Html {
   const connections = format.number(sum(({ limits }) => limits?.connections.used ?? 0))
   return html`<section class="tiles" aria-label="${words.now}">
 ${tile(words.waiting, `${isMore ? '>' : ''}${format.number(waiting)}`, words.inFlight(format.number(sum(({ inFlight }) => inFlight))))}
-${tile(words.oldest, oldest ? ageText(call, oldest) : '–', oldest && by === 'provider' && oldest.name !== null ? words.at(destinationName(call, oldest.name)) : '')}
+${tile(words.oldest, oldest ? ageText(call, oldest) : '–', oldestAt)}
 ${tile(words.tried, format.number(sum((group) => perMinute(group) ?? 0)), words.lastMinutes)}
 ${by === 'provider' && tile(words.connections, connections, words.ofWorkers(format.number(workers)))}
 ${by === 'provider' && tile(words.slowed, format.number(slowed.length), words.ofDestinations(format.number(destinations.length)))}

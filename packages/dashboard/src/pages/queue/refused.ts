@@ -28,7 +28,7 @@ export function refusedBox(call: UserCall, { places, others, partial }: RefusedO
   }</section>`
 }
 
-/** What one destination refused within the last hour, by the class of the reply; nothing if it refused nothing. */
+/** Refusals of one destination within the last hour, by the class of the reply; nothing if it refused nothing. */
 export function refusedHere(call: UserCall, refused: PlaceDetails['refused']): Html | false {
   if (refused.length === 0) return false
   const { replyClass } = queueWords(call.language)

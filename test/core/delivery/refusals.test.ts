@@ -97,6 +97,8 @@ t.test(
       const plan = await planOf(sql, statement)
       t.same(wholeScans(plan), [], statement.text)
       const scans = nodesOf(plan).filter(({ node }) => node['Relation Name'] === 'destination_refusals')
+      const limits = scans[0]?.above.filter((node) => node['Node Type'] === 'Limit')
+      if (at === 0) t.equal(limits?.length, 2, 'of what is read, and of what is shown')
       t.ok(scans.length === 1 && scans.every(({ node }) => node['Index Cond']?.includes(at === 0 ? 'since' : 'place')))
     }
   },

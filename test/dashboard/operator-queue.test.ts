@@ -20,6 +20,8 @@ t.test('the queue shows what waits, with the refusals that slow it down, as they
   t.notMatch(page, '<script>alert')
   t.match(page, 'Lumen &lt;b&gt;Letters&lt;/b&gt;')
   t.match(page, '<span class="ctl">U+202E</span>')
+  t.match(page, '554 5.7.1 &lt;b&gt;Service refused&lt;/b&gt;')
+  t.match(page, '/queue/place?name=mx.mill-race.example')
   const slowed = await (await get(`${QUEUE}?only=slowed`)).text()
   t.match(slowed, 'yahoo-tss04')
   t.notMatch(slowed, 'waiting for a connection')

@@ -141,7 +141,7 @@ t.test('mail that waits for its retry is counted where it was tried, and the old
       (await postrider(env, 'queue', 'show', name)).stdout,
       new RegExp(`\ntried there last: due +later\n0 +${count}`),
     )
-    t.match(await page(`/place?name=${name}`), `Besides, ${count} were tried here and wait for their retry`)
+    t.match(await page(`/place?name=${name}`), `Besides, tried here last: ${count} for later, 0 due now.`)
   }
   // Pages share what was read within eight seconds.
   const text = await until('the page', async () => {

@@ -38,7 +38,7 @@ t.test(
     })
     t.match(
       (await postrider(service.env, 'queue', '--limit', '2')).stdout,
-      '\n1 more destinations refused mail; show them with --limit',
+      '\nothers that refused mail: 1; show them with --limit',
     )
     const shown = await answered<{ refused: object[]; isProvider: boolean }>(
       service.env,

@@ -12,7 +12,7 @@ export function refusedLines({ places, others, partial }: RefusedOverview, now: 
   return [
     '',
     table(['refused within an hour', ...HEADING], rows),
-    ...(others > 0 ? [`${others} more destinations refused mail; show them with --limit`] : []),
+    ...(others > 0 ? [`others that refused mail: ${others}; show them with --limit`] : []),
     ...(partial ? [PARTIAL] : []),
   ]
 }

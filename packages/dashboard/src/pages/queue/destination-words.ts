@@ -39,8 +39,7 @@ export const destinationWords = catalogue({
     hitCount: 'Replies',
     parked: 'Mail that waits for this destination, by account',
     noneParked: 'No mail waits for its capacity.',
-    triedHere: (due: string, later: string) =>
-      `Besides, ${later} were tried here and wait for their retry, and ${due} are due again.`,
+    triedHere: (due: string, later: string) => `Besides, tried here last: ${later} for later, ${due} due now.`,
     sample: 'Next to be tried',
     message: 'Message',
     recipient: 'Recipient',
@@ -99,8 +98,7 @@ export const destinationWords = catalogue({
     hitCount: 'Antworten',
     parked: 'Was auf dieses Ziel wartet, nach Konto',
     noneParked: 'Nichts wartet auf seine Kapazität.',
-    triedHere: (due, later) =>
-      `Außerdem hier versucht: ${later} warten auf den nächsten Versuch, ${due} sind wieder fällig.`,
+    triedHere: (due, later) => `Außerdem zuletzt hier versucht: ${later} für später, ${due} jetzt fällig.`,
     sample: 'Als Nächstes an der Reihe',
     message: 'Nachricht',
     recipient: 'Empfänger',

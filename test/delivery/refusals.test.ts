@@ -149,5 +149,7 @@ t.test('mail that waits for its retry is counted where it was tried, and the old
     return read.includes(away.name) ? read : undefined
   })
   t.match(text, new RegExp(`>Oldest</span><span class="v">[\\d.]+ s</span><small>at (?:${host.name}|${away.name})<`))
+  t.match(text, '“<bdi>451 4.7.1 Your address is blocked for its reputation</bdi>”</span><small>3 for later')
+  t.match(text, '<span>2 for later: retries and scheduled mail</span>')
   t.notMatch(text, 'Not assigned yet')
 })

@@ -94,7 +94,7 @@ function groupBox(call: UserCall, overview: RecentOverview, names: ReadonlyMap<n
     found.length === 0
       ? html`<div class="void"><h3>${words.noneSlowed}</h3><p>${words.noneSlowedText}</p></div>`
       : by === 'provider'
-        ? destinationTable(call, shown)
+        ? destinationTable(call, shown, overview.refused.places)
         : groupTable(call, by, { groups: shown, names })
   }<footer>${words.readAt} ${format.time(readAt)}.${partial && html` ${words.partial}`}${others > 0 && html` ${words.more(format.number(others))}`}
     </footer></section>`

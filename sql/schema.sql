@@ -368,6 +368,7 @@ create table delivery_queue (
   pool_id integer,
   next_host text,
   unreached text,
+  last_place text,
   constraint delivery_queue_pkey primary key (message_id, recipient_no),
   constraint delivery_queue_kind_check check (kind = any (array['to'::text, 'cc'::text, 'bcc'::text])),
   constraint delivery_queue_state_check check (state = any (array['scheduled'::text, 'queued'::text, 'deferred'::text, 'sending'::text]))
@@ -400,6 +401,21 @@ create unlogged table destination_offers (
   recipients integer[] not null,
   constraint destination_offers_pkey primary key (place, minute, account_id, domain_id)
 ) with (
+  autovacuum_vacuum_scale_factor = 0,
+  autovacuum_vacuum_threshold = 2000
+);
+
+create unlogged table destination_refusals (
+  since timestamptz not null,
+  place text not null,
+  class text not null,
+  permanent integer not null,
+  for_now integer not null,
+  reply text not null,
+  at timestamptz not null,
+  constraint destination_refusals_pkey primary key (since, place, class)
+) with (
+  fillfactor = 70,
   autovacuum_vacuum_scale_factor = 0,
   autovacuum_vacuum_threshold = 2000
 );

@@ -1,7 +1,7 @@
 import { fillQueue } from '../core/delivery/filled-queue.ts'
 import type { TestService } from '../helpers/service.ts'
 
-/** Fills the queue as on a bad day: a provider that slows mail down, one that a rule has paused, a site that the operator has paused, and a held account. */
+/** Fills the queue as on a bad day: a provider that slows mail down, one that a rule has paused, a site that the operator has paused, a held account, and refusals. */
 export async function makeBusyQueue(
   { core, sql }: TestService,
   accountId: number,
@@ -44,6 +44,22 @@ export async function makeBusyQueue(
     reason: 'they move their servers until Monday',
   })
   await core.reputation.hold({ accountId: heldAccount, reason: 'the list was bought, says support \u202Egro' })
+  await limits.countRefusals([
+    {
+      place: 'outlook',
+      class: 'rate',
+      permanent: 0,
+      forNow: 190,
+      reply: '451 4.7.650 The mail server [192.0.2.7] is rate limited',
+    },
+    {
+      place: 'mx.mill-race.example',
+      class: 'spam',
+      permanent: 41,
+      forNow: 0,
+      reply: '554 5.7.1 <b>Service refused</b> \u202Egro',
+    },
+  ])
   const flow = [{ place: 'outlook', accountId, class: 1 as const, tried: 190 }]
   await sql`
     insert into flow_progress (place, account_id, class, since, tried)

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { fillQueue } from '../core/delivery/filled-queue.ts'
 import { makeBusyQueue } from './busy-queue.ts'
 import { openDashboard } from './dashboard.ts'
 import { member } from './members.ts'
@@ -19,6 +20,8 @@ t.test('the queue shows what waits, with the refusals that slow it down, as they
   t.notMatch(page, '<script>alert')
   t.match(page, 'Lumen &lt;b&gt;Letters&lt;/b&gt;')
   t.match(page, '<span class="ctl">U+202E</span>')
+  t.match(page, '554 5.7.1 &lt;b&gt;Service refused&lt;/b&gt;')
+  t.match(page, '/queue/place?name=mx.mill-race.example')
   const slowed = await (await get(`${QUEUE}?only=slowed`)).text()
   t.match(slowed, 'yahoo-tss04')
   t.notMatch(slowed, 'waiting for a connection')
@@ -34,6 +37,32 @@ t.test('the queue shows what waits, with the refusals that slow it down, as they
     t.match(await response.text(), shown)
   }
 })
+
+t.test(
+  'the oldest is that of the rows: also of mail that was not tried yet, without mail that is scheduled for later',
+  async (t) => {
+    const { owner, service } = await openDashboard(t)
+    const { get, accountId } = await owner()
+    const oldest = async () => {
+      // As if it was read more than eight seconds ago.
+      await service.core.queue.resume({ place: 'google', accountId: null }, { rules: false })
+      const page = await (await get(QUEUE)).text()
+      const [, tile] = />Oldest<\/span><span class="v">([^<]*)</.exec(page) ?? []
+      const cells = page
+        .match(/<tr><td><b>Not assigned yet<\/b>.*?<\/tr>/s)?.[0]
+        .match(/<td class="n wide-only">[^<]*/g)
+      return [tile, cells?.[0]?.split('>')[1]]
+    }
+    const fill = (state: string, next_at: string) =>
+      fillQueue(service.sql, { accountIds: [accountId], count: 3, columns: { state: `'${state}'`, next_at } })
+    await fill('scheduled', "service_now() + interval '1 day'")
+    t.strictSame(await oldest(), ['–', '–'])
+    await fill('queued', 'service_now()')
+    const [tile, row] = await oldest()
+    t.match(tile, /^60 min|^1\.0 h|^1 h/)
+    t.equal(row, tile)
+  },
+)
 
 t.test('a provider is paused for a reason and resumed, and the log of the installation has the user', async (t) => {
   const { owner, service } = await openDashboard(t)

@@ -61,7 +61,7 @@ t.test(
   async (t) => {
     const other = await service.makeSender()
     const site = await makeSite(t, () => BLOCKED)
-    await Promise.all([sendMany(150, site.domain), sendMany(150, site.domain, other)])
+    const [id] = await Promise.all([sendMany(150, site.domain), sendMany(150, site.domain, other)])
     await paused(site)
     await settled(site, 300)
     t.ok(site.refused <= 25, `${site.refused} refused`)
@@ -79,6 +79,11 @@ t.test(
     select count(*)::int as count from suppressions where value like ${`%@${site.domain}`}`
     t.equal(row?.count, 0, 'no address is suppressed')
 
+    const why = await service.core.messages.why({ messageId: id })
+    t.match(
+      why?.deliveries.find(({ waitingFor }) => waitingFor === 'provider-pause')?.text,
+      /refused mail of this service \(rule refused, .*Reason: \d+ of \d+ messages refused within 10 minutes: 550 5\.7\.1 Service refuse/,
+    )
     const elsewhere = internet.domain([await internet.host(t)])
     await internet.inState(await internet.send(`a@${elsewhere}`), 'delivered')
   },

@@ -1,7 +1,7 @@
 import type { Core, Slot, SlotRequest } from '@postrider/core'
 import { createLog } from '@postrider/core'
 import t from 'tap'
-import { Slots } from '../../packages/delivery/src/destinations/slots.ts'
+import { Slots } from '../../packages/delivery/src/destinations/connections/slots.ts'
 import { until } from '../helpers/until.ts'
 
 /** The table of slots of one destination, whose responses can be lost. */

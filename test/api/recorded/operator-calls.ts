@@ -26,6 +26,14 @@ export async function recordOperator(recorder: Recorder, world: World): Promise<
     const options = { method, path: `/operator/v1${path}`, headers, ...(body ? { body } : {}) }
     return (await recorder.ask(title, options)).json ?? {}
   }
+  const refused = {
+    place: 'google',
+    class: 'spam',
+    permanent: 8,
+    forNow: 0,
+    reply: '550 5.7.1 Our system has detected unsolicited mail',
+  } as const
+  await core.deliveries.limits.countRefusals([refused])
   await recorder.ask('getQueues without a key', { method: 'GET', path: '/operator/v1/queues' })
   await ask('getQueues', 'GET /queues')
   for (const by of ['account', 'class', 'domain', 'source']) await ask(`getQueues by ${by}`, `GET /queues?by=${by}`)

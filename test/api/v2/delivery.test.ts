@@ -92,6 +92,44 @@ t.test('provider-pause: its destination is paused now, whatever it was parked fo
   t.ok(row.attempts.length === 0)
 })
 
+t.test(
+  'provider-pause: where most mail is refused for its sender, that is said, with the reply if it is to its own mail',
+  async (t) => {
+    const { parked, core, why, sender } = await makeWhy(t)
+    const id = await parked('pause')
+    const reason = '22 of 24 messages refused within 10 minutes: 550 5.7.1 Service refused'
+    const pause = (accountId: number | null, lasts: number) =>
+      core.deliveries.limits.set({
+        place: PLACE,
+        accountId,
+        setting: 'pause',
+        value: null,
+        seconds: null,
+        rule: 'refused',
+        lasts,
+        reason,
+      })
+    await pause(null, 14_400)
+    const all = await why(id)
+    t.match(all, { state: 'queued', waitingFor: 'provider-pause', place: PLACE })
+    t.match(
+      all.text,
+      /^The provider yahoo refused mail of this service \(rule refused, since .* UTC\): delivery there is paused until .* UTC\. One delivery is tried from time to time\.$/,
+      'the reply may be to the mail of another account',
+    )
+    t.match(
+      (await core.messages.why({ messageId: id }))?.deliveries[0]?.text,
+      new RegExp(`from time to time\\. Reason: ${reason}$`),
+      'the operator sees it',
+    )
+    await pause(sender.accountId, 20_000)
+    t.match(
+      (await why(id)).text,
+      /^The provider yahoo refused this account's mail \(rule refused, .*: delivery of this account's mail there is paused until .*\. Reason: 22 of 24 messages refused within 10 minutes: 550 5\.7\.1 Service refused$/,
+    )
+  },
+)
+
 t.test('provider-rate: the rate of its destination is used up', async (t) => {
   const { parked, why } = await makeWhy(t)
   const id = await parked('rate')

@@ -11,7 +11,7 @@ const ID = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
 export const QUEUES: readonly Operation[] = [
   operation({
     name: 'getQueues',
-    summary: 'Show what waits, and why',
+    summary: 'Show what waits, why, and what was refused',
     cli: 'queue',
     method: 'GET',
     path: '/queues',
@@ -24,7 +24,7 @@ export const QUEUES: readonly Operation[] = [
   }),
   operation({
     name: 'getPlace',
-    summary: 'Show one provider or site: its limits, pauses and waiting mail',
+    summary: 'Show one provider or site: its limits, pauses, waiting and refused mail',
     cli: 'queue show',
     method: 'GET',
     path: '/queues/:place',
@@ -33,7 +33,7 @@ export const QUEUES: readonly Operation[] = [
     async act({ place }, { core }) {
       const details = await core.queue.destination(place)
       if (!details)
-        throw new OperatorRefusal(404, 'placeUnknown', 'no provider or site with waiting mail has this name')
+        throw new OperatorRefusal(404, 'placeUnknown', 'no provider or site with waiting or refused mail has this name')
       return details
     },
   }),

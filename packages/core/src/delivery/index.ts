@@ -68,9 +68,11 @@ export {
   overridesFor,
   REFUSED_RULE,
 } from './limits/overrides.ts'
+export type { NewRefused, RefusedAs, RefusedAt, RefusedOverview } from './limits/refusals.ts'
 export { BOUNCE_CLASSES, type BounceClass, bounceClass, HARD_CLASSES } from './outcomes/bounce-rules.ts'
 export type * from './outcomes/outcome.ts'
 export type { Result } from './outcomes/record.ts'
+export { refusalClass } from './outcomes/refusal-class.ts'
 export { GREYLISTED, type RefusalMeaning, refusalMeaning } from './outcomes/refusal-meaning.ts'
 export { isPerishable, lifetimeOf, retryAfterOf } from './outcomes/schedule.ts'
 export { listSetAside, type SetAside } from './outcomes/set-aside.ts'

@@ -14,17 +14,17 @@ import {
   refusalMeaning,
 } from '@postrider/core'
 import type { WorkerSources } from '../routing/worker-sources.ts'
-import { Blocks, type Sender } from './blocks.ts'
+import { Blocks } from './blocks.ts'
 import type { Destination } from './destination.ts'
+import type { Sender } from './destination-events.ts'
 import type { Limits } from './limits.ts'
 import { beginningOf } from './site-health.ts'
+import { withoutRecipient } from './without-recipient.ts'
 
 /** Tries of a minute from which a destination that refuses half of them is slowed, and how long. */
 const ADAPTIVE = { tries: 20, refusedShare: 0.5, seconds: 7200 } as const
 /** Refusals of these classes are about how much is sent, or by whom; slower is better. */
 const SLOWED_BY: ReadonlySet<BounceClass> = new Set(['rate', 'policy', 'spam'])
-/** Length from which a part of an address is removed from a reply; the texts of rules are longer. */
-const MIN_QUOTED = 4
 
 export interface BackOffOptions {
   readonly core: Core
@@ -85,7 +85,7 @@ export class BackOff {
     const { core, limits, providers } = this.#options
     const provider = providers.named(destination.base)
     if (provider && provider.mx.length > 0 && providers.ofHost(heard.host) !== provider) return
-    const reply = heard.code >= 400 ? withoutRecipient(heard, sender) : heard
+    const reply = heard.code >= 400 ? { ...heard, text: withoutRecipient(heard.text, sender.recipient) } : heard
     const rule = reply.code >= 400 ? providers.ruleFor(provider, reply) : undefined
     const isSlowing = rule !== undefined && rule.effect.kind !== 'finding'
     // A pause comes from its rule; the sandbox and a relay host are no destinations that could block this service.
@@ -212,33 +212,6 @@ function serverReply(outcome: Outcome): ServerReply | undefined {
   if (outcome.kind === 'dropped' || outcome.host === undefined) return undefined
   const { reply, host } = outcome
   return reply.code === 0 || reply.own ? undefined : { ...reply, host }
-}
-
-/**
- * The reply without the recipient that it quotes. Anybody may choose an address or a domain that contains the text of a rule; and what is
- * stored of the reply is kept longer than the data of the recipient.
- */
-function withoutRecipient(reply: ServerReply, { recipient }: Sender): ServerReply {
-  const at = recipient.lastIndexOf('@')
-  const quoted = [recipient, recipient.slice(0, at), recipient.slice(at + 1)]
-  const text = quoted.reduce((left, part) => (part.length < MIN_QUOTED ? left : without(left, part)), reply.text)
-  return { ...reply, text }
-}
-
-/** Regardless of case. */
-function without(text: string, part: string): string {
-  const lower = text.toLowerCase()
-  // Some letters have a lower case of another length.
-  if (lower.length !== text.length) return without(lower, part)
-  const quoted = part.toLowerCase()
-  const pieces = lower.split(quoted)
-  let at = 0
-  const kept = pieces.map((piece) => {
-    const own = text.slice(at, at + piece.length)
-    at += piece.length + quoted.length
-    return own
-  })
-  return kept.join('…')
 }
 
 function isRefusalForNow({ code, enhanced, text }: Reply): boolean {

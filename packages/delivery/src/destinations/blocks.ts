@@ -10,6 +10,7 @@ import {
 import type { WorkerSources } from '../routing/worker-sources.ts'
 import { siteOfSessions } from '../tls/policy.ts'
 import type { Destination } from './destination.ts'
+import type { Sender } from './destination-events.ts'
 import type { Limits } from './limits.ts'
 import type { Taken } from './recent-offers.ts'
 
@@ -22,13 +23,6 @@ export interface BlocksOptions {
   readonly log: Log
   readonly limits: Limits
   readonly sources: WorkerSources
-}
-
-/** The account and sending domain of a message. */
-export interface Sender {
-  readonly accountId: number
-  readonly domainId: number
-  readonly recipient: string
 }
 
 /**

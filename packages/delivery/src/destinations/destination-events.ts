@@ -1,10 +1,28 @@
-import type { WaitingFor } from '@postrider/core'
+import type { Outcome, WaitingFor } from '@postrider/core'
 import type { Connections } from '../attempt/connections.ts'
 import type { InFlightDelivery } from '../attempt/deliver.ts'
 
 /** A delivery, and the sessions with the site it goes to (tls/policy.ts). */
 export interface RoutedDelivery extends InFlightDelivery {
   readonly site: string
+}
+
+/** The account and sending domain of a message. */
+export interface Sender {
+  readonly accountId: number
+  readonly domainId: number
+  readonly recipient: string
+}
+
+/** An attempt, and what came of it. */
+export interface Tried<Destination> {
+  readonly destination: Destination
+  readonly inFlight: RoutedDelivery
+  readonly own: Connections
+  readonly sender: Sender
+  readonly outcome: Outcome
+  /** It was tried during a pause. */
+  readonly isProbe: boolean
 }
 
 /** Receives what destinations find out and decide. */

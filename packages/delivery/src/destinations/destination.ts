@@ -1,8 +1,9 @@
 import { BULK, type Flow, partsOfPlace, type Reply, type Stage, type WaitingFor } from '@postrider/core'
 import { FairQueue } from '../common/fair-queue.ts'
 import { siteOfSessions } from '../tls/policy.ts'
+import { DestinationConnections } from './connections/destination-connections.ts'
+import type { Slots } from './connections/slots.ts'
 import type { Conversations } from './conversations.ts'
-import { DestinationConnections } from './destination-connections.ts'
 import type { DestinationEvents, RoutedDelivery } from './destination-events.ts'
 import type { WorkerLimits } from './limits.ts'
 import { Progress } from './progress.ts'
@@ -10,7 +11,6 @@ import { RateGate, type TakeFromRates } from './rate-gate.ts'
 import { RecentOffers } from './recent-offers.ts'
 import { RecentTries } from './recent-tries.ts'
 import { beginningOf, SiteHealth } from './site-health.ts'
-import type { Slots } from './slots.ts'
 
 /** Successful conversations after which a destination that rejected some is given one more connection. */
 const GROW_AFTER = 10

@@ -5,28 +5,26 @@ import {
   isHeldPlace,
   type Log,
   OPERATOR_RULE,
-  type Outcome,
   type Override,
   type ParkedFlow,
   type Providers,
   partsOfPlace,
 } from '@postrider/core'
-import type { Connections } from '../attempt/connections.ts'
 import type { SmartHosts } from '../routing/smart-hosts.ts'
 import type { WorkerSources } from '../routing/worker-sources.ts'
 import type { AccountHolds } from './account-holds.ts'
 import { BackOff, type ServerReply } from './back-off.ts'
 import { Backlog, type Backlogged } from './backlog.ts'
-import type { Sender } from './blocks.ts'
+import { Slots } from './connections/slots.ts'
 import { Destination, type DestinationOptions } from './destination.ts'
-import type { RoutedDelivery } from './destination-events.ts'
+import type { Sender, Tried } from './destination-events.ts'
 import { FlowTries } from './flow-tries.ts'
 import { MAX_IN_FLIGHT } from './in-flight.ts'
 import { Limits } from './limits.ts'
 import { Recovery } from './recovery.ts'
+import { Refusals } from './refusals.ts'
 import { RefusedSessions } from './refused-sessions.ts'
 import { beginningOf, isOfSite } from './site-health.ts'
-import { Slots } from './slots.ts'
 
 /** Waiting deliveries per connection of a destination; above this number its mail is parked. Flows share it. */
 const WAITING_PER_CONNECTION = 8
@@ -56,15 +54,6 @@ export interface DestinationsOptions
   readonly mainDestination: string | undefined
 }
 
-interface Tried {
-  readonly destination: Destination
-  readonly inFlight: RoutedDelivery
-  readonly own: Connections
-  readonly sender: Sender
-  readonly outcome: Outcome
-  readonly isProbe: boolean
-}
-
 /** The destinations that this worker delivers to, and their parked mail. */
 export class Destinations {
   readonly #options: DestinationsOptions
@@ -75,6 +64,7 @@ export class Destinations {
   readonly #backOff: BackOff
   readonly #recovery: Recovery
   readonly #refusedSessions: RefusedSessions
+  readonly #refusals: Refusals
   readonly #tries: FlowTries
   #after: ParkedFlow | undefined
   #forgotAt = Number.NEGATIVE_INFINITY
@@ -91,6 +81,7 @@ export class Destinations {
     this.#backOff = new BackOff({ ...options, limits: this.#limits })
     this.#recovery = new Recovery(options)
     this.#refusedSessions = new RefusedSessions(options)
+    this.#refusals = new Refusals(options)
   }
 
   /** Reads the limits, and reads them again whenever they change. */
@@ -100,15 +91,16 @@ export class Destinations {
   }
 
   /**
-   * Learns from the outcome of an attempt; see {@link BackOff.heard} and {@link Recovery}. Returns whether its session was one too many: the delivery
-   * waits for another.
+   * Learns from the outcome of an attempt; see {@link BackOff.heard}, {@link Recovery} and {@link Refusals}. Returns whether its session was
+   * one too many: the delivery waits for another.
    */
-  async heard({ destination, inFlight, own, sender, outcome, isProbe }: Tried): Promise<boolean> {
+  async heard({ destination, inFlight, own, sender, outcome, isProbe }: Tried<Destination>): Promise<boolean> {
     const isOwn = isOfSite(inFlight.delivery, outcome)
     const isTooMany = isOwn && (await this.#refusedSessions.isTooMany(destination, inFlight.site, outcome))
     if (isTooMany) own.giveUp()
     if (isOwn) destination.heard(inFlight.site, outcome, isTooMany)
     if (outcome.kind !== 'dropped' && !isTooMany) this.#recovery.note(destination.name, beginningOf(outcome))
+    this.#refusals.add(destination.name, sender, outcome)
     this.#backOff.heard(destination, sender, outcome, { isProbe, isTooMany })
     return isTooMany
   }
@@ -284,7 +276,7 @@ export class Destinations {
       this.windDown()
     }
     this.#recovery.close()
-    await Promise.all([this.#limits.close(), this.#slots.close(), this.#tries.flush()])
+    await Promise.all([this.#limits.close(), this.#slots.close(), this.#tries.flush(), this.#refusals.flush()])
   }
 
   /** Closes idle sessions and frees what is not in use: this worker stops. */

@@ -4,6 +4,7 @@ import { table } from '../../table.ts'
 import { requireAccount } from '../account-option.ts'
 import { coreCommand } from '../core-command.ts'
 import { bounded, rateText } from './queue-format.ts'
+import { refusedHere } from './refused.ts'
 
 /** Accounts shown without --json. */
 const MAX_ACCOUNTS = 20
@@ -12,7 +13,7 @@ export const queueDestinationCommands: readonly Command[] = [
   coreCommand({
     name: 'queue show',
     usage: 'PLACE',
-    summary: 'Show a provider or site: limits, connections, rules that applied, parked mail',
+    summary: 'Show a provider or site: limits, connections, rules that applied, what it refused, waiting mail',
     examples: ['queue show gmail'],
     run: async (core, { PLACE: destination }) => {
       const details = await core.queue.destination(destination)
@@ -64,7 +65,7 @@ export const queueDestinationCommands: readonly Command[] = [
 ]
 
 export function destinationNotFound(destination: string): CommandError {
-  return new CommandError(`no provider or site "${destination}"; "queue" lists those with waiting mail`)
+  return new CommandError(`no provider or site "${destination}"; "queue" lists those with waiting or refused mail`)
 }
 
 function nameOf(destination: string, accountId: number | null): string {
@@ -72,7 +73,8 @@ function nameOf(destination: string, accountId: number | null): string {
 }
 
 function textOf(details: PlaceDetails): string {
-  const { place, isProvider, ofSources, limits, overrides, slots, ruleHits, parked, sample } = details
+  const { place, isProvider, ofSources, limits, overrides, slots, ruleHits, refused, due, later, parked, sample } =
+    details
   const section = (heading: readonly string[], rows: unknown[][]): string[] =>
     rows.length > 0 ? ['', table(heading, rows)] : []
   return [
@@ -101,6 +103,10 @@ function textOf(details: PlaceDetails): string {
       ['rule', 'account', 'hits of the last hour'],
       ruleHits.map(({ rule, accountId, hits }) => [rule, accountId ?? 'all', hits]),
     ),
+    ...refusedHere(refused, Date.now()),
+    ...(due.count + later.count > 0
+      ? section(['tried there last: due', 'later'], [[bounded(due), bounded(later)]])
+      : []),
     ...section(
       ['account', 'parked'],
       parked.slice(0, MAX_ACCOUNTS).map((one) => [one.accountId, bounded(one)]),

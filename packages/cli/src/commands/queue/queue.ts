@@ -14,10 +14,11 @@ import { coreCommand } from '../core-command.ts'
 import { queueDestinationCommands } from './queue-destination.ts'
 import { bounded, duration, rateText } from './queue-format.ts'
 import { queueJobCommands } from './queue-jobs.ts'
+import { refusedLines } from './refused.ts'
 
 const HEADING = ['due', 'later', 'parked', 'held', 'in flight', 'oldest']
-/** The group of mail that is not parked; the destination that it goes to is found when it is claimed. */
-const NOT_PARKED = '(not parked)'
+/** The group of mail that was not tried yet and is not parked; the destination that it goes to is found when it is claimed. */
+const NOT_ASSIGNED = '(not assigned)'
 /** Names of the destinations where mail waits for its account, instead of a provider. */
 const HELD_NAMES: ReadonlyMap<string, string> = new Map([
   [HELD_PLACE, '(account held or slowed)'],
@@ -31,7 +32,8 @@ export const queueCommands: readonly Command[] = [
     summary: 'Show what is in the queue, the largest groups first',
     detail:
       '">" marks lower bounds: at most 10,000 deliveries of an account and class are counted. ' +
-      `By provider, mail that does not wait at one is "${NOT_PARKED}": where it goes is known only when it is claimed`,
+      `By provider, retries are counted where they were tried last, and mail that was not tried yet is "${NOT_ASSIGNED}": where it goes is known only ` +
+      'when it is claimed. Then follows what was refused within the last hour, whether mail waits there or not',
     parameters: { by: 'Grouping (default provider)' },
     examples: ['queue --by account'],
     limit: OVERVIEW_LIMIT,
@@ -42,12 +44,12 @@ export const queueCommands: readonly Command[] = [
 ]
 
 function toAnswer(overview: QueueOverview): Answer {
-  const { by, groups, workers, others, partial } = overview
+  const { by, groups, refused, workers, others, partial } = overview
   const now = Date.now()
   const limits = by === 'provider' ? ['connections', 'limits'] : by === 'account' ? ['limits'] : []
   const isTried = groups.some(({ rate }) => rate !== null)
   const rows = groups.map((group) => [
-    (by === 'provider' ? HELD_NAMES.get(group.name ?? NOT_PARKED) : undefined) ?? group.name ?? NOT_PARKED,
+    (by === 'provider' ? HELD_NAMES.get(group.name ?? NOT_ASSIGNED) : undefined) ?? group.name ?? NOT_ASSIGNED,
     bounded(group.due),
     bounded(group.later),
     parked(group),
@@ -67,6 +69,7 @@ function toAnswer(overview: QueueOverview): Answer {
           `the queue was read in part (at most ${MAX_COUNTED} deliveries of an account and class); groups may be missing`,
         ]
       : []),
+    ...refusedLines(refused, now),
   ]
   return { data: overview, text: lines.join('\n') }
 }

@@ -12,14 +12,14 @@ export type QueueGrouping = (typeof QUEUE_GROUPINGS)[number]
 export type QueueKind = 'due' | 'later' | 'held' | WaitingFor | 'sending'
 
 export interface GroupCount {
-  /** Destination, account id, class, domain or source; null for mail without a destination or source. */
+  /** Destination, account id, class, domain or source; null for mail without a source, or that was not tried yet and is not parked. */
   readonly key: string | null
   readonly kind: QueueKind
   readonly count: number
   /** Whether there may be more: the count ended at its bound. */
   readonly more: boolean
-  /** The message id of the oldest delivery counted. */
-  readonly oldest: string
+  /** The message id of the oldest delivery counted; null if all are scheduled for a later time. */
+  readonly oldest: string | null
 }
 
 export interface GroupCounts {
@@ -48,16 +48,19 @@ export async function countGroups(sql: AnySql, by: QueueGrouping, budget: number
   const counts = [...waiting, ...parked, ...sending]
   return {
     counts: counts.map(({ key, kind, count, more, oldest }) => ({ key, kind, count, more, oldest })),
-    partial: [...waiting, ...parked].some(({ more, flows }) => flows >= MAX_FLOWS || (more && by === 'domain')),
+    partial:
+      [...waiting, ...parked].some(({ more, flows }) => flows >= MAX_FLOWS || (more && by === 'domain')) ||
+      // Rows that were not read may have been tried anywhere.
+      waiting.some(({ more }) => more && (by === 'provider' || by === 'source')),
   }
 }
 
 type Counted = GroupCount & { readonly flows: number }
 
-/** Mail that is not parked has no destination: which one it goes to is found when it is claimed. */
+/** Mail that is not parked is counted at the destination of its last attempt; where a first one goes is found when it is claimed. */
 function countWaiting(sql: AnySql, by: QueueGrouping, budget: number): Promise<Counted[]> {
   const arm = (name: string, when: Fragment): Fragment => sql`
-    (select ${name}::text as arm, message_id, recipient_domain, place, waiting_for from delivery_queue
+    (select ${name}::text as arm, message_id, recipient_domain, state, place, last_place, waiting_for from delivery_queue
       where worker_id is null and account_id = flow.account_id and class = flow.class and ${when}
       order by next_at limit share.most + 1)`
   const ofFlow: Fragment = sql`account_id = flow.account_id and class = flow.class`
@@ -73,7 +76,7 @@ function countWaiting(sql: AnySql, by: QueueGrouping, budget: number): Promise<C
           ${arm('held', sql`next_at >= ${NEVER}::timestamptz`)}) one
     )
     select ${keyOf(sql, by)} as key, case when waiting_for = 'hold' then 'held' else arm end as kind, count(*)::int as count,
-           bool_or(more) as more, min(message_id::text) as oldest, max(flows)::int as flows
+           bool_or(more) as more, min(message_id::text) filter (where arm <> 'later' or state <> 'scheduled') as oldest, max(flows)::int as flows
       from found q where place is null group by 1, 2`
 }
 
@@ -84,7 +87,7 @@ function countParked(sql: AnySql, by: QueueGrouping, budget: number): Promise<Co
       select flow.place, flow.class, flow.account_id, one.*,
              count(*) over (partition by flow.place, flow.class, flow.account_id) > share.most as more, share.flows
         from share cross join flow cross join lateral (
-          select message_id, recipient_domain, waiting_for from delivery_queue
+          select message_id, recipient_domain, last_place, waiting_for from delivery_queue
            where worker_id is null and ${atDestination}
            order by next_at limit share.most + 1) one
     )
@@ -105,7 +108,7 @@ function shareOf(sql: AnySql, budget: number, ofFlow: Fragment): Fragment {
 function keyOf(sql: AnySql, by: QueueGrouping): Fragment {
   switch (by) {
     case 'provider':
-      return sql`q.place`
+      return sql`coalesce(q.place, q.last_place)`
     case 'account':
       return sql`q.account_id::text`
     case 'class':
@@ -113,6 +116,6 @@ function keyOf(sql: AnySql, by: QueueGrouping): Fragment {
     case 'domain':
       return sql`q.recipient_domain`
     case 'source':
-      return sql`nullif(split_part(q.place, '@', 2), '')`
+      return sql`nullif(split_part(coalesce(q.place, q.last_place), '@', 2), '')`
   }
 }

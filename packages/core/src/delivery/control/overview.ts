@@ -6,6 +6,7 @@ import { livingWorkers } from '../leases/lease.ts'
 import { effectiveLimits } from '../limits/destination-limits.ts'
 import { partsOfDestination } from '../limits/destination-names.ts'
 import { type Override, overridesFor, readOverrides } from '../limits/overrides.ts'
+import { type RefusedOverview, readRefusals } from '../limits/refusals.ts'
 import type { Providers } from '../providers/providers.ts'
 import type { MessageRate } from '../providers/units.ts'
 import { isHeldDestination } from '../queue/account-holds.ts'
@@ -20,7 +21,10 @@ export interface BoundedCount {
 }
 
 export interface QueueGroup {
-  /** Destination, account id, class, domain or source; by provider or source, null for mail that is not parked there. */
+  /**
+   * Destination, account id, class, domain or source. Mail that is not parked is counted at the destination and source of its last attempt; null for that
+   * without one.
+   */
   readonly name: string | null
   readonly due: BoundedCount
   /** Retries and scheduled mail. */
@@ -35,7 +39,7 @@ export interface QueueGroup {
   /** When all that is parked now is tried, if it goes on like this; null if unknown, if some is paused, or if the count is a lower bound. */
   readonly doneAt: Date | null
   readonly total: BoundedCount
-  /** When the oldest message that was counted was accepted. */
+  /** When the oldest message that was counted was accepted, without those that are scheduled for a later time. */
   readonly oldest: Date | null
   /** The limits of a destination; null for other groups. */
   readonly limits: GroupLimits | null
@@ -54,6 +58,8 @@ export interface QueueOverview {
   readonly by: QueueGrouping
   /** The largest groups first. */
   readonly groups: readonly QueueGroup[]
+  /** By provider: refusals of destinations within the last hour, whether mail waits there or not. Otherwise empty. */
+  readonly refused: RefusedOverview
   /** Number of running delivery workers, on all hosts. */
   readonly workers: number
   /** Number of groups found beyond these. */
@@ -75,6 +81,7 @@ export interface OverviewDependencies {
 const BUDGETS = [100_000, 5000] as const
 const TIMEOUT_MS = 4000
 const QUERY_CANCELED = '57014'
+const NONE_REFUSED: RefusedOverview = { places: [], others: 0, partial: false }
 
 /** Returns what is in the queue, by groups. However long the queue is, it reads at most about 250,000 rows of it, for a few seconds. */
 export async function readOverview(
@@ -91,6 +98,7 @@ export async function readOverview(
   const slots = await readSlots(sql)
   const rates: ReadonlyMap<string, FlowRate> = by === 'domain' ? new Map() : await groupRates(sql, by)
   const workers = await livingWorkers(sql)
+  const refused = by === 'provider' ? await readRefusals(sql, limit) : NONE_REFUSED
   const concerned = by === 'provider' ? [...slots.keys(), ...overrides.map(({ place }) => place)] : []
   const keys = new Set([...byKey.keys(), ...concerned])
   const groups = [...keys].map((key): QueueGroup => {
@@ -103,7 +111,7 @@ export async function readOverview(
       const those = found.filter(({ kind }) => kinds.length === 0 || kinds.includes(kind))
       return { count: those.reduce((sum, { count }) => sum + count, 0), more: those.some(({ more }) => more) }
     }
-    const [oldest] = found.map((one) => one.oldest).sort()
+    const [oldest] = found.flatMap((one) => one.oldest ?? []).sort()
     const rate = rates.get(key ?? '') ?? null
     const limits = by === 'provider' && key !== null && !isHeldDestination(key) ? limitsOf(key, own) : null
     return {
@@ -141,6 +149,7 @@ export async function readOverview(
     by,
     workers: workers.size,
     groups: groups.slice(0, limit),
+    refused,
     others: Math.max(0, groups.length - limit),
     partial,
   }
@@ -151,7 +160,8 @@ function doneAt(rate: FlowRate | null, waiting: BoundedCount, paused: BoundedCou
   return new Date(Date.now() + (waiting.count / rate.tried) * rate.seconds * 1000)
 }
 
-async function countInTime(sql: Sql, by: QueueGrouping): Promise<GroupCounts> {
+/** See {@link countGroups}. */
+export async function countInTime(sql: Sql, by: QueueGrouping): Promise<GroupCounts> {
   const count = (budget: number): Promise<GroupCounts> =>
     sql.begin('isolation level repeatable read read only', async (snapshot) => {
       await snapshot`select set_config('statement_timeout', ${String(TIMEOUT_MS)}, true)`

@@ -3,11 +3,12 @@ import { readInOrder } from '../../platform/database/read-in-order.ts'
 import { effectiveLimits } from '../limits/destination-limits.ts'
 import { partsOfDestination, sourcedDestination } from '../limits/destination-names.ts'
 import { type LimitSetting, type Override, overridesFor, readOverrides } from '../limits/overrides.ts'
+import { type RefusedAs, refusalsAt } from '../limits/refusals.ts'
 import type { MessageRate } from '../providers/units.ts'
 import { readEgress } from '../sources/egress.ts'
 import { smartHostOf } from '../sources/smart-hosts.ts'
-import { MAX_COUNTED } from './count-groups.ts'
-import type { BoundedCount, OverviewDependencies } from './overview.ts'
+import { type GroupCount, MAX_COUNTED, type QueueKind } from './count-groups.ts'
+import { type BoundedCount, countInTime, type OverviewDependencies } from './overview.ts'
 
 /** A limit in effect at a destination. */
 export interface LimitInEffect {
@@ -43,6 +44,11 @@ export interface DestinationDetails {
   }[]
   /** The hits of the last hour. */
   readonly ruleHits: readonly { readonly rule: string; readonly accountId: number | null; readonly hits: number }[]
+  /** Refusals within the last hour by the class of the reply, the most frequent one first. */
+  readonly refused: readonly RefusedAs[]
+  /** Mail that was tried there last and is not parked: due, and waiting for its retry. Counted as in the overview. */
+  readonly due: BoundedCount
+  readonly later: BoundedCount
   /** The accounts with most mail first, at most 1000. */
   readonly parked: readonly ParkedOf[]
   /** Some of the parked deliveries, those that are looked at next first. */
@@ -75,7 +81,9 @@ export async function showDestination(
   const ruleHits = await sql<DestinationDetails['ruleHits'][number][]>`
     select rule, nullif(account_id, 0) as "accountId", sum(hits)::int as hits from rule_hits
      where place = ${destination} and minute > service_now() - interval '1 hour' group by 1, 2 order by 3 desc`
+  const refused = await refusalsAt(sql, destination)
   const parked = await countParkedAt(sql, destination)
+  const tried = (await countInTime(sql, 'provider')).counts.filter(({ key }) => key === destination)
   const { base, source } = partsOfDestination(destination)
   const egress = await readEgress(sql)
   const ofSources =
@@ -86,7 +94,7 @@ export async function showDestination(
           byDestination,
         )
       : []
-  const known = [overrides, slots, ruleHits, parked, ofSources].some(({ length }) => length > 0)
+  const known = [overrides, slots, ruleHits, refused, tried, parked, ofSources].some(({ length }) => length > 0)
   const isNamed = provider !== undefined && (source === undefined || egress.sources.some(({ name }) => name === source))
   if (!isNamed && !known && !(await isSmartHost(sql, destination))) return undefined
   return {
@@ -97,9 +105,17 @@ export async function showDestination(
     overrides,
     slots,
     ruleHits,
+    refused,
+    due: countOf(tried, 'due'),
+    later: countOf(tried, 'later'),
     parked,
     sample: await readSample(sql, destination),
   }
+}
+
+function countOf(counts: readonly GroupCount[], of: QueueKind): BoundedCount {
+  const { count, more } = counts.find(({ kind }) => kind === of) ?? { count: 0, more: false }
+  return { count, more }
 }
 
 async function activeDestinations(

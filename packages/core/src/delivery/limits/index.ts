@@ -17,6 +17,7 @@ import {
   takeProbe,
 } from './overrides.ts'
 import { forgetPastLimits } from './past-limits.ts'
+import { countRefusals, forgetRefusals, type NewRefused } from './refusals.ts'
 import { countHits, forgetHits, type RuleHits } from './rule-hits.ts'
 
 /** The limits of destinations that all workers share. */
@@ -38,6 +39,8 @@ export interface DeliveryLimits {
   judge(destination: string, offers: readonly Offers[]): Promise<readonly Block[]>
   /** See offers.ts. */
   forgetOffers(destination: string, accountId: number | null): Promise<void>
+  /** See refusals.ts. */
+  countRefusals(refused: readonly NewRefused[]): Promise<void>
   /** Number of workers. */
   workers(): Promise<number>
   /** Calls back when the overrides have changed, or may have. */
@@ -61,13 +64,14 @@ export function createLimits(sql: Sql): DeliveryLimits {
     countHits: (hits) => countHits(sql, hits),
     judge: async (destination, offers) => judgeOffers(await countOffers(sql, destination, offers)),
     forgetOffers: (destination, accountId) => forgetOffers(sql, destination, accountId),
+    countRefusals: (refused) => countRefusals(sql, refused),
     workers: () => countWorkers(sql),
     async listen(onChanged) {
       const listening = await sql.listen(LIMITS_CHANNEL, onChanged, onChanged)
       return { close: listening.unlisten }
     },
     async forgetOld() {
-      const forgets = [forgetOverrides, forgetPastLimits, forgetHits, forgetOldOffers, forgetProgress]
+      const forgets = [forgetOverrides, forgetPastLimits, forgetHits, forgetOldOffers, forgetRefusals, forgetProgress]
       let forgotten = 0
       for (const forget of forgets) forgotten += await forget(sql)
       return forgotten

@@ -66,7 +66,7 @@ with result as materialized (
          set state = 'deferred', worker_id = null, dot_at = null, dot_host = null,
              next_at = case when r.indeterminate then service_now() + make_interval(secs => r.delay)
                             else least(service_now() + make_interval(secs => r.delay), q.expires_at) end,
-             next_host = r.next_host,
+             next_host = r.next_host, last_place = coalesce(r.place, r.unreached, q.last_place),
              -- That another host takes mail says nothing of the only one that this may be offered to.
              unreached = case when q.only_host is null and q.unreached is distinct from ${WOKEN}
                                and r.stage = any(${UNREACHED}::text[]) and position('.' in coalesce(r.unreached, r.place)) > 0

@@ -10,7 +10,7 @@ export const WAITING_REASONS = {
   scheduled: 'the time that the sender requested',
   'batch-paused': 'its batch to be resumed',
   retry: 'the next attempt after a temporary rejection or a failure',
-  'provider-pause': 'the end of a pause: the provider requested less mail, or the operator paused it',
+  'provider-pause': 'the end of a pause: the provider requested less mail or refused it, or the operator paused it',
   'provider-rate': 'the rate that the provider allows',
   connections: 'a free connection to the provider',
   'warm-up': 'the next hour or day: a new source address may send only a limited number of messages',

@@ -1,5 +1,5 @@
 import { partsOfDestination } from '../../delivery/limits/destination-names.ts'
-import type { Pause } from '../../delivery/limits/overrides.ts'
+import { OPERATOR_RULE, type Pause, REFUSED_RULE } from '../../delivery/limits/overrides.ts'
 import type { HoldReason } from '../../delivery/queue/account-holds.ts'
 import type { Ahead } from '../../delivery/queue/line.ts'
 import { smartHostOf } from '../../delivery/sources/smart-hosts.ts'
@@ -136,13 +136,17 @@ export function paused(
   { place, reply, now }: { place: string; reply: string | undefined; now: Date },
 ): string {
   const whose = accountId === null ? 'delivery' : "delivery of this account's mail"
+  const refused = accountId === null ? 'refused mail of this service' : "refused this account's mail"
+  const did = rule === REFUSED_RULE ? refused : 'requested less mail'
   const cause =
-    rule === 'operator'
+    rule === OPERATOR_RULE
       ? `The operator paused ${whose} to ${destinationText(place)} at ${at(since, now)}, until ${at(until, now)}.`
-      : `${capitalized(destinationText(place))} requested less mail (rule ${rule}, since ${at(since, now)}): ${whose} there is paused until ${at(until, now)}.`
-  const said =
-    reply === undefined || reply === '' ? '' : ` ${rule === 'operator' ? 'Reason' : 'Reply'}: ${shortened(reply)}`
-  return `${cause}${isProbed ? ' One delivery is tried every five minutes.' : ''}${said}`
+      : `${capitalized(destinationText(place))} ${did} (rule ${rule}, since ${at(since, now)}): ${whose} there is paused until ${at(until, now)}.`
+  // What `refused` has counted precedes the reply.
+  const label = rule === OPERATOR_RULE || rule === REFUSED_RULE ? 'Reason' : 'Reply'
+  const said = reply === undefined || reply === '' ? '' : ` ${label}: ${shortened(reply)}`
+  const often = rule === REFUSED_RULE ? 'from time to time' : 'every five minutes'
+  return `${cause}${isProbed ? ` One delivery is tried ${often}.` : ''}${said}`
 }
 
 export function rate(destination: string, ahead: Ahead): string {

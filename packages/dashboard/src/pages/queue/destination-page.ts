@@ -10,6 +10,7 @@ import { jobsWords } from '../jobs/jobs-words.ts'
 import { bounded, destinationName, limitText, overrideTimes, rateText } from './destination-state.ts'
 import { destinationWords } from './destination-words.ts'
 import { queueWords } from './queue-words.ts'
+import { refusedHere } from './refused.ts'
 
 /** One provider or site, with its pause. Names are in the query: they may have any sign. */
 export const PLACE: readonly DashboardRoute[] = [
@@ -51,6 +52,7 @@ ${found.ofSources.length > 0 && html`<p class="hint">${words.alsoOf} ${found.ofS
 <div class="cols"><div class="stack w7"><section class="box">${overridesPart(call, found, names)}</section><section class="box">
   ${limitsPart(call, found)}</section><section class="box">${connectionsPart(call, found)}</section></div><section class="box w5" id="pause">
   ${pausePart(call, found)}</section></div>
+${refusedHere(call, found.refused)}
 ${parkedPart(call, found, names)}
 ${byApi(
   call,
@@ -161,13 +163,15 @@ function connectionsPart(call: UserCall, { slots, ruleHits }: PlaceDetails): Htm
   }`
 }
 
-function parkedPart(call: UserCall, { parked, sample }: PlaceDetails, names: Names): Html {
+function parkedPart(call: UserCall, { due, later, parked, sample }: PlaceDetails, names: Names): Html {
   const { format, language } = call
   const words = destinationWords(language)
   const queue = queueWords(language)
+  const tried = words.triedHere(bounded(call, due), bounded(call, later))
+  const head = html`<header><h2>${words.parked}</h2>${due.count + later.count > 0 && html`<p>${tried}</p>`}</header>`
   if (parked.length === 0)
-    return html`<section class="box"><header><h2>${words.parked}</h2></header><div class="void"><p>${words.noneParked}</p></div></section>`
-  return html`<section class="box"><header><h2>${words.parked}</h2></header>
+    return html`<section class="box">${head}<div class="void"><p>${words.noneParked}</p></div></section>`
+  return html`<section class="box">${head}
     <div class="scroll" tabindex="0" role="region" aria-label="${words.parked}"><table><thead><tr><th>${queue.account}</th><th class="n">
     ${queue.waiting}</th></tr></thead><tbody>${parked.slice(0, MAX_ROWS).map(
       (one) =>

@@ -7,6 +7,7 @@ import {
   type Override,
   partsOfPlace,
   type QueueGroup,
+  type RefusedAt,
   smartHostOf,
   type WaitingFor,
 } from '@postrider/core'
@@ -38,7 +39,9 @@ export function stateOf(group: QueueGroup): DestinationState {
   const [first] = generalOverrides(group)
   if (first?.setting === 'pause') return first.rule === OPERATOR_RULE ? 'paused' : 'rule-paused'
   if (first) return 'slowed'
-  return group.total.count > 0 || (group.limits?.connections.used ?? 0) > 0 ? 'flowing' : 'idle'
+  const waits = group.later.count + group.held.count
+  if (group.total.count > waits || (group.limits?.connections.used ?? 0) > 0) return 'flowing'
+  return waits > 0 ? 'waiting' : 'idle'
 }
 
 /** Whether less mail is offered than usual. */
@@ -99,8 +102,11 @@ export function overrideTimes({ format, language }: Call, { rule, since, until }
   return html`${by}, ${words.since} ${format.time(since)} ${words.until} ${format.time(until)}`
 }
 
-/** Why mail waits at a destination: the last refusal that limits it, in the words of the other side, else what it waits for. */
-export function whyText(call: Call, group: QueueGroup): Html {
+/**
+ * Why mail waits at a destination: the last refusal that limits it, or because of which it is tried again, in the words of the other side, else what it
+ * waits for. `refused`: what it refused lately.
+ */
+export function whyText(call: Call, group: QueueGroup, refused?: RefusedAt): Html {
   const { language } = call
   const words = queueWords(language)
   const [first] = generalOverrides(group)
@@ -110,6 +116,8 @@ export function whyText(call: Call, group: QueueGroup): Html {
   }
   const kinds = waitingKinds(call, group)
   if (group.name === null) return html`<span>${kinds}</span><small>${words.noDestinationText}</small>`
+  if (refused && group.later.count > 0 && refused.forNow >= refused.permanent)
+    return html`<span class="clamp">“${foreign(refused.reply)}”</span><small>${kinds}</small>`
   return html`<span>${kinds || words.nothingHolds}</span><small>${next}</small>`
 }
 

@@ -3,7 +3,8 @@ import { catalogue } from '../../frame/words.ts'
 export const destinationWords = catalogue({
   en: {
     unknown: 'No such provider or site',
-    unknownText: 'No provider has this name, and nothing waits at a site with this name now.',
+    unknownText:
+      'No provider has this name, and no site with this name has waiting mail or refused some within the last hour.',
     provider: 'A provider of the providers’ file.',
     site: 'A site: the domains that share these mail exchangers.',
     pauseTitle: 'Pause',
@@ -36,8 +37,9 @@ export const destinationWords = catalogue({
     noWorkers: 'No connection is open.',
     hits: 'Rules that applied within the last hour',
     hitCount: 'Replies',
-    parked: 'Mail that waits here, by account',
-    noneParked: 'No mail waits here.',
+    parked: 'Mail that waits for this destination, by account',
+    noneParked: 'No mail waits for its capacity.',
+    triedHere: (due: string, later: string) => `Besides, tried here last: ${later} for later, ${due} due now.`,
     sample: 'Next to be tried',
     message: 'Message',
     recipient: 'Recipient',
@@ -53,7 +55,8 @@ export const destinationWords = catalogue({
   },
   de: {
     unknown: 'Kein solcher Provider und kein solches Ziel',
-    unknownText: 'Kein Provider heißt so, und unter diesem Namen wartet jetzt nichts.',
+    unknownText:
+      'Kein Provider heißt so, und kein Ziel mit diesem Namen hat wartende Post oder in der letzten Stunde etwas abgelehnt.',
     provider: 'Ein Provider aus der Provider-Datei.',
     site: 'Ein Ziel: die Domains mit diesen Mailservern.',
     pauseTitle: 'Anhalten',
@@ -93,8 +96,9 @@ export const destinationWords = catalogue({
     noWorkers: 'Keine Verbindung ist offen.',
     hits: 'Regeln der letzten Stunde',
     hitCount: 'Antworten',
-    parked: 'Was hier wartet, nach Konto',
-    noneParked: 'Hier wartet nichts.',
+    parked: 'Was auf dieses Ziel wartet, nach Konto',
+    noneParked: 'Nichts wartet auf seine Kapazität.',
+    triedHere: (due, later) => `Außerdem zuletzt hier versucht: ${later} für später, ${due} jetzt fällig.`,
     sample: 'Als Nächstes an der Reihe',
     message: 'Nachricht',
     recipient: 'Empfänger',

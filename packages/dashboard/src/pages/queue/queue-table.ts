@@ -1,4 +1,4 @@
-import { partsOfPlace, type QueueGroup, type QueueGrouping } from '@postrider/core'
+import { partsOfPlace, type QueueGroup, type QueueGrouping, type RefusedAt } from '@postrider/core'
 import { foreign, type Html, html, type Value } from '@postrider/ui'
 import type { UserCall } from '../../frame/call.ts'
 import { operatorPath } from '../../frame/operator.ts'
@@ -16,17 +16,18 @@ import {
 import { queueWords } from './queue-words.ts'
 
 /** Providers and sites: how much waits there, how fast it is tried, and why it waits. */
-export function destinationTable(call: UserCall, groups: readonly QueueGroup[]): Html {
+export function destinationTable(call: UserCall, groups: readonly QueueGroup[], refused: readonly RefusedAt[]): Html {
   const words = queueWords(call.language)
+  const byPlace = new Map(refused.map((one) => [one.place, one]))
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.groups.provider}"><table><thead><tr><th>${words.groupings.provider}
     </th><th class="wide-only">${words.state}</th><th class="n">${words.waiting}</th><th class="n wide-only">${words.oldest}</th><th class="wide-only">
     ${words.tried}</th><th class="n wide-only">${words.connections}</th><th class="wide-only">${words.why}</th><th><span class="sr">${words.actions}
-    </span></th></tr></thead><tbody>${groups.map((group) => destinationRow(call, group))}</tbody></table></div>`
+    </span></th></tr></thead><tbody>${groups.map((group) => destinationRow(call, group, byPlace.get(group.name ?? '')))}</tbody></table></div>`
 }
 
-function destinationRow(call: UserCall, group: QueueGroup): Html {
+function destinationRow(call: UserCall, group: QueueGroup, refused: RefusedAt | undefined): Html {
   const { format } = call
-  const why = whyText(call, group)
+  const why = whyText(call, group, refused)
   const mark = stateMark(call, stateOf(group))
   return html`<tr><td>${nameCell(call, group.name)}<div class="narrow">${mark}<div>${why}</div></div></td><td class="wide-only">${mark}</td>
     <td class="n">${bounded(call, waitingOf(group))}</td><td class="n wide-only">${ageText(call, group)}</td><td class="rate wide-only">

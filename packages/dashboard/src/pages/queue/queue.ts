@@ -11,6 +11,7 @@ import { PLACE } from './destination-page.ts'
 import { destinationName, isLimited, isPausable } from './destination-state.ts'
 import { ageText, destinationTable, groupTable, perMinute, waitingOf } from './queue-table.ts'
 import { queueWords } from './queue-words.ts'
+import { refusedBox } from './refused.ts'
 
 export const QUEUE: readonly DashboardRoute[] = [operators('GET', '/operator/queue', queuePage), ...PLACE]
 
@@ -37,6 +38,7 @@ ${overview.workers === 0 && noWorker(call)}
 ${tiles(call, overview)}
 ${groupings(call, by)}
 ${groupBox(call, overview, names)}
+${refusedBox(call, overview.refused)}
 ${waiting.length > 0 && holdsBox(call, waiting.slice(0, MAX_HOLDS), names)}
 ${byApi(call, { method: 'GET', path: `/operator/v1/queues?by=${by}` })}`,
   })
@@ -62,8 +64,9 @@ function tiles(call: UserCall, { by, groups, workers }: RecentOverview): Html {
   const waiting = sum((group) => waitingOf(group).count)
   const isMore = groups.some(({ total }) => total.more)
   const [oldest] = groups
-    .filter((group) => group.oldest !== null && (by !== 'provider' || isPausable(group.name)))
+    .filter((group) => group.oldest !== null)
     .sort((a, b) => (a.oldest as Date).getTime() - (b.oldest as Date).getTime())
+  const oldestAt = by === 'provider' && oldest?.name ? words.at(destinationName(call, oldest.name)) : ''
   const destinations = groups.filter(({ name }) => isPausable(name))
   const slowed = destinations.filter(isLimited)
   const tile = (name: string, value: Value, small: string) =>
@@ -71,7 +74,7 @@ function tiles(call: UserCall, { by, groups, workers }: RecentOverview): Html {
   const connections = format.number(sum(({ limits }) => limits?.connections.used ?? 0))
   return html`<section class="tiles" aria-label="${words.now}">
 ${tile(words.waiting, `${isMore ? '>' : ''}${format.number(waiting)}`, words.inFlight(format.number(sum(({ inFlight }) => inFlight))))}
-${tile(words.oldest, oldest ? ageText(call, oldest) : '–', oldest && by === 'provider' ? words.at(destinationName(call, oldest.name)) : '')}
+${tile(words.oldest, oldest ? ageText(call, oldest) : '–', oldestAt)}
 ${tile(words.tried, format.number(sum((group) => perMinute(group) ?? 0)), words.lastMinutes)}
 ${by === 'provider' && tile(words.connections, connections, words.ofWorkers(format.number(workers)))}
 ${by === 'provider' && tile(words.slowed, format.number(slowed.length), words.ofDestinations(format.number(destinations.length)))}
@@ -91,7 +94,7 @@ function groupBox(call: UserCall, overview: RecentOverview, names: ReadonlyMap<n
     found.length === 0
       ? html`<div class="void"><h3>${words.noneSlowed}</h3><p>${words.noneSlowedText}</p></div>`
       : by === 'provider'
-        ? destinationTable(call, shown)
+        ? destinationTable(call, shown, overview.refused.places)
         : groupTable(call, by, { groups: shown, names })
   }<footer>${words.readAt} ${format.time(readAt)}.${partial && html` ${words.partial}`}${others > 0 && html` ${words.more(format.number(others))}`}
     </footer></section>`

@@ -1,4 +1,4 @@
-import type { SmtpConnection } from '../smtp/connection.ts'
+import type { SmtpConnection } from '../../smtp/connection.ts'
 
 /** Milliseconds an idle session is kept for the next message. Most servers allow minutes; few messages come after seconds. */
 const IDLE_MS = 10_000

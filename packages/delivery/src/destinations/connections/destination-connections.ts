@@ -1,6 +1,6 @@
 import type { PlaceLimits } from '@postrider/core'
-import type { Connections } from '../attempt/connections.ts'
-import type { SmtpConnection } from '../smtp/connection.ts'
+import type { Connections } from '../../attempt/connections.ts'
+import type { SmtpConnection } from '../../smtp/connection.ts'
 import { IdleSessions, type Session } from './idle-sessions.ts'
 import { Permits, type PermitsOptions } from './permits.ts'
 

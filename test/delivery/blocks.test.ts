@@ -168,6 +168,16 @@ t.test(
   },
 )
 
+t.test('where two domains lack authentication, 25 messages are lost at most, and mail of both waits', async (t) => {
+  const other = await service.makeSender()
+  const site = await makeSite(t, () => '550 5.7.1 SPF check failed')
+  await Promise.all([sendMany(100, site.domain), sendMany(100, site.domain, other)])
+  await until('both pauses', async () => (await pausesOf(site)).length === 2 || undefined)
+  await settled(site, 200)
+  t.ok(site.refused <= 25, `${site.refused} refused`)
+  t.notOk((await pausesOf(site)).some(({ accountId }) => accountId === null))
+})
+
 t.test('one recipient whose server refuses everything, and unknown users, pause nothing', async (t) => {
   const own = await makeSite(t, () => BLOCKED)
   for (let round = 0; round < 3; round++) {

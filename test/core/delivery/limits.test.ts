@@ -121,11 +121,26 @@ t.test('the offers of all workers within ten minutes are judged together', async
   t.strictSame(await limits.judge('mx.two.example', [offersOf(1, 2, 12, 12)]), [], 'elsewhere')
   await moveClock(service.sql, '15 minutes')
   t.strictSame(await other.judge('mx.one.example', [offersOf(2, 2, 12, 12)]), [], 'the first ones are too old')
-  t.strictSame(await limits.judge('mx.one.example', [offersOf(1, 1, 12, 8)]), [
-    { accountId: null, offered: 24, refused: 20, isBlocked: true, accepted: 0 },
-  ])
+  const [block, ...others] = await limits.judge('mx.one.example', [offersOf(1, 1, 12, 8)])
+  t.match(block, { accountId: null, offered: 24, refused: 20, isBlocked: true })
+  t.strictSame(others, [])
   await limits.forgetOffers('mx.one.example', null)
   t.strictSame(await other.judge('mx.one.example', [offersOf(2, 2, 12, 12)]), [])
+})
+
+t.test('where several domains lack authentication, each account is judged by what is refused of all', async (t) => {
+  const { core } = await makeQueue(t)
+  const { limits } = core.deliveries
+  const lacking = (accountId: number, offered: number, refused: number) => {
+    const { service: authentication, ...rest } = offersOf(accountId, accountId, offered, refused)
+    return { ...rest, service: 0, authentication }
+  }
+  const judged = async (...offers: ReturnType<typeof lacking>[]) =>
+    (await limits.judge('mx.three.example', offers)).map(({ accountId }) => accountId).toSorted()
+  t.strictSame(await judged(lacking(1, 15, 15)), [], 'too few, of one domain')
+  t.strictSame(await judged(lacking(2, 6, 5)), [1, 2])
+  t.strictSame(await judged(lacking(3, 4, 4)), [1, 2], 'too few of the third')
+  t.strictSame(await judged(lacking(4, 5, 2), lacking(3, 1, 1)), [1, 2, 3], 'most of the fourth is accepted')
 })
 
 t.test('while most is refused for its sender, a delivery is tried after 5, 10, 20 and 30 minutes', async (t) => {

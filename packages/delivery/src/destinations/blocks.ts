@@ -2,6 +2,7 @@ import {
   type Block,
   type Core,
   type Log,
+  type Offers,
   REFUSED_RULE,
   type RefusalMeaning,
   type Reply,
@@ -12,7 +13,6 @@ import { siteOfSessions } from '../tls/policy.ts'
 import type { Destination } from './destination.ts'
 import type { Sender } from './destination-events.ts'
 import type { Limits } from './limits.ts'
-import type { Taken } from './recent-offers.ts'
 
 /** Seconds of a pause; each delivery that is tried in it and refused again prolongs it. */
 const PAUSE_SECONDS = 4 * 3600
@@ -108,16 +108,15 @@ export class Blocks {
     }
   }
 
-  async #pauseIfRefused(destination: Destination, offers: readonly Taken[]): Promise<void> {
-    const counts = offers.map(({ refusal: _, ...own }) => own)
-    const blocks = await this.#options.core.deliveries.limits.judge(destination.name, counts)
-    for (const block of blocks) {
-      // Of an account that only other workers have heard of now, one of those sets the pause, with a reply of its own.
-      const own = offers.findLast(({ accountId, refusal }) => refusal && (block.accountId ?? accountId) === accountId)
-      if (!own?.refusal) continue
-      await this.#pause(destination, block, own.refusal.reply)
+  async #pauseIfRefused(destination: Destination, offers: readonly Offers[]): Promise<void> {
+    const blocks = await this.#options.core.deliveries.limits.judge(destination.name, offers)
+    // Of an account that only other workers have heard of, one of those sets the pause, with a reply of its own.
+    const found = blocks.map((block) => ({ block, own: destination.offers.lastRefusal(block.accountId) }))
+    for (const { block, own } of found) {
+      if (!own) continue
+      await this.#pause(destination, block, own.reply)
       destination.offers.clear()
-      if (own.refusal.meaning === 'authentication') await this.noteFinding(destination, own.domainId, own.refusal.reply)
+      if (own.meaning === 'authentication') await this.noteFinding(destination, own.domainId, own.reply)
     }
   }
 
@@ -127,11 +126,16 @@ export class Blocks {
     await this.#options.core.domains.noteFinding(domainId, finding)
   }
 
-  async #pause(destination: Destination, { accountId, offered, refused }: Block, reply: Reply): Promise<void> {
+  async #pause(
+    destination: Destination,
+    { accountId, offered, refused, isBlocked }: Block,
+    reply: Reply,
+  ): Promise<void> {
     const { core, log, limits, sources } = this.#options
     const reason = `${refused} of ${offered} messages refused within 10 minutes: ${textOf(reply)}`
     await limits.apply(destination, pauseOf(accountId, reason))
-    await core.deliveries.limits.forgetOffers(destination.name, accountId)
+    // Together with them, the mail of a next account waits.
+    if (isBlocked) await core.deliveries.limits.forgetOffers(destination.name, accountId)
     if (accountId === null) sources.noteBlocked(destination.name)
     log.warn(
       { place: destination.name, rule: REFUSED_RULE, accountId, offered, refused },

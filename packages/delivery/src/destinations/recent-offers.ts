@@ -23,19 +23,20 @@ interface Refusal {
   readonly reply: Reply
 }
 
-/** Offers that have not been counted in the database yet, with the latest refusal of them. */
-export interface Taken extends Offers {
-  readonly refusal: Refusal | undefined
-}
-
 interface OfAccount {
   offered: number
   refused: number
   /** Refusals that have not been counted in the database. */
   uncounted: number
+  last: LastRefusal | undefined
 }
 
-type Counted = { -readonly [Key in keyof Taken]: Key extends 'recipients' ? Set<number> : Taken[Key] }
+/** The latest refusal of an account's mail. */
+export interface LastRefusal extends Refusal {
+  readonly domainId: number
+}
+
+type Counted = { -readonly [Key in keyof Offers]: Key extends 'recipients' ? Set<number> : Offers[Key] }
 
 /** Counts of the messages that this worker offered to a destination, from the first one that was refused for its sender. */
 export class RecentOffers {
@@ -44,6 +45,7 @@ export class RecentOffers {
   #since = Number.NEGATIVE_INFINITY
   #offered = 0
   #refused = 0
+  #last: LastRefusal | undefined
 
   /** Counts an offer. Most destinations refuse nothing, and nothing is counted there. */
   add(sender: Sender, refusal: Refusal | undefined): void {
@@ -54,7 +56,7 @@ export class RecentOffers {
     }
     const counted = this.#of(sender, refusal ? 2 * MAX_SENDERS : MAX_SENDERS)
     if (!counted) return
-    const account = this.#accounts.get(sender.accountId) ?? { offered: 0, refused: 0, uncounted: 0 }
+    const account = this.#accounts.get(sender.accountId) ?? { offered: 0, refused: 0, uncounted: 0, last: undefined }
     this.#accounts.set(sender.accountId, account)
     counted.offered++
     account.offered++
@@ -63,7 +65,8 @@ export class RecentOffers {
     account.refused++
     account.uncounted++
     counted[refusal.meaning]++
-    counted.refusal = refusal
+    account.last = { ...refusal, domainId: sender.domainId }
+    this.#last = account.last
     this.#refused++
     if (counted.recipients.size < MAX_REFUSED_RECIPIENTS)
       counted.recipients.add(hash('sha1', sender.recipient, 'buffer').readInt32BE(0))
@@ -74,7 +77,7 @@ export class RecentOffers {
     const known = this.#uncounted.get(key)
     if (known || this.#uncounted.size >= most) return known
     const counts = { offered: 0, service: 0, message: 0, authentication: 0, recipients: new Set<number>() }
-    const counted = { accountId, domainId, ...counts, refusal: undefined }
+    const counted = { accountId, domainId, ...counts }
     this.#uncounted.set(key, counted)
     return counted
   }
@@ -100,20 +103,25 @@ export class RecentOffers {
     return this.#refused >= SUSPECT_FROM && this.isMost
   }
 
+  /** The latest refusal of mail of an account, or of any (null), that this worker has seen since the first one. */
+  lastRefusal(accountId: number | null): LastRefusal | undefined {
+    return accountId === null ? this.#last : this.#accounts.get(accountId)?.last
+  }
+
   /** Returns what has not been counted in the database yet. */
-  take(): Taken[] {
+  take(): Offers[] {
     return this.#taken([...this.#uncounted])
   }
 
   /** The same of one account, and of some others whose mail was accepted. */
-  takeOf(accountId: number): Taken[] {
+  takeOf(accountId: number): Offers[] {
     const all = [...this.#uncounted]
     const own = all.filter(([, one]) => one.accountId === accountId)
-    const others = all.filter(([, one]) => one.accountId !== accountId && one.refusal === undefined)
+    const others = all.filter(([, one]) => one.accountId !== accountId && one.recipients.size === 0)
     return this.#taken([...own, ...others.slice(0, WITNESSES)])
   }
 
-  #taken(entries: readonly (readonly [string, Counted])[]): Taken[] {
+  #taken(entries: readonly (readonly [string, Counted])[]): Offers[] {
     return entries.map(([key, one]) => {
       this.#uncounted.delete(key)
       const account = this.#accounts.get(one.accountId)
@@ -128,5 +136,6 @@ export class RecentOffers {
     this.#since = Number.NEGATIVE_INFINITY
     this.#offered = 0
     this.#refused = 0
+    this.#last = undefined
   }
 }

@@ -7,15 +7,20 @@ const MIN_RECIPIENTS = 10
 /** Accepted messages of accounts whose mail is mostly accepted that show that the destination takes mail. */
 const PASSING = 5
 
+/** Refused messages of an account from which its mail waits where that of several sending domains is refused. */
+const FEW = 5
+
 /** A refusal by a destination of most mail of an account, or of all accounts (null). */
 export interface Block {
   readonly accountId: number | null
   readonly offered: number
   readonly refused: number
+  /** Whether what was refused of it would do without that of others. */
+  readonly isBlocked: boolean
 }
 
 interface Sum extends Block {
-  readonly isBlocked: boolean
+  readonly isMost: boolean
   /** If most was accepted, how many. */
   readonly accepted: number
 }
@@ -30,9 +35,10 @@ export function judgeOffers(offers: readonly Offers[]): readonly Block[] {
     ([id, own]) => sumOf(id, own),
   )
   const all = sumOf(null, offers)
-  if (all.isBlocked && sum(ofAccounts, ({ accepted }) => accepted) < PASSING && isOfAll(offers, ofAccounts))
-    return [all]
-  return ofAccounts.filter(({ isBlocked }) => isBlocked)
+  const isOfMost = all.isBlocked && sum(ofAccounts, ({ accepted }) => accepted) < PASSING
+  if (isOfMost && isOfAll(offers, ofAccounts)) return [all]
+  // What authentication several domains lack, none of them needs 50 messages to show.
+  return ofAccounts.filter(({ isBlocked, isMost, refused }) => isBlocked || (isOfMost && isMost && refused >= FEW))
 }
 
 function isOfAll(offers: readonly Offers[], ofAccounts: readonly Sum[]): boolean {
@@ -53,6 +59,7 @@ function sumOf(accountId: number | null, offers: readonly Offers[]): Sum {
     offered,
     refused,
     isBlocked: isEnough && isMost && recipients >= MIN_RECIPIENTS,
+    isMost,
     accepted: isMost ? 0 : offered - refused,
   }
 }

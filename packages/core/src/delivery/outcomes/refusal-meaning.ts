@@ -15,7 +15,7 @@ const OF_SENDERS_FOR_NOW: ReadonlySet<BounceClass> = new Set(['spam', 'policy', 
 /** A policy for now that says no more is most often that of a greylister. */
 const IS_BLOCK = /\breputation\b|\bblock(?:ed|ing)?\b|\b(?:block|black|deny)[- ]?list|\b(?:listed|banned|rbl|dnsbl)\b/i
 /** The host has no valid name, which its operator must correct, not the sending domain's owner (RFC 7372 3.3: 5.7.25). */
-const OF_HOST_NAME = /\bptr\b|\brdns\b|reverse (dns|hostname|lookup)|\bhost\s?name\b/i
+const OF_HOST_NAME = /\bptr\b|\brdns\b|reverse (dns|hostname|lookup)|\bname lookup\b|\bhost\s?name\b/i
 const OF_HOST_NAME_CODE = /^[45]\.7\.25$/
 /** Content, or an address of the sender; unless the reply speaks of an address or host of ours. */
 const OF_MESSAGE = /\b(content|body|attachment|subject|header|link|url|virus|malware|phishing|sender)\b/i

@@ -37,7 +37,7 @@ export function judgeOffers(offers: readonly Offers[]): readonly Block[] {
   const all = sumOf(null, offers)
   const isOfMost = all.isBlocked && sum(ofAccounts, ({ accepted }) => accepted) < PASSING
   if (isOfMost && isOfAll(offers, ofAccounts)) return [all]
-  // What authentication several domains lack, none of them needs 50 messages to show.
+  // Authentication that several domains lack shows before one of them has sent 50 messages.
   return ofAccounts.filter(({ isBlocked, isMost, refused }) => isBlocked || (isOfMost && isMost && refused >= FEW))
 }
 

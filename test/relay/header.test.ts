@@ -109,6 +109,7 @@ t.test('half a name before a comma gets no domain, and what else lacks one does'
     'To: Doe, John <lena@harbor.example>, root',
     'Cc: Sales, Team <sales@harbor.example>',
     'Reply-To: Crew, Night shift <crew@harbor.example>',
+    'Sender: Doe, John, Jr. <lena@harbor.example>',
   ]
   const reply = await client.submit(
     desk,

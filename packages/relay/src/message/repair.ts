@@ -1,4 +1,4 @@
-import { type Edit, edited, mailboxField, parseAddress, readable, readMailboxes } from '@postrider/core'
+import { type Edit, edited, endOfName, mailboxField, parseAddress, readable, readMailboxes } from '@postrider/core'
 import type { Field } from './header.ts'
 
 /** Maximum length of a value; longer ones are not a name that lacks quotes. */
@@ -87,8 +87,8 @@ function isHalfAName(text: string, end: number): boolean {
       .slice(Math.max(0, end - MAX_LOCAL_PART), end)
       .split(/[\s,:;]/)
       .at(-1) ?? ''
-  const [, next = ''] = text.slice(end, end + MAX_LENGTH).split(',', 2)
-  return /^[A-Z]/.test(word) && /^\s*[^\s<"][^<"]*</.test(next)
+  const comma = text.indexOf(',', end)
+  return /^[A-Z]/.test(word) && comma !== -1 && endOfName(text, comma + 1) !== -1
 }
 
 /** Whether each element of a list has an `@`: that is so of nearly all, and reading them would take a tenth of what a small message takes. */

@@ -214,6 +214,14 @@ class Reader {
   }
 }
 
+/**
+ * Whether a word without a domain may be a user of a machine or an alias there: a local part without capital letters, or in capitals as a whole
+ * (`MAILER-DAEMON`). `Demo` and `Sales` are rather names for people; with a domain they would be addresses that nobody has.
+ */
+export function isUserName(word: string): boolean {
+  return isLocalPart(word) && !/^[A-Z].*[a-z]/.test(word)
+}
+
 /** Encoded words consist of the same characters. */
 function isLocalPart(text: string): boolean {
   return DOT_ATOM.test(text) && !text.includes('=?')

@@ -8,7 +8,7 @@ import {
   renderMergeTags,
   withDefaults,
 } from '../../composition/merge.ts'
-import { type StoredContent, subjectOf } from '../../composition/stored-content.ts'
+import { type StoredContent, subjectOf, textOf } from '../../composition/stored-content.ts'
 import { checkFile } from '../../content/files/file.ts'
 import { parseAddress } from '../../mime/address.ts'
 import { isBracketed } from '../../mime/header.ts'
@@ -167,7 +167,10 @@ function* counted(texts: readonly string[], parameter?: string): Stoppable<{ tex
 /** Checks that the content, after merging any recipient's values, does not exceed the message size limit. */
 export function checkMergedContent(submission: Submission, stored: StoredContent | undefined): void | Promise<void> {
   const { content } = submission
-  const template = stored && [stored.content, stored.text ?? undefined]
+  const template = stored && [
+    stored.content,
+    content.kind === 'parts' ? textOf(content, stored) : (stored.text ?? undefined),
+  ]
   const footer = footerOf(submission)
   if (content.kind === 'mime' && template === undefined && !footer) return
   const { html, text, amp } = content.kind === 'parts' ? content : {}

@@ -217,7 +217,13 @@ export type * from './retention/privacy/index.ts'
 export { markRestored, type Restored } from './retention/restored.ts'
 export { type DataCounts, type VerifiedData, verifyData } from './retention/verify-data.ts'
 export * from './returns/index.ts'
-export { hasEncodedWord, isFieldName, isMessageId, isReservedField } from './submission/header-rules.ts'
+export {
+  hasEncodedWord,
+  isFieldName,
+  isMessageId,
+  isReservedField,
+  withoutUnwritableIds,
+} from './submission/header-rules.ts'
 export { JSON_LIMIT, jsonLength, MEASURED_FROM } from './submission/json-length.ts'
 export { readDeadline } from './submission/read-deadline.ts'
 export { singleMessage } from './submission/single-message.ts'

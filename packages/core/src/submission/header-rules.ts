@@ -17,6 +17,7 @@ const LIST_UNSUBSCRIBE = /^list-unsubscribe(-post)?$/i
  */
 const UNENCODED = /^[\x20-\x7e]*$/
 const MAX_WORD = 900
+const IN_BRACKETS = /(<[^<>]*>)/
 const IDS = /^(?:in-reply-to|references)$/i
 const NOT_FOLDABLE = 'must be in words of at most 900 characters'
 const NOT_ENCODED = 'must be printable ASCII, without encoded words and in words of at most 900 characters'
@@ -53,13 +54,20 @@ export function isStrict(name: string): boolean {
   return isListUnsubscribe(name) || isBracketed(name)
 }
 
+/** Returns the value of a received field without the message ids that cannot be written; empty if no other is left. Those of other names stay. */
+export function withoutUnwritableIds(name: string, value: string): string {
+  if (!IDS.test(name) || hasPlainIds(value)) return value
+  const kept = value.split(IN_BRACKETS).filter((part, at) => at % 2 === 1 && isPlain(part))
+  return kept.join(' ')
+}
+
 function isPlain(text: string): boolean {
   return UNENCODED.test(text) && !hasEncodedWord(text)
 }
 
 /** An id beyond ASCII is refused, not left out: the mail would arrive outside of its conversation, and its sender would not know. */
 function hasPlainIds(value: string): boolean {
-  const parts = value.split(/(<[^<>]*>)/)
+  const parts = value.split(IN_BRACKETS)
   // RFC 5322 4.5.4: phrases beside ids, which have a form in encoded words.
   return isPlain(value) || (parts.length > 1 && parts.every((part, at) => at % 2 === 0 || isPlain(part)))
 }

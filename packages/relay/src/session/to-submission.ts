@@ -29,6 +29,8 @@ export interface ReceivedMessage {
   readonly pieces: readonly Buffer[]
   /** Offset of the last line that is longer than SMTP permits; -1 if there is none. */
   readonly lastLongLine: number
+  /** Whether parts of it may have to be corrected. */
+  readonly hasOddParts: boolean
   readonly recipients: readonly string[]
   /** MAIL FROM:<> */
   readonly nullSender: boolean
@@ -42,7 +44,7 @@ export interface ReceivedMessage {
   readonly hold: () => void
   /** Reads the parts of a MIME message. Throws messageMalformed, overloaded. */
   readonly readParts: (message: readonly Buffer[]) => Promise<MessageParts>
-  /** Encodes the parts with such lines. Throws the same errors. */
+  /** Encodes the parts with such lines, and corrects what readers do not understand. Throws the same errors. */
   readonly conformBody: (message: readonly Buffer[]) => Promise<ConformedBody>
   /** The address that it has to be sent from instead of that in From, if any. */
   readonly senderInstead: (from: string) => Promise<string | undefined>
@@ -167,7 +169,7 @@ interface ConformedPieces {
 /** The message without its control fields, with the parts encoded that no server has to carry. */
 async function conformedPieces(received: ReceivedMessage, head: Head): Promise<ConformedPieces> {
   const pieces = [head.kept, ...received.pieces.slice(1)]
-  if (received.lastLongLine < head.receivedBodyStart) return { pieces, corrections: [] }
+  if (received.lastLongLine < head.receivedBodyStart && !received.hasOddParts) return { pieces, corrections: [] }
   received.hold()
   const conformed = await received.conformBody(pieces)
   if (conformed.kind === 'impossible')

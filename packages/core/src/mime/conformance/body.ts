@@ -1,28 +1,21 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { splitFields } from '../end-of-field.ts'
 import { fileNameParameter } from '../header.ts'
-import { leadingEssence } from '../media-type.ts'
 import { parameterText } from '../parameters.ts'
-import {
-  Heads,
-  LEADING_COMMENTS,
-  MAX_DEPTH,
-  MAX_PARTS,
-  type PartHead,
-  parametersIn,
-  parseField,
-  partsOf,
-} from '../read.ts'
+import { Heads, MAX_DEPTH, MAX_PARTS, type PartField, type PartHead, partsOf } from '../read.ts'
 import { encodeTransfer, readQuotedPrintable, transferEncodingOf } from '../transfer.ts'
 import { asciiField } from './ascii-field.ts'
+import { Done } from './done.ts'
 import { type Edit, edited } from './edits.ts'
 import { folded, hasLongLine } from './folding.ts'
 import { hasIntactSignature } from './intact-signature.ts'
 import { longLineIn, MAX_LINE } from './line-length.ts'
+import { ENCODING, isNamed, nameOf, shownName, TYPE, typeOf } from './part-fields.ts'
 import { broken, brokenBase64, isMostlyEncoded, meantEncoding } from './transfer-encoding.ts'
+import { type PartTwins, twinsIn } from './twins.ts'
 
 export interface BodyRules {
-  /** Octets above 127 are encoded, too: for a server without 8BITMIME (RFC 6152 3). */
+  /** For a server without 8BITMIME (RFC 6152 3): octets above 127 are encoded, too. Without it, what readers do not understand is corrected. */
   readonly sevenBit: boolean
 }
 
@@ -34,7 +27,7 @@ export type ConformedBody =
 
 /**
  * Encodes the parts of a message that no server has to carry (RFC 5321 4.5.3.1.6, RFC 6152): those with lines beyond 998 characters and, with
- * `sevenBit`, with octets above 127. Nothing else is changed. A part below multipart/signed must stay as it is (RFC 1847 2.1), as must a message
+ * `sevenBit`, with octets above 127. Without `sevenBit`, doubled fields of parts are removed, or are a problem. Nothing else is changed. A part below multipart/signed must stay as it is (RFC 1847 2.1), as must a message
  * with another DKIM signature; the caller knows that by `isSigned`.
  *
  * Takes time linear in the length of the message, but up to a second for 30 MB: for a thread.
@@ -50,7 +43,7 @@ export function conformBody(message: Buffer, rules: BodyRules & { readonly isSig
   })
   if (problem !== undefined) return { kind: 'impossible', problem }
   if (walk.edits.length === 0) return { kind: 'unchanged' }
-  return { kind: 'changed', message: edited(message, walk.edits), what: walk.what }
+  return { kind: 'changed', message: edited(message, walk.edits), what: walk.done.words }
 }
 
 interface Position {
@@ -74,50 +67,73 @@ class Walk {
   readonly #message: Buffer
   readonly #rules: BodyRules
   readonly #heads = new Heads()
-  readonly #encoded: string[] = []
-  /** Parts whose header was folded or encoded. */
-  readonly #headers: string[] = []
+  readonly done: Done
   #parts = 0
+  /** The same of parts whose content needs nothing. */
+  readonly #plainHeads = new Heads()
+  #plainParts = 0
 
   constructor(message: Buffer, rules: BodyRules) {
     this.#message = message
     this.#rules = rules
-  }
-
-  /** The changes, in words. */
-  get what(): string {
-    const [parts, headers] = [this.#encoded, this.#headers]
-    if (parts.length > 0) return parts.length > 1 ? `${parts.length} parts were encoded` : `${parts[0]} was encoded`
-    const done = this.#rules.sevenBit ? 'written in ASCII' : 'folded'
-    if (headers.length > 1) return `the headers of ${headers.length} parts were ${done}`
-    return headers.length > 0 ? `the header of ${headers[0]} was ${done}` : 'lines outside of its parts were broken'
+    this.done = new Done(rules.sevenBit)
   }
 
   /** Returns why the part cannot be as it has to be; undefined if it can. */
   part(start: number, end: number, position: Position): string | undefined {
-    if (!this.#fault(start, end)) return undefined
+    const isFaulty = this.#fault(start, end) !== undefined
+    if (!isFaulty && !this.#correctsMore(position)) return undefined
     const name = nameOf(position)
-    const head = ++this.#parts > MAX_PARTS ? undefined : this.#head(start, end)
-    if (!head) return `${name}, which cannot be parsed, ${this.#fault(start, end)}`
-    const contentType = typeOf(head, position)
-    if (!contentType) return `${name}, which has two types or encodings, ${this.#fault(start, end)}`
+    const head = isFaulty ? this.#head(start, end) : this.#plainHead(start, end)
+    if (!head) return isFaulty ? `${name}, which cannot be parsed, ${this.#fault(start, end)}` : undefined
+    const { doubled: twins, other } = this.#twins(head, position)
+    if (other) return `the field ${this.#nameIn(other)} occurs more than once in ${name}`
+    const contentType = typeOf(
+      head.fields.filter((field) => !twins.includes(field)),
+      position.inDigest,
+    )
+    if (!contentType)
+      return isFaulty ? `${name}, which has two types or encodings, ${this.#fault(start, end)}` : undefined
     const { value: type, parameters } = contentType
-    const fault = this.#fault(head.bodyStart, end)
-    const inHead = position.depth > 0 ? this.#fault(start, head.headEnd) : undefined
-    if (!fault && !inHead) return undefined
+    const fault = isFaulty ? this.#fault(head.bodyStart, end) : undefined
+    const inHead = isFaulty && position.depth > 0 ? this.#fault(start, head.headEnd) : undefined
+    const isContainer = type.startsWith('multipart/')
+    if (!fault && !inHead && twins.length === 0 && !(isContainer && this.#correctsMore(position))) return undefined
     if (position.isSigned) return `${name}, which is signed, ${fault ?? inHead}`
-    const fields = this.#fields(start, head.headEnd, inHead !== undefined)
+    const fields = this.#fields(start, head.headEnd, { twins, haveFault: inHead !== undefined })
     if (typeof fields === 'string') return `${fields} of ${name}`
     const part = { ...position, head, start, end, fields, type, parameters, name }
+    const [twin] = twins
+    if (twin) this.done.others.push(`the second field ${this.#nameIn(twin)} of ${name} was removed`)
     if (fault && type === 'message/rfc822' && !position.isAttached && this.#attachedMessage(part)) return undefined
-    if (inHead !== undefined) this.#headers.push(name)
+    if (inHead !== undefined) this.done.headers.push(name)
+    if (isContainer) return this.#multipart(part, fault)
     if (!fault) return this.#replaceHead(part, fields)
-    if (type.startsWith('multipart/')) return this.#multipart(part, fault)
     return REPORT.test(type) ? this.#report(part) : this.#leaf(part, fault)
+  }
+
+  /** Whether more is corrected than what no server carries. Attached messages are another sender's. */
+  #correctsMore({ isSigned, isAttached }: Position): boolean {
+    return !this.#rules.sevenBit && !isSigned && isAttached !== true
+  }
+
+  /** Those of the message itself were compared with its header. */
+  #twins(head: PartHead, position: Position): PartTwins {
+    return this.#correctsMore(position) && !position.isMessage ? twinsIn(head.fields) : { doubled: [] }
+  }
+
+  /** As written. */
+  #nameIn({ name, start }: PartField): string {
+    return this.#message.toString('latin1', start, start + Math.min(name.length, 60))
+  }
+
+  #plainHead(start: number, end: number): PartHead | undefined {
+    return ++this.#plainParts > MAX_PARTS ? undefined : this.#plainHeads.read(this.#message, start, end)
   }
 
   /** The line end before a delimiter may be the empty line of a part without a body. */
   #head(start: number, end: number): PartHead | undefined {
+    if (++this.#parts > MAX_PARTS) return undefined
     return this.#heads.read(this.#message, start, end) ?? this.#heads.read(this.#message, start, end + CRLF.length)
   }
 
@@ -127,12 +143,12 @@ class Walk {
     return this.#rules.sevenBit && !isAscii(this.#message.subarray(start, end)) ? 'contains 8-bit text' : undefined
   }
 
-  #multipart(part: Part, fault: string): string | undefined {
+  #multipart(part: Part, fault: Fault): string | undefined {
     const { type, parameters, head, end, name, depth } = part
     const boundary = parameterText(parameters, 'boundary') ?? ''
-    if (!BOUNDARY.test(boundary)) return `${name}, whose boundary is missing or invalid, ${fault}`
-    if (depth >= MAX_DEPTH) return `${name}, which is nested too deeply, ${fault}`
     this.#replaceHead(part, part.fields)
+    if (!BOUNDARY.test(boundary)) return fault && `${name}, whose boundary is missing or invalid, ${fault}`
+    if (depth >= MAX_DEPTH) return fault && `${name}, which is nested too deeply, ${fault}`
     let at = head.bodyStart
     let count = 0
     for (const inner of partsOf(this.#message.subarray(0, end), head.bodyStart, boundary)) {
@@ -146,7 +162,7 @@ class Walk {
       const problem = this.part(inner.start, inner.end, below)
       if (problem !== undefined) return problem
     }
-    if (count === 0) return `${name}, whose boundary is not in it, ${fault}`
+    if (count === 0) return fault && `${name}, whose boundary is not in it, ${fault}`
     this.#gap(at, end)
     return undefined
   }
@@ -160,7 +176,7 @@ class Walk {
     const encoding = head.fields.find(({ name }) => name === ENCODING)?.value ?? ''
     if (depth >= MAX_DEPTH || transferEncodingOf(meantEncoding(encoding)) !== 'identity') return false
     if (hasIntactSignature(this.#message.subarray(head.bodyStart, end))) return false
-    const [edits, encoded, headers] = [this.edits.length, this.#encoded.length, this.#headers.length]
+    const [edits, takeBack] = [this.edits.length, this.done.mark()]
     const inner = { depth: depth + 1, number, isSigned: false, inDigest: false, isMessage: true, isAttached: true }
     if (this.part(head.bodyStart, end, inner) === undefined) {
       const label = `Content-Transfer-Encoding: 7bit\r\n`
@@ -171,8 +187,7 @@ class Walk {
       return true
     }
     this.edits.length = edits
-    this.#encoded.length = encoded
-    this.#headers.length = headers
+    takeBack()
     return false
   }
 
@@ -194,9 +209,18 @@ class Walk {
     return (isUtf8(octets) ? octets.toString() : octets.toString('latin1')).replace(/[^\x00-\x7f]/gu, '?')
   }
 
-  /** The fields of a part's header, corrected if they have a fault; a text names the one that cannot be. */
-  #fields(start: number, end: number, haveFault: boolean): readonly string[] | string {
-    const fields = splitFields(this.#message.toString('latin1', start, end))
+  /** The fields of a part's header without the twins, corrected if they have a fault; a text names the one that cannot be. */
+  #fields(
+    start: number,
+    end: number,
+    { twins, haveFault }: { readonly twins: readonly PartField[]; readonly haveFault: boolean },
+  ): readonly string[] | string {
+    let at = start
+    const fields = splitFields(this.#message.toString('latin1', start, end)).filter((field) => {
+      const from = at
+      at += field.length
+      return !twins.some((twin) => twin.start === from)
+    })
     if (!haveFault) return fields
     const written: string[] = []
     for (const field of fields) {
@@ -221,7 +245,7 @@ class Walk {
     const text = lines.map((line) => (line.length > MAX_LINE ? broken(line, '\r\n ') : line)).join('\r\n')
     this.#replaceHead(part, part.fields)
     this.edits.push({ start: head.bodyStart, end, text })
-    this.#encoded.push(part.name)
+    this.done.encoded.push(part.name)
   }
 
   #leaf(part: Part, fault: string): string | undefined {
@@ -239,7 +263,7 @@ class Walk {
   #write(part: Part, octets: Buffer, encoding: string): undefined {
     const { head, end, fields, type, parameters } = part
     const body = this.#message.subarray(head.bodyStart, end)
-    this.#encoded.push(part.name)
+    this.done.encoded.push(part.name)
     const isMessage = type.startsWith('message/') && !type.startsWith('message/global')
     const kept = fields.filter((field) => !isNamed(field, ENCODING) && !(isMessage && isNamed(field, TYPE)))
     const added = [`Content-Transfer-Encoding: ${encoding}\r\n`]
@@ -267,34 +291,6 @@ interface Part extends Position {
   readonly name: string
 }
 
-const [TYPE, ENCODING] = ['content-type', 'content-transfer-encoding']
 /** RFC 2046 5.1.1; more characters than there are used by some programs. */
 const BOUNDARY = /^[\x20-\x7e]{1,200}$/
 const REPORT = /^message\/(?:delivery-status|disposition-notification|feedback-report)$/
-
-/** Undefined if it has two. One that is malformed is read by its beginning, as readers do. */
-function typeOf(
-  { fields }: PartHead,
-  { inDigest }: Position,
-): { value: string; parameters: ReadonlyMap<string, string> } | undefined {
-  const types = fields.filter(({ name }) => name === TYPE)
-  if (types.length > 1 || fields.filter(({ name }) => name === ENCODING).length > 1) return undefined
-  const byDefault = inDigest ? 'message/rfc822' : 'text/plain'
-  const read = parseField(fields, TYPE, byDefault)
-  if (read) return read
-  const written = types[0]?.value.slice(0, MAX_LINE).replace(LEADING_COMMENTS, '') ?? ''
-  return { value: leadingEssence(written) ?? byDefault, parameters: parametersIn(written) }
-}
-
-function isNamed(field: string, name: string): boolean {
-  return field.slice(0, field.indexOf(':')).trimEnd().toLowerCase() === name
-}
-
-/** The beginning of a line for a reply. */
-function shownName(field: string): string {
-  return (field.split(':', 1)[0] ?? '').slice(0, 60).replace(/[^\x21-\x7e]/g, '?')
-}
-
-function nameOf({ number }: Position): string {
-  return number === '' ? 'the body' : `part ${number}`
-}

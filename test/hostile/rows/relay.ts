@@ -167,6 +167,11 @@ export const RELAY = rowsOf(
     'body: 28 MB of line ends': body(() => `\r\n${fill('\r\n', 28 * MB)}`),
     'body: 28 MB of dots': body(() => `\r\n${fill('.\r\n', 20 * MB)}`),
     'body: 28 MB of bare CR': body(() => `\r\n${fill('\r', 28 * MB)}\r\n`),
+    'body: 28 MB of lines of two dashes': body(() => `\r\n${fill('--\r\ncontent-\r\n', 28 * MB)}`),
+    'body: an encoded message of 20 MB': body(
+      () =>
+        `Content-Type: message/rfc822\r\nContent-Transfer-Encoding: base64\r\n\r\n${Buffer.from(`a:b\r\n\r\n${fill('--b\r\ncontent-type:a\r\n\r\n', 20 * MB)}`).toString('base64')}\r\n`,
+    ),
     'body: 28 MB in one line': body(() => `\r\n${fill('a', 28 * MB)}\r\n`),
     'body: 28 MB of lines of 76': body(() => `\r\n${fill(`${fill('a', 74)}\r\n`, 28 * MB)}`),
     'body: 28 MB of 8 bit': body(() => `\r\n${fill('é', 14 * MB)}\r\n`),

@@ -1,6 +1,8 @@
 import {
   type ConformedBody,
   defined,
+  encodingOfComposite,
+  essenceOf,
   inTurns,
   invalidParameter,
   longWork,
@@ -169,7 +171,8 @@ interface ConformedPieces {
 /** The message without its control fields, with the parts encoded that no server has to carry. */
 async function conformedPieces(received: ReceivedMessage, head: Head): Promise<ConformedPieces> {
   const pieces = [head.kept, ...received.pieces.slice(1)]
-  if (received.lastLongLine < head.receivedBodyStart && !received.hasOddParts) return { pieces, corrections: [] }
+  const isOdd = received.hasOddParts || isEncodedComposite(head)
+  if (received.lastLongLine < head.receivedBodyStart && !isOdd) return { pieces, corrections: [] }
   received.hold()
   const conformed = await received.conformBody(pieces)
   if (conformed.kind === 'impossible')
@@ -177,6 +180,12 @@ async function conformedPieces(received: ReceivedMessage, head: Head): Promise<C
   if (conformed.kind === 'unchanged') return { pieces, corrections: [] }
   const { buffer, byteOffset, length } = conformed.message
   return { pieces: [Buffer.from(buffer, byteOffset, length)], corrections: [conformed.what] }
+}
+
+function isEncodedComposite({ fields }: Head): boolean {
+  const valueIn = (wanted: string): string => fields.find(({ name }) => name === wanted)?.value ?? ''
+  const encoding = valueIn('content-transfer-encoding')
+  return encoding !== '' && encodingOfComposite(essenceOf(valueIn('content-type')), encoding) !== undefined
 }
 
 /** Maximum characters of the problems stored with each delivery; the notice to the sender has all of them. */

@@ -1,17 +1,29 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { splitFields } from '../end-of-field.ts'
-import { fileNameParameter } from '../header.ts'
 import { parameterText } from '../parameters.ts'
 import { Heads, MAX_DEPTH, MAX_PARTS, type PartField, type PartHead, partsOf } from '../read.ts'
 import { encodeTransfer, readQuotedPrintable, transferEncodingOf } from '../transfer.ts'
 import { asciiField } from './ascii-field.ts'
+import { type CompositePart, decodeComposite, encodingOfComposite } from './composite.ts'
 import { Done } from './done.ts'
 import { type Edit, edited } from './edits.ts'
 import { folded, hasLongLine } from './folding.ts'
 import { hasIntactSignature } from './intact-signature.ts'
 import { longLineIn, MAX_LINE } from './line-length.ts'
-import { ENCODING, isNamed, nameOf, shownName, TYPE, typeOf } from './part-fields.ts'
-import { broken, brokenBase64, isMostlyEncoded, meantEncoding } from './transfer-encoding.ts'
+import {
+  attachedIn,
+  BOUNDARY,
+  brokenGap,
+  encodedHead,
+  ended,
+  foldedReport,
+  type Part,
+  type Position,
+  REPORT,
+  wholeMessage,
+} from './part.ts'
+import { ENCODING, isNamed, nameOf, shownName, TYPE, typeOf, valueIn } from './part-fields.ts'
+import { brokenBase64, isMostlyEncoded, meantEncoding } from './transfer-encoding.ts'
 import { type PartTwins, twinsIn } from './twins.ts'
 
 export interface BodyRules {
@@ -34,33 +46,18 @@ export type ConformedBody =
  */
 export function conformBody(message: Buffer, rules: BodyRules & { readonly isSigned: boolean }): ConformedBody {
   const walk = new Walk(message, rules)
-  const problem = walk.part(0, message.length, {
-    depth: 0,
-    number: '',
-    isSigned: rules.isSigned,
-    inDigest: false,
-    isMessage: true,
-  })
+  const problem = walk.part(0, message.length, wholeMessage(rules.isSigned))
   if (problem !== undefined) return { kind: 'impossible', problem }
   if (walk.edits.length === 0) return { kind: 'unchanged' }
   return { kind: 'changed', message: edited(message, walk.edits), what: walk.done.words }
-}
-
-interface Position {
-  readonly depth: number
-  /** As in IMAP: 1.2; empty for the message itself. */
-  readonly number: string
-  readonly isSigned: boolean
-  readonly inDigest: boolean
-  /** A message, and one that is attached to another. */
-  readonly isMessage?: boolean
-  readonly isAttached?: boolean
 }
 
 /** A reason to change some octets, in words for the sender; undefined if there is none. */
 type Fault = string | undefined
 
 const CRLF = '\r\n'
+/** Those of the message itself were compared with its header. */
+const NO_TWINS: PartTwins = { doubled: [] }
 
 class Walk {
   readonly edits: Edit[] = []
@@ -82,29 +79,31 @@ class Walk {
   /** Returns why the part cannot be as it has to be; undefined if it can. */
   part(start: number, end: number, position: Position): string | undefined {
     const isFaulty = this.#fault(start, end) !== undefined
-    if (!isFaulty && !this.#correctsMore(position)) return undefined
+    const correctsMore = this.#correctsMore(position)
+    if (!isFaulty && !correctsMore) return undefined
     const name = nameOf(position)
     const head = isFaulty ? this.#head(start, end) : this.#plainHead(start, end)
     if (!head) return isFaulty ? `${name}, which cannot be parsed, ${this.#fault(start, end)}` : undefined
-    const { doubled: twins, other } = this.#twins(head, position)
+    const { doubled: twins, other }: PartTwins = correctsMore && !position.isMessage ? twinsIn(head.fields) : NO_TWINS
     if (other) return `the field ${this.#nameIn(other)} occurs more than once in ${name}`
-    const contentType = typeOf(
-      head.fields.filter((field) => !twins.includes(field)),
-      position.inDigest,
-    )
+    const own = head.fields.filter((field) => !twins.includes(field))
+    const contentType = typeOf(own, position.inDigest)
     if (!contentType)
       return isFaulty ? `${name}, which has two types or encodings, ${this.#fault(start, end)}` : undefined
     const { value: type, parameters } = contentType
     const fault = isFaulty ? this.#fault(head.bodyStart, end) : undefined
     const inHead = isFaulty && position.depth > 0 ? this.#fault(start, head.headEnd) : undefined
     const isContainer = type.startsWith('multipart/')
-    if (!fault && !inHead && twins.length === 0 && !(isContainer && this.#correctsMore(position))) return undefined
+    const encoding = correctsMore ? encodingOfComposite(type, valueIn(head.fields, ENCODING)) : undefined
+    const needsMore = twins.length > 0 || encoding !== undefined || (isContainer && correctsMore)
+    if (!fault && !inHead && !needsMore) return undefined
     if (position.isSigned) return `${name}, which is signed, ${fault ?? inHead}`
     const fields = this.#fields(start, head.headEnd, { twins, haveFault: inHead !== undefined })
     if (typeof fields === 'string') return `${fields} of ${name}`
     const part = { ...position, head, start, end, fields, type, parameters, name }
     const [twin] = twins
     if (twin) this.done.others.push(`the second field ${this.#nameIn(twin)} of ${name} was removed`)
+    if (encoding && this.#composite(part, encoding)) return undefined
     if (fault && type === 'message/rfc822' && !position.isAttached && this.#attachedMessage(part)) return undefined
     if (inHead !== undefined) this.done.headers.push(name)
     if (isContainer) return this.#multipart(part, fault)
@@ -115,11 +114,6 @@ class Walk {
   /** Whether more is corrected than what no server carries. Attached messages are another sender's. */
   #correctsMore({ isSigned, isAttached }: Position): boolean {
     return !this.#rules.sevenBit && !isSigned && isAttached !== true
-  }
-
-  /** Those of the message itself were compared with its header. */
-  #twins(head: PartHead, position: Position): PartTwins {
-    return this.#correctsMore(position) && !position.isMessage ? twinsIn(head.fields) : { doubled: [] }
   }
 
   /** As written. */
@@ -158,7 +152,8 @@ class Walk {
       // RFC 1847 2.1: the second part is the signature.
       const isSigned = type === 'multipart/encrypted' || (type === 'multipart/signed' && count === 1)
       const inDigest = type === 'multipart/digest'
-      const below = { depth: depth + 1, number, isSigned, inDigest, isAttached: part.isAttached ?? false }
+      const around = [...part.around, boundary]
+      const below = { depth: depth + 1, number, isSigned, inDigest, isAttached: part.isAttached ?? false, around }
       const problem = this.part(inner.start, inner.end, below)
       if (problem !== undefined) return problem
     }
@@ -167,17 +162,55 @@ class Walk {
     return undefined
   }
 
+  /** Writes an encoded message, multipart or report without its encoding, or a message as a file. False if it has to stay as it is. */
+  #composite(part: Part, encoding: CompositePart['encoding']): boolean {
+    const { head, end, type, parameters, around, depth, name } = part
+    const boundary = type.startsWith('multipart/') ? (parameterText(parameters, 'boundary') ?? '') : undefined
+    if (boundary !== undefined && !BOUNDARY.test(boundary)) return false
+    const body = this.#message.subarray(head.bodyStart, end)
+    const decoded = depth >= MAX_DEPTH ? undefined : decodeComposite({ body, encoding, boundary, around })
+    const written = decoded && this.#carried(part, decoded)
+    if (!written && boundary !== undefined) return false
+    this.done.others.push(written ? `${name} was decoded` : `${name} was written as a file`)
+    if (!written) {
+      this.#writeAs(part, encoding, encoding === 'base64' ? brokenBase64(body) : body)
+      return true
+    }
+    const label = `Content-Transfer-Encoding: ${isAscii(written) ? '7bit' : '8bit'}\r\n`
+    const fields = part.fields.map((field) => (isNamed(field, ENCODING) ? label : field))
+    this.#replaceHead(part, fields)
+    this.edits.push({ start: head.bodyStart, end, text: written })
+    return true
+  }
+
+  /** The content of a part that was decoded, as servers carry it; undefined if that is impossible. */
+  #carried(part: Part, decoded: Buffer): Buffer | undefined {
+    const { type, isMessage } = part
+    const isMultipart = type.startsWith('multipart/')
+    // Parts are corrected also without a fault.
+    if (!isMultipart && longLineIn(decoded, 0, decoded.length) === 0) return ended(decoded, isMessage)
+    if (REPORT.test(type)) return ended(Buffer.from(foldedReport(decoded.toString('latin1')), 'latin1'), isMessage)
+    if (!isMultipart && (type !== 'message/rfc822' || hasIntactSignature(decoded))) return undefined
+    const head = isMultipart ? `${part.fields.find((field) => isNamed(field, TYPE))}\r\n` : ''
+    const whole = Buffer.concat([Buffer.from(head, 'latin1'), decoded])
+    const walk = new Walk(whole, this.#rules)
+    const position = isMultipart ? { ...part, isMessage: true, depth: part.depth + 1 } : attachedIn(part)
+    if (walk.part(0, whole.length, position) !== undefined) return undefined
+    this.done.add(walk.done)
+    return ended(edited(whole, walk.edits).subarray(head.length), isMessage)
+  }
+
   /**
    * Encodes the parts of an attached message (RFC 2046 5.2.1). False if that is impossible or it is signed: nothing was changed then, and it has to
    * become a file of no known type, as has a message that is attached to an attached one: its signature would be hashed once more for each.
    */
   #attachedMessage(part: Part): boolean {
-    const { head, end, depth, number } = part
-    const encoding = head.fields.find(({ name }) => name === ENCODING)?.value ?? ''
-    if (depth >= MAX_DEPTH || transferEncodingOf(meantEncoding(encoding)) !== 'identity') return false
+    const { head, end, depth } = part
+    if (depth >= MAX_DEPTH || transferEncodingOf(meantEncoding(valueIn(head.fields, ENCODING))) !== 'identity')
+      return false
     if (hasIntactSignature(this.#message.subarray(head.bodyStart, end))) return false
     const [edits, takeBack] = [this.edits.length, this.done.mark()]
-    const inner = { depth: depth + 1, number, isSigned: false, inDigest: false, isMessage: true, isAttached: true }
+    const inner = attachedIn(part)
     if (this.part(head.bodyStart, end, inner) === undefined) {
       const label = `Content-Transfer-Encoding: 7bit\r\n`
       const fields = this.#rules.sevenBit
@@ -194,12 +227,7 @@ class Walk {
   /** Before, between and after the parts is text that readers do not show (RFC 2046 5.1.1). */
   #gap(start: number, end: number): void {
     if (start >= end || !this.#fault(start, end)) return
-    const lines = this.#ascii(start, end).split('\r\n')
-    // A piece must not become a delimiter.
-    const text = lines.map((line) =>
-      line.length > MAX_LINE ? broken(line, '\r\n').replaceAll('\r\n--', '\r\n -') : line,
-    )
-    this.edits.push({ start, end, text: text.join('\r\n') })
+    this.edits.push({ start, end, text: brokenGap(this.#ascii(start, end)) })
   }
 
   /** Text without another way to write it. */
@@ -241,8 +269,7 @@ class Walk {
   /** Reports are read by programs (RFC 3464, RFC 8098): their fields are folded, and letters beyond ASCII become question marks. */
   #report(part: Part): undefined {
     const { head, end } = part
-    const lines = this.#ascii(head.bodyStart, end).split('\r\n')
-    const text = lines.map((line) => (line.length > MAX_LINE ? broken(line, '\r\n ') : line)).join('\r\n')
+    const text = foldedReport(this.#ascii(head.bodyStart, end))
     this.#replaceHead(part, part.fields)
     this.edits.push({ start: head.bodyStart, end, text })
     this.done.encoded.push(part.name)
@@ -251,7 +278,7 @@ class Walk {
   #leaf(part: Part, fault: string): string | undefined {
     const { head, end } = part
     const body = this.#message.subarray(head.bodyStart, end)
-    const meant = transferEncodingOf(meantEncoding(head.fields.find(({ name }) => name === ENCODING)?.value ?? ''))
+    const meant = transferEncodingOf(meantEncoding(valueIn(head.fields, ENCODING)))
     if (!meant) return `${part.name}, whose Content-Transfer-Encoding is unknown, ${fault}`
     if (meant === 'base64') return this.#write(part, brokenBase64(body), meant)
     const text = (meant === 'identity' ? body : readQuotedPrintable(body)).toString('latin1')
@@ -261,36 +288,13 @@ class Walk {
   }
 
   #write(part: Part, octets: Buffer, encoding: string): undefined {
-    const { head, end, fields, type, parameters } = part
-    const body = this.#message.subarray(head.bodyStart, end)
     this.done.encoded.push(part.name)
-    const isMessage = type.startsWith('message/') && !type.startsWith('message/global')
-    const kept = fields.filter((field) => !isNamed(field, ENCODING) && !(isMessage && isNamed(field, TYPE)))
-    const added = [`Content-Transfer-Encoding: ${encoding}\r\n`]
-    if (isMessage) {
-      // RFC 2046 5.2.1: it must not be encoded, and many programs show an encoded one as empty.
-      const name = parameterText(parameters, 'name') ?? 'message.eml'
-      added.unshift(`Content-Type: application/octet-stream;\r\n ${fileNameParameter('name', name)}\r\n`)
-    } else if (!kept.some((field) => isNamed(field, TYPE)) && isUtf8(body) && !isAscii(body)) {
-      added.unshift('Content-Type: text/plain; charset=utf-8\r\n')
-    }
-    if (part.isMessage && !kept.some((field) => isNamed(field, 'mime-version'))) added.unshift('MIME-Version: 1.0\r\n')
-    this.#replaceHead(part, [...kept, ...added])
+    this.#writeAs(part, encoding, octets)
+  }
+
+  #writeAs(part: Part, encoding: string, octets: Buffer): void {
+    const { head, end } = part
+    this.#replaceHead(part, encodedHead(part, encoding, this.#message.subarray(head.bodyStart, end)))
     this.edits.push({ start: head.bodyStart, end, text: octets })
   }
 }
-
-interface Part extends Position {
-  readonly head: PartHead
-  readonly start: number
-  readonly end: number
-  /** As they are to be sent, with their line ends. */
-  readonly fields: readonly string[]
-  readonly type: string
-  readonly parameters: ReadonlyMap<string, string>
-  readonly name: string
-}
-
-/** RFC 2046 5.1.1; more characters than there are used by some programs. */
-const BOUNDARY = /^[\x20-\x7e]{1,200}$/
-const REPORT = /^message\/(?:delivery-status|disposition-notification|feedback-report)$/

@@ -21,6 +21,13 @@ export class Done {
     return all.length > 0 ? all.join('; ') : 'lines outside of its parts were broken'
   }
 
+  /** Adds what was done in a part. */
+  add({ encoded, headers, others }: Done): void {
+    this.encoded.push(...encoded)
+    this.headers.push(...headers)
+    this.others.push(...others)
+  }
+
   /** Returns a function that takes back what was noted since. */
   mark(): () => void {
     const [encoded, headers] = [this.encoded.length, this.headers.length]

@@ -32,3 +32,8 @@ export function shownName(field: string): string {
 export function nameOf({ number }: { readonly number: string }): string {
   return number === '' ? 'the body' : `part ${number}`
 }
+
+/** The value of the first field of this name; empty if there is none. */
+export function valueIn(fields: readonly PartField[], wanted: string): string {
+  return fields.find(({ name }) => name === wanted)?.value ?? ''
+}

@@ -3,6 +3,9 @@ import { CONTENT_ONCE } from './twins.ts'
 /** Characters of the header of a part that are looked at. */
 const MAX_HEAD = 8192
 const CONTENT_NAME = /\n(content-[a-z-]{1,40})[ \t]{0,9}:/g
+/** Without a type, it may be a message in a digest (RFC 2046 5.1.5). */
+const COMPOSITE = /(?:multipart|message)\//
+const ENCODED = /base[ _-]?64|b64|quoted/
 
 /**
  * Looks for headers of parts that may have to be corrected in text that arrives in chunks, one character per octet: for what stands between a line that
@@ -41,5 +44,8 @@ function isOdd(head: string): boolean {
   const names = [...lower.matchAll(CONTENT_NAME)]
     .map(([, name]) => name as string)
     .filter((name) => CONTENT_ONCE.has(name))
-  return new Set(names).size < names.length
+  return (
+    new Set(names).size < names.length ||
+    (ENCODED.test(lower) && (COMPOSITE.test(lower) || !names.includes('content-type')))
+  )
 }

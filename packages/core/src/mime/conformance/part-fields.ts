@@ -4,7 +4,10 @@ import { MAX_LINE } from './line-length.ts'
 
 export const [TYPE, ENCODING] = ['content-type', 'content-transfer-encoding']
 
-/** Type and parameters of a part; undefined if it has two of the fields that say how to read it. One that is malformed is read by its beginning, as readers do. */
+/**
+ * Type and parameters of a part; undefined if it has two of the fields that say how to read it. One that is malformed is read by its beginning, as readers
+ * do.
+ */
 export function typeOf(
   fields: readonly PartField[],
   inDigest: boolean,

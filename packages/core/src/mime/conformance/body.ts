@@ -39,8 +39,8 @@ export type ConformedBody =
 
 /**
  * Encodes the parts of a message that no server has to carry (RFC 5321 4.5.3.1.6, RFC 6152): those with lines beyond 998 characters and, with
- * `sevenBit`, with octets above 127. Without `sevenBit`, doubled fields of parts are removed, or are a problem. Nothing else is changed. A part below multipart/signed must stay as it is (RFC 1847 2.1), as must a message
- * with another DKIM signature; the caller knows that by `isSigned`.
+ * `sevenBit`, with octets above 127; without it, encoded messages and multiparts are decoded, and doubled fields of parts removed. A part below
+ * multipart/signed must stay as it is (RFC 1847 2.1), as must a message with another DKIM signature; the caller knows that by `isSigned`.
  *
  * Takes time linear in the length of the message, but up to a second for 30 MB: for a thread.
  */

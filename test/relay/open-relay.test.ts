@@ -47,7 +47,7 @@ t.test('another recipient without a domain, such as root of cron, is at the doma
   }
 })
 
-t.test('a name that is no user of a machine, and one in a bounce, is no recipient', async (t) => {
+t.test('a name for people, and a user of a machine in a bounce, are not valid recipients', async (t) => {
   const client = await openSession(t, service, sender)
   await client.command(`MAIL FROM:<${desk}>`)
   for (const to of ['Lena', 'Lena Quay', '"root"', 'root@', 'root.', 'größe', '=?utf-8?q?root?='])

@@ -67,7 +67,7 @@ for (const [list, addresses, names] of LISTS) {
   })
 }
 
-t.test('text before a comma that is no part of a name is a recipient of its own', async (t) => {
+t.test('text before a comma is a recipient of its own if no name follows', async (t) => {
   for (const list of [
     'nobody, lena@harbor.example',
     'nobody, <lena@harbor.example>',

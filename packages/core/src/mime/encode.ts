@@ -76,7 +76,7 @@ const [EQUALS, CR, LF, DASH] = [61, 13, 10, 45]
 /** Maximum characters of a line before its soft line break. */
 const QUOTED_LINE = 75
 
-/** Whether an octet may stand as it is, wherever it is in a line. */
+/** Whether an octet needs no encoding, wherever it is in a line. */
 const PLAIN = Uint8Array.from({ length: 256 }, (_, octet) => Number(octet >= 33 && octet <= 126 && octet !== EQUALS))
 
 /**

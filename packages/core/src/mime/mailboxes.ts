@@ -216,7 +216,7 @@ class Reader {
 
 /**
  * Whether a word without a domain may be a user of a machine or an alias there: a local part without capital letters, or in capitals as a whole
- * (`MAILER-DAEMON`). `Demo` and `Sales` are rather names for people; with a domain they would be addresses that nobody has.
+ * (`MAILER-DAEMON`). `Demo` and `Sales` are rather names for people; with a domain they would be addresses that do not exist.
  */
 export function isUserName(word: string): boolean {
   return isLocalPart(word) && !/^[A-Z].*[a-z]/.test(word)

@@ -1,6 +1,6 @@
 import type { AnySql } from '../../platform/database/database.ts'
 
-/** What a report says that came after a server had accepted the message: its delivery stays `delivered`. Null if there is none. */
+/** A bounce that was reported after a server had accepted the message: the delivery stays `delivered`. Null if there is none. */
 export interface BouncedLate {
   readonly bouncedAt: Date | null
   /** Code, enhanced code and text. */

@@ -44,7 +44,7 @@ export interface MessageDetails {
   readonly resentFrom: string | null
   /** The corrections of a MIME message when it was accepted, in words; null if there were none. */
   readonly corrected: string | null
-  /** Who gets notifications of its deliveries by mail, with RET and ENVID; null if no one does. */
+  /** The address that gets notifications of its deliveries by mail, with RET and ENVID; null if there are no notifications. */
   readonly notifications: Omit<StoredNotifications, 'notify'> | null
   /** The messages by which it was sent again, the first 20; 32 hex digits. */
   readonly resentAs: readonly string[]
@@ -68,7 +68,7 @@ export interface DeliveryDetails extends NextAttempt, BouncedLate {
   readonly expiresAt: Date | null
   readonly reason: string | null
   readonly finishedAt: Date | null
-  /** What its sender is notified of by mail (RFC 3461), also by the account's setting; null if the message has no notifications. */
+  /** The kinds of notifications that its sender gets by mail (RFC 3461), also by the account's setting; null if the message has no notifications. */
   readonly notify: readonly NotifyWord[] | null
   /** ORCPT, if it is another address: its type, `;`, and the address. */
   readonly originalRecipient: string | null

@@ -1,4 +1,4 @@
-/** What was corrected in a body, for the reply to its sender; names of parts are as in {@link nameOf}. */
+/** Corrections in a body, for the reply to its sender; names of parts are as in {@link nameOf}. */
 export class Done {
   /** Parts that were encoded. */
   readonly encoded: string[] = []

@@ -67,7 +67,7 @@ export function ended(octets: Buffer, isMessage = false): Buffer {
   return !isMessage || octets.subarray(-2).equals(LINE_END) ? octets : Buffer.concat([octets, LINE_END])
 }
 
-/** Returns the header of a part whose body is encoded anew, as lines. */
+/** Returns the header of a part whose body is encoded again, as lines. */
 export function encodedHead(
   { fields, type, parameters, isMessage: isWhole }: Part,
   encoding: string,

@@ -252,12 +252,6 @@ t.test('a message without empty line and above 512 KiB is refused, not cut', asy
   t.strictSame(await stored(service, own), NOTHING)
 })
 
-t.test('100,000 fields within 512 KiB are taken', async (t) => {
-  const client = await openSession(t, service, sender)
-  const reply = await client.submit(desk, 'lena@harbor.example', `${FROM}${'a:\r\n'.repeat(100_000)}\r\nhello\r\n`)
-  queueId(reply)
-})
-
 /** Subject fields, and what lists and events show of them. */
 const SUBJECTS: readonly [field: string, subject: string][] = [
   ['Subject: Berth 4', 'Berth 4'],

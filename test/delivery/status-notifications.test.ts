@@ -153,6 +153,27 @@ t.test(
   },
 )
 
+t.test('recipients in `to` of X-SMTPAPI are notified of as the recipient in RCPT is, or by mailReports', async (t) => {
+  const named = [gone(), `Lena Quay <${gone()}>`, 'gone.Upper@HARBOR.example', 'lena@harbor.example']
+  const withTo = (text: string) => `X-SMTPAPI: ${JSON.stringify({ to: named })}\r\n${text}`
+  const failures = async (id: string) => {
+    await until('three notifications', () => about(id).length >= 3, 40_000)
+    await settled(t)
+    return about(id).map(({ data }) => /^Final-Recipient: rfc822; (\S+)\r$/m.exec(data.toString())?.[1]?.toLowerCase())
+  }
+  const wanted = named.slice(0, 3).map((text) => /[^<\s]+@[^>]+/.exec(text)?.[0].toLowerCase())
+  const asked = await submit(t, { recipients: ['<any@harbor.example> NOTIFY=FAILURE'], message: withTo(letter) })
+  t.strictSame((await failures(asked)).sort(), wanted.sort())
+  const other = await service.makeSender()
+  await service.core.accounts.settings.change(other.accountId, { mailReports: true }, OPERATOR)
+  const [from, message] = [`desk@${other.domain}`, withTo(letter.replaceAll(desk, `desk@${other.domain}`))]
+  const byAccount = await submit(t, { from, recipients: ['<any@harbor.example>'], message }, other.apiKey)
+  t.strictSame((await failures(byAccount)).sort(), wanted)
+  const never = await submit(t, { from, recipients: ['<any@harbor.example> NOTIFY=NEVER'], message }, other.apiKey)
+  await settled(t)
+  t.strictSame(about(never), [])
+})
+
 t.test('a suppressed recipient is a failure, with its reason', async (t) => {
   const { accountId } = sender
   await service.core.suppressions.add({ accountId, scope: 'address', value: 'lost@harbor.example', reason: 'manual' })

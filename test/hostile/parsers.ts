@@ -260,7 +260,7 @@ export const PARSERS: readonly Parser[] = [
     atOnce(splitHeader(Buffer.from(text, 'latin1'))),
   ),
   parser('SMTP path', ['<', '>', '@', ':', ',', '"', '\\', 'a', '.', ' ', '[', ']', '=', 'SIZE'], (text) =>
-    parsePath('RCPT TO', Buffer.from(`RCPT TO:<${text}`), 'relay.test'),
+    parsePath('RCPT TO', Buffer.from(`RCPT TO:<${text}`), { host: 'relay.test', sender: 'ship.example' }),
   ),
   parser(
     'X-SMTPAPI',

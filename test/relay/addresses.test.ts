@@ -14,7 +14,7 @@ const MALFORMED = [
   'lena@harbor.example',
   '<lena@harbor.example',
   'lena@harbor.example>',
-  '<lena>',
+  '<Lena>',
   '<@harbor.example>',
   '<lena@>',
   '<lena@@harbor.example>',
@@ -92,7 +92,8 @@ t.test(
     const client = await openSession(t, service, sender)
     await client.command(`MAIL FROM:<${desk}> SMTPUTF8`)
     for (const { address, category, diagnosis } of entries) {
-      if (/[\r\n]/.test(address)) continue
+      // What has no domain gets one (open-relay.test.ts).
+      if (/[\r\n]/.test(address) || diagnosis === 'ISEMAIL_ERR_NODOMAIN') continue
       const reply = await client.command(`RCPT TO:<${address}>`)
       if (category === 'ISEMAIL_VALID_CATEGORY') t.match(reply, /^250 /, `${address}: ${diagnosis}`)
       if (category === 'ISEMAIL_ERR') t.match(reply, /^501 /, `${address}: ${diagnosis}`)

@@ -28,7 +28,7 @@ const CHOSEN = new RegExp(
     'a body of (parts without number|delimiters|heads of 1 MB|head without end), with Idem',
     'a body of (heads of 1 MB|blanks in base64|quoted-printable|equals signs|flowed text|letters in), with X-SMTPAPI',
     'a body of (one line|parts with long lines|messages in messages.*|a signature.*)$',
-    'many f(ields|olds)$',
+    'many f(ields|olds)$|as many fields as there may be',
     'a line of words in X-A',
     'words of 32 kB',
     'doubled fields|a long list, doubled',

@@ -314,6 +314,10 @@ export const COSTLY: readonly Costly[] = [
       ),
   },
   { what: 'many fields', make: (octets) => mail(times('a:\r\n', octets)) },
+  {
+    what: 'as many fields as there may be',
+    make: (octets) => mail(times(`x-${'a'.repeat(38)}: b\r\n`, Math.min(octets, 440_000))),
+  },
   { what: 'many fields, with X-SMTPAPI', make: (octets) => mail(API + times('a:\r\n', octets)) },
   {
     what: 'many different fields, with X-SMTPAPI',

@@ -31,15 +31,15 @@ function stopsOf<T>(work: Stoppable<T>): { stops: number; value: T } {
   }
 }
 
-t.test('a header of a hundred thousand fields is split, and cleared of fields, in pieces', (t) => {
-  const message = Buffer.from(`${'Bcc:\r\nA:\r\n'.repeat(47_000)}\r\nhello\r\n`)
+t.test('a header of ten thousand fields is split, and cleared of fields, in pieces', (t) => {
+  const message = Buffer.from(`${'Bcc:\r\nA:\r\n'.repeat(5000)}\r\nhello\r\n`)
   const { stops, value } = stopsOf(splitHeader(message))
-  t.equal(value.fields.length, 94_000)
-  t.ok(stops > 100, `${stops}`)
+  t.equal(value.fields.length, 10_000)
+  t.ok(stops > 15, `${stops}`)
   const removed = value.fields.filter(({ name }) => name === 'bcc')
   const cleared = stopsOf(withoutFields(message, removed))
-  t.equal(cleared.value.toString(), `${'A:\r\n'.repeat(47_000)}\r\nhello\r\n`)
-  t.ok(cleared.stops > 50, `${cleared.stops}`)
+  t.equal(cleared.value.toString(), `${'A:\r\n'.repeat(5000)}\r\nhello\r\n`)
+  t.ok(cleared.stops > 5, `${cleared.stops}`)
   t.end()
 })
 

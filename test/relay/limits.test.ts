@@ -47,6 +47,19 @@ t.test('a long command line is taken up to 16 KiB; a longer one ends the session
   }
 })
 
+t.test('10,000 header fields pass; more are refused with 550 5.6.0', async (t) => {
+  const client = await openSession(t, service, sender)
+  // Three are in the mail.
+  const fields = (count: number) => mail(sender, 'X-A: b\r\n'.repeat(count - 3))
+  queueId(await client.submit(desk, 'lena@harbor.example', fields(10_000)))
+  for (const count of [10_001, 60_000])
+    t.equal(
+      await client.submit(desk, 'lena@harbor.example', fields(count)),
+      '550 5.6.0 Malformed message: the header has more than 10000 fields',
+    )
+  queueId(await client.submit(desk, 'lena@harbor.example', mail(sender)))
+})
+
 t.test('100 Received fields pass; 101 are a loop, rejected with 554 5.4.6', async (t) => {
   const own = await service.makeSender()
   const client = await openSession(t, service, own)

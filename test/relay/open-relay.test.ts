@@ -37,9 +37,24 @@ t.test('RCPT TO:<postmaster> without a domain means the postmaster of the relay 
     const reply = await client.submit(desk, to, `From: ${desk}\r\n\r\nhello\r\n`)
     t.match((await shown(service, reply)).deliveries, [{ recipient: `${to}@relay.test` }])
   }
+})
+
+t.test('another recipient without a domain, such as root of cron, is at the domain of MAIL FROM', async (t) => {
+  for (const to of ['root', 'MAILER-DAEMON', 'ops.team+cron']) {
+    const client = await openSession(t, service, sender)
+    const reply = await client.submit(desk, to, `From: ${desk}\r\nTo: root\r\n\r\nhello\r\n`)
+    t.match((await shown(service, reply)).deliveries, [{ recipient: `${to}@${sender.domain}` }])
+  }
+})
+
+t.test('a name for people, and a user of a machine in a bounce, are not valid recipients', async (t) => {
   const client = await openSession(t, service, sender)
   await client.command(`MAIL FROM:<${desk}>`)
-  t.match(await client.command('RCPT TO:<lena>'), /^501 /)
+  for (const to of ['Lena', 'Lena Quay', '"root"', 'root@', 'root.', 'größe', '=?utf-8?q?root?='])
+    t.match(await client.command(`RCPT TO:<${to}>`), /^501 /, to)
+  await client.command('RSET')
+  t.match(await client.command('MAIL FROM:<>'), /^250 /)
+  t.match(await client.command('RCPT TO:<root>'), /^501 /, 'the domain of the last transaction is not used')
 })
 
 for (const to of OPEN_RELAY) {

@@ -96,7 +96,7 @@ const CASES: readonly Case[] = [
       ['RCPT TO:<Postmaster>', /^250 /],
       ['RCPT TO:<@relay.example,@b.example:mina@harbor.example>', /^250 /],
       ['RCPT TO:<>', /^501 /],
-      ['RCPT TO:<lena>', /^501 /],
+      ['RCPT TO:<Lena>', /^501 /],
     ],
   },
   {
@@ -243,7 +243,7 @@ for (const name of ['STARTTLS', 'TLS'] as const) {
     `RFC 2920 over ${name}: commands in one packet are answered in their order, refused ones in their place`,
     async (t) => {
       const client = await TRANSPORTS[name](t)
-      await client.send(`${MAIL}\r\nRCPT TO:<wrong>\r\n${RCPT}\r\nNOOP\r\nDATA\r\n`)
+      await client.send(`${MAIL}\r\nRCPT TO:<Wrong>\r\n${RCPT}\r\nNOOP\r\nDATA\r\n`)
       const replies = await client.replies(5)
       t.strictSame(
         replies.map((reply) => reply.slice(0, 3)),

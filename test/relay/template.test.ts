@@ -113,7 +113,7 @@ t.test('header fields, all of the subject, and what images are shown as stay wit
     `Reply-To: Harbor <harbor@${sender.domain}>, Desk <desk@${sender.domain}>`,
     `Subject: ${subject.replaceAll(/(.{60}) /g, '$1\r\n ')}`,
     'In-Reply-To: <question@harbor.example>',
-    'References: <question@harbor.example>',
+    'References: <größe@harbor.example> <question@harbor.example>',
     'X-Order: 9003',
     `X-TEMPLATEID: ${template.id}`,
     'Content-Type: multipart/related; boundary=b',

@@ -69,12 +69,14 @@ export * from './messages/index.ts'
 export { type Address, addressKey, parseAddress, parseDomain } from './mime/address.ts'
 export { type AsciiHeader, asciiHeader } from './mime/conformance/ascii-header.ts'
 export type { BodyRules, ConformedBody } from './mime/conformance/body.ts'
+export { encodingOfComposite } from './mime/conformance/composite.ts'
 export { type Edit, edited } from './mime/conformance/edits.ts'
 export { HEADER_RULES, type WrittenHeader } from './mime/conformance/header.ts'
 export { LineLengths } from './mime/conformance/line-length.ts'
+export { PartHeads } from './mime/conformance/part-heads.ts'
 export { endOfField, splitFields } from './mime/end-of-field.ts'
 export { mailboxField } from './mime/header.ts'
-export { onlyMailbox, readMailboxes } from './mime/mailboxes.ts'
+export { endOfName, type Incomplete, isUserName, onlyMailbox, readMailboxes } from './mime/mailboxes.ts'
 export { essenceOf, parseMediaType } from './mime/media-type.ts'
 export type { FoundFile, MessageParts } from './mime/message-parts.ts'
 export { decodeWords, decodeWordsInPieces, readable } from './mime/words.ts'
@@ -217,7 +219,13 @@ export type * from './retention/privacy/index.ts'
 export { markRestored, type Restored } from './retention/restored.ts'
 export { type DataCounts, type VerifiedData, verifyData } from './retention/verify-data.ts'
 export * from './returns/index.ts'
-export { hasEncodedWord, isFieldName, isMessageId, isReservedField } from './submission/header-rules.ts'
+export {
+  hasEncodedWord,
+  isFieldName,
+  isMessageId,
+  isReservedField,
+  withoutUnwritableIds,
+} from './submission/header-rules.ts'
 export { JSON_LIMIT, jsonLength, MEASURED_FROM } from './submission/json-length.ts'
 export { readDeadline } from './submission/read-deadline.ts'
 export { singleMessage } from './submission/single-message.ts'

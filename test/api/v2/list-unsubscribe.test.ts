@@ -42,6 +42,36 @@ t.test('so is one to which an attribute adds such a character', async (t) => {
   t.match(raw, /^X-Port: =\?utf-8\?B\?/m, 'other fields are encoded')
 })
 
+const IDS = 'must have its message ids in angle brackets and in printable ASCII, without encoded words'
+t.test('References and In-Reply-To whose ids are not ASCII are refused, and named', async (t) => {
+  for (const name of ['References', 'in-reply-to']) {
+    for (const value of [
+      '<größe@b.example>',
+      '<a@b.example> <a@köln.example>',
+      'größe@b.example',
+      '<=?utf-8?Q?a?=@b.example>',
+    ])
+      t.equal(
+        await problemOf(toLena({ [name]: value })),
+        `Parameter [personalizations[0].x-headers.${name}] is invalid: ${IDS}`,
+        value,
+      )
+  }
+  t.match(
+    await problemOf(toLena({ 'Message-ID': '<größe@b.example>' })),
+    'x-headers.Message-ID] is invalid: header is reserved',
+  )
+  t.equal(
+    await problemOf(toLena({ References: '<[%PORT%]@b.example>' }, { PORT: 'köln' })),
+    `Parameter [personalizations[0].attributes] is invalid: value used in References ${IDS}`,
+  )
+  const { raw } = await deliver(
+    toLena({ References: '<[%PORT%]@b.example>', 'In-Reply-To': 'Größe <a=?@b.example>' }, { PORT: 'calais' }),
+  )
+  t.match(raw, /^References: <calais@b\.example>\r$/m)
+  t.match(raw, /^In-Reply-To: =\?utf-8\?B\?[\w+/=]+\?= <a=\?@b\.example>\r$/m, 'words beside ids are encoded')
+})
+
 t.test('ids and addresses in brackets that cannot be folded are refused, and named', async (t) => {
   for (const name of ['References', 'in-reply-to', 'List-Help', 'Disposition-Notification-To']) {
     t.equal(

@@ -42,6 +42,43 @@ t.test('text with several copies is split at the commas outside quotes and brack
   )
 })
 
+const LISTS: readonly (readonly [list: string, copies: readonly string[], names: readonly string[]])[] = [
+  ['Doe, John <a@b.example>', ['a@b.example'], ['Doe, John']],
+  ['Doe,John<a@b.example>', ['a@b.example'], ['Doe,John']],
+  ['Doe, John, Jr. <a@b.example>', ['a@b.example'], ['Doe, John, Jr.']],
+  ['"Doe, John" <a@b.example>, Doe, Jane <c@d.example>', ['a@b.example', 'c@d.example'], ['Doe, John', 'Doe, Jane']],
+  ['a@b.example, Doe, Jane <c@d.example>,', ['a@b.example', 'c@d.example'], ['', 'Doe, Jane']],
+  ['Doe, Jane <c@d.example>, a@b.example', ['c@d.example', 'a@b.example'], ['Doe, Jane', '']],
+  ['Ümit, Şen <a@b.example>', ['a@b.example'], ['Ümit, Şen']],
+  ['a@b.example, c@d.example', ['a@b.example', 'c@d.example'], ['', '']],
+  ['a@b.example, Jane <c@d.example>', ['a@b.example', 'c@d.example'], ['', 'Jane']],
+  ['a@b.example, <c@d.example>', ['a@b.example', 'c@d.example'], ['', '']],
+]
+for (const [list, addresses, names] of LISTS) {
+  t.test(`the list ${list} has ${addresses.length === 1 ? 'one address' : 'two addresses'}`, async (t) => {
+    const answer = await send({ personalizations: [{ recipient: 'to@harbor.example', recipient_cc: list }] })
+    const all = await copies(answer, 1 + addresses.length)
+    t.same(all.map(({ recipient }) => recipient).sort(), ['to@harbor.example', ...addresses].sort())
+    t.match(all[0]?.mail.cc, { value: addresses.map((address, at) => ({ address, name: names[at] })) })
+    const blind = await send({ personalizations: [{ recipient: 'to@harbor.example', recipient_bcc: list }] })
+    t.equal((await story(blind)).deliveries.length, 1 + addresses.length)
+    const byAccount = await send({ personalizations: [{ recipient: 'to@harbor.example' }], settings: { bcc: list } })
+    t.equal((await story(byAccount)).deliveries.length, 1 + addresses.length)
+  })
+}
+
+t.test('text before a comma is a recipient of its own if no name follows', async (t) => {
+  for (const list of [
+    'nobody, lena@harbor.example',
+    'nobody, <lena@harbor.example>',
+    'Lena <nobody>, Mina <lena@harbor.example>',
+  ]) {
+    const answer = await send({ personalizations: [{ recipient: 'to@harbor.example', recipient_cc: list }] })
+    const { deliveries } = await story(answer)
+    t.equal(deliveries.length, 3, list.slice(0, 60))
+  }
+})
+
 t.test(
   'what holds no address in its brackets is an invalid recipient, as before, and the others are sent',
   async (t) => {

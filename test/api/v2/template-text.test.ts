@@ -14,12 +14,16 @@ const create = async (extra: Record<string, unknown>): Promise<number> => {
   return (await data<{ templateId: number }>('POST', '/template', body)).templateId
 }
 /** The two parts of a message with the template; the text is undefined if there is none. */
-async function parts(templateId: number): Promise<{ text: string | undefined; html: string | false }> {
+async function parts(
+  templateId: number,
+  extra: Record<string, unknown> = {},
+): Promise<{ text: string | undefined; html: string | false }> {
   const { mail, raw } = await deliver({
     content: undefined,
     templateId,
     personalizations: [{ recipient: 'lena@harbor.example', attributes: { NAME: 'Lena & Mina' } }],
     settings: { opentrack: 0, clicktrack: 0, unsubscribe: 0, footer: 0 },
+    ...extra,
   })
   return { text: /^Content-Type: text\/plain/m.test(raw) ? mail.text?.trimEnd() : undefined, html: mail.html }
 }
@@ -74,4 +78,21 @@ t.test('a text that cannot be stored is refused by name', async (t) => {
   t.match(errorText(await create('a\0')), /\[text\] is invalid: must not contain NUL/)
   t.match(errorText(await create('a\ud800')), /\[text\] is invalid/)
   t.match(errorText(await create('a'.repeat(10 * 1024 * 1024))), /10 MB/)
+})
+
+t.test('a text of the call replaces that of the template, as its subject does; a blank one does not', async (t) => {
+  for (const extra of [{ text: 'of the template' }, {}]) {
+    const templateId = await create(extra)
+    for (const [textcontent, wanted] of [
+      ['Ahoy [%NAME%]', 'Ahoy Lena & Mina'],
+      ['Ahoy%20crew', 'Ahoy crew'],
+      ['', extra.text ?? 'Dear Lena & Mina'],
+      ['%20', extra.text ?? 'Dear Lena & Mina'],
+    ])
+      t.match(
+        await parts(templateId, { textcontent }),
+        { text: wanted, html: '<p>Dear <b>Lena & Mina</b></p>' },
+        `${textcontent}`,
+      )
+  }
 })

@@ -128,6 +128,20 @@ t.test('the pages about events and webhooks name each type as clients see it', a
   }
 })
 
+t.test('the page about events names each detail of an event', (t) => {
+  const [page, details] = [join(DOCS, 'events.md'), join(CORE, 'events/event-detail.ts')].map((file) =>
+    readFileSync(file, 'utf8'),
+  ) as [string, string]
+  const feed = page.slice(page.indexOf('## The feed'), page.indexOf('## What a delivery waits for'))
+  const names = [...details.matchAll(/readonly (\w+)\?:/g)].map(([, name]) => name as string)
+  t.ok(names.length > 20)
+  t.same(
+    names.filter((name) => !feed.includes(`\`${name}\``)),
+    [],
+  )
+  t.end()
+})
+
 async function totals(accountId: number): Promise<Record<string, number>> {
   const [row = {}] = await service.sql<Record<string, unknown>[]>`
     select * from roll_ups where account_id = ${accountId} and subject = 'total'`

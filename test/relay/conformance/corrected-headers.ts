@@ -30,6 +30,11 @@ export interface Corrected {
 /** Headers by kind of correction, and what a reader finds in them. */
 export const CORRECTED: readonly Corrected[] = [
   {
+    written: `${TO}Subject: s\r\nContent-Type: text/plain; charset=utf-8; format=flowed\r\ncontent-type: TEXT/Plain; FORMAT="flowed";\r\n charset="UTF-8"\r\n`,
+    corrected: 'the second field content-type was removed',
+    sent: `${TO}Subject: s\r\nContent-Type: text/plain; charset=utf-8; format=flowed\r\n`,
+  },
+  {
     written: `${TO}References: ${IDS.join(' ')}\r\nSubject: s\r\n`,
     corrected: 'the header References was folded',
     read: ({ references }) => references,

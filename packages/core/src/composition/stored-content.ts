@@ -18,6 +18,11 @@ export function subjectOf({ subject }: Pick<Submission, 'subject'>, stored: Stor
   return isBlank(subject) ? (stored?.subject ?? subject ?? '') : (subject ?? '')
 }
 
+/** Returns the text of the call, or the template's if that is blank. */
+export function textOf({ text }: { readonly text: string | undefined }, stored: StoredContent): string | undefined {
+  return isBlank(text) ? (stored.text ?? undefined) : text
+}
+
 export function isBlank(text: string | null | undefined): boolean {
   return text === undefined || text === null || text.trim() === ''
 }

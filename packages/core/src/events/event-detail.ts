@@ -3,6 +3,8 @@ export interface EventDetail {
   /** sent, deferred, bounced, expired: the attempt, the host and its reply. */
   readonly attempt?: number
   readonly host?: string
+  /** The smart host by which it was sent. */
+  readonly via?: string
   /** The TLS version; absent if unencrypted. */
   readonly tls?: string
   readonly code?: number

@@ -6,7 +6,7 @@ import type { ContentDocument } from '../composition/content.ts'
 import { defaultsIn, withDefaults } from '../composition/merge.ts'
 import type { RecipientData } from '../composition/recipient-data.ts'
 import { textDetailsOf } from '../composition/recipient-texts.ts'
-import { subjectOf } from '../composition/stored-content.ts'
+import { subjectOf, textOf } from '../composition/stored-content.ts'
 import type { StoredAttachment } from '../content/files/index.ts'
 import { parseAddress } from '../mime/address.ts'
 import type { FileHead } from '../mime/parts.ts'
@@ -163,7 +163,7 @@ function contentDocument(
       ? content
       : ({ kind: 'parts', html: undefined, text: undefined, amp: undefined } as ContentParts)
   const html = template ? template.content : texts.html
-  const text = template ? (template.text ?? undefined) : texts.text
+  const text = template ? textOf(texts, template) : texts.text
   const footer = footerOf(submission)
   return {
     from: { email: parseAddress(from?.email ?? '')?.text ?? '', name: from?.name.trim() ?? '' },

@@ -46,6 +46,21 @@ export function onlyMailbox(text: string): Mailbox | undefined {
   return plain && mailboxes.length === 1 ? mailboxes[0] : undefined
 }
 
+/** Characters of a name that are looked through; no address is longer. */
+const MAX_NAME = 512
+
+/**
+ * Returns the offset of the angle bracket where the words after a comma, from `from` on, are perhaps the rest of a name without quotes: `John <a@b>`
+ * after `Doe,`, although RFC 5322 3.2.3 wants the quotes. -1 if they begin with something else, such as another address. Looks at 512 characters.
+ */
+export function endOfName(text: string, from: number): number {
+  const rest = text.slice(from, from + MAX_NAME)
+  const open = rest.indexOf('<')
+  const words = rest.slice(0, Math.max(0, open))
+  const isName = !/[@":;>]/.test(words) && words.slice(words.lastIndexOf(',') + 1).trim() !== ''
+  return isName ? from + open : -1
+}
+
 class Reader {
   readonly mailboxes: Mailbox[] = []
   plain = true
@@ -197,6 +212,14 @@ class Reader {
     this.#apart = true
     this.#email = undefined
   }
+}
+
+/**
+ * Whether a word without a domain may be a user of a machine or an alias there: a local part without capital letters, or in capitals as a whole
+ * (`MAILER-DAEMON`). `Demo` and `Sales` are rather names for people; with a domain they would be addresses that do not exist.
+ */
+export function isUserName(word: string): boolean {
+  return isLocalPart(word) && !/^[A-Z].*[a-z]/.test(word)
 }
 
 /** Encoded words consist of the same characters. */

@@ -1,3 +1,5 @@
+import { isBracketed } from '../mime/header.ts'
+
 /** RFC 5322 3.6.8: printable ASCII except colon. */
 const FIELD_NAME = /^[!-9;-~]{1,76}$/
 
@@ -15,6 +17,11 @@ const LIST_UNSUBSCRIBE = /^list-unsubscribe(-post)?$/i
  */
 const UNENCODED = /^[\x20-\x7e]*$/
 const MAX_WORD = 900
+const IN_BRACKETS = /(<[^<>]*>)/
+const IDS = /^(?:in-reply-to|references)$/i
+const NOT_FOLDABLE = 'must be in words of at most 900 characters'
+const NOT_ENCODED = 'must be printable ASCII, without encoded words and in words of at most 900 characters'
+const NO_IDS = 'must have its message ids in angle brackets and in printable ASCII, without encoded words'
 const ENCODED_WORD = /=\?[\w-]{1,40}(?:\*[\w-]{0,40})?\?[bq]\?/i
 
 /** Returns whether a field is one of List-Unsubscribe and List-Unsubscribe-Post. */
@@ -28,13 +35,41 @@ export function hasEncodedWord(text: string): boolean {
 }
 
 /** Returns whether a field with this value can be folded at its blanks (RFC 5322 2.1.1). */
-export function hasShortWords(value: string): boolean {
+function hasShortWords(value: string): boolean {
   return value.split(' ').every(({ length }) => length <= MAX_WORD)
 }
 
-/** Returns whether List-Unsubscribe or List-Unsubscribe-Post may have this value, after its merge tags are filled in. */
-export function isListUnsubscribeValue(value: string): boolean {
-  return UNENCODED.test(value) && hasShortWords(value) && !hasEncodedWord(value)
+/**
+ * Returns why a field of a submission cannot be written with this value, after its merge tags are filled in; undefined if it can. For fields of URLs and
+ * ids, in which readers find nothing that is an encoded word (RFC 2047 5).
+ */
+export function valueProblem(name: string, value: string): string | undefined {
+  if (isListUnsubscribe(name)) return isPlain(value) && hasShortWords(value) ? undefined : NOT_ENCODED
+  if (IDS.test(name) && !hasPlainIds(value)) return NO_IDS
+  return isBracketed(name) && !hasShortWords(value) ? NOT_FOLDABLE : undefined
+}
+
+/** Returns whether {@link valueProblem} may have one for a field of this name. */
+export function isStrict(name: string): boolean {
+  return isListUnsubscribe(name) || isBracketed(name)
+}
+
+/** Returns the value of a received field without the message ids that cannot be written; empty if no other is left. Those of other names stay. */
+export function withoutUnwritableIds(name: string, value: string): string {
+  if (!IDS.test(name) || hasPlainIds(value)) return value
+  const kept = value.split(IN_BRACKETS).filter((part, at) => at % 2 === 1 && isPlain(part))
+  return kept.join(' ')
+}
+
+function isPlain(text: string): boolean {
+  return UNENCODED.test(text) && !hasEncodedWord(text)
+}
+
+/** An id beyond ASCII is refused, not left out: the mail would arrive outside of its conversation, and its sender would not know. */
+function hasPlainIds(value: string): boolean {
+  const parts = value.split(IN_BRACKETS)
+  // RFC 5322 4.5.4: phrases beside ids, which have a form in encoded words.
+  return isPlain(value) || (parts.length > 1 && parts.every((part, at) => at % 2 === 0 || isPlain(part)))
 }
 
 /** Returns whether a submission may have a header field of this name, if the name is not reserved. */

@@ -14,6 +14,7 @@ import {
   type SubmittedAttachment,
   type SubmittedMailbox,
   validFileName,
+  withoutUnwritableIds,
 } from '@postrider/core'
 import { isRemoved } from './control-headers.ts'
 import type { Field } from './header.ts'
@@ -166,7 +167,9 @@ export function headersOf(head: Buffer, fields: readonly Field[]): Record<string
   for (const { name, value, start } of fields) {
     if (headers.has(name) || isReservedField(name)) continue
     if (headers.size === LIMITS.headers || !isFieldName(name) || isTooLong(value)) return undefined
-    headers.set(name, [head.toString('latin1', start, start + name.length), readable(value)])
+    // Its sender answers a mail that has such an id, and could not give another.
+    const text = withoutUnwritableIds(name, readable(value))
+    if (text !== '' || value === '') headers.set(name, [head.toString('latin1', start, start + name.length), text])
   }
   return Object.fromEntries(headers.values())
 }

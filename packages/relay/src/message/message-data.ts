@@ -1,4 +1,4 @@
-import { type ByteBudget, LIMITS, LineLengths, ServiceError } from '@postrider/core'
+import { type ByteBudget, LIMITS, LineLengths, PartHeads, ServiceError } from '@postrider/core'
 import type { SMTPServerDataStream } from 'smtp-server'
 import { CRLF, EMPTY_LINE, headerTooLarge, MAX_HEADER } from './header.ts'
 
@@ -48,6 +48,8 @@ export interface CollectedMessage {
   readonly pieces: readonly Buffer[]
   /** Offset of the last line that is longer than SMTP permits; -1 if there is none, or if lines were not checked. */
   readonly lastLongLine: number
+  /** Whether parts of it may have to be corrected. */
+  readonly hasOddParts: boolean
 }
 
 /**
@@ -85,7 +87,7 @@ export function collectMessage(
     stream.once('end', () => {
       if (checked) refusal ??= lines.end()
       if (refusal) reject(refusal)
-      else resolve({ pieces: head.first(pieces), lastLongLine: lines.lengths.lastAt })
+      else resolve({ pieces: head.first(pieces), lastLongLine: lines.lengths.lastAt, hasOddParts: lines.heads.areOdd })
     })
     stream.once('error', reject)
     stream.once('close', () => {
@@ -141,11 +143,13 @@ export function tooLarge(most: number = LIMITS.messageSize): ServiceError {
  */
 class LineEndings {
   readonly lengths = new LineLengths()
+  readonly heads = new PartHeads()
   #lastWasCr = false
 
   check(chunk: Buffer): ServiceError | undefined {
     const written = chunk.toString('latin1')
     this.lengths.add(written)
+    this.heads.add(written)
     // The LF of a line end may be in the next chunk.
     const text = this.#lastWasCr ? `\r${written}` : written
     this.#lastWasCr = text.endsWith('\r')

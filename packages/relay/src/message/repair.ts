@@ -1,4 +1,14 @@
-import { type Edit, edited, mailboxField, parseAddress, readable, readMailboxes } from '@postrider/core'
+import {
+  type Edit,
+  edited,
+  endOfName,
+  type Incomplete,
+  isUserName,
+  mailboxField,
+  parseAddress,
+  readable,
+  readMailboxes,
+} from '@postrider/core'
 import type { Field } from './header.ts'
 
 /** Maximum length of a value; longer ones are not a name that lacks quotes. */
@@ -67,7 +77,7 @@ function completions(header: Buffer, fields: readonly Field[], domain: string): 
     const begin = text.indexOf(':') + 1
     const { incomplete } = readMailboxes(text.slice(begin))
     if (incomplete.length > MAX_COMPLETED) return []
-    const whole = incomplete.filter((one) => !isHalfAName(text, begin + one.at))
+    const whole = incomplete.filter((one) => isAddress(text, { ...one, at: begin + one.at }))
     if (whole.length === 0) return []
     const edits = whole.map(({ at, local }) => {
       const start = field.start + begin + at
@@ -78,17 +88,19 @@ function completions(header: Buffer, fields: readonly Field[], domain: string): 
 }
 
 /**
- * Whether the word that ends here is perhaps one half of a name without quotes, `Doe, John <a@b.example>`: it has a capital letter, as local parts
- * of machines do not, and the other half follows. A domain would make it an address that does not exist.
+ * Whether text without a domain is meant as an address: what is in brackets, and a word that may be a user of the machine. The others are names that
+ * have no address, or one half of a name without quotes, `DOE, John <a@b.example>`: a domain would make them addresses that do not exist.
  */
-function isHalfAName(text: string, end: number): boolean {
+function isAddress(text: string, { at, local }: Incomplete): boolean {
+  if (local !== '') return isUserName(local)
+  if (/^\s*>/.test(text.slice(at, at + MAX_LOCAL_PART))) return true
   const word =
     text
-      .slice(Math.max(0, end - MAX_LOCAL_PART), end)
+      .slice(Math.max(0, at - MAX_LOCAL_PART), at)
       .split(/[\s,:;]/)
       .at(-1) ?? ''
-  const [, next = ''] = text.slice(end, end + MAX_LENGTH).split(',', 2)
-  return /^[A-Z]/.test(word) && /^\s*[^\s<"][^<"]*</.test(next)
+  const comma = text.indexOf(',', at)
+  return isUserName(word) && !(/^[A-Z]/.test(word) && comma !== -1 && endOfName(text, comma + 1) !== -1)
 }
 
 /** Whether each element of a list has an `@`: that is so of nearly all, and reading them would take a tenth of what a small message takes. */

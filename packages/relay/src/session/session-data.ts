@@ -20,12 +20,13 @@ export async function data(
   const recipients = envelope.rcptTo.map(({ address }) => address)
   const reservation = new BodyReservation(budget, holders.get(session))
   try {
-    const { pieces, lastLongLine } = await collectMessage(stream, reservation)
+    const { pieces, lastLongLine, hasOddParts } = await collectMessage(stream, reservation)
     const principal = await senderOf(context, session)
     const requested = notificationsOf(context, session, principal)
     const parsed = await toSubmission({
       pieces,
       lastLongLine,
+      hasOddParts,
       recipients,
       nullSender: sender === '',
       senderDomain: await senderDomain(context, { sender, recipients, principal }),

@@ -1,5 +1,6 @@
 import { holderOf, parseAddress, requireAllowed, ServiceError, senderError } from '@postrider/core'
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server'
+import { senderDomains } from '../smtp/sender-domains.ts'
 import { messageNotifications } from './notification-parameters.ts'
 import type { SessionContext } from './session-context.ts'
 import { requireKnown, requireUtf8 } from './session-parameters.ts'
@@ -25,6 +26,7 @@ export async function mailFrom(
   const { SIZE, SMTPUTF8 } = address.args || {}
   // Reset each time, since smtp-server keeps it from a MAIL that was rejected.
   session.envelope.smtpUtf8 = SMTPUTF8 === true
+  senderDomains.delete(session)
   requireUtf8(address, session)
   const announced = Number(SIZE ?? 0)
   if (!budget.fits(announced, holderOf(principal))) {
@@ -46,4 +48,5 @@ export async function mailFrom(
       reason: 'MAIL FROM has no valid address',
     })
   }
+  senderDomains.set(session, domain)
 }

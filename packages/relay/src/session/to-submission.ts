@@ -1,6 +1,8 @@
 import {
   type ConformedBody,
   defined,
+  encodingOfComposite,
+  essenceOf,
   inTurns,
   invalidParameter,
   longWork,
@@ -29,6 +31,8 @@ export interface ReceivedMessage {
   readonly pieces: readonly Buffer[]
   /** Offset of the last line that is longer than SMTP permits; -1 if there is none. */
   readonly lastLongLine: number
+  /** Whether parts of it may have to be corrected. */
+  readonly hasOddParts: boolean
   readonly recipients: readonly string[]
   /** MAIL FROM:<> */
   readonly nullSender: boolean
@@ -42,7 +46,7 @@ export interface ReceivedMessage {
   readonly hold: () => void
   /** Reads the parts of a MIME message. Throws messageMalformed, overloaded. */
   readonly readParts: (message: readonly Buffer[]) => Promise<MessageParts>
-  /** Encodes the parts with such lines. Throws the same errors. */
+  /** Encodes the parts with such lines, and corrects what readers do not understand. Throws the same errors. */
   readonly conformBody: (message: readonly Buffer[]) => Promise<ConformedBody>
   /** The address that it has to be sent from instead of that in From, if any. */
   readonly senderInstead: (from: string) => Promise<string | undefined>
@@ -167,7 +171,8 @@ interface ConformedPieces {
 /** The message without its control fields, with the parts encoded that no server has to carry. */
 async function conformedPieces(received: ReceivedMessage, head: Head): Promise<ConformedPieces> {
   const pieces = [head.kept, ...received.pieces.slice(1)]
-  if (received.lastLongLine < head.receivedBodyStart) return { pieces, corrections: [] }
+  const isOdd = received.hasOddParts || isEncodedComposite(head)
+  if (received.lastLongLine < head.receivedBodyStart && !isOdd) return { pieces, corrections: [] }
   received.hold()
   const conformed = await received.conformBody(pieces)
   if (conformed.kind === 'impossible')
@@ -175,6 +180,12 @@ async function conformedPieces(received: ReceivedMessage, head: Head): Promise<C
   if (conformed.kind === 'unchanged') return { pieces, corrections: [] }
   const { buffer, byteOffset, length } = conformed.message
   return { pieces: [Buffer.from(buffer, byteOffset, length)], corrections: [conformed.what] }
+}
+
+function isEncodedComposite({ fields }: Head): boolean {
+  const valueIn = (wanted: string): string => fields.find(({ name }) => name === wanted)?.value ?? ''
+  const encoding = valueIn('content-transfer-encoding')
+  return encoding !== '' && encodingOfComposite(essenceOf(valueIn('content-type')), encoding) !== undefined
 }
 
 /** Maximum characters of the problems stored with each delivery; the notice to the sender has all of them. */

@@ -5,6 +5,7 @@ import { SMTPConnection } from 'smtp-server/lib/smtp-connection.js'
 import type { ClientCount } from './client-count.ts'
 import { CommandStream } from './command-stream.ts'
 import { type ParsedPath, parsePath } from './path.ts'
+import { senderDomains } from './sender-domains.ts'
 import { inShareOfTurn } from './share-of-turn.ts'
 
 const CODE_CLASSES = ['2xx', '3xx', '4xx', '5xx'] as const
@@ -128,7 +129,10 @@ export class RelayConnection extends SMTPConnection {
   }
 
   override _parseAddressCommand(rawName: string, rawCommand: Buffer | string): ParsedPath | false {
-    return parsePath(rawName.toUpperCase() as 'MAIL FROM' | 'RCPT TO', Buffer.from(rawCommand), this.name)
+    return parsePath(rawName.toUpperCase() as 'MAIL FROM' | 'RCPT TO', Buffer.from(rawCommand), {
+      host: this.name,
+      sender: senderDomains.get(this.session),
+    })
   }
 }
 

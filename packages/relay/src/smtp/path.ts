@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { parseAddress } from '@postrider/core'
+import { isUserName, parseAddress } from '@postrider/core'
 
 /** The parsed path of MAIL FROM or RCPT TO, with the same address rules as in every other entry point. */
 export interface ParsedPath {
@@ -15,11 +15,21 @@ const CONTROL = /[\x00-\x1f\x7f-\x9f]/
 /** RFC 5321 4.1.2 and appendix C: a source route must be accepted and should be ignored. */
 const SOURCE_ROUTE = /^@[^\s,:@]+(?:,@[^\s,:@]+)*:/
 
+interface Domains {
+  /** That of `RCPT TO:<postmaster>` (RFC 5321 4.5.1). */
+  readonly host: string
+  /** That of other recipients without one, such as `root`, to whom cron and msmtp send (RFC 6409 4.2); undefined: they are a syntax error. */
+  readonly sender?: string | undefined
+}
+
 /**
- * Parses `MAIL FROM:<path> KEY=value …` (RFC 5321 4.1.1.2, 4.1.1.3). `host` is the domain that `RCPT TO:<postmaster>` refers to.
- * Returns false for a syntax error.
+ * Parses `MAIL FROM:<path> KEY=value …` (RFC 5321 4.1.1.2, 4.1.1.3), and adds a domain to a recipient without one. Returns false for a syntax error.
  */
-export function parsePath(name: 'MAIL FROM' | 'RCPT TO', octets: Buffer, host: string): ParsedPath | false {
+export function parsePath(
+  name: 'MAIL FROM' | 'RCPT TO',
+  octets: Buffer,
+  { host, sender }: Domains,
+): ParsedPath | false {
   // toString() would replace each invalid byte by U+FFFD and thereby produce another address.
   if (!isUtf8(octets)) return false
   const command = octets.toString()
@@ -35,8 +45,14 @@ export function parsePath(name: 'MAIL FROM' | 'RCPT TO', octets: Buffer, host: s
   const args = parseParameters(parameters)
   if (!args) return false
   if (path === '') return name === 'MAIL FROM' ? { address: '', ascii: true, ...args } : false
-  const address = parseAddress(name === 'RCPT TO' && path.toLowerCase() === 'postmaster' ? `${path}@${host}` : path)
+  const domain = name === 'MAIL FROM' ? undefined : domainFor(path, { host, sender })
+  const address = parseAddress(domain === undefined ? path : `${path}@${domain}`)
   return address ? { address: address.text, ascii: !/[^\x00-\x7f]/.test(path), ...args } : false
+}
+
+function domainFor(path: string, { host, sender }: Domains): string | undefined {
+  if (path.toLowerCase() === 'postmaster') return host
+  return isUserName(path) ? sender : undefined
 }
 
 /** Offset of the closing bracket; skips quoted strings. */

@@ -3,6 +3,8 @@ import {
   defined,
   hasTooMany,
   inTurns,
+  parseAddress,
+  type StatusNotifications,
   type Stoppable,
   type Submission,
   type SubmittedEnvelope,
@@ -84,6 +86,7 @@ export async function applySmtpApi(target: SmtpApiTarget, api: SmtpApi): Promise
     ...(templateKey === undefined ? {} : { templateKey, templateId: undefined }),
     ...(composed && api.section?.size ? { sections: Object.fromEntries(api.section) } : {}),
     ...(apart ? composedOf(submission, apart) : {}),
+    ...(named ? defined({ notifications: await inTurns(notificationsOf(submission, recipients)) }) : {}),
     envelopes: await inTurns(envelopesOf({ recipients, own, base: submission, api, apart, composed, now, args })),
   }
   const { content } = common
@@ -92,6 +95,22 @@ export async function applySmtpApi(target: SmtpApiTarget, api: SmtpApi): Promise
 
 function recipientsOf({ to }: SmtpApi, recipients: readonly string[]): readonly SmtpApiRecipient[] {
   return to && to.length > 0 ? to : recipients.map((email) => ({ email, name: '' }))
+}
+
+/** Recipients that only `to` names are notified of as the first one of RCPT is: clients give that one in their place. */
+function* notificationsOf(
+  { notifications }: Submission,
+  recipients: readonly SmtpApiRecipient[],
+): Stoppable<StatusNotifications | undefined> {
+  if (!notifications) return undefined
+  const all = new Map(notifications.recipients)
+  const [first] = all.values()
+  for (const { email } of recipients) {
+    const address = parseAddress(email)?.text ?? email
+    if (!all.has(address)) all.set(address, { notify: first?.notify })
+    yield
+  }
+  return { ...notifications, recipients: all }
 }
 
 /** A time in the past means immediately. */

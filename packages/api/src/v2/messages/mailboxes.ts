@@ -1,4 +1,4 @@
-import { parseAddress } from '@postrider/core'
+import { endOfName, parseAddress } from '@postrider/core'
 
 export interface Mailbox {
   /** The bare address, or the text as written if it contains none, for core's rules to reject. */
@@ -40,7 +40,10 @@ function breaks(text: string): boolean {
   return /[\r\n\0]/.test(text) || !text.isWellFormed()
 }
 
-/** Splits text at the commas outside quotes, but into no more than `most` + 1 entries: 30 MB of commas would become millions. */
+/**
+ * Splits text at the commas outside quotes, but into no more than `most` + 1 entries: 30 MB of commas would become millions. A comma in a name without
+ * quotes, `Doe, John <a@x>`, is none if there is no `@` before it: an address of this API has one.
+ */
 export function splitMailboxes(text: string, most: number): string[] {
   const pieces: string[] = []
   let start = 0
@@ -52,12 +55,20 @@ export function splitMailboxes(text: string, most: number): string[] {
     const opens = char === '"' && (at === start || text[at - 1] === ' ')
     if (opens && at < lastQuote) at = endOfQuotes(text, at, lastQuote)
     else if (char === ',') {
-      pieces.push(text.slice(start, at))
-      start = at + 1
+      const open = isNameOnly(text.slice(start, Math.min(at, start + MAX_LENGTH))) ? endOfName(text, at + 1) : -1
+      if (open !== -1) at = open
+      else {
+        pieces.push(text.slice(start, at))
+        start = at + 1
+      }
     }
   }
   if (pieces.length <= most) pieces.push(text.slice(start))
   return pieces
+}
+
+function isNameOnly(text: string): boolean {
+  return text.trim() !== '' && !/[@<>"]/.test(text)
 }
 
 function endOfQuotes(text: string, start: number, last: number): number {

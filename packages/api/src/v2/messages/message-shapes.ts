@@ -1,4 +1,10 @@
-import { DELIVERY_STATES, type DeliveryDetails, type ListedDelivery, type MessageDetails } from '@postrider/core'
+import {
+  DELIVERY_STATES,
+  type DeliveryDetails,
+  type ListedDelivery,
+  type MessageDetails,
+  NOTIFY_WORDS,
+} from '@postrider/core'
 import Type, { type Static } from 'typebox'
 import { exactNumber } from '../shapes.ts'
 import { Attempt, iso, namesOf, shownWaiting, TextOrNull, Time, Waiting } from './delivery.ts'
@@ -28,9 +34,18 @@ const Sent = {
   acceptedAt: Type.String({ description: 'ISO 8601, UTC' }),
 }
 
+/** `state` stays `delivered`, as a server accepted it. */
+const BouncedLate = {
+  bouncedAt: Time(
+    'ISO 8601, UTC: when a report came that it was not delivered after all, although a server had accepted it; null if none did',
+  ),
+  bounce: Type.Union([Type.String(), Type.Null()], { description: 'the reply in that report' }),
+}
+
 export const ListedRow = Type.Object({
   ...Sent,
   ...Delivered,
+  ...BouncedLate,
   attempts: Type.Integer(),
   nextAt: Time('ISO 8601, UTC: the next attempt, or the end of a pause; null if none is planned for a certain time'),
   finishedAt: Time('ISO 8601, UTC; null if it is not final'),
@@ -60,6 +75,12 @@ const DetailedAttempt = Type.Object({
 const DetailedDelivery = Type.Object({
   ...Delivered,
   ...Waiting,
+  ...BouncedLate,
+  notify: Type.Union([Type.Array(Type.Enum([...NOTIFY_WORDS])), Type.Null()], {
+    description:
+      'what is reported to the sender by mail: NOTIFY of RFC 3461, or the account setting mailReports; null without notifications',
+  }),
+  originalRecipient: Type.Union([Type.String(), Type.Null()], { description: 'ORCPT, if it is another address' }),
   finishedAt: Time('ISO 8601, UTC; null if it is not final'),
   attempts: Type.Array(DetailedAttempt, { description: 'the latest ten, the latest last' }),
 })
@@ -73,6 +94,17 @@ export const DetailedMessage = Type.Object({
   corrected: Type.Union([Type.String(), Type.Null()], {
     description: 'the corrections of a message received by SMTP, in words',
   }),
+  notifications: Type.Union(
+    [
+      Type.Object({
+        to: Type.String({ description: 'MAIL FROM' }),
+        full: Type.Boolean({ description: 'RET=FULL' }),
+        envelopeId: Type.Union([Type.String(), Type.Null()], { description: 'ENVID' }),
+      }),
+      Type.Null(),
+    ],
+    { description: 'who is notified of its deliveries by mail (RFC 3461); null if no one is' },
+  ),
   resentFrom: Type.Union([Type.String(), Type.Null()], { description: 'the message that it is sent again from' }),
   resentAs: Type.Array(Type.String(), { description: 'the messages by which it was sent again, the first 20' }),
   recipients: Type.Integer({ description: 'the number of its recipients' }),
@@ -114,9 +146,11 @@ export const DetailedMessage = Type.Object({
 })
 
 /** Shared by the two kinds of rows. */
-function shownDelivery(one: Pick<DeliveryDetails, 'recipientNo' | 'recipient' | 'reference' | 'reason'>) {
-  const { recipientNo, recipient, reference, reason } = one
-  return { recipientNo, recipient, xapiheader: reference ?? '', reason }
+function shownDelivery(
+  one: Pick<DeliveryDetails, 'recipientNo' | 'recipient' | 'reference' | 'reason' | 'bouncedAt' | 'bounce'>,
+) {
+  const { recipientNo, recipient, reference, reason, bouncedAt, bounce } = one
+  return { recipientNo, recipient, xapiheader: reference ?? '', reason, bouncedAt: iso(bouncedAt), bounce }
 }
 
 export function listedRow(one: ListedDelivery): Static<typeof ListedRow> {
@@ -146,7 +180,7 @@ type Detailed = Static<typeof DetailedMessage>
 /** A page of a message. */
 export function detailedMessage(details: MessageDetails, returns: Detailed['returns'], isLastPage: boolean): Detailed {
   const { id, from, subject, tags, size, recipients, keyId, clientAddress, hasAttachment, isBodyStored } = details
-  const { corrected, resentFrom, resentAs } = details
+  const { corrected, notifications, resentFrom, resentAs } = details
   const last = details.deliveries.at(-1)
   return {
     messageId: id,
@@ -163,6 +197,7 @@ export function detailedMessage(details: MessageDetails, returns: Detailed['retu
     bodyStored: isBodyStored,
     recipients,
     corrected,
+    notifications: notifications && { full: false, envelopeId: null, ...notifications },
     resentFrom,
     resentAs: [...resentAs],
     deliveries: details.deliveries.map(detailedDelivery),
@@ -187,7 +222,7 @@ export function detailedMessage(details: MessageDetails, returns: Detailed['retu
 }
 
 function detailedDelivery(one: DeliveryDetails): Detailed['deliveries'][number] {
-  const { transactionNumber, kind, state, finishedAt, why } = one
+  const { transactionNumber, kind, state, finishedAt, notify, originalRecipient, why } = one
   if (!why) throw new Error('the delivery is not explained')
   return {
     trid: exactNumber(transactionNumber),
@@ -195,6 +230,8 @@ function detailedDelivery(one: DeliveryDetails): Detailed['deliveries'][number] 
     kind: kind as 'to',
     state: state as 'queued',
     ...shownWaiting(why),
+    notify: notify && [...notify],
+    originalRecipient,
     finishedAt: iso(finishedAt),
     attempts: one.attempts.map(detailedAttempt),
   }

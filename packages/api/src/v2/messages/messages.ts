@@ -57,6 +57,8 @@ const example: Static<typeof ListedRow> = {
   xapiheader: 'order-9001',
   state: 'deferred',
   reason: null,
+  bouncedAt: null,
+  bounce: null,
   attempts: 1,
   nextAt: '2026-01-05T10:16:14.000Z',
   finishedAt: null,
@@ -194,6 +196,7 @@ function shownExample(): Static<typeof DetailedMessage> {
     clientAddress: '192.0.2.7',
     bodyStored: true,
     corrected: null,
+    notifications: null,
     resentFrom: null,
     resentAs: [],
     recipients: 1,
@@ -214,6 +217,10 @@ function shownExample(): Static<typeof DetailedMessage> {
         ahead: null,
         deadline: '2026-01-08T10:11:12.000Z',
         place: null,
+        bouncedAt: null,
+        bounce: null,
+        notify: null,
+        originalRecipient: null,
         finishedAt: null,
         attempts: [
           {

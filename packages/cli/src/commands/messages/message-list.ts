@@ -13,6 +13,7 @@ import { table } from '../../table.ts'
 import { requireAccount } from '../account-option.ts'
 import { coreCommand } from '../core-command.ts'
 import { nextAttemptText } from './next-attempt-text.ts'
+import { stateText } from './state-text.ts'
 
 /** Days of messages that are listed without `--since`, and without `after:` in the search. */
 const DEFAULT_DAYS = 7
@@ -82,7 +83,7 @@ function toAnswer({ deliveries, next, partial }: DeliveryPage): Answer {
 }
 
 function row(one: ListedDelivery): unknown[] {
-  const { messageId, recipientNo, accountId, recipient, state, attempts, acceptedAt, finishedAt } = one
-  const about = [messageId, recipientNo, accountId, recipient, state]
+  const { messageId, recipientNo, accountId, recipient, attempts, acceptedAt, finishedAt } = one
+  const about = [messageId, recipientNo, accountId, recipient, stateText(one)]
   return [...about, attempts, acceptedAt, nextAttemptText(one), finishedAt]
 }

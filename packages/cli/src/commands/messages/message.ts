@@ -18,6 +18,7 @@ import { messageQueueCommands } from './message-queue.ts'
 import { messageSendCommands } from './message-send.ts'
 import { messageWhyCommands } from './message-why.ts'
 import { nextAttemptText } from './next-attempt-text.ts'
+import { stateText } from './state-text.ts'
 
 /** Reports on a message that are shown. At most a few are stored for a delivery. */
 const MAX_RETURNS = 1000
@@ -88,25 +89,38 @@ async function endSetAside(core: Core, messageId: string, done: 'released' | 'fa
 }
 
 function textOf(details: Shown): string {
-  const { id, door, acceptedAt, from, subject, size, corrected, deliveries } = details
+  const { id, door, acceptedAt, from, subject, size, corrected, notifications, deliveries } = details
   const states = deliveries.map((one) => [
     one.recipientNo,
     one.kind,
     one.recipient,
-    isAside(one) ? 'set aside' : one.state,
+    isAside(one) ? 'set aside' : stateText(one),
     one.attempt,
     isAside(one) ? '' : nextAttemptText(one),
+    ...(notifications ? [notifyText(one)] : []),
   ])
   return [
     `message ${id} via ${door}, accepted ${acceptedAt.toISOString()}`,
     `from ${from}, ${size} bytes, subject: ${subject}`,
     ...(corrected === null ? [] : [`corrected when it was accepted: ${corrected}`]),
+    ...(notifications ? [notificationsText(notifications)] : []),
     '',
-    table(['no', 'kind', 'recipient', 'state', 'attempts', 'next'], states),
+    table(['no', 'kind', 'recipient', 'state', 'attempts', 'next', ...(notifications ? ['notify'] : [])], states),
     ...aside(deliveries),
     '',
     table(['time', 'no', 'event', 'detail'], timeline(details)),
   ].join('\n')
+}
+
+function notificationsText({ to, full, envelopeId }: NonNullable<MessageDetails['notifications']>): string {
+  const returned = full ? ', with the whole message of a failure (RET=FULL)' : ''
+  return `notifications by mail to ${to}${returned}${envelopeId === undefined ? '' : `, ENVID ${envelopeId}`}`
+}
+
+/** NOTIFY, and ORCPT if it is another address. */
+function notifyText({ notify, originalRecipient }: MessageDetails['deliveries'][number]): string {
+  const words = notify === null || notify.length === 0 ? 'never' : notify.join(', ')
+  return originalRecipient === null ? words : `${words} (ORCPT ${originalRecipient})`
 }
 
 /** Whether a delivery is set aside: it is in the queue with a reason not to try it. */

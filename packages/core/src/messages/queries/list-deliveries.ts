@@ -6,6 +6,7 @@ import type { Reads } from '../../platform/database/reads.ts'
 import { invalidParameter } from '../../platform/errors.ts'
 import { messageIdText, parseMessageId, timeOfId } from '../../submission/message-id.ts'
 import type { EntryPoint } from '../../submission/submission.ts'
+import { type BouncedLate, lateBounceOf } from './late-bounce.ts'
 import { fromOf, hasAttachment, hasConditions, subjectOf } from './list-conditions.ts'
 import {
   driverOf,
@@ -28,7 +29,7 @@ export interface DeliveryQuery {
   readonly after?: string | undefined
 }
 
-export interface ListedDelivery extends NextAttempt {
+export interface ListedDelivery extends NextAttempt, BouncedLate {
   /** 32 hex digits. */
   readonly messageId: string
   readonly recipientNo: number
@@ -178,7 +179,7 @@ function stepsOf(filter: ListFilter, limit: number): readonly number[] {
 
 async function selectRows(sql: AnySql, positions: readonly Position[]): Promise<ListedDelivery[]> {
   if (positions.length === 0) return []
-  const columns = sql`account_id, recipient, kind, reference, personal, state, attempt`
+  const columns = sql`message_id, recipient_no, account_id, recipient, kind, reference, personal, state, attempt`
   return sql<ListedDelivery[]>`
     select replace(w.id::text, '-', '') as "messageId", w.no as "recipientNo",
            (m.transaction_base + 4 * w.no)::text as "transactionNumber", d.account_id as "accountId", m.door,
@@ -186,7 +187,7 @@ async function selectRows(sql: AnySql, positions: readonly Position[]): Promise<
            d.attempt as attempts, m.accepted_at as "acceptedAt", d.next_at as "nextAt", d.finished_at as "finishedAt", d.is_paused as "isPaused",
            d.is_held as "isHeld",
            nullif(concat_ws(' ', nullif(a.code, 0), a.enhanced, a.reply), '') as reply, m.size,
-           ${hasAttachment(sql)} as "hasAttachment"
+           b.bounced_at as "bouncedAt", b.bounce, ${hasAttachment(sql)} as "hasAttachment"
       from unnest(${positions.map(({ messageId }) => messageId)}::uuid[], ${positions.map(({ recipientNo }) => recipientNo)}::int[])
            with ordinality as w(id, no, at)
      cross join lateral (select * from messages where id = w.id offset 0) m
@@ -200,5 +201,6 @@ async function selectRows(sql: AnySql, positions: readonly Position[]): Promise<
       left join lateral (
        select code, enhanced, reply from attempts where message_id = w.id and recipient_no = w.no
         order by attempt desc limit 1) a on true
+      left join lateral (${lateBounceOf(sql)}) b on true
      order by w.at`
 }

@@ -2,10 +2,12 @@ import { type NextAttempt, nextAttemptOf } from '../../delivery/outcomes/next-at
 import type { TlsOrigin } from '../../delivery/tls/levels.ts'
 import type { AnySql, Sql } from '../../platform/database/database.ts'
 import { parseMessageId } from '../../submission/message-id.ts'
+import type { NotifyWord, StoredNotifications } from '../../submission/status-notifications.ts'
 import { transactionNumber } from '../../submission/transaction-numbers.ts'
 import { selectCausedBy } from '../../suppressions/store.ts'
 import type { Suppression } from '../../suppressions/suppression.ts'
 import { type DeliveryWhy, explainIn, MAX_EXPLAINED } from '../why/index.ts'
+import { type BouncedLate, lateBounceOf } from './late-bounce.ts'
 import { hasAttachment } from './list-conditions.ts'
 
 export interface ShowOptions {
@@ -42,6 +44,8 @@ export interface MessageDetails {
   readonly resentFrom: string | null
   /** The corrections of a MIME message when it was accepted, in words; null if there were none. */
   readonly corrected: string | null
+  /** The address that gets notifications of its deliveries by mail, with RET and ENVID; null if there are no notifications. */
+  readonly notifications: Omit<StoredNotifications, 'notify'> | null
   /** The messages by which it was sent again, the first 20; 32 hex digits. */
   readonly resentAs: readonly string[]
   readonly deliveries: readonly DeliveryDetails[]
@@ -52,7 +56,7 @@ export interface MessageDetails {
   readonly suppressions: readonly Suppression[]
 }
 
-export interface DeliveryDetails extends NextAttempt {
+export interface DeliveryDetails extends NextAttempt, BouncedLate {
   readonly recipientNo: number
   /** v2 TRANSID. */
   readonly transactionNumber: string
@@ -64,6 +68,10 @@ export interface DeliveryDetails extends NextAttempt {
   readonly expiresAt: Date | null
   readonly reason: string | null
   readonly finishedAt: Date | null
+  /** The kinds of notifications that its sender gets by mail (RFC 3461), also by the account's setting; null if the message has no notifications. */
+  readonly notify: readonly NotifyWord[] | null
+  /** ORCPT, if it is another address: its type, `;`, and the address. */
+  readonly originalRecipient: string | null
   readonly attempts: readonly AttemptDetails[]
   /** Why it is not further; absent unless a page was requested. */
   readonly why?: DeliveryWhy | undefined
@@ -102,8 +110,10 @@ export interface EventDetails {
   readonly detail: unknown
 }
 
-type MessageRow = Omit<MessageDetails, 'deliveries' | 'events' | 'hasMoreEvents' | 'suppressions' | 'resentAs'> & {
+type Derived = 'deliveries' | 'events' | 'hasMoreEvents' | 'suppressions' | 'resentAs' | 'notifications'
+type MessageRow = Omit<MessageDetails, Derived> & {
   readonly transactionBase: string
+  readonly notifications: StoredNotifications | null
 }
 
 /** The latest attempts of a delivery on a page, and events of all its deliveries. */
@@ -140,11 +150,13 @@ async function readDetails(
            api_key_id as "keyId", host(client_address) as "clientAddress", ${hasAttachment(sql)} as "hasAttachment",
            (select count(*) from bodies b where b.message_id = m.id) = parts as "isBodyStored",
            settings->>'resentFrom' as "resentFrom", settings->>'corrected' as corrected,
+           settings->'notifications' as notifications,
            transaction_base as "transactionBase"
       from messages m
      where m.id = ${messageId}::uuid ${accountId === undefined ? sql`` : sql`and account_id = ${accountId}::int`}`
   if (!message) return undefined
-  const { transactionBase, ...rest } = message
+  const { transactionBase, notifications, ...rest } = message
+  const { notify: common = null, ...asked } = notifications ?? {}
   const deliveries = await readDeliveries(sql, messageId, page)
   const numbers = deliveries.map(({ recipientNo }) => recipientNo)
   const attempts = Map.groupBy(await readAttempts(sql, messageId, page && numbers), ({ recipientNo }) => recipientNo)
@@ -160,9 +172,11 @@ async function readDetails(
   const why = new Map(explained?.deliveries.map((one) => [one.recipientNo, one]))
   return {
     ...rest,
+    notifications: notifications && (asked as Omit<StoredNotifications, 'notify'>),
     resentAs: resent.map(({ id }) => id),
     deliveries: deliveries.map((delivery) => ({
       ...delivery,
+      notify: delivery.notify ?? common,
       transactionNumber: transactionNumber(transactionBase, delivery.recipientNo),
       attempts: attempts.get(delivery.recipientNo) ?? [],
       ...(page ? { why: why.get(delivery.recipientNo) } : {}),
@@ -181,15 +195,23 @@ async function readDeliveries(sql: AnySql, messageId: string, page: MessagePage 
   const chosen = page
     ? sql`and recipient_no >= ${page.fromRecipient}::int order by recipient_no limit ${MAX_EXPLAINED}`
     : sql`order by recipient_no`
+  const personal = sql`
+    select personal from delivery_queue q where q.message_id = d.message_id and q.recipient_no = d.recipient_no
+    union all select personal from finished_deliveries f where f.message_id = d.message_id and f.recipient_no = d.recipient_no
+     limit 1`
   return sql<DeliveryRow[]>`
-    select recipient_no as "recipientNo", state, recipient, kind, reference, attempt, planned_at as "nextAt",
+    select d.recipient_no as "recipientNo", state, recipient, kind, reference, attempt, planned_at as "nextAt",
            coalesce(is_paused, false) as "isPaused", coalesce(is_held, false) as "isHeld", expires_at as "expiresAt", reason,
-           finished_at as "finishedAt"
-      from deliveries d
+           finished_at as "finishedAt", b.bounced_at as "bouncedAt", b.bounce,
+           p.personal->'notify' as notify,
+           p.personal->>'originalRecipient' as "originalRecipient"
+      from (select * from deliveries where message_id = ${messageId}::uuid ${chosen}) d
       left join lateral (
        select n.* from delivery_queue q cross join lateral (${nextAttemptOf(sql)}) n
         where q.message_id = d.message_id and q.recipient_no = d.recipient_no) n on true
-     where message_id = ${messageId}::uuid ${chosen}`
+      left join lateral (${personal}) p on true
+      left join lateral (${lateBounceOf(sql)}) b on true
+     order by d.recipient_no`
 }
 
 /** Returns the latest attempts of these deliveries, or all attempts of the message. */

@@ -8,20 +8,12 @@ import {
   renderMergeTags,
   withDefaults,
 } from '../../composition/merge.ts'
-import { type StoredContent, subjectOf } from '../../composition/stored-content.ts'
+import { type StoredContent, subjectOf, textOf } from '../../composition/stored-content.ts'
 import { checkFile } from '../../content/files/file.ts'
 import { parseAddress } from '../../mime/address.ts'
-import { isBracketed } from '../../mime/header.ts'
 import { inTurns, type Stoppable } from '../../platform/concurrency/turns.ts'
 import { invalidParameter } from '../../platform/errors.ts'
-import {
-  hasShortWords,
-  isFieldName,
-  isListUnsubscribe,
-  isListUnsubscribeValue,
-  isMessageId,
-  isReservedField,
-} from '../../submission/header-rules.ts'
+import { isFieldName, isMessageId, isReservedField, isStrict, valueProblem } from '../../submission/header-rules.ts'
 import { JSON_LIMIT, jsonLength, MEASURED_FROM } from '../../submission/json-length.ts'
 import { LIMITS } from '../../submission/limits.ts'
 import type { Submission, SubmittedAttachment, SubmittedEnvelope } from '../../submission/submission.ts'
@@ -32,8 +24,6 @@ import { keptLength } from './recipient-rules.ts'
  * silently removed (V20). So is text that is not valid Unicode (lone surrogates), because it would be returned altered.
  */
 const BREAKS = /[\r\n\0]/
-const NOT_FOLDABLE = 'must be in words of at most 900 characters'
-const NOT_ENCODED = 'must be printable ASCII, without encoded words and in words of at most 900 characters'
 
 /** Checks the fields of a submission that every entry point has. Throws parameterInvalid. */
 export function checkFields(submission: Submission): void {
@@ -85,10 +75,8 @@ function checkHeaders(given: Readonly<Record<string, string>>, { nameOf }: Submi
     if (!isFieldName(key)) throw invalidParameter(nameOf('headers', at), 'contains an invalid header name')
     if (isReservedField(key)) throw invalidParameter(nameOf('headers', at, key), 'header is reserved')
     line(value, nameOf('headers', at, key), LIMITS.headerText)
-    if (isListUnsubscribe(key) && !isListUnsubscribeValue(value)) {
-      throw invalidParameter(nameOf('headers', at, key), NOT_ENCODED)
-    }
-    if (isBracketed(key) && !hasShortWords(value)) throw invalidParameter(nameOf('headers', at, key), NOT_FOLDABLE)
+    const problem = valueProblem(key, value)
+    if (problem !== undefined) throw invalidParameter(nameOf('headers', at, key), problem)
   }
 }
 
@@ -128,7 +116,7 @@ function* mergedHeadersChecked(submission: Submission, stored: StoredContent | u
   const { from, envelopes, nameOf, content } = submission
   const fields = content.kind === 'mime' ? {} : (content.headers ?? {})
   const shared = yield* counted([subjectOf(submission, stored), from?.name ?? '', ...Object.values(fields)])
-  const unencoded = unencodedIn(fields)
+  const strict = strictIn(fields)
   for (const [at, { attributes: given, headers }] of envelopes.entries()) {
     const own = yield* counted(Object.values(headers))
     if (shared.length + own.length === 0) continue
@@ -144,17 +132,17 @@ function* mergedHeadersChecked(submission: Submission, stored: StoredContent | u
       if (BREAKS.test(merged)) {
         throw invalidParameter(nameOf('attributes', at), 'value used in a header must not contain CR, LF or NUL')
       }
-      if ((unencoded.has(text) || unencodedIn(headers).has(text)) && !isListUnsubscribeValue(merged)) {
-        throw invalidParameter(nameOf('attributes', at), `value used in List-Unsubscribe ${NOT_ENCODED}`)
-      }
+      const name = strict.get(text) ?? strictIn(headers).get(text)
+      const problem = name === undefined ? undefined : valueProblem(name, merged)
+      if (problem !== undefined) throw invalidParameter(nameOf('attributes', at), `value used in ${name} ${problem}`)
     }
     yield
   }
 }
 
-/** Returns the values of the fields that are written without encoded words. */
-function unencodedIn(fields: Readonly<Record<string, string>>): ReadonlySet<string> {
-  return new Set(Object.entries(fields).flatMap(([name, value]) => (isListUnsubscribe(name) ? [value] : [])))
+/** Returns the values of the fields that cannot have any text, with their names. */
+function strictIn(fields: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
+  return new Map(Object.entries(fields).flatMap(([name, value]) => (isStrict(name) ? [[value, name]] : [])))
 }
 
 /** Returns the texts that contain merge tags, with their tags. */
@@ -167,7 +155,10 @@ function* counted(texts: readonly string[], parameter?: string): Stoppable<{ tex
 /** Checks that the content, after merging any recipient's values, does not exceed the message size limit. */
 export function checkMergedContent(submission: Submission, stored: StoredContent | undefined): void | Promise<void> {
   const { content } = submission
-  const template = stored && [stored.content, stored.text ?? undefined]
+  const template = stored && [
+    stored.content,
+    content.kind === 'parts' ? textOf(content, stored) : (stored.text ?? undefined),
+  ]
   const footer = footerOf(submission)
   if (content.kind === 'mime' && template === undefined && !footer) return
   const { html, text, amp } = content.kind === 'parts' ? content : {}

@@ -161,7 +161,7 @@ export async function readLateBounces(
     select e.* from unnest(${[...recipientNos]}::int[]) as d(no) cross join lateral (
       select recipient_no as "recipientNo", occurred_at as "occurredAt", detail from events
        where account_id = ${accountId}::int and type = 'bounced' and message_id = ${id}::uuid and recipient_no = d.no
-         and not coalesce(detail ? 'machine', false)
+         and not coalesce(detail ? 'machine', false) and detail ? 'late'
        order by occurred_at limit 1) e`
   return new Map(rows.map(({ recipientNo, ...bounce }) => [recipientNo, bounce]))
 }

@@ -1,28 +1,33 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { splitFields } from '../end-of-field.ts'
-import { fileNameParameter } from '../header.ts'
-import { leadingEssence } from '../media-type.ts'
 import { parameterText } from '../parameters.ts'
-import {
-  Heads,
-  LEADING_COMMENTS,
-  MAX_DEPTH,
-  MAX_PARTS,
-  type PartHead,
-  parametersIn,
-  parseField,
-  partsOf,
-} from '../read.ts'
+import { Heads, MAX_DEPTH, MAX_PARTS, type PartField, type PartHead, partsOf } from '../read.ts'
 import { encodeTransfer, readQuotedPrintable, transferEncodingOf } from '../transfer.ts'
 import { asciiField } from './ascii-field.ts'
+import { type CompositePart, decodeComposite, encodingOfComposite } from './composite.ts'
+import { Done } from './done.ts'
 import { type Edit, edited } from './edits.ts'
 import { folded, hasLongLine } from './folding.ts'
 import { hasIntactSignature } from './intact-signature.ts'
 import { longLineIn, MAX_LINE } from './line-length.ts'
-import { broken, brokenBase64, isMostlyEncoded, meantEncoding } from './transfer-encoding.ts'
+import {
+  attachedIn,
+  BOUNDARY,
+  brokenGap,
+  encodedHead,
+  ended,
+  foldedReport,
+  type Part,
+  type Position,
+  REPORT,
+  wholeMessage,
+} from './part.ts'
+import { ENCODING, isNamed, nameOf, shownName, TYPE, typeOf, valueIn } from './part-fields.ts'
+import { brokenBase64, isMostlyEncoded, meantEncoding } from './transfer-encoding.ts'
+import { type PartTwins, twinsIn } from './twins.ts'
 
 export interface BodyRules {
-  /** Octets above 127 are encoded, too: for a server without 8BITMIME (RFC 6152 3). */
+  /** For a server without 8BITMIME (RFC 6152 3): octets above 127 are encoded, too. Without it, what readers do not understand is corrected. */
   readonly sevenBit: boolean
 }
 
@@ -34,90 +39,95 @@ export type ConformedBody =
 
 /**
  * Encodes the parts of a message that no server has to carry (RFC 5321 4.5.3.1.6, RFC 6152): those with lines beyond 998 characters and, with
- * `sevenBit`, with octets above 127. Nothing else is changed. A part below multipart/signed must stay as it is (RFC 1847 2.1), as must a message
- * with another DKIM signature; the caller knows that by `isSigned`.
+ * `sevenBit`, with octets above 127; without it, encoded messages and multiparts are decoded, and doubled fields of parts removed. A part below
+ * multipart/signed must stay as it is (RFC 1847 2.1), as must a message with another DKIM signature; the caller knows that by `isSigned`.
  *
  * Takes time linear in the length of the message, but up to a second for 30 MB: for a thread.
  */
 export function conformBody(message: Buffer, rules: BodyRules & { readonly isSigned: boolean }): ConformedBody {
   const walk = new Walk(message, rules)
-  const problem = walk.part(0, message.length, {
-    depth: 0,
-    number: '',
-    isSigned: rules.isSigned,
-    inDigest: false,
-    isMessage: true,
-  })
+  const problem = walk.part(0, message.length, wholeMessage(rules.isSigned))
   if (problem !== undefined) return { kind: 'impossible', problem }
   if (walk.edits.length === 0) return { kind: 'unchanged' }
-  return { kind: 'changed', message: edited(message, walk.edits), what: walk.what }
-}
-
-interface Position {
-  readonly depth: number
-  /** As in IMAP: 1.2; empty for the message itself. */
-  readonly number: string
-  readonly isSigned: boolean
-  readonly inDigest: boolean
-  /** A message, and one that is attached to another. */
-  readonly isMessage?: boolean
-  readonly isAttached?: boolean
+  return { kind: 'changed', message: edited(message, walk.edits), what: walk.done.words }
 }
 
 /** A reason to change some octets, in words for the sender; undefined if there is none. */
 type Fault = string | undefined
 
 const CRLF = '\r\n'
+/** Those of the message itself were compared with its header. */
+const NO_TWINS: PartTwins = { doubled: [] }
 
 class Walk {
   readonly edits: Edit[] = []
   readonly #message: Buffer
   readonly #rules: BodyRules
   readonly #heads = new Heads()
-  readonly #encoded: string[] = []
-  /** Parts whose header was folded or encoded. */
-  readonly #headers: string[] = []
+  readonly done: Done
   #parts = 0
+  /** The same of parts whose content needs nothing. */
+  readonly #plainHeads = new Heads()
+  #plainParts = 0
 
   constructor(message: Buffer, rules: BodyRules) {
     this.#message = message
     this.#rules = rules
-  }
-
-  /** The changes, in words. */
-  get what(): string {
-    const [parts, headers] = [this.#encoded, this.#headers]
-    if (parts.length > 0) return parts.length > 1 ? `${parts.length} parts were encoded` : `${parts[0]} was encoded`
-    const done = this.#rules.sevenBit ? 'written in ASCII' : 'folded'
-    if (headers.length > 1) return `the headers of ${headers.length} parts were ${done}`
-    return headers.length > 0 ? `the header of ${headers[0]} was ${done}` : 'lines outside of its parts were broken'
+    this.done = new Done(rules.sevenBit)
   }
 
   /** Returns why the part cannot be as it has to be; undefined if it can. */
   part(start: number, end: number, position: Position): string | undefined {
-    if (!this.#fault(start, end)) return undefined
+    const isFaulty = this.#fault(start, end) !== undefined
+    const correctsMore = this.#correctsMore(position)
+    if (!isFaulty && !correctsMore) return undefined
     const name = nameOf(position)
-    const head = ++this.#parts > MAX_PARTS ? undefined : this.#head(start, end)
-    if (!head) return `${name}, which cannot be parsed, ${this.#fault(start, end)}`
-    const contentType = typeOf(head, position)
-    if (!contentType) return `${name}, which has two types or encodings, ${this.#fault(start, end)}`
+    const head = isFaulty ? this.#head(start, end) : this.#plainHead(start, end)
+    if (!head) return isFaulty ? `${name}, which cannot be parsed, ${this.#fault(start, end)}` : undefined
+    const { doubled: twins, other }: PartTwins = correctsMore && !position.isMessage ? twinsIn(head.fields) : NO_TWINS
+    if (other) return `the field ${this.#nameIn(other)} occurs more than once in ${name}`
+    const own = head.fields.filter((field) => !twins.includes(field))
+    const contentType = typeOf(own, position.inDigest)
+    if (!contentType)
+      return isFaulty ? `${name}, which has two types or encodings, ${this.#fault(start, end)}` : undefined
     const { value: type, parameters } = contentType
-    const fault = this.#fault(head.bodyStart, end)
-    const inHead = position.depth > 0 ? this.#fault(start, head.headEnd) : undefined
-    if (!fault && !inHead) return undefined
+    const fault = isFaulty ? this.#fault(head.bodyStart, end) : undefined
+    const inHead = isFaulty && position.depth > 0 ? this.#fault(start, head.headEnd) : undefined
+    const isContainer = type.startsWith('multipart/')
+    const encoding = correctsMore ? encodingOfComposite(type, valueIn(head.fields, ENCODING)) : undefined
+    const needsMore = twins.length > 0 || encoding !== undefined || (isContainer && correctsMore)
+    if (!fault && !inHead && !needsMore) return undefined
     if (position.isSigned) return `${name}, which is signed, ${fault ?? inHead}`
-    const fields = this.#fields(start, head.headEnd, inHead !== undefined)
+    const fields = this.#fields(start, head.headEnd, { twins, haveFault: inHead !== undefined })
     if (typeof fields === 'string') return `${fields} of ${name}`
     const part = { ...position, head, start, end, fields, type, parameters, name }
+    const [twin] = twins
+    if (twin) this.done.others.push(`the second field ${this.#nameIn(twin)} of ${name} was removed`)
+    if (encoding && this.#composite(part, encoding)) return undefined
     if (fault && type === 'message/rfc822' && !position.isAttached && this.#attachedMessage(part)) return undefined
-    if (inHead !== undefined) this.#headers.push(name)
+    if (inHead !== undefined) this.done.headers.push(name)
+    if (isContainer) return this.#multipart(part, fault)
     if (!fault) return this.#replaceHead(part, fields)
-    if (type.startsWith('multipart/')) return this.#multipart(part, fault)
     return REPORT.test(type) ? this.#report(part) : this.#leaf(part, fault)
+  }
+
+  /** Whether more is corrected than what no server carries. Attached messages are another sender's. */
+  #correctsMore({ isSigned, isAttached }: Position): boolean {
+    return !this.#rules.sevenBit && !isSigned && isAttached !== true
+  }
+
+  /** As written. */
+  #nameIn({ name, start }: PartField): string {
+    return this.#message.toString('latin1', start, start + Math.min(name.length, 60))
+  }
+
+  #plainHead(start: number, end: number): PartHead | undefined {
+    return ++this.#plainParts > MAX_PARTS ? undefined : this.#plainHeads.read(this.#message, start, end)
   }
 
   /** The line end before a delimiter may be the empty line of a part without a body. */
   #head(start: number, end: number): PartHead | undefined {
+    if (++this.#parts > MAX_PARTS) return undefined
     return this.#heads.read(this.#message, start, end) ?? this.#heads.read(this.#message, start, end + CRLF.length)
   }
 
@@ -127,12 +137,12 @@ class Walk {
     return this.#rules.sevenBit && !isAscii(this.#message.subarray(start, end)) ? 'contains 8-bit text' : undefined
   }
 
-  #multipart(part: Part, fault: string): string | undefined {
+  #multipart(part: Part, fault: Fault): string | undefined {
     const { type, parameters, head, end, name, depth } = part
     const boundary = parameterText(parameters, 'boundary') ?? ''
-    if (!BOUNDARY.test(boundary)) return `${name}, whose boundary is missing or invalid, ${fault}`
-    if (depth >= MAX_DEPTH) return `${name}, which is nested too deeply, ${fault}`
     this.#replaceHead(part, part.fields)
+    if (!BOUNDARY.test(boundary)) return fault && `${name}, whose boundary is missing or invalid, ${fault}`
+    if (depth >= MAX_DEPTH) return fault && `${name}, which is nested too deeply, ${fault}`
     let at = head.bodyStart
     let count = 0
     for (const inner of partsOf(this.#message.subarray(0, end), head.bodyStart, boundary)) {
@@ -142,13 +152,52 @@ class Walk {
       // RFC 1847 2.1: the second part is the signature.
       const isSigned = type === 'multipart/encrypted' || (type === 'multipart/signed' && count === 1)
       const inDigest = type === 'multipart/digest'
-      const below = { depth: depth + 1, number, isSigned, inDigest, isAttached: part.isAttached ?? false }
+      const around = [...part.around, boundary]
+      const below = { depth: depth + 1, number, isSigned, inDigest, isAttached: part.isAttached ?? false, around }
       const problem = this.part(inner.start, inner.end, below)
       if (problem !== undefined) return problem
     }
-    if (count === 0) return `${name}, whose boundary is not in it, ${fault}`
+    if (count === 0) return fault && `${name}, whose boundary is not in it, ${fault}`
     this.#gap(at, end)
     return undefined
+  }
+
+  /** Writes an encoded message, multipart or report without its encoding, or a message as a file. False if it has to stay as it is. */
+  #composite(part: Part, encoding: CompositePart['encoding']): boolean {
+    const { head, end, type, parameters, around, depth, name } = part
+    const boundary = type.startsWith('multipart/') ? (parameterText(parameters, 'boundary') ?? '') : undefined
+    if (boundary !== undefined && !BOUNDARY.test(boundary)) return false
+    const body = this.#message.subarray(head.bodyStart, end)
+    const decoded = depth >= MAX_DEPTH ? undefined : decodeComposite({ body, encoding, boundary, around })
+    const written = decoded && this.#carried(part, decoded)
+    if (!written && boundary !== undefined) return false
+    this.done.others.push(written ? `${name} was decoded` : `${name} was written as a file`)
+    if (!written) {
+      this.#writeAs(part, encoding, encoding === 'base64' ? brokenBase64(body) : body)
+      return true
+    }
+    const label = `Content-Transfer-Encoding: ${isAscii(written) ? '7bit' : '8bit'}\r\n`
+    const fields = part.fields.map((field) => (isNamed(field, ENCODING) ? label : field))
+    this.#replaceHead(part, fields)
+    this.edits.push({ start: head.bodyStart, end, text: written })
+    return true
+  }
+
+  /** The content of a part that was decoded, as servers carry it; undefined if that is impossible. */
+  #carried(part: Part, decoded: Buffer): Buffer | undefined {
+    const { type, isMessage } = part
+    const isMultipart = type.startsWith('multipart/')
+    // Parts are corrected also without a fault.
+    if (!isMultipart && longLineIn(decoded, 0, decoded.length) === 0) return ended(decoded, isMessage)
+    if (REPORT.test(type)) return ended(Buffer.from(foldedReport(decoded.toString('latin1')), 'latin1'), isMessage)
+    if (!isMultipart && (type !== 'message/rfc822' || hasIntactSignature(decoded))) return undefined
+    const head = isMultipart ? `${part.fields.find((field) => isNamed(field, TYPE))}\r\n` : ''
+    const whole = Buffer.concat([Buffer.from(head, 'latin1'), decoded])
+    const walk = new Walk(whole, this.#rules)
+    const position = isMultipart ? { ...part, isMessage: true, depth: part.depth + 1 } : attachedIn(part)
+    if (walk.part(0, whole.length, position) !== undefined) return undefined
+    this.done.add(walk.done)
+    return ended(edited(whole, walk.edits).subarray(head.length), isMessage)
   }
 
   /**
@@ -156,12 +205,12 @@ class Walk {
    * become a file of no known type, as has a message that is attached to an attached one: its signature would be hashed once more for each.
    */
   #attachedMessage(part: Part): boolean {
-    const { head, end, depth, number } = part
-    const encoding = head.fields.find(({ name }) => name === ENCODING)?.value ?? ''
-    if (depth >= MAX_DEPTH || transferEncodingOf(meantEncoding(encoding)) !== 'identity') return false
+    const { head, end, depth } = part
+    if (depth >= MAX_DEPTH || transferEncodingOf(meantEncoding(valueIn(head.fields, ENCODING))) !== 'identity')
+      return false
     if (hasIntactSignature(this.#message.subarray(head.bodyStart, end))) return false
-    const [edits, encoded, headers] = [this.edits.length, this.#encoded.length, this.#headers.length]
-    const inner = { depth: depth + 1, number, isSigned: false, inDigest: false, isMessage: true, isAttached: true }
+    const [edits, takeBack] = [this.edits.length, this.done.mark()]
+    const inner = attachedIn(part)
     if (this.part(head.bodyStart, end, inner) === undefined) {
       const label = `Content-Transfer-Encoding: 7bit\r\n`
       const fields = this.#rules.sevenBit
@@ -171,20 +220,14 @@ class Walk {
       return true
     }
     this.edits.length = edits
-    this.#encoded.length = encoded
-    this.#headers.length = headers
+    takeBack()
     return false
   }
 
   /** Before, between and after the parts is text that readers do not show (RFC 2046 5.1.1). */
   #gap(start: number, end: number): void {
     if (start >= end || !this.#fault(start, end)) return
-    const lines = this.#ascii(start, end).split('\r\n')
-    // A piece must not become a delimiter.
-    const text = lines.map((line) =>
-      line.length > MAX_LINE ? broken(line, '\r\n').replaceAll('\r\n--', '\r\n -') : line,
-    )
-    this.edits.push({ start, end, text: text.join('\r\n') })
+    this.edits.push({ start, end, text: brokenGap(this.#ascii(start, end)) })
   }
 
   /** Text without another way to write it. */
@@ -194,9 +237,18 @@ class Walk {
     return (isUtf8(octets) ? octets.toString() : octets.toString('latin1')).replace(/[^\x00-\x7f]/gu, '?')
   }
 
-  /** The fields of a part's header, corrected if they have a fault; a text names the one that cannot be. */
-  #fields(start: number, end: number, haveFault: boolean): readonly string[] | string {
-    const fields = splitFields(this.#message.toString('latin1', start, end))
+  /** The fields of a part's header without the twins, corrected if they have a fault; a text names the one that cannot be. */
+  #fields(
+    start: number,
+    end: number,
+    { twins, haveFault }: { readonly twins: readonly PartField[]; readonly haveFault: boolean },
+  ): readonly string[] | string {
+    let at = start
+    const fields = splitFields(this.#message.toString('latin1', start, end)).filter((field) => {
+      const from = at
+      at += field.length
+      return !twins.some((twin) => twin.start === from)
+    })
     if (!haveFault) return fields
     const written: string[] = []
     for (const field of fields) {
@@ -217,17 +269,16 @@ class Walk {
   /** Reports are read by programs (RFC 3464, RFC 8098): their fields are folded, and letters beyond ASCII become question marks. */
   #report(part: Part): undefined {
     const { head, end } = part
-    const lines = this.#ascii(head.bodyStart, end).split('\r\n')
-    const text = lines.map((line) => (line.length > MAX_LINE ? broken(line, '\r\n ') : line)).join('\r\n')
+    const text = foldedReport(this.#ascii(head.bodyStart, end))
     this.#replaceHead(part, part.fields)
     this.edits.push({ start: head.bodyStart, end, text })
-    this.#encoded.push(part.name)
+    this.done.encoded.push(part.name)
   }
 
   #leaf(part: Part, fault: string): string | undefined {
     const { head, end } = part
     const body = this.#message.subarray(head.bodyStart, end)
-    const meant = transferEncodingOf(meantEncoding(head.fields.find(({ name }) => name === ENCODING)?.value ?? ''))
+    const meant = transferEncodingOf(meantEncoding(valueIn(head.fields, ENCODING)))
     if (!meant) return `${part.name}, whose Content-Transfer-Encoding is unknown, ${fault}`
     if (meant === 'base64') return this.#write(part, brokenBase64(body), meant)
     const text = (meant === 'identity' ? body : readQuotedPrintable(body)).toString('latin1')
@@ -237,64 +288,13 @@ class Walk {
   }
 
   #write(part: Part, octets: Buffer, encoding: string): undefined {
-    const { head, end, fields, type, parameters } = part
-    const body = this.#message.subarray(head.bodyStart, end)
-    this.#encoded.push(part.name)
-    const isMessage = type.startsWith('message/') && !type.startsWith('message/global')
-    const kept = fields.filter((field) => !isNamed(field, ENCODING) && !(isMessage && isNamed(field, TYPE)))
-    const added = [`Content-Transfer-Encoding: ${encoding}\r\n`]
-    if (isMessage) {
-      // RFC 2046 5.2.1: it must not be encoded, and many programs show an encoded one as empty.
-      const name = parameterText(parameters, 'name') ?? 'message.eml'
-      added.unshift(`Content-Type: application/octet-stream;\r\n ${fileNameParameter('name', name)}\r\n`)
-    } else if (!kept.some((field) => isNamed(field, TYPE)) && isUtf8(body) && !isAscii(body)) {
-      added.unshift('Content-Type: text/plain; charset=utf-8\r\n')
-    }
-    if (part.isMessage && !kept.some((field) => isNamed(field, 'mime-version'))) added.unshift('MIME-Version: 1.0\r\n')
-    this.#replaceHead(part, [...kept, ...added])
+    this.done.encoded.push(part.name)
+    this.#writeAs(part, encoding, octets)
+  }
+
+  #writeAs(part: Part, encoding: string, octets: Buffer): void {
+    const { head, end } = part
+    this.#replaceHead(part, encodedHead(part, encoding, this.#message.subarray(head.bodyStart, end)))
     this.edits.push({ start: head.bodyStart, end, text: octets })
   }
-}
-
-interface Part extends Position {
-  readonly head: PartHead
-  readonly start: number
-  readonly end: number
-  /** As they are to be sent, with their line ends. */
-  readonly fields: readonly string[]
-  readonly type: string
-  readonly parameters: ReadonlyMap<string, string>
-  readonly name: string
-}
-
-const [TYPE, ENCODING] = ['content-type', 'content-transfer-encoding']
-/** RFC 2046 5.1.1; more characters than there are used by some programs. */
-const BOUNDARY = /^[\x20-\x7e]{1,200}$/
-const REPORT = /^message\/(?:delivery-status|disposition-notification|feedback-report)$/
-
-/** Undefined if it has two. One that is malformed is read by its beginning, as readers do. */
-function typeOf(
-  { fields }: PartHead,
-  { inDigest }: Position,
-): { value: string; parameters: ReadonlyMap<string, string> } | undefined {
-  const types = fields.filter(({ name }) => name === TYPE)
-  if (types.length > 1 || fields.filter(({ name }) => name === ENCODING).length > 1) return undefined
-  const byDefault = inDigest ? 'message/rfc822' : 'text/plain'
-  const read = parseField(fields, TYPE, byDefault)
-  if (read) return read
-  const written = types[0]?.value.slice(0, MAX_LINE).replace(LEADING_COMMENTS, '') ?? ''
-  return { value: leadingEssence(written) ?? byDefault, parameters: parametersIn(written) }
-}
-
-function isNamed(field: string, name: string): boolean {
-  return field.slice(0, field.indexOf(':')).trimEnd().toLowerCase() === name
-}
-
-/** The beginning of a line for a reply. */
-function shownName(field: string): string {
-  return (field.split(':', 1)[0] ?? '').slice(0, 60).replace(/[^\x21-\x7e]/g, '?')
-}
-
-function nameOf({ number }: Position): string {
-  return number === '' ? 'the body' : `part ${number}`
 }

@@ -1,11 +1,11 @@
 import { parseDomain } from '../address.ts'
 import { isAscii } from '../charset.ts'
-import { readMailboxes } from '../mailboxes.ts'
 import type { Edit } from './edits.ts'
 import { folded, hasLongLine, MAX_ENCODED } from './folding.ts'
 import { signedFields } from './intact-signature.ts'
 import { MAX_LINE } from './line-length.ts'
 import { meantEncoding } from './transfer-encoding.ts'
+import { CONTENT_ONCE, isSame, MAX_TWINS } from './twins.ts'
 
 /** A field of a header; offsets are those of its octets, `end` is after the line end. */
 export interface HeaderField {
@@ -46,24 +46,14 @@ const ONCE = new Set([
     'mime-version',
   ],
   ...['list-unsubscribe', 'list-unsubscribe-post'],
-  ...[
-    'content-type',
-    'content-transfer-encoding',
-    'content-disposition',
-    'content-id',
-    'content-description',
-    'content-language',
-  ],
-  ...['content-location', 'content-md5', 'content-base', 'content-features', 'content-duration'],
+  ...CONTENT_ONCE,
 ])
 const TYPE_BEFORE_CHARSET = /^text\/[a-z]{1,20}(?=[ \t]{1,9}charset[ \t]{0,9}=)/i
 const [TRANSFER_ENCODING, FROM] = ['content-transfer-encoding', 'from']
 
-/** Corrections of one kind in a header, and doubled fields, which are compared; more take too long. */
-const [MAX_EDITS, MAX_TWINS] = [1000, 10]
+/** Corrections of one kind in a header; more take too long. */
+const MAX_EDITS = 1000
 const [MAX_ENCODING, MAX_DOMAIN] = [100, 255]
-/** Octets of two fields that are compared by what they say. */
-const MAX_COMPARED = 8192
 /** Those of nearly all messages. */
 const STANDARD = new Set(['7bit', '8bit', 'base64', 'quoted-printable', 'binary'])
 
@@ -134,7 +124,8 @@ function twins({ text, fields }: WrittenHeader): HeaderCorrection | undefined {
     if (!ONCE.has(field.name)) continue
     const first = seen.get(field.name)
     if (!first) seen.set(field.name, field)
-    else if (doubled.length < MAX_TWINS && isSame(text, first, field)) doubled.push(field)
+    else if (doubled.length < MAX_TWINS && isSame(field.name, writtenIn(text, first), writtenIn(text, field)))
+      doubled.push(field)
     else return { problem: `the field ${nameOf(text, field)} occurs more than once` }
   }
   const [first] = doubled
@@ -143,35 +134,8 @@ function twins({ text, fields }: WrittenHeader): HeaderCorrection | undefined {
   return { edits, corrected: `the second field ${nameOf(text, first)} was removed` }
 }
 
-const ADDRESSES = new Set([FROM, 'to', 'cc', 'reply-to', 'sender'])
-
-/** Whether two fields say the same: PHP's mail() writes `To: a@b.example` above a script's `To: <a@b.example>`. */
-function isSame(text: string, one: HeaderField, other: HeaderField): boolean {
-  const [as, like] = [one, other].map(({ name, start, end }) => text.slice(start + name.length, end)) as [
-    string,
-    string,
-  ]
-  if (as === like) return true
-  if (as.length + like.length > MAX_COMPARED) return false
-  const [first, second] = [sameText(as), sameText(like)]
-  if (first === second) return true
-  if (one.name === 'mime-version') return first.toLowerCase() === second.toLowerCase()
-  if (one.name === TRANSFER_ENCODING) return meantEncoding(one.value) === meantEncoding(other.value)
-  return ADDRESSES.has(one.name) && addressesIn(one.value) === addressesIn(other.value)
-}
-
-/** With the colon. */
-function sameText(written: string): string {
-  return written
-    .replace(/\s+/g, ' ')
-    .replace(/^ ?: ?/, ':')
-    .trimEnd()
-}
-
-function addressesIn(value: string): string {
-  const { mailboxes, plain } = readMailboxes(value)
-  // Text that is not a plain list is like itself only.
-  return plain ? mailboxes.map(({ email }) => email.toLowerCase()).join() : value
+function writtenIn(text: string, { name, value, start, end }: HeaderField): { text: string; value: string } {
+  return { text: text.slice(start + name.length, end), value }
 }
 
 /** Whether a DKIM signature covers a field, which it would no longer match; it is taken to be valid, since the body is not here yet. */

@@ -45,6 +45,9 @@ export function broken(line: string, by: string): string {
 /** Whether quoted-printable would be larger than base64. */
 export function isMostlyEncoded(octets: Buffer): boolean {
   let foreign = 0
-  for (const octet of octets) if (octet > 126 || octet === 61) foreign++
+  for (let at = 0; at < octets.length; at++) {
+    const octet = octets[at] as number
+    if (octet > 126 || octet === 61) foreign++
+  }
   return foreign * 6 > octets.length
 }

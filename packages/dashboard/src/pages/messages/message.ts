@@ -1,5 +1,5 @@
 import { MAX_EXPLAINED, type MessageDetails } from '@postrider/core'
-import { type Html, html, type Value } from '@postrider/ui'
+import { foreign, type Html, html, type Value } from '@postrider/ui'
 import { type Answer, page } from '../../frame/answer.ts'
 import { type AccountCall, field } from '../../frame/call.ts'
 import { ask, byApi, copyable, pageHead, problemNote } from '../../frame/parts.ts'
@@ -7,6 +7,7 @@ import { requireMessage } from './find-message.ts'
 import { messageTabs } from './message-tabs.ts'
 import { subject } from './messages.ts'
 import { messagesWords } from './messages-words.ts'
+import { notificationWords } from './notification-words.ts'
 import { recipientList } from './recipients.ts'
 import { stages } from './stages.ts'
 import { timeline } from './timeline.ts'
@@ -36,7 +37,7 @@ ${byApi(call, { method: 'GET', path: `/v2/messages/${details.id}` })}`,
 
 function summary(
   { format, language }: AccountCall,
-  { from, recipients, door, size, acceptedAt, corrected }: MessageDetails,
+  { from, recipients, door, size, acceptedAt, corrected, notifications }: MessageDetails,
 ): Html {
   const words = messagesWords(language)
   const entryPoints: Readonly<Record<string, string>> = words.entryPoints
@@ -44,7 +45,20 @@ function summary(
   return html`<p class="row dim"><span class="any">${from}</span>${dot}<span>${words.recipientCount(format.number(recipients), recipients === 1)}
     </span>${dot}<span>${entryPoints[door] ?? door}</span>${dot}<span>${format.size(size)}</span>${dot}${format.time(acceptedAt)}</p>${
       corrected !== null && html`<p class="dim">${words.corrected}: <span lang="en">${corrected}</span></p>`
-    }`
+    }${notifications && html`<p class="dim">${notificationsText(language, notifications)}</p>`}`
+}
+
+/** RET and ENVID of RFC 3461 are shown as they are named there. */
+function notificationsText(
+  language: AccountCall['language'],
+  { to, full, envelopeId }: NonNullable<MessageDetails['notifications']>,
+): Value {
+  return [
+    notificationWords(language).to,
+    html`: <span class="any">${foreign(to)}</span>`,
+    full && ' · RET=FULL',
+    envelopeId !== undefined && html` · ENVID=${foreign(envelopeId)}`,
+  ]
 }
 
 const WAITING: ReadonlySet<string> = new Set(['scheduled', 'queued', 'deferred'])

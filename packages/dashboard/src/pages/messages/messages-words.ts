@@ -18,6 +18,7 @@ export const messagesWords = catalogue({
       has: 'only with attachments',
     },
     all: 'All',
+    bouncedLate: 'Bounced later',
     states: {
       scheduled: 'Scheduled',
       queued: 'Waiting',
@@ -162,6 +163,7 @@ export const messagesWords = catalogue({
       has: 'nur mit Anhängen',
     },
     all: 'Alle',
+    bouncedLate: 'Später unzustellbar',
     states: {
       scheduled: 'Geplant',
       queued: 'Wartet',

@@ -5,7 +5,7 @@ import { attempt } from '../../frame/attempt.ts'
 import { type AccountCall, field } from '../../frame/call.ts'
 import { byApi, emptyBox, pageHead, problemNote } from '../../frame/parts.ts'
 import { type ExportFilter, exportLink } from '../exports/export-link.ts'
-import { deliveryState } from './delivery-state.ts'
+import { deliveryState, shownState } from './delivery-state.ts'
 import { messagesWords } from './messages-words.ts'
 
 const PAGE = 50
@@ -131,9 +131,9 @@ function table(call: AccountCall, deliveries: readonly ListedDelivery[]): Html {
     <span>${words.state}</span></th><th>${words.message}</th><th class="ct wide-only">${words.tag}</th><th class="cw wide-only">${words.outcome}</th>
     <th class="cd n">${words.accepted}</th></tr></thead><tbody>${deliveries.map(
       (one) =>
-        html`<tr id="d-${one.messageId}-${one.recipientNo}"><td>${deliveryState(call, one.state)}</td><td><div class="cut">
+        html`<tr id="d-${one.messageId}-${one.recipientNo}"><td>${deliveryState(call, one)}</td><td><div class="cut">
         <a class="go" href="${path(`messages/${one.messageId}`)}">${subject(call, one.subject)}</a></div><small class="cut"><span class="narrow">
-        ${words.states[one.state]} · </span>${foreign(one.recipient)}</small></td><td class="wide-only">
+        ${shownState(call, one)[2]} · </span>${foreign(one.recipient)}</small></td><td class="wide-only">
         ${one.tags[0] !== undefined && html`<span class="badge cut">${foreign(one.tags[0])}</span>`}</td><td class="wide-only dim"><div class="cut">
         ${outcome(call, one)}</div></td><td class="n faint">${format.time(one.acceptedAt)}</td></tr>`,
     )}</tbody></table></div>`
@@ -146,8 +146,9 @@ export function subject({ language }: Pick<AccountCall, 'language'>, text: strin
 /** How long it took, or the last word of the server and when it is tried next. */
 function outcome(
   { format, language }: AccountCall,
-  { state, acceptedAt, finishedAt, reply, nextAt, isPaused, reason }: ListedDelivery,
+  { state, acceptedAt, finishedAt, reply, nextAt, isPaused, reason, bounce }: ListedDelivery,
 ): Value {
+  if (bounce !== null) return foreign(bounce)
   if (state === 'delivered' && finishedAt) return format.duration(finishedAt.getTime() - acceptedAt.getTime())
   const words = messagesWords(language)
   const isPlanned = nextAt !== null && (isPaused || state !== 'queued')

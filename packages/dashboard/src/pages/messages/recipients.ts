@@ -1,8 +1,9 @@
-import { type DeliveryDetails, type DeliveryState, MAX_EXPLAINED, type MessageDetails } from '@postrider/core'
+import { type DeliveryDetails, MAX_EXPLAINED, type MessageDetails } from '@postrider/core'
 import { foreign, type Html, html, type Value } from '@postrider/ui'
 import type { AccountCall } from '../../frame/call.ts'
-import { STATE_SIGNS } from './delivery-state.ts'
+import { shownState } from './delivery-state.ts'
 import { messagesWords } from './messages-words.ts'
+import { notificationWords } from './notification-words.ts'
 
 /** Each recipient with one sentence: the state, what it waits for, and until when. */
 export function recipientList(call: AccountCall, details: MessageDetails, fromRecipient: number): Html {
@@ -22,18 +23,14 @@ export function recipientList(call: AccountCall, details: MessageDetails, fromRe
 }
 
 function states({ format, language }: AccountCall, deliveries: readonly DeliveryDetails[]): string {
-  const words = messagesWords(language)
-  const counts = Map.groupBy(deliveries, ({ state }) => state)
-  return [...counts]
-    .map(([state, all]) => `${format.number(all.length)} ${words.states[state as DeliveryState].toLowerCase()}`)
-    .join(', ')
+  const counts = Map.groupBy(deliveries, (one) => shownState({ language }, one)[2])
+  return [...counts].map(([word, all]) => `${format.number(all.length)} ${word.toLowerCase()}`).join(', ')
 }
 
-function recipient(call: AccountCall, { suppressions }: MessageDetails, one: DeliveryDetails): Html {
+function recipient(call: AccountCall, { suppressions, notifications }: MessageDetails, one: DeliveryDetails): Html {
   const { icon, language, may, path } = call
   const words = messagesWords(language)
-  const state = one.state as DeliveryState
-  const [sign, tone] = STATE_SIGNS[state]
+  const [sign, tone, word] = shownState(call, one)
   const suppressed = suppressions.some(({ cause }) => cause?.recipientNo === one.recipientNo)
   const link =
     may('suppressions') &&
@@ -44,10 +41,22 @@ function recipient(call: AccountCall, { suppressions }: MessageDetails, one: Del
     html` <span class="badge">${one.kind}
     </span>`
   }<p class="sentence">${
-    !(cause ?? one.why?.text)?.startsWith(words.states[state]) &&
+    !(cause ?? one.why?.text)?.startsWith(word) &&
     html`<b class="${tone}">
-    ${words.states[state]}.</b> `
-  }${cause ?? why(call, one)}${suppressed && html` ${words.suppressed}${link}`}</p></div></li>`
+    ${word}.</b> `
+  }${cause ?? why(call, one)}${suppressed && html` ${words.suppressed}${link}`}</p>${
+    notifications && html`<p class="faint">${notified(call, one)}</p>`
+  }</div></li>`
+}
+
+/** NOTIFY, and ORCPT if it is another address (RFC 3461). */
+function notified({ language }: AccountCall, { notify, originalRecipient }: DeliveryDetails): Value {
+  const words = notificationWords(language)
+  const of = (notify ?? []).map((one) => words.words[one]).join(', ')
+  return [
+    of === '' ? words.never : words.of(of),
+    originalRecipient !== null && html` ${words.originalRecipient}: ${foreign(originalRecipient)}.`,
+  ]
 }
 
 /** Why a delivery was dropped; undefined for all others, and for a reason that has no words. */

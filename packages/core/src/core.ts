@@ -244,7 +244,7 @@ export function createCore({
     reputation,
     evidence: createEvidencePacks({ sql: work, secrets, sourceChecks, config }),
     providerFigures,
-    guard: createGuard(work),
+    guard: createGuard({ sql: work, config }),
     eventLog: createEventLog({ reads, secrets }),
     failures,
     tracking,

@@ -30,3 +30,22 @@ t.test('old counts are found by their hours, not among those of all accounts and
     t.match(found?.node['Index Name'], /^delivery_counts_hour/)
   }
 })
+
+t.test('the complaints about a domain are found among those of 500 domains of the account by 24 probes', async (t) => {
+  const sender = await service.makeSender()
+  await service.sql`
+    insert into delivery_counts (account_id, hour, domain_id, class, provider, source, accepted, attempts, delivered, deferred, hard, soft, blocked,
+           late, complained, unsubscribed)
+    select ${sender.accountId}, date_trunc('hour', now(), 'UTC') - hour * interval '1 hour', 100000 + domain, 2, 'yahoo', '', 1, 1, 1, 0, 0, 0, 0, 0, 1, 0
+      from generate_series(1, 500) domain, generate_series(0, 23) hour`
+  await service.sql`vacuum analyze delivery_counts`
+  const { id } = await core.domains.show(sender.domain)
+  recorder.clear()
+  t.match(await core.guard.requirements(id), { general: [{ name: 'dkim' }] })
+  const [statement] = recorder.statements().filter(({ text }) => text.includes('generate_series(0, 23)'))
+  if (!statement) throw new Error('no statement')
+  const found = nodesOf(await planOf(service.sql, statement)).find(
+    ({ node }) => node['Index Name'] === 'delivery_counts_pkey',
+  )
+  t.match(found?.node['Index Cond'], 'domain_id = ')
+})

@@ -80,7 +80,7 @@ t.test('domain check shows what each receiver demands and what is to be done, as
   t.match(stdout, /^DMARC +missing +large +no DMARC record applies to the domain; publish the record/m)
   t.match(stdout, /^TLS +fulfilled +all$/m)
   t.match(stdout, /^one-click unsubscribe +not needed +large$/m)
-  t.match(stdout, /^few complaints +not known +all +it has reported no complaints/m)
+  t.match(stdout, /^few complaints +not known +all +no complaint of this receiver/m)
   const shown = await answered<{ requirements: unknown[]; receivers: { requirements: unknown[] }[] }>(
     env,
     'domain',

@@ -8,7 +8,7 @@ export interface DomainFacts {
   readonly name: string
   /** State of the record of the signing key. */
   readonly dkim: string
-  /** Bits of the signing key; null if there is none or it is no RSA key. */
+  /** Bits of the signing key; null if there is none, or one of another type than RSA. */
   readonly dkimBits: number | null
   readonly spf: string
   /** Whether bounces go to a host of the domain, whose SPF is that of this service. */

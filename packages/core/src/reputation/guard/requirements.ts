@@ -157,7 +157,7 @@ function tls({ providers }: Receiver, tlsOf: TlsOfProvider): Requirement {
 function complaints(receiver: Receiver, facts: DomainFacts, reporting: ReadonlySet<string>): Requirement {
   const share = complaintShare(receiver, facts, reporting)
   if (share === undefined) {
-    const problem = 'it has reported no complaints to this service'
+    const problem = 'no complaint of this receiver has come to this service within 30 days'
     const google = 'import the spam rate of Google Postmaster Tools ("provider import google")'
     return {
       name: 'complaints',
@@ -169,7 +169,7 @@ function complaints(receiver: Receiver, facts: DomainFacts, reporting: ReadonlyS
   const { near, most } = COMPLAINT_SHARES
   if (share < near) return { name: 'complaints', state: 'right' }
   const problem = `${percent(share)} of the messages are reported as spam; it demands less than ${percent(most)}, better less than ${percent(near)}`
-  const remedy = 'send only to those who asked for it, and leave out those who no longer read it'
+  const remedy = 'send only to recipients who have subscribed, and leave out those who no longer read the mail'
   return { name: 'complaints', state: share < most ? 'right' : 'missing', problem, remedy }
 }
 

@@ -77,7 +77,7 @@ function generalOf(facts: DomainFacts, ptr: PtrFact): Requirement[] {
   return [...domainRequirements(facts), oneClick(facts), ptrRequirement(ptr), { name: 'format', state: 'right' }]
 }
 
-const DNS_REMEDY = 'publish the record that "domain dns" lists'
+const DKIM_REMEDY = 'publish the DKIM record that is shown for the domain'
 
 /** Those that depend on the domain's name and records alone, and so change only when it is checked. */
 export function domainRequirements(facts: DomainFacts): Requirement[] {
@@ -86,11 +86,11 @@ export function domainRequirements(facts: DomainFacts): Requirement[] {
     dkim(facts),
     requirement('spf', hasReturnPath ? 'right' : spf, {
       problem: 'neither the SPF record nor the own return path is right',
-      remedy: 'publish the CNAME of the return path, or the SPF record, that "domain dns" lists',
+      remedy: 'publish the CNAME record of the return path, or the SPF record, that is shown for the domain',
     }),
     requirement('dmarc', dmarc?.state ?? 'unchecked', {
       problem: dmarc?.problem ?? 'no DMARC record applies to the domain',
-      remedy: `${DNS_REMEDY}; v=DMARC1; p=none is enough`,
+      remedy: 'publish the DMARC record that is shown for the domain; v=DMARC1; p=none is enough',
     }),
     alignment(facts),
     from(facts),
@@ -101,10 +101,10 @@ function dkim({ dkim: state, dkimBits: bits }: DomainFacts): Requirement {
   if (state === 'right' && bits !== null && bits < MIN_DKIM_BITS) {
     return requirement('dkim', 'missing', {
       problem: `the signing key has ${bits} bits, and receivers demand at least ${MIN_DKIM_BITS}`,
-      remedy: 'create the next key ("domain rotate") and publish its record',
+      remedy: 'create the next key of the domain and publish its record',
     })
   }
-  return requirement('dkim', state, { problem: 'the DKIM record of the signing key is not right', remedy: DNS_REMEDY })
+  return requirement('dkim', state, { problem: 'the DKIM record of the signing key is not right', remedy: DKIM_REMEDY })
 }
 
 /** From is at the domain or a host below it, and so is the domain of the signature, and that of an own return path. One of both is enough. */
@@ -112,7 +112,7 @@ function alignment({ dkim: state, hasReturnPath }: DomainFacts): Requirement {
   if (hasReturnPath || state === 'right') return { name: 'alignment', state: 'right' }
   return requirement('alignment', state, {
     problem: 'neither a DKIM signature nor the return path is valid for the domain in From',
-    remedy: 'publish the DKIM record that "domain dns" lists',
+    remedy: DKIM_REMEDY,
   })
 }
 
@@ -139,7 +139,7 @@ function oneClick({ bulk, withoutOneClick }: DomainFacts): Requirement {
 function ptrRequirement({ state, wrong }: PtrFact): Requirement {
   return requirement('ptr', state, {
     problem: `the PTR record of a source is not right: ${wrong.slice(0, 5).join(', ')}`,
-    remedy: 'the operator corrects it; "source check" shows what is wrong',
+    remedy: 'the operator of this service corrects it',
   })
 }
 
@@ -149,7 +149,9 @@ function tls({ providers }: Receiver, tlsOf: TlsOfProvider): Requirement {
   const problem = found.includes(undefined)
     ? 'this service does not send mail there itself'
     : 'TLS is used where it is offered; without it mail is sent in plain text'
-  const remedy = found.includes(undefined) ? {} : { remedy: 'set "tls: required" for the provider in PROVIDERS_FILE' }
+  const remedy = found.includes(undefined)
+    ? {}
+    : { remedy: 'the operator of this service sets "tls: required" for the provider' }
   return { name: 'tls', state: 'unchecked', problem, ...remedy }
 }
 
@@ -158,12 +160,12 @@ function complaints(receiver: Receiver, facts: DomainFacts, reporting: ReadonlyS
   const share = complaintShare(receiver, facts, reporting)
   if (share === undefined) {
     const problem = 'no complaint of this receiver has come to this service within 30 days'
-    const google = 'import the spam rate of Google Postmaster Tools ("provider import google")'
+    const google = 'the operator of this service imports the spam rate of Google Postmaster Tools'
     return {
       name: 'complaints',
       state: 'unchecked',
       problem,
-      remedy: receiver.name === 'google' ? google : 'enrol in its complaint feedback loop',
+      remedy: receiver.name === 'google' ? google : 'the operator of this service joins its complaint feedback loop',
     }
   }
   const { near, most } = COMPLAINT_SHARES

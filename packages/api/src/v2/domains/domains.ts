@@ -38,7 +38,9 @@ const SendingDomain = Type.Object({
 const CheckedDomain = Type.Object({
   ...SendingDomain.properties,
   receivers: Type.Optional(
-    Type.Array(ReceiverDemands, { description: 'demands of large receivers; in a list only with the parameter domain' }),
+    Type.Array(ReceiverDemands, {
+      description: 'demands of large receivers; in a list only with the parameter domain',
+    }),
   ),
 })
 

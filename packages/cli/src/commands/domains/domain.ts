@@ -186,10 +186,11 @@ function checked(domain: DomainWithRecords, { findings, requirements, alarm }: G
     `${domain.name} is ${domain.state}`,
     table(['purpose', 'host', 'state', 'problem'], rows),
     requirementsText(requirements.receivers, alarm),
+    ...(requirements.isHeld ? ['warning: bulk mail of the domain is held until it has what is missing'] : []),
     ...(findings.length === 0 ? [] : [findingsText(findings)]),
   ]
-  const { general, receivers } = requirements
-  const data = { ...domain, findings, requirements: general, receivers, alarm: alarm ?? null }
+  const { general, receivers, isHeld } = requirements
+  const data = { ...domain, findings, requirements: general, receivers, isHeld, alarm: alarm ?? null }
   return { data, text: sections.join('\n\n') }
 }
 

@@ -1,4 +1,5 @@
 import { createPublicKey } from 'node:crypto'
+import type { RequirementMode } from '../../accounts/account-settings.ts'
 import { BULK, DELIVERY_CLASSES } from '../../accounts/mail-class.ts'
 import type { AnySql } from '../../platform/database/database.ts'
 
@@ -6,6 +7,8 @@ import type { AnySql } from '../../platform/database/database.ts'
 export interface DomainFacts {
   readonly id: number
   readonly name: string
+  /** Whether bulk mail of the account that owns it waits as long as the domain lacks something. */
+  readonly isHeld: boolean
   /** State of the record of the signing key. */
   readonly dkim: string
   /** Bits of the signing key; null if there is none, or one of another type than RSA. */
@@ -40,10 +43,14 @@ interface Row extends Omit<DomainFacts, 'dkimBits' | 'googleSpamRate'> {
 }
 
 /** Reads the facts of these domains. A bounded number of index probes for each: 24 hours of counts, a week of figures, 1000 messages. */
-export async function readDomainFacts(sql: AnySql, ids: readonly number[]): Promise<DomainFacts[]> {
+export async function readDomainFacts(
+  sql: AnySql,
+  ids: readonly number[],
+  usual: RequirementMode,
+): Promise<DomainFacts[]> {
   const state = (key: ReturnType<AnySql>) => sql`coalesce(d.records->(${key})->>'state', 'unchecked')`
   const rows = await sql<Row[]>`
-    select d.id, d.name, k.public_key as "publicKey",
+    select d.id, d.name, coalesce((select requirements from accounts a where a.id = d.account_id), ${usual}) = 'hold' as "isHeld", k.public_key as "publicKey",
            case when k.selector is null then 'unchecked' else ${state(sql`'TXT ' || k.selector || '._domainkey.' || d.name`)} end as dkim,
            ${state(sql`'TXT ' || d.name`)} as spf, d.return_path_host is not null as "hasReturnPath",
            g.dmarc, m.bulk, m.without as "withoutOneClick", c.counts, f.value as "spamRate"

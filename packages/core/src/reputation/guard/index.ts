@@ -1,10 +1,12 @@
 import { loadProviders } from '../../delivery/providers/providers.ts'
 import type { Config } from '../../platform/config/config.ts'
 import type { AnySql, Sql } from '../../platform/database/database.ts'
+import { noteLacking } from './note-lacking.ts'
 import { RECEIVERS } from './receivers.ts'
 import {
   type DomainRequirements,
   type ReceiverRequirement,
+  type RequirementOptions,
   readRequirements,
   type TlsOfProvider,
 } from './requirements.ts'
@@ -29,6 +31,8 @@ export interface GuardAlarm {
 export interface Guard {
   /** Returns the requirements of a domain, as far as they are known; none if there is no such domain. */
   requirements(domainId: number): Promise<DomainRequirements>
+  /** To be called after a check of a domain. See note-lacking.ts. */
+  noteLacking(domainId: number): Promise<void>
   /** Returns the domains that send so much that a receiver demands what they lack, at most 1000. */
   alarms(): Promise<GuardAlarm[]>
   /** Returns those of them that were not returned within a day. Any number of workers may ask at once. */
@@ -42,7 +46,7 @@ const MAX_ALARMS = 1000
 
 export interface GuardDependencies {
   readonly sql: Sql
-  readonly config: Pick<Config, 'delivery' | 'providersFile'>
+  readonly config: Pick<Config, 'delivery' | 'providersFile' | 'requirements'>
 }
 
 export function createGuard({ sql, config }: GuardDependencies): Guard {
@@ -50,12 +54,14 @@ export function createGuard({ sql, config }: GuardDependencies): Guard {
     config.delivery.kind === 'mx'
       ? loadProviders(config.providersFile).named(provider)?.tlsRequired === true
       : undefined
+  const options = { tlsOf, requirements: config.requirements }
   return {
     requirements: async (domainId) =>
-      (await readRequirements(sql, [domainId], tlsOf)).get(domainId) ?? { general: [], receivers: [] },
-    alarms: () => readAlarms(sql, tlsOf),
+      (await readRequirements(sql, [domainId], options)).get(domainId) ?? { general: [], receivers: [], isHeld: false },
+    noteLacking: (domainId) => noteLacking(sql, domainId, config.requirements),
+    alarms: () => readAlarms(sql, options),
     async dueAlarms() {
-      const alarms = await readAlarms(sql, tlsOf)
+      const alarms = await readAlarms(sql, options)
       if (alarms.length === 0) return []
       const due = await sql<{ domainId: number }[]>`
         update domain_guards set warned_at = service_now()
@@ -72,7 +78,7 @@ export function createGuard({ sql, config }: GuardDependencies): Guard {
 }
 
 /** Domains that were never checked have no row yet, and are not known to lack anything. */
-async function readAlarms(sql: AnySql, tlsOf: TlsOfProvider): Promise<GuardAlarm[]> {
+async function readAlarms(sql: AnySql, options: RequirementOptions): Promise<GuardAlarm[]> {
   const receivers = COUNTED.flatMap(({ name, providers }) =>
     providers.map((provider) => ({ receiver: name, provider })),
   )
@@ -95,7 +101,7 @@ async function readAlarms(sql: AnySql, tlsOf: TlsOfProvider): Promise<GuardAlarm
      order by d.name, d.id, o.delivered desc limit ${MAX_ALARMS}`
   if (large.length === 0) return []
   const ids = large.map(({ domainId }) => domainId)
-  const requirements = await readRequirements(sql, ids, tlsOf)
+  const requirements = await readRequirements(sql, ids, options)
   return large.flatMap((domain) => {
     const demands = requirements.get(domain.domainId)?.receivers.find(({ receiver }) => receiver === domain.receiver)
     const missing = (demands?.requirements ?? []).filter(({ state }) => state === 'missing')

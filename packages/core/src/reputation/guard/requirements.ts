@@ -1,3 +1,4 @@
+import type { RequirementMode } from '../../accounts/account-settings.ts'
 import type { AnySql } from '../../platform/database/database.ts'
 import { MAILBOX_PROVIDERS } from '../../reporting/statistics/mailbox-providers.ts'
 import { type DomainFacts, type PtrFact, readDomainFacts, readPtr, readReportingProviders } from './facts.ts'
@@ -38,6 +39,12 @@ export interface ReceiverRequirements {
 /** Whether mail to a provider is sent over TLS only; undefined if this service does not send it there itself. */
 export type TlsOfProvider = (provider: string) => boolean | undefined
 
+export interface RequirementOptions {
+  readonly tlsOf: TlsOfProvider
+  /** The setting of accounts that have none of their own. */
+  readonly requirements: RequirementMode
+}
+
 /** Some complaints say nothing: of 1000 messages one is 0.1 %. */
 const MIN_COMPLAINTS = 5
 
@@ -45,15 +52,17 @@ const MIN_COMPLAINTS = 5
 export interface DomainRequirements {
   readonly general: readonly Requirement[]
   readonly receivers: readonly ReceiverRequirements[]
+  /** Whether bulk mail of its account waits, because it lacks demands on large senders by its records. */
+  readonly isHeld: boolean
 }
 
 /** Returns the requirements of these domains, by id, as far as this service knows them. */
 export async function readRequirements(
   sql: AnySql,
   ids: readonly number[],
-  tlsOf: TlsOfProvider,
+  { tlsOf, requirements: usual }: RequirementOptions,
 ): Promise<Map<number, DomainRequirements>> {
-  const facts = await readDomainFacts(sql, ids)
+  const facts = await readDomainFacts(sql, ids, usual)
   const [ptr, reporting] = [await readPtr(sql), await readReportingProviders(sql)]
   return new Map(
     facts.map((domain) => {
@@ -68,8 +77,18 @@ export async function readRequirements(
         )
         return { receiver: name, label, bulkFrom, sources, requirements }
       })
-      return [domain.id, { general, receivers }]
+      return [domain.id, { general, receivers, isHeld: domain.isHeld && lackedBy(domain).length > 0 }]
     }),
+  )
+}
+
+/** The demands of a receiver on large senders alone that depend on the domain's records. */
+const OF_LARGE = new Set(RECEIVERS.flatMap(({ bulk }) => bulk))
+
+/** Returns which demands on large senders a domain lacks by its name and records. */
+export function lackedBy(facts: DomainFacts): RequirementName[] {
+  return domainRequirements(facts).flatMap(({ name, state }) =>
+    state === 'missing' && OF_LARGE.has(name) ? [name] : [],
   )
 }
 
@@ -80,7 +99,7 @@ function generalOf(facts: DomainFacts, ptr: PtrFact): Requirement[] {
 const DKIM_REMEDY = 'publish the DKIM record that is shown for the domain'
 
 /** Those that depend on the domain's name and records alone, and so change only when it is checked. */
-export function domainRequirements(facts: DomainFacts): Requirement[] {
+function domainRequirements(facts: DomainFacts): Requirement[] {
   const { spf, hasReturnPath, dmarc } = facts
   return [
     dkim(facts),

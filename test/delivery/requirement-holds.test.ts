@@ -127,6 +127,27 @@ t.test('a domain of which nothing is known yet is not held', async () => {
   await outbox.inState(await send(sender), 'delivered')
 })
 
+t.test('a subaccount that holds such mail does so of a domain of its parent, whose own mail is sent', async () => {
+  const parent = await service.makeSender()
+  const account = (await core.accounts.list()).find(({ id }) => id === parent.accountId)
+  const { secret } = await core.subaccounts.create(account as NonNullable<typeof account>, {
+    username: 'pier',
+    email: 'pier@ship.example',
+    password: undefined,
+    creditType: 'unlimited',
+  })
+  await core.domains.share(parent.accountId, { name: parent.domain, shared: true }, OPERATOR)
+  await publish(parent, 'dkim', 'spf')
+  const { account: own } = await core.auth.authenticate(secret, '127.0.0.1')
+  const sender = { ...parent, accountId: own.id, apiKey: secret }
+  await set(sender, 'hold')
+  const place = `domain:${parent.domain}`
+  const id = await untilParkedAt(service, place, (no) => send(sender, { subject: `Sale ${no}` }))
+  await outbox.inState(await send(parent), 'delivered')
+  await publish(parent, 'dmarc')
+  await outbox.inState(id, 'delivered')
+})
+
 t.test('the operator holds such mail of all accounts but those that have set otherwise', async (t) => {
   const held = await start(t, { REQUIREMENTS: 'hold' })
   const [sender, other] = [await held.service.makeSender(), await held.service.makeSender()]

@@ -22,11 +22,28 @@ export async function readRequirementHolds(sql: AnySql, usual: RequirementMode):
   if (!byDefault && exceptions.length === 0) return { byDefault, exceptions, lacking: [] }
   // Subaccounts send from domains of their parents, too.
   const owners = [...new Set(accounts.flatMap(({ id, parentId }) => (parentId === null ? [id] : [id, parentId])))]
-  const lacking = await sql<RequirementHolds['lacking'][number][]>`
-    select d.id, d.name from domain_guards g join domains d on d.id = g.domain_id
-     where g.lacks <> '{}' and d.deleted_at is null and d.state <> 'pending' ${byDefault ? sql`` : sql`and d.account_id = any(${owners}::int[])`}
-     order by g.domain_id limit ${MAX_READ}`
+  const lacking = await (byDefault ? selectLacking(sql) : selectLackingOf(sql, owners))
   return { byDefault, exceptions, lacking }
+}
+
+type LackingDomain = RequirementHolds['lacking'][number]
+
+function selectLacking(sql: AnySql): Promise<LackingDomain[]> {
+  return sql<LackingDomain[]>`
+    select d.id, d.name from domain_guards g join domains d on d.id = g.domain_id
+     where g.lacks <> '{}' and d.deleted_at is null and d.state <> 'pending'
+     order by g.domain_id limit ${MAX_READ}`
+}
+
+/** By owner, since a join would read the lacking domains of all accounts, in the order of their ids, until it has enough. */
+function selectLackingOf(sql: AnySql, owners: readonly number[]): Promise<LackingDomain[]> {
+  return sql<LackingDomain[]>`
+    select found.id, found.name from unnest(${[...owners]}::int[]) as owner (id) cross join lateral (
+      select d.id, d.name from domains d
+       where d.account_id = owner.id and d.deleted_at is null and d.state <> 'pending'
+         and (select g.lacks <> '{}' from domain_guards g where g.domain_id = d.id)
+       order by d.name limit ${MAX_READ}) found
+     limit ${MAX_READ}`
 }
 
 /** The demands on large senders that a domain lacks, by their names in reputation/guard/receivers.ts, and the time since which it has lacked some. */

@@ -1,3 +1,4 @@
+import { OPERATOR } from '@postrider/core'
 import t from 'tap'
 import { openDashboard } from './dashboard.ts'
 
@@ -8,8 +9,8 @@ t.test('the page of a domain has what each receiver demands and what is to be do
   const { id } = await service.core.domains.add({ accountId: ada.accountId, name: 'ship.example', state: 'active' })
   const dmarc = { state: 'missing', host: null, problem: 'no DMARC record applies to the domain' }
   await service.sql`
-    insert into domain_guards (domain_id, dmarc, organisational, checked_at)
-    values (${id}, ${JSON.stringify(dmarc)}::text::jsonb, 'ship.example', service_now())`
+    insert into domain_guards (domain_id, dmarc, organisational, checked_at, lacks)
+    values (${id}, ${JSON.stringify(dmarc)}::text::jsonb, 'ship.example', service_now(), '{dmarc}')`
   const rowsIn = async (language: string) => {
     const headers = { cookie: ada.cookie, 'accept-language': language }
     const text = await (await fetch(`${url}/app/${ada.accountId}/domains/ship.example`, { headers })).text()
@@ -17,6 +18,10 @@ t.test('the page of a domain has what each receiver demands and what is to be do
     return { rows: rows.map((row) => row.replaceAll(/ +/g, ' ')), text }
   }
   const { rows, text } = await rowsIn('en')
+  const isHeld = 'Bulk mail from this domain waits'
+  t.notMatch(text, isHeld)
+  await service.core.accounts.settings.change(ada.accountId, { requirements: 'hold' }, OPERATOR)
+  t.match((await rowsIn('en')).text, isHeld)
   t.equal(rows[0], 'Requirement Gmail Yahoo Microsoft')
   t.ok(rows.includes('SPF Not known Not known Not known'), rows.join('\n'))
   t.match(

@@ -7,7 +7,7 @@ import type { AnySql } from '../../platform/database/database.ts'
 export interface DomainFacts {
   readonly id: number
   readonly name: string
-  /** Whether bulk mail of the account that owns it waits as long as the domain lacks something. */
+  /** Whether bulk mail of the account that owns it waits, because the domain lacked something at its last check. */
   readonly isHeld: boolean
   /** State of the record of the signing key. */
   readonly dkim: string
@@ -50,7 +50,9 @@ export async function readDomainFacts(
 ): Promise<DomainFacts[]> {
   const state = (key: ReturnType<AnySql>) => sql`coalesce(d.records->(${key})->>'state', 'unchecked')`
   const rows = await sql<Row[]>`
-    select d.id, d.name, coalesce((select requirements from accounts a where a.id = d.account_id), ${usual}) = 'hold' as "isHeld", k.public_key as "publicKey",
+    select d.id, d.name, k.public_key as "publicKey",
+           coalesce(g.lacks <> '{}', false)
+             and coalesce((select requirements from accounts a where a.id = d.account_id), ${usual}) = 'hold' as "isHeld",
            case when k.selector is null then 'unchecked' else ${state(sql`'TXT ' || k.selector || '._domainkey.' || d.name`)} end as dkim,
            ${state(sql`'TXT ' || d.name`)} as spf, d.return_path_host is not null as "hasReturnPath",
            g.dmarc, m.bulk, m.without as "withoutOneClick", c.counts, f.value as "spamRate"

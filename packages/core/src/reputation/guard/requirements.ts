@@ -52,7 +52,7 @@ const MIN_COMPLAINTS = 5
 export interface DomainRequirements {
   readonly general: readonly Requirement[]
   readonly receivers: readonly ReceiverRequirements[]
-  /** Whether bulk mail of its account waits, because it lacks demands on large senders by its records. */
+  /** Whether bulk mail of its account waits, because it lacked demands on large senders at its last check. */
   readonly isHeld: boolean
 }
 
@@ -77,7 +77,7 @@ export async function readRequirements(
         )
         return { receiver: name, label, bulkFrom, sources, requirements }
       })
-      return [domain.id, { general, receivers, isHeld: domain.isHeld && lackedBy(domain).length > 0 }]
+      return [domain.id, { general, receivers, isHeld: domain.isHeld }]
     }),
   )
 }

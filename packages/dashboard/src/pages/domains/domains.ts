@@ -103,6 +103,5 @@ async function addDomain(call: AccountCall): Promise<Answer> {
 
 async function showDomain(call: AccountCall): Promise<Answer> {
   const domain = await call.core.domains.show(call.params.domain as string, call.account.id)
-  const { receivers } = await call.core.guard.requirements(domain.id)
-  return domainPage(call, domain, receivers)
+  return domainPage(call, domain, await call.core.guard.requirements(domain.id))
 }

@@ -1,4 +1,4 @@
-import type { ReceiverRequirements, Requirement, RequirementName } from '@postrider/core'
+import type { DomainRequirements, ReceiverRequirements, Requirement, RequirementName } from '@postrider/core'
 import { type Html, html, type Value } from '@postrider/ui'
 import type { AccountCall } from '../../frame/call.ts'
 import { receiverWords } from './receiver-words.ts'
@@ -11,10 +11,10 @@ const SIGNS = {
 } as const
 
 /** A table of the demands of large receivers: a row for each demand, with its state at each receiver, and what to do if it is missing. */
-export function receiverTable(call: AccountCall, receivers: readonly ReceiverRequirements[]): Html {
+export function receiverTable(call: AccountCall, { receivers, isHeld }: DomainRequirements): Html {
   const words = receiverWords(call.language)
   const names = [...new Set(receivers.flatMap(({ requirements }) => requirements.map(({ name }) => name)))]
-  return html`<section class="box"><header><h2>${words.title}</h2><p>${words.lead}</p></header>
+  return html`<section class="box"><header><h2>${words.title}</h2><p>${words.lead}</p></header>${isHeld && html`<div class="note wait">${call.icon('pause', 'wait')}<p>${words.held}</p></div>`}
 <div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table><thead><tr><th>${words.requirement}</th>${receivers.map(
     ({ label }) => html`<th>${label}</th>`,
   )}</tr></thead><tbody>${names.map((name) => row(call, name, receivers))}</tbody></table></div>

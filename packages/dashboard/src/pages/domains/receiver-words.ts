@@ -4,6 +4,7 @@ export const receiverWords = catalogue({
   en: {
     title: 'Demands of large receivers',
     lead: 'What Gmail, Yahoo and Microsoft demand, much of it of large senders only. Mail without it may be rejected or filtered as spam.',
+    held: 'Bulk mail from this domain waits until what is missing is found.',
     requirement: 'Requirement',
     states: { right: 'Fulfilled', missing: 'Missing', unchecked: 'Not known', unneeded: 'Not needed' },
     sources: 'Published by',
@@ -37,6 +38,7 @@ export const receiverWords = catalogue({
   de: {
     title: 'Forderungen großer Empfänger',
     lead: 'Was Gmail, Yahoo und Microsoft verlangen, vieles nur von großen Absendern. Mails ohne das weisen sie vielleicht ab oder behandeln sie als Spam.',
+    held: 'Massenmails von dieser Domain warten, bis das Fehlende gefunden ist.',
     requirement: 'Forderung',
     states: { right: 'Erfüllt', missing: 'Fehlt', unchecked: 'Unbekannt', unneeded: 'Nicht nötig' },
     sources: 'Veröffentlicht von',

@@ -14,13 +14,17 @@ const SIGNS = {
 export function receiverTable(call: AccountCall, { receivers, isHeld }: DomainRequirements): Html {
   const words = receiverWords(call.language)
   const names = [...new Set(receivers.flatMap(({ requirements }) => requirements.map(({ name }) => name)))]
-  return html`<section class="box"><header><h2>${words.title}</h2><p>${words.lead}</p></header>${isHeld && html`<div class="note wait">${call.icon('pause', 'wait')}<p>${words.held}</p></div>`}
+  return html`<section class="box"><header><h2>${words.title}</h2><p>${words.lead}</p></header>${heldNote(call, isHeld)}
 <div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table><thead><tr><th>${words.requirement}</th>${receivers.map(
     ({ label }) => html`<th>${label}</th>`,
   )}</tr></thead><tbody>${names.map((name) => row(call, name, receivers))}</tbody></table></div>
 <p class="pad faint">${words.sources} ${receivers.flatMap(({ label, sources }) =>
     sources.map(({ address, read }) => html`<a href="${address}" rel="noreferrer">${label}</a> (${words.read(read)}) `),
   )}</p></section>`
+}
+
+function heldNote({ icon, language }: AccountCall, isHeld: boolean): Value {
+  return isHeld && html`<div class="note wait">${icon('pause', 'wait')}<p>${receiverWords(language).held}</p></div>`
 }
 
 function row(call: AccountCall, name: RequirementName, receivers: readonly ReceiverRequirements[]): Html {

@@ -93,6 +93,7 @@ create table accounts (
   fallback_sender text,
   generate_text boolean not null default true,
   mail_reports boolean not null default false,
+  requirements text,
   constraint accounts_pkey primary key (id),
   constraint accounts_calls_per_minute_check check (calls_per_minute > 0),
   constraint accounts_name_check check (name <> ''::text),
@@ -103,6 +104,7 @@ create table accounts (
   constraint accounts_parent_id_fkey foreign key (parent_id) references accounts(id)
 );
 create unique index accounts_name on accounts (lower(name)) where deleted_at is null;
+create index accounts_requirements on accounts (requirements) where requirements is not null;
 create unique index accounts_username on accounts (parent_id, lower(username)) where deleted_at is null;
 
 create table allowances (
@@ -494,9 +496,12 @@ create table domain_guards (
   organisational text not null,
   checked_at timestamptz not null,
   warned_at timestamptz,
+  lacks text[],
+  lacking_since timestamptz,
   constraint domain_guards_pkey primary key (domain_id),
   constraint domain_guards_domain_id_fkey foreign key (domain_id) references domains(id) on delete cascade
 );
+create index domain_guards_lacking on domain_guards (domain_id) where lacks <> '{}'::text[];
 
 create table domains (
   id integer not null generated always as identity,

@@ -6,6 +6,7 @@ const FORM = {
   openTracking: 'on',
   hostsMaySend: 'on',
   mailReports: 'on',
+  requirements: 'hold',
   timeZone: 'Europe/Lisbon',
   bodyDays: '7',
   eventDays: '',
@@ -27,6 +28,7 @@ t.test('settings are shown and changed, and what was entered is kept if it is re
     mailReports: true,
     fallbackSender: null,
     accountNotices: false,
+    requirements: 'hold',
     timeZone: 'Europe/Lisbon',
     bodyDays: 7,
     eventDays: null,
@@ -35,7 +37,13 @@ t.test('settings are shown and changed, and what was entered is kept if it is re
   const shown = await (await ada.get(path)).text()
   t.notMatch(shown, '<script>alert')
   t.match(shown, '&lt;/textarea&gt;&lt;script&gt;')
-  for (const wrong of [{ timeZone: 'Mars/Base' }, { bodyDays: '0' }, { bodyDays: 'x' }, { mailClass: 'gold' }]) {
+  for (const wrong of [
+    { timeZone: 'Mars/Base' },
+    { bodyDays: '0' },
+    { bodyDays: 'x' },
+    { mailClass: 'gold' },
+    { requirements: 'no' },
+  ]) {
     const refused = await ada.post(path, { ...FORM, footerText: 'kept', ...wrong })
     t.equal(refused.status, 400, JSON.stringify(wrong))
     t.match(await refused.text(), 'kept')

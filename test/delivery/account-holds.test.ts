@@ -1,4 +1,4 @@
-import { type ClaimedDelivery, type Core, createLog, type Rate } from '@postrider/core'
+import { type ClaimedDelivery, type Core, createLog, type LoadedMessage, type Rate } from '@postrider/core'
 import t from 'tap'
 import { AccountHolds } from '../../packages/delivery/src/destinations/account-holds.ts'
 import { answered, postrider } from '../cli/postrider.ts'
@@ -198,7 +198,8 @@ t.test('of two rates the lower one applies, whatever windows they are counted in
       log: createLog('test', 'silent'),
     })
     await holds.read()
-    await holds.destinationOf({ accountId, class: 1, recipient: 'lena@harbor.example' } as ClaimedDelivery)
+    const delivery = { accountId, class: 1, recipient: 'lena@harbor.example' } as ClaimedDelivery
+    await holds.destinationOf(delivery, { settings: {} } as LoadedMessage)
     await holds.close()
     t.match(taken, [{ limit: 15, seconds: 600 }], '3600 per hour would be 10 in 10 seconds')
     await core.reputation.release(accountId)

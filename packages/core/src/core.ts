@@ -160,7 +160,8 @@ export function createCore({
   const now = () => clock.now()
   const { oldReads, reads, close: closeReads } = openReads({ primary: work, standby, config, now, log })
   const rateLimits = createRateLimits(sql)
-  const domains = createDomains({ sql, secrets, rateLimits, config, givenKey })
+  const guard = createGuard({ sql: work, config })
+  const domains = createDomains({ sql, secrets, rateLimits, config, givenKey, onChecked: guard.noteLacking })
   const templates = createTemplates(sql)
   const renderer = createDynamicRenderer()
   const editableTemplates = createEditableTemplates(sql, renderer)
@@ -244,7 +245,7 @@ export function createCore({
     reputation,
     evidence: createEvidencePacks({ sql: work, secrets, sourceChecks, config }),
     providerFigures,
-    guard: createGuard(work),
+    guard,
     eventLog: createEventLog({ reads, secrets }),
     failures,
     tracking,

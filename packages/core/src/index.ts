@@ -1,6 +1,7 @@
 /** The only public entry point of this package; thread entry modules import thread-orders.ts directly. */
 
 export type { Account } from './accounts/account.ts'
+export { REQUIREMENT_MODES, type RequirementMode } from './accounts/account-settings.ts'
 export { type Actor, ALL_ACCOUNTS, type AuditEntry, type AuditValues, OPERATOR } from './accounts/audit/index.ts'
 export type * from './accounts/credits/index.ts'
 export type { AccountLimits, AccountSettings, MostDays } from './accounts/index.ts'
@@ -227,6 +228,7 @@ export {
   withoutUnwritableIds,
 } from './submission/header-rules.ts'
 export { JSON_LIMIT, jsonLength, MEASURED_FROM } from './submission/json-length.ts'
+export { hasOneClick } from './submission/one-click.ts'
 export { readDeadline } from './submission/read-deadline.ts'
 export { singleMessage } from './submission/single-message.ts'
 export {

@@ -23,6 +23,7 @@ const DEFAULTS = {
   fallbackSender: null,
   privacyMode: false,
   accountNotices: true,
+  requirements: null,
   timeZone: 'UTC',
   eventDays: null,
   bodyDays: null,
@@ -47,6 +48,7 @@ t.test('what is named is changed, what is not stays, and both are answered', asy
     mailReports: 1,
     privacyMode: true,
     accountNotices: 0,
+    requirements: 'hold',
     timeZone: 'america/new_york',
     eventDays: 60,
     bodyDays: 1,
@@ -64,13 +66,15 @@ t.test('what is named is changed, what is not stays, and both are answered', asy
     fallbackSender: null,
     privacyMode: true,
     accountNotices: false,
+    requirements: 'hold',
     timeZone: 'America/New_York',
     eventDays: 60,
     bodyDays: 1,
   }
   t.strictSame(first.json, { data: wanted, message: 'Success', error_info: null })
-  const second = await change(apiKey, { footerHtml: ' \n', privacyMode: null, eventDays: 0, bodyDays: null }, 'PATCH')
-  t.strictSame(second.json?.data, { ...wanted, footerHtml: null, eventDays: null, bodyDays: null })
+  const changed = { footerHtml: ' \n', privacyMode: null, requirements: '', eventDays: 0, bodyDays: null }
+  const second = await change(apiKey, changed, 'PATCH')
+  t.strictSame(second.json?.data, { ...wanted, footerHtml: null, requirements: null, eventDays: null, bodyDays: null })
   t.strictSame(await show(apiKey), second.json?.data)
   const form = await call(url, {
     path: '/v2/account',
@@ -89,6 +93,7 @@ t.test('an unknown setting is rejected by its name, and nothing is changed', asy
     [{ timeZone: 'posix/UTC' }, /\[timeZone\]/],
     [{ timeZone: '' }, /\[timeZone\]/],
     [{ openTracking: 'perhaps' }, /\[openTracking\]/],
+    [{ requirements: 'refuse' }, /\[requirements\].*warn or hold/],
     [{ footerHtml: 'é'.repeat(5121) }, /\[footerHtml\].*10240 bytes/],
     [{ footerText: 'a\0b' }, /\[footerText\].*NUL/],
     [{ footerText: '\ud800' }, /\[footerText\].*Unicode/],
@@ -121,7 +126,13 @@ t.test('the audit log shows what changed and never the words of a footer', async
 
 t.test('a subaccount starts with the settings of its parent and then has its own', async (t) => {
   const parent = await service.makeSender({ tracking: true })
-  const wanted = { footerText: 'of the parent', timeZone: 'Asia/Tokyo', eventDays: 30, openTracking: false }
+  const wanted = {
+    footerText: 'of the parent',
+    timeZone: 'Asia/Tokyo',
+    eventDays: 30,
+    requirements: 'hold',
+    openTracking: false,
+  }
   await change(parent.apiKey, wanted)
   const made = await call(url, {
     path: '/v2/subaccounts/createSubaccount',

@@ -30,3 +30,49 @@ t.test('old counts are found by their hours, not among those of all accounts and
     t.match(found?.node['Index Name'], /^delivery_counts_hour/)
   }
 })
+
+t.test('the complaints about a domain are found among those of 500 domains of the account by 24 probes', async (t) => {
+  const sender = await service.makeSender()
+  await service.sql`
+    insert into delivery_counts (account_id, hour, domain_id, class, provider, source, accepted, attempts, delivered, deferred, hard, soft, blocked,
+           late, complained, unsubscribed)
+    select ${sender.accountId}, date_trunc('hour', now(), 'UTC') - hour * interval '1 hour', 100000 + domain, 2, 'yahoo', '', 1, 1, 1, 0, 0, 0, 0, 0, 1, 0
+      from generate_series(1, 500) domain, generate_series(0, 23) hour`
+  await service.sql`vacuum analyze delivery_counts`
+  const { id } = await core.domains.show(sender.domain)
+  recorder.clear()
+  t.match(await core.guard.requirements(id), { general: [{ name: 'dkim' }] })
+  const [statement] = recorder.statements().filter(({ text }) => text.includes('generate_series(0, 23)'))
+  if (!statement) throw new Error('no statement')
+  const found = nodesOf(await planOf(service.sql, statement)).find(
+    ({ node }) => node['Index Name'] === 'delivery_counts_pkey',
+  )
+  t.match(found?.node['Index Cond'], 'domain_id = ')
+})
+
+t.test('workers find the lacking domains of accounts that hold their mail among 20,000 of others', async (t) => {
+  const [held, other] = [await service.makeSender(), await service.makeSender()]
+  await service.sql`
+    with added as (
+      insert into domains (account_id, name, state)
+      select ${other.accountId}, 'lacking' || no || '.example', 'active' from generate_series(1, 20000) no returning id)
+    insert into domain_guards (domain_id, dmarc, organisational, checked_at, lacks)
+    select id, '{"state": "missing"}', 'lacking.example', service_now(), '{dmarc}' from added`
+  await service.sql`
+    insert into domain_guards (domain_id, dmarc, organisational, checked_at, lacks)
+    select id, '{"state": "missing"}', name, service_now(), '{dmarc}' from domains where name = ${held.domain}`
+  await service.sql`update accounts set requirements = 'hold' where id = ${held.accountId}`
+  await service.sql`vacuum analyze domains, domain_guards, accounts`
+  recorder.clear()
+  t.match(await core.deliveries.limits.requirementHolds(), {
+    byDefault: false,
+    exceptions: [held.accountId],
+    lacking: [{ name: held.domain }],
+  })
+  const [statement] = recorder.statements().filter(({ text }) => text.includes('from domain_guards'))
+  if (!statement) throw new Error('no statement')
+  const found = nodesOf(await planOf(service.sql, statement)).find(
+    ({ node }) => node['Index Name'] === 'domains_account',
+  )
+  t.match(found?.node['Index Cond'], 'account_id = ')
+})

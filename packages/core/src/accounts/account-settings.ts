@@ -1,5 +1,9 @@
 import type { ClassName } from './mail-class.ts'
 
+export const REQUIREMENT_MODES = ['warn', 'hold'] as const
+/** The consequence for bulk mail without what large receivers demand: it is sent, or it waits. */
+export type RequirementMode = (typeof REQUIREMENT_MODES)[number]
+
 /** An account's defaults for its mail, and its privacy, time zone and retention settings. */
 export interface AccountSettings {
   readonly openTracking: boolean
@@ -22,6 +26,8 @@ export interface AccountSettings {
   readonly privacyMode: boolean
   /** Whether the owner is told by mail when mail of the account is slowed or held, or may soon be. */
   readonly accountNotices: boolean
+  /** Whether bulk mail without what large receivers demand waits; null: as the operator has set it. */
+  readonly requirements: RequirementMode | null
   /** IANA time zone that defines the days of statistics and the dates in exports. */
   readonly timeZone: string
   /** Days that events are retained; null for the operator's maximum. */

@@ -1,7 +1,7 @@
 import { parseAddress } from '../mime/address.ts'
 import type { Sql } from '../platform/database/database.ts'
 import { invalidParameter } from '../platform/errors.ts'
-import type { AccountSettings } from './account-settings.ts'
+import { type AccountSettings, REQUIREMENT_MODES } from './account-settings.ts'
 import { type Actor, noteChange } from './audit/index.ts'
 import { CLASS_PROBLEM, isClassName } from './mail-class.ts'
 import { ownsActive, selectSettings, selectTimeZones, updateSettings } from './store.ts'
@@ -86,6 +86,7 @@ const NAMES = [
   'mailReports',
   'privacyMode',
   'accountNotices',
+  'requirements',
   'timeZone',
   'eventDays',
   'bodyDays',
@@ -121,6 +122,9 @@ function validate(change: Partial<AccountSettings>, most: MostDays): Partial<Acc
     checked.fallbackSender = change.fallbackSender?.trim() ? fallbackSenderOf(change.fallbackSender) : null
   const { mailClass } = change
   if (mailClass !== undefined && !isClassName(mailClass)) throw invalidParameter('mailClass', CLASS_PROBLEM)
+  const { requirements } = change
+  if (requirements !== undefined && requirements !== null && !REQUIREMENT_MODES.includes(requirements))
+    throw invalidParameter('requirements', 'must be warn or hold, or null for the setting of the operator')
   for (const name of ['eventDays', 'bodyDays'] as const) {
     const days = change[name]
     if (days === undefined || days === null) continue

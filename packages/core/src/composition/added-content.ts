@@ -7,6 +7,8 @@ import { renderMergeTags, withUnsubscribe } from './merge.ts'
 
 /** The content added to an outbound message, as stored with it: only what is enabled. Fixed when the message is accepted. */
 export interface AddedContent extends MessageSettings {
+  /** Whether List-Unsubscribe fields of the sender's own are one-click unsubscription; set for bulk mail that has some. None is added to them. */
+  readonly oneClick?: boolean
   /** The domain's custom host for links; undefined if the links use the service's host. */
   readonly trackingHost?: string
   /** Set for a MIME message with attachments, for searches. Those of a composed message are counted by its parts. */

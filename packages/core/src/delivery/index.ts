@@ -83,10 +83,13 @@ export { ProvidersError } from './providers/providers-error.ts'
 export type { MessageRate } from './providers/units.ts'
 export {
   type AccountHold,
+  domainOfPlace,
+  HELD_ONE_CLICK_PLACE,
   HELD_PLACE,
   HELD_RECIPIENT_PLACE,
   HOLD_LEVELS,
   type HoldLevel,
+  heldDomainPlace,
   isHeldDestination as isHeldPlace,
   type RecipientHold,
 } from './queue/account-holds.ts'
@@ -95,6 +98,7 @@ export type { Flow, FlowShare } from './queue/flows.ts'
 export { hasMoreParked, type ParkedDelivery, type ParkedFlow, type WaitingFor } from './queue/parking.ts'
 export type { ClaimedDelivery, DeliveryKey, EndOfData, SendPermission } from './queue/queue.ts'
 export { type Announcer, createAnnouncer, QUEUE_CHANNEL, type QueuedMail } from './queue/queue-channel.ts'
+export type { RequirementHolds as StoredRequirementHolds } from './queue/requirement-holds.ts'
 export { DELIVERY_STATES, type DeliveryState } from './queue/states.ts'
 
 export interface Deliveries {
@@ -165,7 +169,7 @@ export interface Deliveries {
 export interface DeliveriesDependencies {
   readonly sql: Sql
   readonly log: Log
-  readonly config: Pick<Config, 'databaseUrl' | 'hardBounceDays' | 'feedbackSenderId'>
+  readonly config: Pick<Config, 'databaseUrl' | 'hardBounceDays' | 'feedbackSenderId' | 'requirements'>
   readonly secrets: Secrets
   readonly clock: Clock
   readonly forgotten: Forgotten
@@ -194,7 +198,7 @@ export function createDeliveries({ sql, log, config, secrets, clock, forgotten }
     wakeUnreached: (reached) => watched(() => wakeUnreached(sql, reached)),
     isUnreachedIndexed: () => isUnreachedIndexed(sql),
     parkedFlows: (after) => watched(() => parkedFlows(sql, after)),
-    limits: createLimits(sql),
+    limits: createLimits(sql, config),
     addProgress: (progress) => addProgress(sql, progress),
     slots: {
       take: (workerId, requests) => takeSlots(sql, workerId, requests),

@@ -132,11 +132,13 @@ export interface DomainsDependencies {
     | 'domainGraceHours'
   >
   readonly givenKey?: GivenKey | undefined
+  /** Called after each check of a domain, with its id. */
+  readonly onChecked: (domainId: number) => Promise<void>
 }
 
 const HOUR_MS = 3_600_000
 
-export function createDomains({ sql, secrets, rateLimits, config, givenKey }: DomainsDependencies): Domains {
+export function createDomains({ sql, secrets, rateLimits, config, givenKey, onChecked }: DomainsDependencies): Domains {
   const hosts = serviceHosts(config)
   const cache = createDomainCache(sql, secrets)
   const makeKeyFor = createLimitedKeyMaker(secrets, rateLimits, givenKey)
@@ -145,7 +147,10 @@ export function createDomains({ sql, secrets, rateLimits, config, givenKey }: Do
     hosts,
     dnsServers: config.dnsServers,
     graceMs: config.domainGraceHours * HOUR_MS,
-    onChecked: cache.invalidate,
+    async onChecked(domain) {
+      cache.invalidate(domain)
+      await onChecked(domain.id)
+    },
   })
 
   async function withDns(domain: StoredDomain): Promise<DomainWithRecords> {

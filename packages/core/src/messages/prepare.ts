@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
+import { BULK, classOf } from '../accounts/mail-class.ts'
 import { type AddedContent, addedContentOf, footerOf, mergedFooter } from '../composition/added-content.ts'
 import { type EncodedPart, encodePart } from '../composition/body.ts'
 import { messageDate } from '../composition/compose.ts'
@@ -11,6 +12,7 @@ import type { StoredAttachment } from '../content/files/index.ts'
 import { parseAddress } from '../mime/address.ts'
 import type { FileHead } from '../mime/parts.ts'
 import { messageIdText } from '../submission/message-id.ts'
+import { ownOneClick } from '../submission/one-click.ts'
 import {
   ownNotifications,
   type RecipientNotifications,
@@ -67,8 +69,12 @@ export function prepare(options: SettleOptions): StoredMessage {
   const deliveries = resent ? resentDeliveries(resent) : prepareRecipients(submission, found, files)
   const mime = content.kind === 'mime' && !found.template
   const trackingHost = found.domain?.trackingHost ?? null
+  const added = resent ? resentSettings(resent, trackingHost) : addedContentOf(submission, trackingHost)
+  // The fields are read of bulk mail only, of which large receivers demand them.
+  const oneClick = resent || classOf(added.class) !== BULK ? undefined : ownOneClick(submission, mime)
   const settings: AddedContent = {
-    ...(resent ? resentSettings(resent, trackingHost) : addedContentOf(submission, trackingHost)),
+    ...added,
+    ...(oneClick === undefined ? {} : { oneClick }),
     ...templateOf(submission, found),
     ...(traceParent === undefined ? {} : { traceParent }),
     ...(mime && content.hasAttachment ? { attachments: true as const } : {}),

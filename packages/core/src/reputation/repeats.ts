@@ -1,8 +1,8 @@
 import { LIMITS_CHANNEL } from '../delivery/limits/overrides.ts'
 import type { Sql } from '../platform/database/database.ts'
 import { noteStanding } from './account-change.ts'
+import { REPEATED_RECIPIENT } from './other-holds.ts'
 import type { ReputationRules } from './rules.ts'
-import { REPEATED_RECIPIENT } from './standing.ts'
 
 /** A delivery to a recipient to whom a worker has sent several messages lately. */
 export interface Repeated {

@@ -1,3 +1,4 @@
+import type { RequirementMode } from '../accounts/account-settings.ts'
 import type { Actor } from '../accounts/audit/index.ts'
 import { noteOperatorChange } from '../accounts/audit/note-operator-change.ts'
 import { DELIVERY_CLASSES, type DeliveryClass } from '../accounts/mail-class.ts'
@@ -9,11 +10,12 @@ import { requireAccount } from '../delivery/require-account.ts'
 import { type AnySql, onlyRow, type Sql, type SqlTransaction } from '../platform/database/database.ts'
 import { invalidParameter } from '../platform/errors.ts'
 import { lockAccount, noteStanding } from './account-change.ts'
+import { domainHolds, REPEATED_RECIPIENT, recipientHolds } from './other-holds.ts'
 import { REPUTATION_RULES, type ReputationRules } from './rules.ts'
 
 /** Why mail of an account is slowed or held, or its owner was warned. */
 export interface ShownHold {
-  /** A rule of rules.ts, or `operator`. */
+  /** A rule of rules.ts, `repeated-recipient`, `requirements` or `operator`. */
   readonly rule: string
   readonly level: HoldLevel
   readonly classes: readonly (typeof DELIVERY_CLASSES)[number][]
@@ -45,8 +47,6 @@ export interface AccountStanding {
   }
 }
 
-/** The rule that holds single recipients (repeats.ts). */
-export const REPEATED_RECIPIENT = 'repeated-recipient'
 const MAX_REASON = 1000
 /** Accounts with holds that are listed. */
 const MAX_LISTED = 1000
@@ -57,23 +57,16 @@ const holdColumns = (sql: Sql) => sql`
   rule, level, array(select (${[...DELIVERY_CLASSES]}::text[])[class + 1] from unnest(classes) class order by class) as classes, rate, figures,
   reason, since, until`
 
-/** The recipients of each account whose mail waits, as one hold. */
-function recipientHolds(
-  sql: AnySql,
-  where: ReturnType<AnySql>,
-  account: ReturnType<AnySql> = sql``,
-): ReturnType<AnySql> {
-  return sql`
-    select ${account} ${REPEATED_RECIPIENT}::text as rule, 'held'::text as level, '{}'::text[] as classes, null::int as rate,
-           jsonb_build_object('recipients', count(*)) as figures, null::text as reason, min(since) as since, max(until) as until
-      from recipient_holds where until > service_now() and ${where} group by account_id`
+export interface StandingDefaults {
+  readonly reputationRules: ReputationRules
+  readonly requirements: RequirementMode
 }
 
 /** Returns the standing of an account. Throws parameterInvalid (account). */
 export async function showStanding(
   sql: Sql,
   accountId: number,
-  defaultRules: ReputationRules,
+  { reputationRules, requirements }: StandingDefaults,
 ): Promise<AccountStanding> {
   await requireAccount(sql, accountId)
   const own = onlyRow(
@@ -84,7 +77,9 @@ export async function showStanding(
     select * from (
       select ${holdColumns(sql)} from account_holds where account_id = ${accountId} and (until is null or until > service_now())
       union all
-      ${recipientHolds(sql, sql`account_id = ${accountId}`)}) h
+      ${recipientHolds(sql, sql`account_id = ${accountId}`)}
+      union all
+      ${domainHolds(sql, requirements, sql`d.account_id = ${accountId}`)}) h
      order by since`
   const day = onlyRow(
     await sql<AccountStanding['day'][]>`
@@ -94,7 +89,7 @@ export async function showStanding(
   )
   return {
     accountId,
-    rules: own.rules ?? defaultRules,
+    rules: own.rules ?? reputationRules,
     hasOwnRules: own.rules !== null,
     since: own.since,
     holds: [...holds],
@@ -103,12 +98,17 @@ export async function showStanding(
 }
 
 /** Returns all holds and warnings, the latest first; at most 1000. */
-export async function listHolds(sql: Sql): Promise<(ShownHold & { readonly accountId: number })[]> {
+export async function listHolds(
+  sql: Sql,
+  { requirements }: Pick<StandingDefaults, 'requirements'>,
+): Promise<(ShownHold & { readonly accountId: number })[]> {
   return sql<(ShownHold & { accountId: number })[]>`
     select * from (
       select account_id as "accountId", ${holdColumns(sql)} from account_holds where until is null or until > service_now()
       union all
-      ${recipientHolds(sql, sql`true`, sql`account_id,`)}) h
+      ${recipientHolds(sql, sql`true`, sql`account_id,`)}
+      union all
+      ${domainHolds(sql, requirements, sql`true`, sql`d.account_id,`)}) h
      order by since desc, "accountId" limit ${MAX_LISTED}`
 }
 

@@ -6,6 +6,7 @@ import {
   HELD_PLACE,
   HELD_RECIPIENT_PLACE,
   isDatabaseTrouble,
+  type LoadedMessage,
   type Log,
   type Rate,
 } from '@postrider/core'
@@ -13,6 +14,7 @@ import { flowKey } from '../common/fair-queue.ts'
 import { createRefresher } from '../common/refresher.ts'
 import { windowOf } from './rate-gate.ts'
 import { RecipientRepeats } from './recipient-repeats.ts'
+import { RequirementHolds } from './requirement-holds.ts'
 
 /** Milliseconds between two reads of the holds; a notification causes one at once. */
 const READ_EVERY_MS = 1000
@@ -35,10 +37,11 @@ interface Held {
   closedUntil: number
 }
 
-/** Which flows are held or slowed because of their account's reputation, or by the operator (core/reputation). */
+/** Which mail is held or slowed: because of its account's reputation or domain, or by the operator (core/reputation). */
 export class AccountHolds {
   readonly #options: AccountHoldsOptions
   readonly repeats: RecipientRepeats
+  readonly #requirements: RequirementHolds
   #byFlow = new Map<number, Held>()
   /** The hashes of recipients by account. */
   #recipients = new Map<number, Set<string>>()
@@ -48,32 +51,37 @@ export class AccountHolds {
   constructor(options: AccountHoldsOptions) {
     this.#options = options
     this.repeats = new RecipientRepeats(options)
+    this.#requirements = new RequirementHolds(options)
     this.#timer = setInterval(() => void this.read(), READ_EVERY_MS)
   }
 
   /** Reads the holds, and reads them again whenever they change. */
   async start(): Promise<void> {
-    await this.read()
-    this.#listening = await this.#options.core.deliveries.limits.listen(() => void this.read())
+    await Promise.all([this.read(), this.#requirements.read()])
+    this.#listening = await this.#options.core.deliveries.limits.listen(() => {
+      void this.read()
+      void this.#requirements.read()
+    })
   }
 
-  /** Whether no account is held. */
+  /** Whether nothing is held. */
   get isEmpty(): boolean {
-    return this.#byFlow.size === 0 && this.#recipients.size === 0
+    return this.#byFlow.size === 0 && this.#recipients.size === 0 && this.#requirements.isEmpty
   }
 
-  /** Where a delivery waits whose account or recipient is held; undefined if neither is. */
-  heldAt(delivery: ClaimedDelivery): string | undefined {
+  /** Where a delivery waits whose account, recipient or domain is held; undefined if none is. */
+  heldAt(delivery: ClaimedDelivery, message: LoadedMessage): string | undefined {
     if (this.isEmpty) return undefined
     const { accountId, recipient } = delivery
     if (this.#byFlow.get(flowKey(delivery))?.rate === null) return HELD_PLACE
     const recipients = this.#recipients.get(accountId)
-    return recipients?.has(this.#options.core.deliveries.recipientHash(recipient)) ? HELD_RECIPIENT_PLACE : undefined
+    if (recipients?.has(this.#options.core.deliveries.recipientHash(recipient))) return HELD_RECIPIENT_PLACE
+    return this.#requirements.heldAt(delivery, message)
   }
 
   /** The same, also of a delivery whose account is slowed; if it may be sent, it is counted. */
-  async destinationOf(delivery: ClaimedDelivery): Promise<string | undefined> {
-    const heldAt = this.heldAt(delivery)
+  async destinationOf(delivery: ClaimedDelivery, message: LoadedMessage): Promise<string | undefined> {
+    const heldAt = this.heldAt(delivery, message)
     const held = this.#byFlow.get(flowKey(delivery))
     if (heldAt !== undefined || !held?.rate) return heldAt
     if (performance.now() < held.closedUntil) return HELD_PLACE
@@ -92,6 +100,8 @@ export class AccountHolds {
   /** How many deliveries of the flow may be claimed of those that are parked because it was held. */
   roomFor(flow: Flow, destination: string): number {
     if (destination === HELD_RECIPIENT_PLACE) return this.#recipients.has(flow.accountId) ? 0 : AT_ONCE.released
+    const isHeld = this.#requirements.isHeld(flow, destination)
+    if (isHeld !== undefined) return isHeld ? 0 : AT_ONCE.released
     const held = this.#byFlow.get(flowKey(flow))
     if (!held) return AT_ONCE.released
     return held.rate === null || performance.now() < held.closedUntil ? 0 : AT_ONCE.slowed
@@ -135,6 +145,7 @@ export class AccountHolds {
   async close(): Promise<void> {
     clearInterval(this.#timer)
     this.repeats.close()
+    this.#requirements.close()
     await this.#listening?.close().catch(() => {})
   }
 }

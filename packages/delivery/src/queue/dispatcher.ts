@@ -161,9 +161,9 @@ export class Dispatcher {
   reconcile = (): Promise<void> => this.#giveBack.reconcile()
 
   async #route(inFlight: InFlightDelivery): Promise<void> {
-    const { delivery } = inFlight
+    const { delivery, message } = inFlight
     if (delivery.isHeld) return this.#outcomes.finish(delivery, endedWaiting('hold'), inFlight)
-    const heldAt = this.#holds.isEmpty ? undefined : await this.#holds.destinationOf(delivery)
+    const heldAt = this.#holds.isEmpty ? undefined : await this.#holds.destinationOf(delivery, message)
     if (heldAt !== undefined) return this.#park([inFlight], heldAt, 'account')
     const route = await this.#routes.choose(inFlight)
     if (route.kind === 'failed') return this.#outcomes.finish(delivery, route.outcome, inFlight)
@@ -215,7 +215,7 @@ export class Dispatcher {
       const { delivery, message, site } = inFlight
       const finish = (outcome: Outcome): void => this.#outcomes.finish(delivery, outcome, { message })
       if (isPerishable(message.settings) && isTooLate(inFlight)) return finish(TOO_LATE)
-      const heldAt = this.#holds.heldAt(delivery)
+      const heldAt = this.#holds.heldAt(delivery, message)
       if (heldAt !== undefined) return await this.#park([inFlight], heldAt, 'account')
       if (delivery.attempt === 1) this.#holds.repeats.add(delivery)
       const route = await this.#routes.again(inFlight, destination.name)

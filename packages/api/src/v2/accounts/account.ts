@@ -22,6 +22,9 @@ const Change = Type.Object({
   mailReports: Type.Optional(Flag),
   privacyMode: Type.Optional(Flag),
   accountNotices: Type.Optional(Flag),
+  requirements: Type.Optional(
+    Type.Union([Type.String(), Type.Null()], { description: "warn or hold; blank or null: the operator's setting" }),
+  ),
   timeZone: Type.Optional(Type.String({ maxLength: 100, description: 'IANA name, like Europe/Lisbon' })),
   eventDays: Type.Optional(Days('events')),
   bodyDays: Type.Optional(Days('bodies')),
@@ -50,6 +53,10 @@ const Settings = Type.Object({
     description:
       'mail to the owners when mail of the account is slowed or held, or may be, and when its credit runs low',
   }),
+  requirements: Type.Union([Type.String(), Type.Null()], {
+    description:
+      "bulk mail without what large receivers demand is sent (warn) or waits (hold); null: the operator's setting",
+  }),
   timeZone: Type.String(),
   eventDays: Kept('events'),
   bodyDays: Kept('bodies'),
@@ -69,6 +76,7 @@ const example: Static<typeof Settings> = {
   mailReports: false,
   privacyMode: false,
   accountNotices: true,
+  requirements: null,
   timeZone: 'Europe/Lisbon',
   eventDays: null,
   bodyDays: 7,
@@ -112,11 +120,12 @@ export const ACCOUNT: readonly Operation[] = [
 
 /** A null or blank flag counts as omitted, as in sendEmail; so does a class. */
 function changeIn(input: Static<typeof Change>): Partial<AccountSettings> {
-  const { mailClass, eventDays, bodyDays, ...others } = input
+  const { mailClass, requirements, eventDays, bodyDays, ...others } = input
   const read = Object.entries(others).map(([name, value]) => [name, isFlag(name) ? parseFlag(value) : value] as const)
   return {
     ...Object.fromEntries(read.filter(([, value]) => value !== undefined)),
     ...(mailClass ? { mailClass: mailClass as AccountSettings['mailClass'] } : {}),
+    ...(requirements === undefined ? {} : { requirements: (requirements || null) as AccountSettings['requirements'] }),
     ...(eventDays === undefined ? {} : { eventDays: eventDays || null }),
     ...(bodyDays === undefined ? {} : { bodyDays: bodyDays || null }),
   }

@@ -1,7 +1,8 @@
-import type { DomainWithRecords, ErrorName } from '@postrider/core'
+import type { Core, DomainWithRecords, ErrorName } from '@postrider/core'
 import Type, { type Static } from 'typebox'
 import { type Operation, operation } from '../operation.ts'
 import { Count, Offset, pageOf } from '../shapes.ts'
+import { RECEIVERS_EXAMPLE, ReceiverDemands, shownReceivers } from './receivers.ts'
 
 const DomainRecord = Type.Object({
   type: Type.String({ description: 'TXT or CNAME' }),
@@ -32,6 +33,15 @@ const SendingDomain = Type.Object({
     description: 'time at which a pending domain is removed unless its required records are correct',
   }),
   dns: Type.Array(DomainRecord),
+})
+
+const CheckedDomain = Type.Object({
+  ...SendingDomain.properties,
+  receivers: Type.Optional(
+    Type.Array(ReceiverDemands, {
+      description: 'demands of large receivers; in a list only with the parameter domain',
+    }),
+  ),
 })
 
 const domain = Type.String({ description: 'domain of the from address' })
@@ -99,6 +109,8 @@ const EXAMPLE: Static<typeof SendingDomain> = {
   ],
 }
 
+const CHECKED_EXAMPLE: Static<typeof CheckedDomain> = { ...EXAMPLE, receivers: RECEIVERS_EXAMPLE }
+
 /** Sending domains (contract section 8). */
 export const DOMAINS: readonly Operation[] = [
   operation({
@@ -144,15 +156,17 @@ export const DOMAINS: readonly Operation[] = [
       limit: Count('at most 1000 (default)'),
       offset: Offset,
     }),
-    answer: Type.Array(SendingDomain),
+    answer: Type.Array(CheckedDomain),
     errors: ['domainInvalid'],
-    example: { input: { status: '0' }, data: [EXAMPLE] },
+    example: { input: { domain: 'ship.example' }, data: [CHECKED_EXAMPLE] },
     act: async ({ status, domain, ...input }, { core, principal }) => {
       const page = pageOf(input, { byDefault: 1000, most: 1000 })
       // Clients send queries with empty parameters: `?status=1&domain=`.
       const wanted = { status: String(status ?? '') || undefined, name: domain || undefined, ...page }
       const { domains, total } = await core.domains.page(principal.account.id, wanted)
-      return { data: domains.map(shown), totalRecords: total }
+      // Those of a thousand domains would be read from as many thousand messages.
+      if (!wanted.name) return { data: domains.map(shown), totalRecords: total }
+      return { data: await Promise.all(domains.map((one) => checked(core, one))), totalRecords: total }
     },
   }),
   operation({
@@ -163,11 +177,11 @@ export const DOMAINS: readonly Operation[] = [
     scope: 'domains',
     routes: [['/domain/verify', 'POST']],
     input: Named,
-    answer: SendingDomain,
+    answer: CheckedDomain,
     errors: UNKNOWN,
-    example: { input: { domain: 'ship.example' }, data: EXAMPLE },
+    example: { input: { domain: 'ship.example' }, data: CHECKED_EXAMPLE },
     act: async ({ domain }, { core, principal, by }) => {
-      return { data: shown(await core.domains.verify(principal.account.id, domain, by)) }
+      return { data: await checked(core, await core.domains.verify(principal.account.id, domain, by)) }
     },
   }),
   operation({
@@ -242,6 +256,11 @@ export const DOMAINS: readonly Operation[] = [
     },
   }),
 ]
+
+async function checked(core: Core, domain: DomainWithRecords): Promise<Static<typeof CheckedDomain>> {
+  const { receivers } = await core.guard.requirements(domain.id)
+  return { ...shown(domain), receivers: shownReceivers(receivers) }
+}
 
 function shown(domain: DomainWithRecords): Static<typeof SendingDomain> {
   const { name, envelopeName, state, shared, createdAt, checkedAt, brokenSince, claimEndsAt, dns } = domain

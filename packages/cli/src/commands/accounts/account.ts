@@ -11,7 +11,7 @@ const TEXTS =
 
 const settingsCommand: Command = coreCommand({
   name: 'account settings',
-  usage: `ID ${SWITCHES} ${MORE_SWITCHES} ${TEXTS} [--event-days N|default] [--body-days N|default]`,
+  usage: `ID ${SWITCHES} ${MORE_SWITCHES} ${TEXTS} [--requirements warn|hold|default] [--event-days N|default] [--body-days N|default]`,
   summary: "Set how an account's mail is tracked, completed and retained, or show it",
   detail: 'Without options, the settings are shown',
   parameters: {
@@ -28,6 +28,7 @@ const settingsCommand: Command = coreCommand({
     'footer-html': 'Footer of the HTML part',
     'footer-text': 'Footer of the text part',
     'time-zone': 'Time zone of statistics, for example Europe/Berlin',
+    requirements: 'Send bulk mail without what large receivers demand, or hold it; default: as the operator has set it',
     'event-days': 'Days after which events are deleted, or default',
     'body-days': 'Days after which bodies are deleted, or default',
   },
@@ -43,6 +44,7 @@ const settingsCommand: Command = coreCommand({
       mailReports: given['mail-reports'],
       privacyMode: given['privacy-mode'],
       accountNotices: given['account-notices'],
+      requirements: given.requirements === 'default' ? null : given.requirements,
       mailClass: given['mail-class'],
       fallbackSender: given['fallback-sender'],
       footerHtml: given['footer-html'],
@@ -135,7 +137,7 @@ export const accountCommands: readonly Command[] = [
 
 /** The text shown for a setting without a value. */
 function unset(name: string): string {
-  return name.endsWith('Days') ? '(default)' : '(none)'
+  return name.endsWith('Days') || name === 'requirements' ? '(default)' : '(none)'
 }
 
 /** The rate limit of an account without its own. */

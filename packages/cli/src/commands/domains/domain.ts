@@ -1,9 +1,11 @@
 import {
   type Core,
   type DomainFinding,
+  type DomainRequirements,
   type DomainWithRecords,
   type GuardAlarm,
   OPERATOR,
+  type ReceiverRequirements,
   type Requirement,
   ServiceError,
 } from '@postrider/core'
@@ -171,7 +173,7 @@ function withNextSteps(answer: Answer, name: string): Answer {
 
 interface Guarded {
   readonly findings: readonly DomainFinding[]
-  readonly requirements: readonly Requirement[]
+  readonly requirements: DomainRequirements
   readonly alarm: GuardAlarm | undefined
 }
 
@@ -183,23 +185,46 @@ function checked(domain: DomainWithRecords, { findings, requirements, alarm }: G
   const sections = [
     `${domain.name} is ${domain.state}`,
     table(['purpose', 'host', 'state', 'problem'], rows),
-    requirementsText(requirements, alarm),
+    requirementsText(requirements.receivers, alarm),
+    ...(requirements.isHeld ? ['warning: bulk mail of the domain is held until it has what is missing'] : []),
     ...(findings.length === 0 ? [] : [findingsText(findings)]),
   ]
-  return { data: { ...domain, findings, requirements, alarm: alarm ?? null }, text: sections.join('\n\n') }
+  const { general, receivers, isHeld } = requirements
+  const data = { ...domain, findings, requirements: general, receivers, isHeld, alarm: alarm ?? null }
+  return { data, text: sections.join('\n\n') }
 }
 
 const REQUIREMENTS: Readonly<Record<Requirement['name'], string>> = {
   dkim: 'DKIM',
   spf: 'SPF or own return path',
   dmarc: 'DMARC',
+  alignment: 'From aligned with DKIM or SPF',
   oneClick: 'one-click unsubscribe',
+  complaints: 'few complaints',
+  from: 'From of a domain of your own',
   ptr: 'PTR of the sources',
+  tls: 'TLS',
+  format: 'format (RFC 5322)',
 }
 
-function requirementsText(requirements: readonly Requirement[], alarm: GuardAlarm | undefined): string {
-  const rows = requirements.map(({ name, state, problem }) => [REQUIREMENTS[name], state, problem])
-  const text = `Required by large receivers of those who send much:\n\n${table(['requirement', 'state', 'problem'], rows)}`
+const STATES: Readonly<Record<Requirement['state'], string>> = {
+  right: 'fulfilled',
+  missing: 'missing',
+  unchecked: 'not known',
+  unneeded: 'not needed',
+}
+
+/** A table of the demands of each receiver, with their states and what is to be done. */
+function requirementsText(receivers: readonly ReceiverRequirements[], alarm: GuardAlarm | undefined): string {
+  const sections = receivers.map(({ label, sources, requirements }) => {
+    const rows = requirements.map(({ name, state, senders, problem, remedy }) => {
+      const who = senders === 'all' ? 'all' : 'large'
+      return [REQUIREMENTS[name], STATES[state], who, [problem, remedy].filter((one) => one !== undefined).join('; ')]
+    })
+    const read = sources.map((one) => `${one.address} (${one.read})`).join(', ')
+    return `${label} demands (${read}):\n\n${table(['requirement', 'state', 'senders', 'what to do'], rows)}`
+  })
+  const text = sections.join('\n\n')
   if (!alarm) return text
   const { organisational, delivered, receiver } = alarm
   return `${text}\n\nwarning: ${delivered} messages of ${organisational} were delivered to ${receiver} within 24 hours, which demands what is missing`

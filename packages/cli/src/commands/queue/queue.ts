@@ -1,4 +1,6 @@
 import {
+  domainOfPlace,
+  HELD_ONE_CLICK_PLACE,
   HELD_PLACE,
   HELD_RECIPIENT_PLACE,
   MAX_COUNTED,
@@ -23,7 +25,13 @@ const NOT_ASSIGNED = '(not assigned)'
 const HELD_NAMES: ReadonlyMap<string, string> = new Map([
   [HELD_PLACE, '(account held or slowed)'],
   [HELD_RECIPIENT_PLACE, '(recipient held)'],
+  [HELD_ONE_CLICK_PLACE, '(without one-click unsubscribe)'],
 ])
+
+function heldName(place: string): string | undefined {
+  const domain = domainOfPlace(place)
+  return domain === undefined ? HELD_NAMES.get(place) : `(${domain} held)`
+}
 
 export const queueCommands: readonly Command[] = [
   coreCommand({
@@ -49,7 +57,7 @@ function toAnswer(overview: QueueOverview): Answer {
   const limits = by === 'provider' ? ['connections', 'limits'] : by === 'account' ? ['limits'] : []
   const isTried = groups.some(({ rate }) => rate !== null)
   const rows = groups.map((group) => [
-    (by === 'provider' ? HELD_NAMES.get(group.name ?? NOT_ASSIGNED) : undefined) ?? group.name ?? NOT_ASSIGNED,
+    (by === 'provider' ? heldName(group.name ?? NOT_ASSIGNED) : undefined) ?? group.name ?? NOT_ASSIGNED,
     bounded(group.due),
     bounded(group.later),
     parked(group),

@@ -1,7 +1,9 @@
+import type { Config } from '../../platform/config/config.ts'
 import type { Sql } from '../../platform/database/database.ts'
 import { countWorkers } from '../leases/lease.ts'
 import { type AccountHold, type RecipientHold, readAccountHolds, readRecipientHolds } from '../queue/account-holds.ts'
 import { forgetProgress } from '../queue/flow-progress.ts'
+import { type RequirementHolds, readRequirementHolds } from '../queue/requirement-holds.ts'
 import { type Block, judgeOffers } from './judge-offers.ts'
 import { lowerConnections, type RefusedSession, raiseConnections } from './lower-connections.ts'
 import { countOffers, forgetOffers, forgetOldOffers, type Offers } from './offers.ts'
@@ -33,6 +35,8 @@ export interface DeliveryLimits {
   /** See account-holds.ts. */
   accountHolds(): Promise<AccountHold[]>
   recipientHolds(): Promise<RecipientHold[]>
+  /** See requirement-holds.ts. */
+  requirementHolds(): Promise<RequirementHolds>
   /** See rule-hits.ts. */
   countHits(hits: RuleHits): Promise<number>
   /** Adds offers at a destination to those of all workers, and returns whose mail it refuses. See judge-offers.ts. */
@@ -48,7 +52,7 @@ export interface DeliveryLimits {
   forgetOld(): Promise<number>
 }
 
-export function createLimits(sql: Sql): DeliveryLimits {
+export function createLimits(sql: Sql, { requirements }: Pick<Config, 'requirements'>): DeliveryLimits {
   return {
     overrides: (first) => readOverrides(sql, first),
     set: (override) => setOverride(sql, override),
@@ -61,6 +65,7 @@ export function createLimits(sql: Sql): DeliveryLimits {
     endPauses: (destination, tried) => endPauses(sql, destination, tried),
     accountHolds: () => readAccountHolds(sql),
     recipientHolds: () => readRecipientHolds(sql),
+    requirementHolds: () => readRequirementHolds(sql, requirements),
     countHits: (hits) => countHits(sql, hits),
     judge: async (destination, offers) => judgeOffers(await countOffers(sql, destination, offers)),
     forgetOffers: (destination, accountId) => forgetOffers(sql, destination, accountId),

@@ -5,15 +5,29 @@ import type { Secrets } from '../../platform/security/secrets.ts'
 /** Where mail of an account that is held or slowed is parked, and mail to a recipient of it. Names of sites have no colon. */
 export const HELD_PLACE = 'account:held'
 export const HELD_RECIPIENT_PLACE = 'account:recipient'
+/** Where bulk mail without one-click unsubscription is parked, if its account holds such mail. */
+export const HELD_ONE_CLICK_PLACE = 'account:one-click'
+const ACCOUNT_PLACES = [HELD_PLACE, HELD_RECIPIENT_PLACE, HELD_ONE_CLICK_PLACE]
+const DOMAIN_PLACE = 'domain:'
 
-/** Whether waiting mail is parked because its account or recipient is held or slowed. */
+/** Where bulk mail of a domain is parked that lacks what large receivers demand. Each has a place of its own, so that one is released alone. */
+export function heldDomainPlace(domain: string): string {
+  return `${DOMAIN_PLACE}${domain}`
+}
+
+/** The name of the domain whose mail is parked at this place; undefined if it is another place. */
+export function domainOfPlace(place: string): string | undefined {
+  return place.startsWith(DOMAIN_PLACE) ? place.slice(DOMAIN_PLACE.length) : undefined
+}
+
+/** Whether waiting mail is parked because its account, recipient or domain is held or slowed. */
 export function isParkedForAccount(sql: AnySql): ReturnType<AnySql> {
-  return sql`coalesce(place in (${HELD_PLACE}, ${HELD_RECIPIENT_PLACE}), false)`
+  return sql`coalesce(place = any(${ACCOUNT_PLACES}::text[]) or starts_with(place, ${DOMAIN_PLACE}), false)`
 }
 
 /** Whether a destination is one of these, and so no provider or site. */
 export function isHeldDestination(destination: string): boolean {
-  return destination === HELD_PLACE || destination === HELD_RECIPIENT_PLACE
+  return ACCOUNT_PLACES.includes(destination) || destination.startsWith(DOMAIN_PLACE)
 }
 
 export const HOLD_LEVELS = ['warned', 'slowed', 'held'] as const

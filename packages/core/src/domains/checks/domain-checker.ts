@@ -9,15 +9,15 @@ export interface DomainChecker {
 }
 
 export interface DomainCheckerOptions extends Omit<CheckOptions, 'by' | 'signal'> {
-  /** Called after each check. */
-  readonly onChecked: (domain: StoredDomain) => void
+  /** Called after each check, which ends when it has resolved. */
+  readonly onChecked: (domain: StoredDomain) => Promise<void>
 }
 
 export function createDomainChecker({ onChecked, ...options }: DomainCheckerOptions): DomainChecker {
   const checking = new Map<number, Promise<StoredDomain>>()
   async function check(domain: StoredDomain, by: Actor, signal?: AbortSignal): Promise<StoredDomain> {
     const checked = await checkDomain(domain, { ...options, by, signal })
-    onChecked(checked)
+    await onChecked(checked)
     return checked
   }
   return {

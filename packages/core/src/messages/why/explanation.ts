@@ -2,6 +2,7 @@ import type { Pause } from '../../delivery/limits/overrides.ts'
 import type { HoldReason } from '../../delivery/queue/account-holds.ts'
 import type { FlowRate } from '../../delivery/queue/flow-progress.ts'
 import type { AheadByNo } from '../../delivery/queue/line.ts'
+import type { Lacking } from '../../delivery/queue/requirement-holds.ts'
 import type { Source } from '../../delivery/sources/egress.ts'
 import type { LateBounce, MessageRow, RecentAttempts } from './rows.ts'
 
@@ -18,7 +19,8 @@ export const WAITING_REASONS = {
   'no-source': 'a worker whose host has the source address',
   'operator-hold': 'the operator to release it',
   'account-held':
-    'mail of the account to be released: too much of it bounced or was complained about, or the operator holds it',
+    'mail of the account or domain to be released: too much of it bounced or was complained about, it lacks what large receivers demand, or the ' +
+    'operator holds it',
   'fair-share': 'its turn: other mail is due as well',
   'no-worker': 'a worker: none is running',
   'set-aside': 'the operator, because workers died while they built the message',
@@ -69,5 +71,7 @@ export interface Facts {
   readonly isOtherFlowDue: boolean
   /** Why mail of the account and class is held or slowed; undefined if it is not. */
   readonly hold: HoldReason | undefined
+  /** The demands that domains lack whose mail waits for them, by the names of the domains. */
+  readonly lacking: ReadonlyMap<string, Lacking>
   readonly recent: RecentAttempts | undefined
 }

@@ -1,9 +1,10 @@
 import { livingWorkers } from '../../delivery/leases/lease.ts'
 import { partsOfDestination } from '../../delivery/limits/destination-names.ts'
 import { pausesOf } from '../../delivery/limits/overrides.ts'
-import { HELD_PLACE, holdOf } from '../../delivery/queue/account-holds.ts'
+import { domainOfPlace, HELD_PLACE, holdOf } from '../../delivery/queue/account-holds.ts'
 import { flowRates } from '../../delivery/queue/flow-progress.ts'
 import { type AheadByNo, aheadAtDestinations, aheadInFlow, isOtherFlowDue } from '../../delivery/queue/line.ts'
+import { lackingOf } from '../../delivery/queue/requirement-holds.ts'
 import type { DeliveryState } from '../../delivery/queue/states.ts'
 import { readEgress } from '../../delivery/sources/egress.ts'
 import { addressKey } from '../../mime/address.ts'
@@ -138,6 +139,7 @@ async function createFinder(
   const waiting = Map.groupBy(rows, (row) => waitingOf(row, message.now))
   const [due, parked] = [waiting.get('due') ?? [], waiting.get('parked') ?? []]
   const destinations = [...new Set(parked.flatMap(({ place }) => place ?? []))]
+  const held = destinations.flatMap((place) => domainOfPlace(place) ?? [])
   // All deliveries of a message are in one flow.
   const flow = { accountId: message.accountId, class: [...due, ...parked][0]?.class ?? 1 }
   const line = (some: readonly DeliveryRow[]) => ({
@@ -162,6 +164,7 @@ async function createFinder(
       : [],
     rates: parked.length > 0 ? await flowRates(sql, flow, destinations) : new Map(),
     hold: destinations.includes(HELD_PLACE) ? await holdOf(sql, flow) : undefined,
+    lacking: held.length > 0 ? await lackingOf(sql, held) : new Map(),
     batch: waiting.has('held') ? await pausedBatchOf(sql, message) : undefined,
     isOtherFlowDue: due.length > 0 && (await isOtherFlowDue(sql, flow)),
     recent: [...aheadOfDue.values()].some(({ count }) => count > 0)

@@ -1,5 +1,10 @@
 import { partsOfDestination } from '../../delivery/limits/destination-names.ts'
-import { HELD_PLACE, HELD_RECIPIENT_PLACE } from '../../delivery/queue/account-holds.ts'
+import {
+  domainOfPlace,
+  HELD_ONE_CLICK_PLACE,
+  HELD_PLACE,
+  isHeldDestination,
+} from '../../delivery/queue/account-holds.ts'
 import type { FlowRate } from '../../delivery/queue/flow-progress.ts'
 import type { Source } from '../../delivery/sources/egress.ts'
 import type { Expectation, Explanation, Facts } from './explanation.ts'
@@ -18,16 +23,8 @@ export function parked(facts: Facts, row: DeliveryRow, since: Date): Explanation
   const line = facts.ahead.get(row.recipientNo) ?? texts.NONE_AHEAD
   const ahead = line.count
   const found = { since, nextAt: null, expected: expectedAt(facts, place, ahead), ahead }
-  if (place === HELD_PLACE || place === HELD_RECIPIENT_PLACE) {
-    const text = place === HELD_PLACE ? texts.accountHeld(facts.hold, isOperator) : texts.RECIPIENT_HELD
-    return {
-      ...found,
-      expected: null,
-      ahead: null,
-      since: facts.hold?.since ?? since,
-      waitingFor: 'account-held',
-      text,
-    }
+  if (isHeldDestination(place)) {
+    return { ...found, expected: null, ahead: null, waitingFor: 'account-held', ...heldReason(facts, place, since) }
   }
   const pause = pauses.get(place)
   if (pause) {
@@ -48,6 +45,17 @@ export function parked(facts: Facts, row: DeliveryRow, since: Date): Explanation
     return { ...found, expected: null, waitingFor: 'moment', text: texts.handedOver(place) }
   if (ahead > 0) return { ...found, waitingFor: 'fair-share', text: texts.pauseEnded(place, line) }
   return { ...found, expected: null, waitingFor: 'moment', text: texts.pauseEnded(place, line) }
+}
+
+function heldReason({ hold, lacking, isOperator }: Facts, place: string, since: Date) {
+  const domain = domainOfPlace(place)
+  if (domain !== undefined) {
+    const found = lacking.get(domain)
+    return { since: found?.since ?? since, text: texts.domainHeld(domain, found?.lacks) }
+  }
+  if (place === HELD_ONE_CLICK_PLACE) return { since, text: texts.ONE_CLICK_HELD }
+  if (place === HELD_PLACE) return { since: hold?.since ?? since, text: texts.accountHeld(hold, isOperator) }
+  return { since, text: texts.RECIPIENT_HELD }
 }
 
 /** Why the source of a destination cannot send; undefined if it can. */

@@ -206,6 +206,27 @@ export function retry(last: WhyAttempt, nextAt: Date, now: Date): string {
 export const RECIPIENT_HELD =
   'The recipient got the same message more than twenty times within ten minutes. Mail of this account to the recipient waits for an hour.'
 
+export const ONE_CLICK_HELD =
+  'Bulk mail without one-click unsubscription (RFC 8058) is held: Gmail and Yahoo demand it. It expires, unless the account setting requirements becomes ' +
+  'warn. Send it again with an unsubscribe link.'
+
+/** `lacks`: what large receivers demand; undefined if the domain has just got it. */
+export function domainHeld(domain: string, lacks: readonly string[] | undefined): string {
+  if (!lacks) return `Bulk mail of ${domain} was held, and is sent again now.`
+  const names = lacks.map((name) => DEMANDS[name] ?? name).join(', ')
+  return (
+    `Bulk mail of ${domain} is held, because the domain lacks what Gmail, Yahoo or Microsoft demand of large senders: ${names}. It is sent once a check ` +
+    'of the domain finds that, or expires.'
+  )
+}
+
+const DEMANDS: Readonly<Record<string, string>> = {
+  dkim: 'a valid DKIM record and a key of at least 1024 bits',
+  spf: 'SPF or an own return path',
+  dmarc: 'a DMARC record',
+  alignment: 'a DKIM signature or return path of the domain in From',
+}
+
 /** `hold`: undefined if it has just ended. The operator's reason is not for the sender. */
 export function accountHeld(hold: HoldReason | undefined, isOperator: boolean): string {
   if (!hold) return 'Mail of the account was held or slowed, and is sent again now.'

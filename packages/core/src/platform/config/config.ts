@@ -122,6 +122,8 @@ export interface Config extends OutboundAccess, SecretKeyConfig {
   readonly hardBounceDays: number
   /** The consequences of bad figures of an account that has no rules of its own (reputation/rules.ts). */
   readonly reputationRules: 'none' | 'standard' | 'strict'
+  /** Whether bulk mail without what large receivers demand waits, of accounts that have set nothing. */
+  readonly requirements: 'warn' | 'hold'
   /** Maximum number of days that events and bodies are retained. */
   readonly eventDays: number
   readonly bodyDays: number
@@ -222,6 +224,7 @@ export function readConfig(env: Environment): Config {
     callsPerMinute: wholeNumber(env, 'CALLS_PER_MINUTE', 600, 0, 1_000_000),
     wrongKeysPerMinute: wholeNumber(env, 'WRONG_KEYS_PER_MINUTE', 10, 0, 1_000_000),
     reputationRules: oneOf(env, 'REPUTATION_RULES', ['none', 'standard', 'strict'], usualRules),
+    requirements: oneOf(env, 'REQUIREMENTS', ['warn', 'hold'], 'warn'),
     hardBounceDays: wholeNumber(env, 'SUPPRESSION_HARDBOUNCE_DAYS', 0, 0, 36500),
     eventDays: wholeNumber(env, 'EVENT_DAYS', 90, 7, 3650),
     bodyDays: wholeNumber(env, 'BODY_DAYS', 30, 7, 3650),

@@ -200,6 +200,13 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
       'with DELIVERY=sandbox. See docs/reputation.md.',
   },
   {
+    name: 'REQUIREMENTS',
+    default: 'warn',
+    meaning:
+      'What follows for bulk mail without what Gmail, Yahoo or Microsoft demand of large senders: warn (it is sent, and the domain is shown ' +
+      'as lacking) or hold (it waits until the domain has it). An account may set it for its own mail. See docs/reputation.md.',
+  },
+  {
     name: 'EVENT_DAYS',
     default: '90',
     meaning:

@@ -1,7 +1,18 @@
+import { loadProviders } from '../../delivery/providers/providers.ts'
+import type { Config } from '../../platform/config/config.ts'
 import type { AnySql, Sql } from '../../platform/database/database.ts'
-import { type Requirement, readRequirements } from './requirements.ts'
+import { noteLacking } from './note-lacking.ts'
+import { RECEIVERS } from './receivers.ts'
+import {
+  type DomainRequirements,
+  type ReceiverRequirement,
+  type RequirementOptions,
+  readRequirements,
+  type TlsOfProvider,
+} from './requirements.ts'
 
-export type { Requirement, RequirementName } from './requirements.ts'
+export type { RequirementName } from './receivers.ts'
+export type { DomainRequirements, ReceiverRequirement, ReceiverRequirements, Requirement } from './requirements.ts'
 
 /** A domain that sends much to a receiver and lacks something that it demands. */
 export interface GuardAlarm {
@@ -13,33 +24,44 @@ export interface GuardAlarm {
   /** Messages delivered within 24 hours to the receiver that got the most. */
   readonly delivered: number
   readonly receiver: string
-  readonly missing: readonly Requirement[]
+  readonly missing: readonly ReceiverRequirement[]
 }
 
 /** Requirements of large receivers. */
 export interface Guard {
-  /** Returns the requirements of a domain, as far as they are known. */
-  requirements(domainId: number): Promise<Requirement[]>
+  /** Returns the requirements of a domain, as far as they are known; none if there is no such domain. */
+  requirements(domainId: number): Promise<DomainRequirements>
+  /** To be called after a check of a domain. See note-lacking.ts. */
+  noteLacking(domainId: number): Promise<void>
   /** Returns the domains that send so much that a receiver demands what they lack, at most 1000. */
   alarms(): Promise<GuardAlarm[]>
   /** Returns those of them that were not returned within a day. Any number of workers may ask at once. */
   dueAlarms(): Promise<GuardAlarm[]>
 }
 
-/**
- * Receivers with rules for those who send much, and the providers that are theirs. Both count from 5000 messages per day to personal
- * accounts; the warning comes before.
- */
-const RECEIVERS = { google: ['google'], microsoft: ['outlook', 'office365'] } as const
+/** Those that say from how many messages per day a sender counts as large: all of them 5000. The warning comes before. */
+const COUNTED = RECEIVERS.filter(({ bulkFrom }) => bulkFrom !== null)
 const ALARM_FROM = 4000
 const MAX_ALARMS = 1000
 
-export function createGuard(sql: Sql): Guard {
+export interface GuardDependencies {
+  readonly sql: Sql
+  readonly config: Pick<Config, 'delivery' | 'providersFile' | 'requirements'>
+}
+
+export function createGuard({ sql, config }: GuardDependencies): Guard {
+  const tlsOf: TlsOfProvider = (provider) =>
+    config.delivery.kind === 'mx'
+      ? loadProviders(config.providersFile).named(provider)?.tlsRequired === true
+      : undefined
+  const options = { tlsOf, requirements: config.requirements }
   return {
-    requirements: async (domainId) => (await readRequirements(sql, [domainId])).get(domainId) ?? [],
-    alarms: () => readAlarms(sql),
+    requirements: async (domainId) =>
+      (await readRequirements(sql, [domainId], options)).get(domainId) ?? { general: [], receivers: [], isHeld: false },
+    noteLacking: (domainId) => noteLacking(sql, domainId, config.requirements),
+    alarms: () => readAlarms(sql, options),
     async dueAlarms() {
-      const alarms = await readAlarms(sql)
+      const alarms = await readAlarms(sql, options)
       if (alarms.length === 0) return []
       const due = await sql<{ domainId: number }[]>`
         update domain_guards set warned_at = service_now()
@@ -56,9 +78,9 @@ export function createGuard(sql: Sql): Guard {
 }
 
 /** Domains that were never checked have no row yet, and are not known to lack anything. */
-async function readAlarms(sql: AnySql): Promise<GuardAlarm[]> {
-  const receivers = Object.entries(RECEIVERS).flatMap(([receiver, providers]) =>
-    providers.map((provider) => ({ receiver, provider })),
+async function readAlarms(sql: AnySql, options: RequirementOptions): Promise<GuardAlarm[]> {
+  const receivers = COUNTED.flatMap(({ name, providers }) =>
+    providers.map((provider) => ({ receiver: name, provider })),
   )
   const large = await sql<Omit<GuardAlarm, 'missing'>[]>`
     with sent as (
@@ -78,12 +100,11 @@ async function readAlarms(sql: AnySql): Promise<GuardAlarm[]> {
      where exists (select from sent s where s.domain_id = d.id and s.receiver = o.receiver and s.delivered > 0)
      order by d.name, d.id, o.delivered desc limit ${MAX_ALARMS}`
   if (large.length === 0) return []
-  const requirements = await readRequirements(
-    sql,
-    large.map(({ domainId }) => domainId),
-  )
+  const ids = large.map(({ domainId }) => domainId)
+  const requirements = await readRequirements(sql, ids, options)
   return large.flatMap((domain) => {
-    const missing = (requirements.get(domain.domainId) ?? []).filter(({ state }) => state === 'missing')
+    const demands = requirements.get(domain.domainId)?.receivers.find(({ receiver }) => receiver === domain.receiver)
+    const missing = (demands?.requirements ?? []).filter(({ state }) => state === 'missing')
     return missing.length === 0 ? [] : [{ ...domain, missing }]
   })
 }

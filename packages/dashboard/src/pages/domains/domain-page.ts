@@ -1,13 +1,14 @@
-import type { DnsRecord, DomainWithRecords } from '@postrider/core'
+import type { DnsRecord, DomainRequirements, DomainWithRecords } from '@postrider/core'
 import { type Html, html } from '@postrider/ui'
 import { type Answer, page } from '../../frame/answer.ts'
 import type { AccountCall } from '../../frame/call.ts'
 import { actButton, ask, byApi, copyable, pageHead } from '../../frame/parts.ts'
 import { domainState } from './domain-state.ts'
 import { domainsWords } from './domains-words.ts'
+import { receiverTable } from './receiver-table.ts'
 
-/** One domain: what is still to do, and each record with what was found. */
-export function domainPage(call: AccountCall, domain: DomainWithRecords): Answer {
+/** One domain: what is still to do, each record with what was found, and the demands of large receivers. */
+export function domainPage(call: AccountCall, domain: DomainWithRecords, requirements: DomainRequirements): Answer {
   const { icon, language, may, path } = call
   const words = domainsWords(language)
   const { name, dns } = domain
@@ -30,6 +31,7 @@ export function domainPage(call: AccountCall, domain: DomainWithRecords): Answer
     crumbs: [[words.title, path('domains')]],
     body: html`${pageHead(html`${name} ${domainState(call, domain)}`, lead(call, domain), buttons)}
 <ul class="box recs">${dns.map((record) => recordItem(call, record))}</ul>
+${receiverTable(call, requirements)}
 ${may('domains') && html`<div class="row">${actButton(words.rotate, path(`domains/${name}/rotate`))}${remove}</div>`}
 ${byApi(call, { method: 'POST', path: '/v2/domain/verify', body: { domain: name } })}`,
   })

@@ -102,5 +102,6 @@ async function addDomain(call: AccountCall): Promise<Answer> {
 }
 
 async function showDomain(call: AccountCall): Promise<Answer> {
-  return domainPage(call, await call.core.domains.show(call.params.domain as string, call.account.id))
+  const domain = await call.core.domains.show(call.params.domain as string, call.account.id)
+  return domainPage(call, domain, await call.core.guard.requirements(domain.id))
 }

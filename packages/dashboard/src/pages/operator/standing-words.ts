@@ -11,6 +11,7 @@ export const standingWords = catalogue({
       'sudden-volume': 'Much more mail than in any hour of the month before',
       'repeated-recipient': 'The same message again and again to one recipient',
       'policy-deferrals': 'A provider defers much because of its filters or limits',
+      requirements: 'Domains that lack what large receivers demand',
       operator: 'By an operator',
     },
     figures: {
@@ -24,6 +25,7 @@ export const standingWords = catalogue({
       attempts: (count: string) => `${count} attempts`,
       busiestHour: (count: string) => `${count} in the busiest hour before`,
       recipients: (count: string) => `${count} recipients`,
+      domains: (count: string) => `${count} domains`,
       messages: (count: string) => `${count} equal messages`,
       minutes: (count: string) => `within ${count} minutes`,
     },
@@ -39,6 +41,7 @@ export const standingWords = catalogue({
       'sudden-volume': 'Viel mehr Post als in jeder Stunde des Monats davor',
       'repeated-recipient': 'Dieselbe Nachricht immer wieder an einen Empfänger',
       'policy-deferrals': 'Ein Provider verschiebt viel wegen seiner Filter oder Grenzen',
+      requirements: 'Domains ohne das, was große Empfänger verlangen',
       operator: 'Durch den Betrieb',
     },
     figures: {
@@ -51,6 +54,7 @@ export const standingWords = catalogue({
       deferred: (count) => `${count} wegen Filtern oder Grenzen verschoben`,
       attempts: (count) => `${count} Versuche`,
       busiestHour: (count) => `${count} in der stärksten Stunde davor`,
+      domains: (count) => `${count} Domains`,
       recipients: (count) => `${count} Empfänger`,
       messages: (count) => `${count} gleiche Nachrichten`,
       minutes: (count) => `binnen ${count} Minuten`,

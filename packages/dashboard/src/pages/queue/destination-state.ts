@@ -1,7 +1,10 @@
 import {
   type BoundedCount,
+  domainOfPlace,
+  HELD_ONE_CLICK_PLACE,
   HELD_PLACE,
   HELD_RECIPIENT_PLACE,
+  isHeldPlace,
   type MessageRate,
   OPERATOR_RULE,
   type Override,
@@ -57,7 +60,7 @@ export function stateMark({ icon, language }: Call, state: DestinationState): Ht
 
 /** Whether the name is of a provider, site or smart host, which can be paused; the others are of mail that is parked for another reason. */
 export function isPausable(name: string | null): name is string {
-  return name !== null && name !== HELD_PLACE && name !== HELD_RECIPIENT_PLACE
+  return name !== null && !isHeldPlace(name)
 }
 
 /** A destination by the name that people know, without its source. */
@@ -66,6 +69,9 @@ export function destinationName({ language }: Pick<Call, 'language'>, name: stri
   if (name === null) return words.noDestination
   if (name === HELD_PLACE) return words.heldDestination
   if (name === HELD_RECIPIENT_PLACE) return words.recipientDestination
+  if (name === HELD_ONE_CLICK_PLACE) return words.oneClickDestination
+  const domain = domainOfPlace(name)
+  if (domain !== undefined) return words.domainDestination(domain)
   const host = smartHostOf(name)
   return host === undefined ? partsOfPlace(name).base : words.smartHost(host)
 }

@@ -55,6 +55,8 @@ export const queueWords = catalogue({
     noSource: 'No source',
     heldDestination: 'Held or slowed accounts',
     recipientDestination: 'Held recipients',
+    oneClickDestination: 'Without one-click unsubscribe',
+    domainDestination: (domain: string) => `Held: ${domain}`,
     smartHost: (name: string) => `smart host ${name}`,
     from: (source: string) => `from ${source}`,
     kinds: {
@@ -163,6 +165,8 @@ export const queueWords = catalogue({
     noSource: 'Ohne Absender-IP',
     heldDestination: 'Zurückgehaltene Konten',
     recipientDestination: 'Zurückgehaltene Empfänger',
+    oneClickDestination: 'Ohne Abmelden mit einem Klick',
+    domainDestination: (domain) => `Zurückgehalten: ${domain}`,
     smartHost: (name) => `Smarthost ${name}`,
     from: (source) => `von ${source}`,
     kinds: {

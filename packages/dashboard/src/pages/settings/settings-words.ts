@@ -19,6 +19,11 @@ export const settingsWords = catalogue({
     generateTextHint: 'Of those sent by the v2 API, for programs that do not show HTML.',
     hostsMaySend: 'Let hosts below active domains send',
     hostsMaySendHint: 'Such as root@web1.example.com, where example.com is active. Its key signs.',
+    requirements: 'Bulk mail without what large receivers demand',
+    requirementsHint:
+      'The page of each domain shows what is missing. Held mail is sent once the domain has it, or expires.',
+    requirementModes: { warn: 'Send it', hold: 'Hold it' },
+    byOperator: (mode: string) => `As the operator has set it: ${mode}`,
     mailReports: 'Notify senders by mail',
     mailReportsHint: 'Of failures and delays of mail by SMTP, even without NOTIFY.',
     fallbackSender: 'Sender of hosts without a domain',
@@ -56,6 +61,11 @@ export const settingsWords = catalogue({
     generateTextHint: 'Für die der v2-API, für Programme, die kein HTML zeigen.',
     hostsMaySend: 'Hosts unter aktiven Domains dürfen senden',
     hostsMaySendHint: 'Etwa root@web1.example.com, wenn example.com aktiv ist. Deren Schlüssel signiert.',
+    requirements: 'Massenmails ohne das, was große Empfänger verlangen',
+    requirementsHint:
+      'Die Seite jeder Domain zeigt, was fehlt. Zurückgehaltenes wird gesendet, sobald die Domain es hat, oder läuft ab.',
+    requirementModes: { warn: 'Senden', hold: 'Zurückhalten' },
+    byOperator: (mode) => `Wie der Betreiber es eingestellt hat: ${mode}`,
     mailReports: 'Absender per E-Mail benachrichtigen',
     mailReportsHint: 'Über Fehler und Verzögerungen bei Nachrichten per SMTP, auch ohne NOTIFY.',
     fallbackSender: 'Absender für Hosts ohne Domain',

@@ -1,4 +1,4 @@
-import { type AccountSettings, DELIVERY_CLASSES } from '@postrider/core'
+import { type AccountSettings, DELIVERY_CLASSES, REQUIREMENT_MODES } from '@postrider/core'
 import { checkField, html, inputField, selectField, textField } from '@postrider/ui'
 import { type Answer, page, redirect } from '../../frame/answer.ts'
 import { attempt } from '../../frame/attempt.ts'
@@ -48,6 +48,15 @@ function settingsPage(call: AccountCall, settings: AccountSettings, problem?: st
     value: settings.mailClass,
     choices: DELIVERY_CLASSES.map((one) => [one, words.classes[one]]),
     hint: words.mailClassHint,
+  })}${selectField({
+    name: 'requirements',
+    label: words.requirements,
+    value: settings.requirements ?? '',
+    choices: [
+      ['', words.byOperator(words.requirementModes[call.config.requirements])],
+      ...REQUIREMENT_MODES.map((one) => [one, words.requirementModes[one]] as const),
+    ],
+    hint: words.requirementsHint,
   })}${MAIL_SWITCHES.map(check)}${inputField({
     name: 'fallbackSender',
     label: words.fallbackSender,
@@ -88,6 +97,7 @@ function wantedOf(form: Form): AccountSettings {
     footerHtml: lines(form, 'footerHtml'),
     footerText: lines(form, 'footerText'),
     fallbackSender: field(form, 'fallbackSender'),
+    requirements: (field(form, 'requirements') || null) as AccountSettings['requirements'],
     timeZone: field(form, 'timeZone'),
     eventDays: days('eventDays'),
     bodyDays: days('bodyDays'),

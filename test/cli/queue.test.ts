@@ -180,7 +180,10 @@ t.test('queue show lists limits with their sources, overrides, connections, rule
   const unknown = await postrider(service.env, 'queue', 'show', 'gogle')
   t.strictSame(
     [unknown.code, unknown.stderr],
-    [1, 'postrider: no provider or site "gogle"; "queue" lists those with waiting or refused mail\n'],
+    [
+      1,
+      'postrider: no provider or site "gogle"; "provider list" lists the providers, "queue" those with waiting or refused mail\n',
+    ],
   )
 })
 

@@ -58,7 +58,7 @@ t.test('what a site permanently refuses is shown for an hour with its reply, tho
   )
 
   const { stdout } = await postrider(env, 'queue')
-  t.match(stdout, /\n\nrefused within an hour +bounced +for now +class +last +reply\n/)
+  t.match(stdout, /\n\nrefused within an hour +bounced +for now +mostly +last +reply\n/)
   t.ok(stdout.includes(reply))
   const here = await answered<PlaceDetails>(env, 'queue', 'show', host.name)
   t.match(here, { place: host.name, refused: [{ permanent: 7, forNow: 0, class: 'policy', reply }], parked: [] })

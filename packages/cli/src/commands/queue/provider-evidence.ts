@@ -28,7 +28,7 @@ export const evidenceCommands: readonly Command[] = [
       out: 'File to write (default: stdout)',
       verify: 'Check that such a file is unchanged',
     },
-    examples: ['provider evidence gmail --out gmail.md', 'provider evidence --verify gmail.md'],
+    examples: ['provider evidence google --out google.md', 'provider evidence --verify google.md'],
     run: (call) => (textOption(call, 'verify') === undefined ? collect(call) : verify(call)),
   },
 ]

@@ -14,7 +14,7 @@ export const queueDestinationCommands: readonly Command[] = [
     name: 'queue show',
     usage: 'PLACE',
     summary: 'Show a provider or site: limits, connections, rules that applied, what it refused, waiting mail',
-    examples: ['queue show gmail'],
+    examples: ['queue show google'],
     run: async (core, { PLACE: destination }) => {
       const details = await core.queue.destination(destination)
       if (!details) throw destinationNotFound(destination)
@@ -27,7 +27,7 @@ export const queueDestinationCommands: readonly Command[] = [
     summary: 'Offer no mail to a provider or site, or none of one account; it waits',
     detail: 'Takes effect within 2 seconds',
     parameters: { for: 'Duration (default 24h, at most 30d)' },
-    examples: ['queue pause gmail --reason "asked by the provider" --for 2h'],
+    examples: ['queue pause google --reason "asked by the provider" --for 2h'],
     prepare: ({ PLACE: destination, reason, account, for: duration }) => {
       const accountId = account ?? null
       const seconds = duration === undefined ? PAUSE_SECONDS.usual : readDuration('for', duration)
@@ -65,7 +65,9 @@ export const queueDestinationCommands: readonly Command[] = [
 ]
 
 export function destinationNotFound(destination: string): CommandError {
-  return new CommandError(`no provider or site "${destination}"; "queue" lists those with waiting or refused mail`)
+  return new CommandError(
+    `no provider or site "${destination}"; "provider list" lists the providers, "queue" those with waiting or refused mail`,
+  )
 }
 
 function nameOf(destination: string, accountId: number | null): string {

@@ -34,7 +34,7 @@ const ACTIONS: Readonly<Record<QueueAction, ActionHelp>> = {
     summary: 'Make retries and parked mail due now',
     detail:
       'Does not lift pauses: mail at a paused destination stays there. Scheduled and held mail, and mail after an indeterminate attempt, are left out',
-    examples: ['queue flush --place gmail', 'queue flush --confirm 7'],
+    examples: ['queue flush --place google', 'queue flush --confirm 7'],
   },
   fail: {
     summary: 'Drop waiting mail, also scheduled and held mail',
@@ -46,7 +46,7 @@ const ACTIONS: Readonly<Record<QueueAction, ActionHelp>> = {
     summary: 'Send waiting mail from another pool of source addresses',
     detail: 'Parked mail is due now',
     parameters: { to: 'Name of the pool; none lets the rules choose again' },
-    examples: ['queue reroute --to reserve --place gmail'],
+    examples: ['queue reroute --to reserve --place google'],
   },
   requeue: {
     summary: 'Send again what bounced or expired in a period',
@@ -56,7 +56,7 @@ const ACTIONS: Readonly<Record<QueueAction, ActionHelp>> = {
       since: 'Only what finished from this time on: ISO 8601, or a duration before now such as 2h',
       until: 'Only what finished before this time',
     },
-    examples: ['queue requeue --since 2h --state bounced --place gmail'],
+    examples: ['queue requeue --since 2h --state bounced --place google'],
   },
 }
 

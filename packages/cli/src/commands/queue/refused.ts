@@ -11,7 +11,8 @@ export function refusedLines({ places, others, partial }: RefusedOverview, now: 
   const rows = places.map((one) => [one.place, ...cellsOf(one, now)])
   return [
     '',
-    table(['refused within an hour', ...HEADING], rows),
+    // Of several classes, the most frequent one.
+    table(['refused within an hour', ...HEADING.with(2, 'mostly')], rows),
     ...(others > 0 ? [`others that refused mail: ${others}; show them with --limit`] : []),
     ...(partial ? [PARTIAL] : []),
   ]

@@ -3,8 +3,11 @@ import { siteOfSessions } from '../tls/policy.ts'
 import type { Destination } from './destination.ts'
 import { beginningOf } from './site-health.ts'
 
-/** Rounds of sessions that a site of a provider refuses in a row, all others being those of other sites, after which it takes none. */
-const MAX_ROUNDS = 10
+/**
+ * Rounds of sessions that a site of a provider refuses in a row after which it takes none: if this worker has others, which are those of other sites, and
+ * if only other workers have, perhaps all that the site takes.
+ */
+const MAX_ROUNDS = { besideOwn: 3, besideThoseOfOthers: 10 } as const
 /** Maximum number of sites remembered. */
 const MAX_SITES = 1000
 
@@ -36,11 +39,12 @@ export class RefusedSessions {
     }
     const { core, log, workerId } = this.#options
     const { name: place, base } = destination
-    if (siteOfSessions(site) !== base && this.#roundsOf(site, performance.now() - outcome.milliseconds) > MAX_ROUNDS)
-      return 'of-site'
+    const others = Math.max(0, destination.progress.count - this.#refused.of(place) - 1)
+    const most = others > 0 ? MAX_ROUNDS.besideOwn : MAX_ROUNDS.besideThoseOfOthers
+    const rounds = siteOfSessions(site) === base ? 0 : this.#roundsOf(site, performance.now() - outcome.milliseconds)
+    if (rounds > most) return 'of-site'
     this.#refused.add(place, 1)
     try {
-      const others = Math.max(0, destination.progress.count - this.#refused.of(place))
       const session = { place, workerId, others, reason: outcome.reply.text }
       return (await core.deliveries.limits.lowerConnections(session)) ? 'too-many' : undefined
     } catch (err) {

@@ -148,7 +148,7 @@ t.test('when a host that refused all sessions takes some again, connections are 
 })
 
 t.test(
-  'mail to a site of a provider that refuses everything is deferred, and lowers the connections of its others no more',
+  'mail to a site of a provider that refuses everything is deferred, and the connections of its others are not lowered further',
   async (t) => {
     let refused = 0
     const away = await internet.host(t, { greeting: () => `421 4.3.2 not now, ${++refused}` }, 'many.example')

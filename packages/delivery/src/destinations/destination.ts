@@ -10,8 +10,7 @@ import { Progress } from './progress.ts'
 import { RateGate, type TakeFromRates } from './rate-gate.ts'
 import { RecentOffers } from './recent-offers.ts'
 import { RecentTries } from './recent-tries.ts'
-import type { Refused } from './refused-sessions.ts'
-import { beginningOf, SiteHealth } from './site-health.ts'
+import { beginningOf, type Refused, SiteHealth } from './site-health.ts'
 
 /** Successful conversations after which a destination that rejected some is given one more connection. */
 const GROW_AFTER = 10

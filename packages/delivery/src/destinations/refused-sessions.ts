@@ -1,7 +1,7 @@
 import { type Core, isDatabaseTrouble, type Log, type Outcome, Tally } from '@postrider/core'
 import { siteOfSessions } from '../tls/policy.ts'
 import type { Destination } from './destination.ts'
-import { beginningOf } from './site-health.ts'
+import { beginningOf, type Refused } from './site-health.ts'
 
 /**
  * Rounds of sessions that a site of a provider refuses in a row after which it takes none: if this worker has others, which are those of other sites, and
@@ -10,9 +10,6 @@ import { beginningOf } from './site-health.ts'
 const MAX_ROUNDS = { besideOwn: 3, besideThoseOfOthers: 10 } as const
 /** Maximum number of sites remembered. */
 const MAX_SITES = 1000
-
-/** What a refused session is taken for: one too many, a site of a provider that refuses all, or neither. */
-export type Refused = 'too-many' | 'of-site' | undefined
 
 interface InARow {
   rounds: number
@@ -55,7 +52,7 @@ export class RefusedSessions {
     }
   }
 
-  /** Sessions that began together are refused together: 40 at a host that takes one are no sign that it takes none. */
+  /** Sessions that began together are refused together: 40 at a host that takes one do not show that it takes none. */
   #roundsOf(site: string, startedAt: number): number {
     const inARow = this.#inARow.get(site) ?? { rounds: 0, at: Number.NEGATIVE_INFINITY }
     if (startedAt > inARow.at) {

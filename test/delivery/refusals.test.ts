@@ -43,13 +43,13 @@ const several = (count: number, domain: string) => Array.from({ length: count },
 t.test('what a site permanently refuses is shown for an hour with its reply, though nothing waits there', async (t) => {
   const host = await internet.host(t, {
     dot: ({ message }) =>
-      `550 5.7.1 Service refused for <${message.to[0]}>: ask <postmaster@other.example>. LPN007_510`,
+      `550 5.7.1 Service refused for <${message.to[0]}>: ask <postmaster@other.example>. LPN007_510 https://other.example/?a=ann%40other.example`,
   })
   const domain = internet.domain([host])
   await sendTo(several(7, domain))
   await ended(domain)
   const shown = await refusedAt(host.name, 7)
-  const reply = '550 5.7.1 Service refused for <…>: ask … LPN007_510'
+  const reply = '550 5.7.1 Service refused for <…>: ask … LPN007_510 …'
   t.match(shown, { permanent: 7, forNow: 0, class: 'policy', reply, at: /^20/ })
   const { groups } = await answered<QueueOverview>(env, 'queue')
   t.notOk(

@@ -10,7 +10,7 @@ import { Progress } from './progress.ts'
 import { RateGate, type TakeFromRates } from './rate-gate.ts'
 import { RecentOffers } from './recent-offers.ts'
 import { RecentTries } from './recent-tries.ts'
-import { beginningOf, SiteHealth } from './site-health.ts'
+import { beginningOf, type Refused, SiteHealth } from './site-health.ts'
 
 /** Successful conversations after which a destination that rejected some is given one more connection. */
 const GROW_AFTER = 10
@@ -185,11 +185,10 @@ export class Destination {
   }
 
   /**
-   * Reports how a conversation with a site began. If other conversations are in progress, a rejection means too many connections (many
-   * hosts allow few), and one less is used. If there are none, or if one of the many hosts of a provider is unreachable, it concerns the
-   * site, as does a lack of TLS.
+   * Reports how a conversation with a site began. If other conversations are in progress, a rejection means too many connections (many hosts allow
+   * few), and one less is used. If there are none, or if one of a provider's sites is unreachable or rejects all, it concerns it, as does a lack of TLS.
    */
-  heard(site: string, outcome: { readonly stage: Stage; readonly reply: Reply }, isTooMany: boolean): void {
+  heard(site: string, outcome: { readonly stage: Stage; readonly reply: Reply }, refused: Refused): void {
     const beginning = beginningOf(outcome)
     if (beginning === 'session') {
       this.health.accepted(site)
@@ -202,9 +201,9 @@ export class Destination {
     }
     this.#successes = 0
     const isOwn = beginning === 'refused' || (beginning === 'unreachable' && siteOfSessions(site) === this.base)
-    if (this.progress.count > 1 && isOwn)
+    if (this.progress.count > 1 && isOwn && refused !== 'of-site')
       this.#accepted = Math.max(1, Math.min(this.#accepted, this.progress.count - 1))
-    else if (!isTooMany) this.health.failed(site, beginning, outcome.reply)
+    else if (refused !== 'too-many') this.health.failed(site, beginning, outcome.reply)
   }
 
   push(inFlight: RoutedDelivery): void {

@@ -96,9 +96,10 @@ export class Destinations {
    */
   async heard({ destination, inFlight, own, sender, outcome, isProbe }: Tried<Destination>): Promise<boolean> {
     const isOwn = isOfSite(inFlight.delivery, outcome)
-    const isTooMany = isOwn && (await this.#refusedSessions.isTooMany(destination, inFlight.site, outcome))
+    const refused = isOwn ? await this.#refusedSessions.judge(destination, inFlight.site, outcome) : undefined
+    const isTooMany = refused === 'too-many'
     if (isTooMany) own.giveUp()
-    if (isOwn) destination.heard(inFlight.site, outcome, isTooMany)
+    if (isOwn) destination.heard(inFlight.site, outcome, refused)
     if (outcome.kind !== 'dropped' && !isTooMany) this.#recovery.note(destination.name, beginningOf(outcome))
     this.#refusals.add(destination.name, sender, outcome)
     this.#backOff.heard(destination, sender, outcome, { isProbe, isTooMany })

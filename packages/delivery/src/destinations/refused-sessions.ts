@@ -1,49 +1,67 @@
 import { type Core, isDatabaseTrouble, type Log, type Outcome, Tally } from '@postrider/core'
+import { siteOfSessions } from '../tls/policy.ts'
 import type { Destination } from './destination.ts'
-import { beginningOf } from './site-health.ts'
+import { beginningOf, type Refused } from './site-health.ts'
 
-/** Sessions that a site refuses in a row, all others being those of other workers or sites, after which it takes none. */
-const MAX_IN_A_ROW = 20
+/**
+ * Rounds of sessions that a site of a provider refuses in a row after which it takes none: if this worker has others, which are those of other sites, and
+ * if only other workers have, perhaps all that the site takes.
+ */
+const MAX_ROUNDS = { besideOwn: 3, besideThoseOfOthers: 10 } as const
 /** Maximum number of sites remembered. */
 const MAX_SITES = 1000
+
+interface InARow {
+  rounds: number
+  /** performance.now() at the last refusal of the round. */
+  at: number
+}
 
 /** Lowers the limits of connections of destinations that refuse sessions beside others. */
 export class RefusedSessions {
   readonly #options: { readonly core: Core; readonly log: Log; readonly workerId: number }
   /** By destination, the refused sessions that are still counted as conversations in progress. */
   readonly #refused = new Tally<string>()
-  readonly #inARow = new Map<string, number>()
+  readonly #inARow = new Map<string, InARow>()
 
   constructor(options: { readonly core: Core; readonly log: Log; readonly workerId: number }) {
     this.#options = options
   }
 
-  /** Whether a session was refused for now while there were others with the destination, of this worker or another. */
-  async isTooMany(destination: Destination, site: string, outcome: Outcome): Promise<boolean> {
+  /** Judges how a session began: one that is refused for now while there are others with the destination, of this worker or another, is one too many. */
+  async judge(destination: Destination, site: string, outcome: Outcome): Promise<Refused> {
     if (outcome.kind === 'dropped' || beginningOf(outcome) !== 'refused' || outcome.reply.code >= 500) {
       this.#inARow.delete(site)
-      return false
+      return undefined
     }
     const { core, log, workerId } = this.#options
-    const { name: place } = destination
-    if (this.#anotherOf(site) > MAX_IN_A_ROW) return false
+    const { name: place, base } = destination
+    const others = Math.max(0, destination.progress.count - this.#refused.of(place) - 1)
+    const most = others > 0 ? MAX_ROUNDS.besideOwn : MAX_ROUNDS.besideThoseOfOthers
+    const rounds = siteOfSessions(site) === base ? 0 : this.#roundsOf(site, performance.now() - outcome.milliseconds)
+    if (rounds > most) return 'of-site'
     this.#refused.add(place, 1)
     try {
-      const others = Math.max(0, destination.progress.count - this.#refused.of(place))
-      return await core.deliveries.limits.lowerConnections({ place, workerId, others, reason: outcome.reply.text })
+      const session = { place, workerId, others, reason: outcome.reply.text }
+      return (await core.deliveries.limits.lowerConnections(session)) ? 'too-many' : undefined
     } catch (err) {
       if (!isDatabaseTrouble(err)) log.error({ err }, 'could not lower the limit of connections')
-      return false
+      return undefined
     } finally {
       this.#refused.add(place, -1)
     }
   }
 
-  #anotherOf(site: string): number {
-    const inARow = (this.#inARow.get(site) ?? 0) + 1
+  /** Sessions that began together are refused together: 40 at a host that takes one do not show that it takes none. */
+  #roundsOf(site: string, startedAt: number): number {
+    const inARow = this.#inARow.get(site) ?? { rounds: 0, at: Number.NEGATIVE_INFINITY }
+    if (startedAt > inARow.at) {
+      inARow.rounds++
+      inARow.at = performance.now()
+    }
     this.#inARow.delete(site)
     this.#inARow.set(site, inARow)
     if (this.#inARow.size > MAX_SITES) this.#inARow.delete(this.#inARow.keys().next().value as string)
-    return inARow
+    return inARow.rounds
   }
 }

@@ -13,6 +13,9 @@ const MAX_SITES = 1000
  */
 export type Beginning = 'unreachable' | 'refused' | 'no-tls' | 'session'
 
+/** The cause of a refused session: it was one too many, or its site, one of a provider's, refuses all; undefined if neither is known. */
+export type Refused = 'too-many' | 'of-site' | undefined
+
 /** The stages before mail is offered. */
 const SESSION_STAGES: ReadonlySet<Stage> = new Set(['greeting', 'ehlo', 'starttls', 'tls', 'auth'])
 

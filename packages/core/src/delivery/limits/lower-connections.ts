@@ -19,6 +19,7 @@ const RAISE = { first: 15, atLeast: 300 } as const
 /**
  * Limits the connections to a destination to those that it did not refuse, over all workers, if there are any others than the refused one. Returns
  * whether there are. How many it takes is learned as in RFC 5681: the limit is raised twice as far while no raise was refused, and by one after that.
+ * A destination that refuses the only session takes none for now, which says nothing of how many it takes later: an earlier limit is raised as at first.
  */
 export async function lowerConnections(sql: AnySql, session: RefusedSession): Promise<boolean> {
   const { place, workerId, others, reason } = session
@@ -39,6 +40,12 @@ export async function lowerConnections(sql: AnySql, session: RefusedSession): Pr
                step_at = service_now() + make_interval(secs =>
                  case when o.until > service_now() and o.seconds > ${RAISE.first}::int then ${RAISE.atLeast}::int else ${RAISE.first}::int end)
         returning 1
+      ), relearned as (
+        update limit_overrides o
+           set seconds = ${RAISE.first}::int, step_at = service_now() + make_interval(secs => ${RAISE.first}::int)
+          from open
+         where open = 0 and o.place = ${place} and o.account_id is null and o.setting = 'connections' and o.rule = ${ADAPTIVE_RULE}
+           and o.seconds > ${RAISE.first}::int and o.until > service_now()
       )
       select open, (select pg_notify(${LIMITS_CHANNEL}, '') from written) from open`,
   )

@@ -9,6 +9,8 @@ const MAX_INTERVALS = 12
 const MAX_READ = 100_000
 /** Characters of a reply. */
 const MAX_REPLY = 200
+/** Of an address, also as a link has it. */
+const AT_SIGNS = ['@', '%40', '＠'] as const
 const INT_MAX = 2_147_483_647
 
 /** Replies of one class with which a destination refused mail; not about a recipient's address or mailbox, and no greylisting. */
@@ -47,7 +49,7 @@ export interface RefusedOverview {
 
 /** A reply as it is stored: shortened, and without the addresses that it quotes. */
 export function storedReply(text: string): string {
-  const words = text.split(' ').map((word) => (word.includes('@') ? '…' : word))
+  const words = text.split(' ').map((word) => (AT_SIGNS.some((sign) => word.includes(sign)) ? '…' : word))
   const kept = words.join(' ').toWellFormed()
   return kept.length > MAX_REPLY ? `${kept.slice(0, MAX_REPLY - 1).toWellFormed()}…` : kept
 }

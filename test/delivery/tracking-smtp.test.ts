@@ -274,7 +274,6 @@ const UNTOUCHED: Readonly<Record<string, string>> = {
     'Content-Type: text/html\r\nContent-Transfer-Encoding: quoted-printable',
     `${ANCHOR.replaceAll('=', '=3D')}=ZZ`,
   ),
-  'two types': multipart('mixed', 'o', part(`Content-Type: text/html\r\nContent-Type: text/plain`, ANCHOR)),
   'a type nobody can read': part('Content-Type: text (html)/html', ANCHOR),
   'a multipart without boundary': part('Content-Type: multipart/mixed', `--b\r\n${MARKUP}\r\n--b--`),
   'a boundary that never comes': part('Content-Type: multipart/mixed; boundary=c', `--b\r\n${MARKUP}\r\n--b--`),

@@ -11,6 +11,8 @@ const FILE = join(t.testdir(), 'providers.yaml')
 writeFileSync(FILE, 'providers:\n  - name: many\n    mx: [.many.example]\n    connections: 10\n')
 const internet = await startInternet(t, { SITE_CONNECTIONS: '40', PROVIDERS_FILE: FILE })
 const { service } = internet
+/** Twice the connections that are opened before the first refusal is heard. */
+const MOST_REFUSED = 80
 
 async function sendMany(count: number, ...domains: readonly string[]): Promise<void> {
   const domainOf = (at: number) => domains[at % domains.length]
@@ -52,6 +54,11 @@ const limitOf = async (host: { readonly name: string }) => {
 }
 const raiseNow = (host: { readonly name: string }) =>
   service.sql`update limit_overrides set step_at = service_now() where place = ${host.name} and setting = 'connections'`
+/** Raises the limit once, or it is raised by itself meanwhile. */
+async function raisedTo(host: { readonly name: string }, value: number): Promise<void> {
+  await raiseNow(host)
+  await until(`${value} connections`, async () => ((await limitOf(host))?.value ?? 0) >= value || undefined)
+}
 const attemptsOf = (domain: string) => service.sql<{ attempt: number; kind: string }[]>`
   select f.attempt, f.state as kind from finished_deliveries f where f.recipient_domain = ${domain}`
 
@@ -65,12 +72,13 @@ for (const [how, answer] of REFUSALS) {
     const limited = await makeLimited(t, 1, answer)
     const domain = internet.domain([limited.host])
     await sendMany(100, domain)
+    await until('the limit', async () => (await limitOf(limited.host))?.value === 1 || undefined, 60_000)
     await until('all of it', () => limited.host.messages.length === 100 || undefined, 60_000)
     await until('the last to be recorded', async () => (await attemptsOf(domain)).length === 100 || undefined)
     t.ok((await attemptsOf(domain)).every(({ attempt, kind }) => attempt === 1 && kind === 'delivered'))
-    t.match(await limitOf(limited.host), { value: 1, rule: 'adaptive' })
-    // All that begin before the first refusal, and a raise or two.
-    t.ok(limited.refused <= 45, `${limited.refused} refused`)
+    t.match(await limitOf(limited.host), { rule: 'adaptive' })
+    // All that begin before the first refusal, and raises.
+    t.ok(limited.refused <= MOST_REFUSED, `${limited.refused} refused`)
   })
 }
 
@@ -79,9 +87,11 @@ t.test('workers share what a host takes: after some refusals no more of them ask
   const limited = await makeLimited(t, 3, '421 4.7.0 too many connections')
   const domain = internet.domain([limited.host])
   await sendMany(300, domain)
+  // A connection that it has not seen closed is one less for a while.
+  await until('the limit', async () => ((await limitOf(limited.host))?.value ?? 9) <= 3 || undefined, 60_000)
   await until('all of it', () => limited.host.messages.length === 300 || undefined, 60_000)
-  t.match(await limitOf(limited.host), { value: 3 })
-  t.ok(limited.refused <= 50, `${limited.refused} refused`)
+  await until('the last to be recorded', async () => (await attemptsOf(domain)).length === 300 || undefined)
+  t.ok(limited.refused <= MOST_REFUSED, `${limited.refused} refused`)
   t.ok((await attemptsOf(domain)).every(({ attempt }) => attempt === 1))
 })
 
@@ -90,17 +100,16 @@ t.test('more connections are tried after a while, until one is refused', async (
   const domain = internet.domain([limited.host])
   await sendMany(20, domain)
   await until('all of it', () => limited.host.messages.length === 20 || undefined, 60_000)
-  t.match(await limitOf(limited.host), { value: 1 })
   limited.allowed = 3
-  await raiseNow(limited.host)
-  await until('two', async () => (await limitOf(limited.host))?.value === 2 || undefined)
-  await raiseNow(limited.host)
-  await until('four', async () => (await limitOf(limited.host))?.value === 4 || undefined)
+  await raisedTo(limited.host, 2)
+  await raisedTo(limited.host, 4)
   await sendMany(100, domain)
-  await until('the refusal', async () => (await limitOf(limited.host))?.value === 3 || undefined, 60_000)
+  await until('the refusal', async () => (await limitOf(limited.host))?.seconds === 300 || undefined, 60_000)
   await until('the rest', () => limited.host.messages.length === 120 || undefined, 60_000)
+  const { value = 0 } = (await limitOf(limited.host)) ?? {}
+  t.ok(value <= 3, `${value} connections`)
   await raiseNow(limited.host)
-  await until('one more', async () => (await limitOf(limited.host))?.value === 4 || undefined)
+  await until('one more', async () => (await limitOf(limited.host))?.value === value + 1 || undefined)
 })
 
 t.test('a host that refuses every session has no limit for that, but is asked no more for a while', async (t) => {
@@ -116,7 +125,7 @@ t.test('a host that refuses every session has no limit for that, but is asked no
     },
     60_000,
   )
-  t.ok(limited.refused <= 50, `${limited.refused} refused`)
+  t.ok(limited.refused <= MOST_REFUSED, `${limited.refused} refused`)
 })
 
 t.test('many refusals at once, before the first message is taken, are no attempts either', async (t) => {
@@ -136,8 +145,7 @@ t.test('when a host that refused all sessions takes some again, connections are 
   const domain = internet.domain([limited.host])
   await sendMany(20, domain)
   await until('all of it', () => limited.host.messages.length === 20 || undefined, 30_000)
-  await raiseNow(limited.host)
-  await until('two', async () => (await limitOf(limited.host))?.value === 2 || undefined)
+  await raisedTo(limited.host, 2)
   await sendMany(50, domain)
   await until('the refusal', async () => (await limitOf(limited.host))?.seconds === 300 || undefined, 30_000)
   await until('the rest', () => limited.host.messages.length === 70 || undefined, 30_000)

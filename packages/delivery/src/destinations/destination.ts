@@ -44,7 +44,7 @@ export class Destination {
   readonly offers = new RecentOffers()
   readonly #options: DestinationOptions
   readonly #waiting = new FairQueue<RoutedDelivery>()
-  readonly #connections: DestinationConnections
+  readonly connections: DestinationConnections
   readonly #gate: RateGate
   #limits: WorkerLimits
   /** Deliveries that may be tried during a pause, and accounts of which one may be tried while their mail is paused. */
@@ -82,7 +82,7 @@ export class Destination {
       onSpent: (seconds) => events.allowanceSpent(this, seconds),
     })
     this.#gate.rates = limits
-    this.#connections = new DestinationConnections({ destination: name, slots, onAnswer, limits: () => this.#limits })
+    this.connections = new DestinationConnections({ destination: name, slots, onAnswer, limits: () => this.#limits })
   }
 
   get limits(): WorkerLimits {
@@ -95,7 +95,7 @@ export class Destination {
     if (limits.isPaused && !isPaused) this.#probes = 0
     this.#gate.rates = limits
     if (limits.connections > connections) this.#accepted = limits.connections
-    this.#connections.tidy()
+    this.connections.tidy()
     this.#parkClosed()
     this.start()
     this.#options.events.capacityFreed()
@@ -117,11 +117,11 @@ export class Destination {
 
   /** Whether this worker has no connection slot of it, and asks for none. */
   get hasNoSlots(): boolean {
-    return this.#connections.isEmpty
+    return this.connections.isEmpty
   }
 
   get isIdle(): boolean {
-    return this.progress.count === 0 && this.#waiting.length === 0 && this.#connections.held === 0
+    return this.progress.count === 0 && this.#waiting.length === 0 && this.connections.held === 0
   }
 
   /** Whether mail of some account can be started. */
@@ -131,7 +131,7 @@ export class Destination {
 
   get #closedForAll(): WaitingFor | undefined {
     if (this.#limits.isPaused && this.#probes === 0) return 'pause'
-    return this.#gate.closedBy ?? (this.#connections.isExhausted ? 'connections' : undefined)
+    return this.#gate.closedBy ?? (this.connections.isExhausted ? 'connections' : undefined)
   }
 
   /** Why no delivery of this flow can be started now and for some time; undefined if one can. */
@@ -179,8 +179,8 @@ export class Destination {
   /** Whether parked mail can be started; if it lacks a connection, one is requested. */
   isReady(): boolean {
     if (!this.#gate.isOpen()) return false
-    if (this.#connections.held > 0) return true
-    this.#connections.ask(1)
+    if (this.connections.held > 0) return true
+    this.connections.ask(1)
     return false
   }
 
@@ -220,7 +220,7 @@ export class Destination {
 
   /** How many deliveries may wait here: this worker's share, by its connections. Others deliver what it leaves in the database. */
   get maxWaiting(): number {
-    const { held } = this.#connections
+    const { held } = this.connections
     const all = this.#options.maxWaiting(this.#limits)
     return held === 0 ? all : Math.ceil((all * Math.min(held, this.#limits.connections)) / this.#limits.connections)
   }
@@ -244,9 +244,9 @@ export class Destination {
       return may
     }
     while (this.#waiting.length > 0 && this.progress.count < this.#limit && this.#mayStartNow()) {
-      const idle = this.#isMixed ? 0 : this.#connections.idle
-      this.#connections.ask(Math.min(this.#waiting.length, this.#limit - this.progress.count) - idle)
-      if (!this.#connections.hasFree) break
+      const idle = this.#isMixed ? 0 : this.connections.idle
+      this.connections.ask(Math.min(this.#waiting.length, this.#limit - this.progress.count) - idle)
+      if (!this.connections.hasFree) break
       const next = this.#waiting.shift(mayStart)
       if (!next) break
       const isProbe = this.#limits.isPaused || this.#limits.pausedAccounts.has(next.delivery.accountId)
@@ -269,7 +269,7 @@ export class Destination {
 
   #hasConnectionFor(flow: Flow): boolean {
     // Of those of this worker, since it does not know what others do.
-    const own = Math.min(this.#limit, this.#connections.held)
+    const own = Math.min(this.#limit, this.connections.held)
     return flow.class !== BULK || own <= 1 || this.#activeBulk < own - 1
   }
 
@@ -279,7 +279,7 @@ export class Destination {
     const [bulk, running] = [delivery.class === BULK ? 1 : 0, this.progress.begin()]
     this.#activeBulk += bulk
     conversations.enter(delivery)
-    await this.#connections.use(inFlight.site, (own) => events.turn(inFlight, this, own, isProbe))
+    await this.connections.use(inFlight.site, (own) => events.turn(inFlight, this, own, isProbe))
     this.progress.end(running)
     this.#activeBulk -= bulk
     conversations.leave(delivery)
@@ -288,12 +288,12 @@ export class Destination {
 
   /** To be called every second. */
   tidy(): void {
-    this.#connections.tidy()
+    this.connections.tidy()
     this.#parkClosed()
     this.start()
   }
 
   close(): void {
-    this.#connections.close()
+    this.connections.close()
   }
 }

@@ -36,7 +36,8 @@ export class RefusedSessions {
     }
     const { core, log, workerId } = this.#options
     const { name: place, base } = destination
-    const others = Math.max(0, destination.progress.count - this.#refused.of(place) - 1)
+    const open = destination.progress.count + destination.connections.idle
+    const others = Math.max(0, open - this.#refused.of(place) - 1)
     const most = others > 0 ? MAX_ROUNDS.besideOwn : MAX_ROUNDS.besideThoseOfOthers
     const rounds = siteOfSessions(site) === base ? 0 : this.#roundsOf(site, performance.now() - outcome.milliseconds)
     if (rounds > most) return 'of-site'

@@ -60,7 +60,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     name: 'opens connections without waiting for slots',
-    file: 'packages/delivery/src/destinations/slots.ts',
+    file: 'packages/delivery/src/destinations/connections/slots.ts',
     find: 'const slots = await core.deliveries.slots.take(workerId, requests)',
     replace: `const slots = requests.flatMap(({ place, count }) =>
         Array.from({ length: count }, (_, at) => ({ place, no: at + this.#inUse.size + this.#checks * 1000 })))`,

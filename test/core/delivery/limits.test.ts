@@ -165,3 +165,21 @@ t.test('while most is refused for its sender, a delivery is tried after 5, 10, 2
   await limits.endPauses('yahoo', { accountId: 7, isTaken: true })
   t.equal((await limits.overrides()).length, 0)
 })
+
+t.test('a limit of connections that had ended before it is set again is kept as a past one', async (t) => {
+  const { service, core } = await makeQueue(t)
+  const { limits } = core.deliveries
+  const refused = { place: 'yahoo', workerId: 1, others: 3, reason: '421 too many' }
+  t.notOk(await limits.lowerConnections({ ...refused, others: 0 }), 'the only session')
+  t.ok(await limits.lowerConnections(refused))
+  t.ok(await limits.lowerConnections({ ...refused, others: 5 }))
+  t.match(await limits.overrides(), [
+    { setting: 'connections', value: 3, seconds: null, rule: 'adaptive', reason: '421 too many' },
+  ])
+  await moveClock(service.sql, '3 hours')
+  t.ok(await limits.lowerConnections({ ...refused, others: 5 }))
+  t.match(await limits.overrides(), [{ value: 5 }])
+  t.match(await service.sql`select place, setting, value, seconds, rule from past_limits`, [
+    { place: 'yahoo', setting: 'connections', value: 3, seconds: null, rule: 'adaptive' },
+  ])
+})

@@ -12,7 +12,7 @@ import { type QueueOverview, readOverview } from './overview.ts'
 import { type NewPause, type PauseResult, type PauseTarget, pauseDestination, resumeDestination } from './pauses.ts'
 import { createRecentOverviews, type RecentOverview } from './recent-overview.ts'
 import { readSelectors, type Selectors } from './selectors.ts'
-import { type DestinationDetails, showDestination } from './show-destination.ts'
+import { type DestinationDetails, isKnownDestination, showDestination } from './show-destination.ts'
 
 export { MAX_COUNTED, QUEUE_GROUPINGS, type QueueGrouping } from './count-groups.ts'
 export { type DrainTime, drainTimes } from './drain-times.ts'
@@ -71,7 +71,7 @@ export function createQueueControl({ sql, config, finished }: QueueControlDepend
     recentOverview: recent.get,
     destination: (name) => showDestination(dependencies(), name),
     async pause(pause, by = OPERATOR) {
-      const known = (await showDestination(dependencies(), pause.place)) !== undefined
+      const known = await isKnownDestination(dependencies(), pause.place)
       const { place, accountId } = pause
       const set = await pauseDestination(sql, pause, by)
       recent.forget()

@@ -67,11 +67,8 @@ export interface DestinationDetails {
 const MAX_ACCOUNTS = 1000
 const SAMPLE = 5
 
-/** Returns everything about one destination; undefined if neither the providers nor the database know it. */
-export async function showDestination(
-  { sql, providers, siteConnections }: OverviewDependencies,
-  destination: string,
-): Promise<DestinationDetails | undefined> {
+/** Reads all about a destination but its retries. */
+async function readFacts({ sql, providers }: OverviewDependencies, destination: string) {
   const provider = providers.named(partsOfDestination(destination).base)
   const byDestination = Map.groupBy(await readOverrides(sql), (one) => one.place)
   const overrides = overridesFor(destination, byDestination)
@@ -83,7 +80,6 @@ export async function showDestination(
      where place = ${destination} and minute > service_now() - interval '1 hour' group by 1, 2 order by 3 desc`
   const refused = await refusalsAt(sql, destination)
   const parked = await countParkedAt(sql, destination)
-  const tried = (await countInTime(sql, 'provider')).counts.filter(({ key }) => key === destination)
   const { base, source } = partsOfDestination(destination)
   const egress = await readEgress(sql)
   const ofSources =
@@ -94,21 +90,40 @@ export async function showDestination(
           byDestination,
         )
       : []
-  const known = [overrides, slots, ruleHits, refused, tried, parked, ofSources].some(({ length }) => length > 0)
+  const isUsed = [overrides, slots, ruleHits, refused, parked, ofSources].some(({ length }) => length > 0)
   const isNamed = provider !== undefined && (source === undefined || egress.sources.some(({ name }) => name === source))
-  if (!isNamed && !known && !(await isSmartHost(sql, destination))) return undefined
+  const isFound = isNamed || isUsed || (await isSmartHost(sql, destination))
+  return { isFound, provider, overrides, slots, ruleHits, refused, parked, ofSources }
+}
+
+/** Counts mail that was tried there last and is not parked: in the whole queue, since no index has it. */
+async function triedAt(sql: Sql, destination: string): Promise<GroupCount[]> {
+  return (await countInTime(sql, 'provider')).counts.filter(({ key }) => key === destination)
+}
+
+/** Whether {@link showDestination} finds it. The queue is counted only if nothing else knows it. */
+export async function isKnownDestination(dependencies: OverviewDependencies, destination: string): Promise<boolean> {
+  const { isFound } = await readFacts(dependencies, destination)
+  return isFound || (await triedAt(dependencies.sql, destination)).length > 0
+}
+
+/** Returns everything about one destination; undefined if neither the providers nor the database know it. */
+export async function showDestination(
+  dependencies: OverviewDependencies,
+  destination: string,
+): Promise<DestinationDetails | undefined> {
+  const { sql, siteConnections } = dependencies
+  const { isFound, provider, overrides, ...facts } = await readFacts(dependencies, destination)
+  const tried = await triedAt(sql, destination)
+  if (!isFound && tried.length === 0) return undefined
   return {
+    ...facts,
     place: destination,
     isProvider: provider !== undefined,
-    ofSources,
     limits: limitsInEffect({ provider, siteConnections, overrides }),
     overrides,
-    slots,
-    ruleHits,
-    refused,
     due: countOf(tried, 'due'),
     later: countOf(tried, 'later'),
-    parked,
     sample: await readSample(sql, destination),
   }
 }

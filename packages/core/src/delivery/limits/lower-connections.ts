@@ -1,5 +1,6 @@
 import { type AnySql, onlyRow } from '../../platform/database/database.ts'
 import { ADAPTIVE_RULE, LIMITS_CHANNEL } from './overrides.ts'
+import { keepIfEnded } from './past-limits.ts'
 
 /** A session that a destination has refused for now. */
 export interface RefusedSession {
@@ -13,7 +14,7 @@ export interface RefusedSession {
 
 /** Seconds after the last refusal in which connections remain limited. */
 const LASTS = 7200
-/** Seconds until one more is tried: at first, and after that was refused. */
+/** Seconds until one more is tried, kept in the column `seconds`, which only a rate needs otherwise: at first, and after that was refused. */
 const RAISE = { first: 15, atLeast: 300 } as const
 
 /**
@@ -25,7 +26,7 @@ export async function lowerConnections(sql: AnySql, session: RefusedSession): Pr
   const { place, workerId, others, reason } = session
   const row = onlyRow(
     await sql<{ open: number }[]>`
-      with open as (
+      with ${keepIfEnded(sql, { place, accountId: null, setting: 'connections', rule: ADAPTIVE_RULE })}, open as (
         select ${others}::int + count(*)::int as open from connection_slots where place = ${place} and worker_id <> ${workerId}
       ), written as (
         insert into limit_overrides as o (place, account_id, setting, value, seconds, rule, reason, since, until, step_at)

@@ -1,6 +1,6 @@
 import type { AnySql, Sql } from '../../platform/database/database.ts'
 import { partsOfDestination } from './destination-names.ts'
-import { keepPastLimits } from './past-limits.ts'
+import { keepIfEnded, keepPastLimits } from './past-limits.ts'
 
 /** The notification channel that tells workers to read the overrides again. */
 export const LIMITS_CHANNEL = 'postrider_limits'
@@ -16,7 +16,6 @@ export interface Override {
   readonly setting: LimitSetting
   /** The limit; of a rate, messages per `seconds`. Null for a pause. */
   readonly value: number | null
-  /** Of an adaptive limit of connections, until it is raised again. */
   readonly seconds: number | null
   /** The id of the back-off rule, `adaptive`, `refused` or `operator`. */
   readonly rule: string
@@ -55,7 +54,7 @@ const MAX_READ = 3000
 /** Returns the overrides in effect: those of the places in `first`, those of the operator, then the latest of all others. */
 export async function readOverrides(sql: AnySql, first: readonly string[] = []): Promise<Override[]> {
   return sql<Override[]>`
-    select id::text, place, account_id as "accountId", setting, value, seconds, rule, reason, since, until,
+    select id::text, place, account_id as "accountId", setting, value, case when setting = 'rate' then seconds end as seconds, rule, reason, since, until,
            extract(epoch from until - service_now())::float8 * 1000 as left, coalesce(step_at <= service_now(), false) as "stepDue"
       from limit_overrides where until > service_now()
      order by place = any(${[...first]}::text[]) desc, rule = ${OPERATOR_RULE} desc, id desc limit ${MAX_READ}`
@@ -114,13 +113,7 @@ export async function setOverride(sql: AnySql, override: NewOverride): Promise<v
     (accountId === null || rule === REFUSED_RULE)
   const isStepped = rule === ADAPTIVE_RULE || isProbed
   await sql`
-    with ended as (
-      select * from limit_overrides
-       where place = ${place} and account_id is not distinct from ${accountId}::int and setting = ${setting} and rule = ${rule}
-         and until <= service_now()
-    ), kept as (
-      ${keepPastLimits(sql, sql`ended`)}
-    ), written as (
+    with ${keepIfEnded(sql, override)}, written as (
       insert into limit_overrides as o (place, account_id, setting, value, seconds, rule, reason, since, until, step_at)
       select ${place}, ${accountId}::int, ${setting}, ${value}::int, ${seconds}::int, ${rule}, ${reason}, service_now(),
              service_now() + make_interval(secs => ${lasts}),

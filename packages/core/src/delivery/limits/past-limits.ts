@@ -12,8 +12,28 @@ const CHUNK = 5000
 export function keepPastLimits(sql: AnySql, ended: ReturnType<AnySql>): ReturnType<AnySql> {
   return sql`
     insert into past_limits (place, account_id, setting, value, seconds, rule, since, until)
-    select e.place, e.account_id, e.setting, e.value, e.seconds, e.rule, e.since, least(e.until, service_now())
+    select e.place, e.account_id, e.setting, e.value, case when e.setting = 'rate' then e.seconds end, e.rule, e.since, least(e.until, service_now())
       from ${ended} e where position('.' in split_part(e.place, '@', 1)) = 0`
+}
+
+/** Returns the first parts of a statement that writes this override again: they keep it as it was if it has ended. */
+export function keepIfEnded(
+  sql: AnySql,
+  {
+    place,
+    accountId,
+    setting,
+    rule,
+  }: Readonly<Record<'place' | 'setting' | 'rule', string>> & { readonly accountId: number | null },
+): ReturnType<AnySql> {
+  return sql`
+    ended as (
+      select * from limit_overrides
+       where place = ${place} and account_id is not distinct from ${accountId}::int and setting = ${setting} and rule = ${rule}
+         and until <= service_now()
+    ), kept as (
+      ${keepPastLimits(sql, sql`ended`)}
+    )`
 }
 
 /** The same for rows of account_holds, except warnings: nothing followed from them. */

@@ -113,17 +113,24 @@ export async function showDestination(
   destination: string,
 ): Promise<DestinationDetails | undefined> {
   const { sql, siteConnections } = dependencies
-  const { isFound, provider, overrides, ...facts } = await readFacts(dependencies, destination)
+  const { isFound, provider, overrides, slots, ruleHits, refused, parked, ofSources } = await readFacts(
+    dependencies,
+    destination,
+  )
   const tried = await triedAt(sql, destination)
   if (!isFound && tried.length === 0) return undefined
   return {
-    ...facts,
     place: destination,
     isProvider: provider !== undefined,
+    ofSources,
     limits: limitsInEffect({ provider, siteConnections, overrides }),
     overrides,
+    slots,
+    ruleHits,
+    refused,
     due: countOf(tried, 'due'),
     later: countOf(tried, 'later'),
+    parked,
     sample: await readSample(sql, destination),
   }
 }

@@ -119,7 +119,7 @@ export interface Messages {
   /** Throws accountSuspended or accountExpired. For entry points that check the account before they read a body. */
   requireMaySend(principal: Principal): void
   /** See rules/sender-rules.ts. */
-  senderInstead(message: ArrivedSender): Promise<string | undefined>
+  senderInstead(message: ArrivedSender): Promise<string | undefined> | undefined
   fallbackFor(account: Account, domain: string): Promise<string | undefined>
   /** See submission/status-notifications.ts. */
   notificationsFor(principal: Principal, asked: StatusNotifications): Promise<StatusNotifications | undefined>

@@ -61,18 +61,21 @@ const NO_CONTROLS: Controls = {
   traceParent: undefined,
 }
 
+const REMOVED_FIELDS = new Set([...CONTROL_FIELDS, ...DROPPED_FIELDS])
+
 export function isRemoved({ name }: Field): boolean {
-  return CONTROL_FIELDS.has(name) || DROPPED_FIELDS.has(name)
+  return REMOVED_FIELDS.has(name)
 }
 
 /** Reads the control fields; the last of several fields of one name counts. Throws parameterInvalid, naming the field. */
 export function* readControls(fields: readonly Field[]): Stoppable<Controls> {
+  // The usual case: reading each absent field in slices took a tenth of a session's time.
+  if (fields.length === 0) return NO_CONTROLS
   const last = new Map<string, Field>()
   for (const [at, field] of fields.entries()) {
     if (CONTROL_FIELDS.has(field.name)) last.set(field.name, field)
     if (at % FIELDS === FIELDS - 1) yield
   }
-  // The usual case: reading each absent field in slices took a tenth of a session's time.
   if (last.size === 0) return NO_CONTROLS
   // Mail libraries write non-ASCII text as encoded words (RFC 2047).
   const decoded = (name: string): Stoppable<string> => decodeWordsInPieces(last.get(name)?.value ?? '')

@@ -109,8 +109,11 @@ class HeadSearch {
   check(piece: Buffer): ServiceError | undefined {
     if (this.#found) return undefined
     this.#pieces++
+    // The usual case.
+    this.#found = piece.includes(EMPTY_LINE)
+    if (this.#found) return undefined
     const joint = Buffer.concat([this.#before, piece.subarray(0, 3)])
-    this.#found = joint.includes(EMPTY_LINE) || piece.includes(EMPTY_LINE)
+    this.#found = joint.includes(EMPTY_LINE)
     this.#length += piece.length
     this.#before = Buffer.concat([this.#before, piece.subarray(-3)]).subarray(-3)
     return !this.#found && this.#length > MAX_HEADER ? headerTooLarge() : undefined

@@ -46,14 +46,12 @@ export interface Head extends SplitMessage {
  */
 export function* readHeader(received: Buffer, domain: string | undefined): Stoppable<Head> {
   const corrected = yield* correctedHeader(received, domain)
-  const { first, split } = corrected
+  const { first, split, removed } = corrected
   const { fields } = split
   yield
-  const controls = yield* readControls(fields)
+  const controls = yield* readControls(removed)
   yield
   const from = senderOf(fields)
-  yield
-  const removed = fields.filter(isRemoved)
   yield
   const kept = yield* withoutFields(first, removed)
   yield
@@ -86,6 +84,8 @@ function isOfFiles(type: string): boolean {
 
 interface CorrectedHeader extends Pick<Head, 'first' | 'receivedBodyStart' | 'corrections'> {
   readonly split: SplitMessage
+  /** The fields that do not stay. */
+  readonly removed: readonly Field[]
 }
 
 function* correctedHeader(received: Buffer, domain: string | undefined): Stoppable<CorrectedHeader> {
@@ -95,7 +95,9 @@ function* correctedHeader(received: Buffer, domain: string | undefined): Stoppab
   const receivedBodyStart = split.bodyStart
   checkHops(split.fields)
   yield
-  let kept = keptOf(split)
+  let removed = split.fields.filter(isRemoved)
+  yield
+  let kept = keptOf(split, removed)
   for (const rule of HEADER_RULES) {
     const found = rule(kept)
     yield
@@ -103,21 +105,23 @@ function* correctedHeader(received: Buffer, domain: string | undefined): Stoppab
     if ('problem' in found) throw new ServiceError('messageMalformed', { values: { problem: found.problem } })
     first = edited(first, found.edits)
     split = yield* splitHeader(first)
-    kept = keptOf(split)
+    removed = split.fields.filter(isRemoved)
+    kept = keptOf(split, removed)
     corrections.push(found.corrected)
   }
   const repair = repaired(first, split.fields, domain)
   if (repair) {
     first = repair.header
     split = yield* splitHeader(first)
+    removed = split.fields.filter(isRemoved)
     corrections.push(repair.corrected)
   }
-  return { first, split, receivedBodyStart, corrections }
+  return { first, split, removed, receivedBodyStart, corrections }
 }
 
 /** Fields that are removed may be as their sender likes. */
-function keptOf(split: SplitMessage): SplitMessage {
-  return split.fields.some(isRemoved) ? { ...split, fields: split.fields.filter((field) => !isRemoved(field)) } : split
+function keptOf(split: SplitMessage, removed: readonly Field[]): SplitMessage {
+  return removed.length > 0 ? { ...split, fields: split.fields.filter((field) => !isRemoved(field)) } : split
 }
 
 function checkHops(fields: readonly Field[]): void {

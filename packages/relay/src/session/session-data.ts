@@ -29,7 +29,11 @@ export async function data(
       hasOddParts,
       recipients,
       nullSender: sender === '',
-      senderDomain: await senderDomain(context, { sender, recipients, principal }),
+      // MAIL FROM is a parsed address.
+      senderDomain:
+        sender === ''
+          ? await domainOfBounce(context, recipients, principal)
+          : sender.slice(sender.lastIndexOf('@') + 1),
       principal,
       notifications: requested && (await requested),
       trace: {
@@ -73,18 +77,12 @@ function notificationsOf(
   })
 }
 
-interface Envelope {
-  readonly sender: string
-  readonly recipients: readonly string[]
-  readonly principal: Principal
-}
-
-/** Returns the domain of addresses that have none: that of MAIL FROM, or of a bounce's only recipient if the account may send from it. */
-async function senderDomain(
+/** Returns the domain of addresses that have none in a message without a sender: that of its only recipient, if the account may send from it. */
+async function domainOfBounce(
   { core }: SessionContext,
-  { sender, recipients, principal }: Envelope,
+  recipients: readonly string[],
+  principal: Principal,
 ): Promise<string | undefined> {
-  if (sender !== '') return parseAddress(sender)?.domain
   const domain = recipients.length === 1 ? parseAddress(recipients[0] as string)?.domain : undefined
   const { id, parentId } = principal.account
   return domain !== undefined && (await core.domains.findActive(id, domain, parentId)) ? domain : undefined

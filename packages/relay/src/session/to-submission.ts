@@ -1,4 +1,5 @@
 import {
+  atOnce,
   type ConformedBody,
   defined,
   encodingOfComposite,
@@ -18,7 +19,7 @@ import { type Controls, isRemoved } from '../message/control-headers.ts'
 import { MAX_COPIED_BYTES, sizeOf } from '../message/copies.ts'
 import { headersOf, parseMailboxes, replyToOf, stringOf, toAttachment } from '../message/decompose-mime.ts'
 import { fingerprintOf } from '../message/fingerprint.ts'
-import type { Field, SplitMessage } from '../message/header.ts'
+import { type Field, hasShortHeader, type SplitMessage } from '../message/header.ts'
 import { type Head, readHeader } from '../message/read-header.ts'
 import { withSender } from '../message/replace-sender.ts'
 import { nameOf } from '../message/submission-names.ts'
@@ -48,8 +49,8 @@ export interface ReceivedMessage {
   readonly readParts: (message: readonly Buffer[]) => Promise<MessageParts>
   /** Encodes the parts with such lines, and corrects what readers do not understand. Throws the same errors. */
   readonly conformBody: (message: readonly Buffer[]) => Promise<ConformedBody>
-  /** The address that it has to be sent from instead of that in From, if any. */
-  readonly senderInstead: (from: string) => Promise<string | undefined>
+  /** The address that it has to be sent from instead of that in From, if any; nearly always there is nothing to wait for. */
+  readonly senderInstead: (from: string) => Promise<string | undefined> | undefined
   /** Reports the objects named in X-SMTPAPI that the account does not have. */
   readonly unknown: (api: SmtpApi) => Promise<SmtpApiProblem[]>
 }
@@ -69,11 +70,16 @@ export interface ParsedMessage {
  * Throws messageMalformed, mailLoop, parameterInvalid, parameterMissing, overloaded.
  */
 export async function toSubmission(received: ReceivedMessage): Promise<ParsedMessage> {
-  const read = await inTurns(readHeader(received.pieces[0] as Buffer, received.senderDomain))
-  const instead = read.from && (await received.senderInstead(read.from.email))
+  const [first] = received.pieces as [Buffer]
+  const reading = readHeader(first, received.senderDomain)
+  const read = hasShortHeader(first) ? atOnce(reading) : await inTurns(reading)
+  const search = read.from && received.senderInstead(read.from.email)
+  const instead = search && (await search)
   const head = instead === undefined ? read : await withSender(read, instead)
   const message = { ...received, pieces: [head.first, ...received.pieces.slice(1)] }
-  const { pieces: kept, corrections } = await conformedPieces(message, head)
+  const { pieces: kept, corrections } = needsConforming(message, head)
+    ? await conformedPieces(message, head)
+    : { pieces: keptPieces(message, head), corrections: [] }
   const all = [...head.corrections, ...corrections].join('; ')
   const corrected = all === '' ? undefined : all.slice(0, MAX_CORRECTIONS)
   return { ...(await parseReceived(message, head, { kept, corrected })), corrected }
@@ -168,11 +174,17 @@ interface ConformedPieces {
   readonly corrections: readonly string[]
 }
 
+function keptPieces({ pieces }: ReceivedMessage, { kept }: Head): Buffer[] {
+  return [kept, ...pieces.slice(1)]
+}
+
+function needsConforming({ hasOddParts, lastLongLine }: ReceivedMessage, head: Head): boolean {
+  return hasOddParts || lastLongLine >= head.receivedBodyStart || isEncodedComposite(head)
+}
+
 /** The message without its control fields, with the parts encoded that no server has to carry. */
 async function conformedPieces(received: ReceivedMessage, head: Head): Promise<ConformedPieces> {
-  const pieces = [head.kept, ...received.pieces.slice(1)]
-  const isOdd = received.hasOddParts || isEncodedComposite(head)
-  if (received.lastLongLine < head.receivedBodyStart && !isOdd) return { pieces, corrections: [] }
+  const pieces = keptPieces(received, head)
   received.hold()
   const conformed = await received.conformBody(pieces)
   if (conformed.kind === 'impossible')

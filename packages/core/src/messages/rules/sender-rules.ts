@@ -79,12 +79,16 @@ type ReadDomains = Pick<SenderLookups, 'findDomain' | 'findDomainAbove' | 'state
  * sender, gets the domain of its recipients if all of them are at active domains of the account, and its own may not send. Any other is sent
  * from the account's fallback sender, if it has one.
  */
-export async function senderInstead(
+export function senderInstead(message: ArrivedSender, lookups: ReadDomains): Promise<string | undefined> | undefined {
+  return message.nullSender || message.principal.account.fallbackSender ? findSender(message, lookups) : undefined
+}
+
+async function findSender(
   { principal: { account }, from, nullSender, recipients }: ArrivedSender,
   lookups: ReadDomains,
 ): Promise<string | undefined> {
-  const { id, parentId, hostsMaySend, fallbackSender } = account
-  const sender = nullSender || fallbackSender ? parseAddress(from) : undefined
+  const { id, parentId, hostsMaySend } = account
+  const sender = parseAddress(from)
   if (!sender) return undefined
   const find = async (name: string) => lookups.findDomain(id, name, parentId)
   if (await find(sender.domain)) return undefined

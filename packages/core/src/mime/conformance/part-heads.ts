@@ -20,7 +20,7 @@ export class PartHeads {
   add(text: string): void {
     if (this.areOdd) return
     const all = this.#rest === '' ? text : this.#rest + text
-    let start = all.indexOf('\r\n--')
+    let start = firstDashes(all)
     let end = 0
     while (start !== -1) {
       if (end !== -1 && end < start + 2) end = all.indexOf('\r\n\r\n', start + 2)
@@ -36,6 +36,12 @@ export class PartHeads {
     }
     this.#rest = /\r(?:\n-?)?$/.exec(all.slice(-3))?.[0] ?? ''
   }
+}
+
+/** Looks for the dashes first: each line end is found to be none of such a line at a cost, and a text has fewer dashes. */
+function firstDashes(text: string): number {
+  const first = text.indexOf('--')
+  return first === -1 ? -1 : text.indexOf('\r\n--', Math.max(0, first - 2))
 }
 
 function isOdd(head: string): boolean {

@@ -7,7 +7,7 @@ import { trialNote, trialOf } from '../../frame/trial.ts'
 import { deliveryTimes } from './delivery-times.ts'
 import { needsAttention } from './needs-attention.ts'
 import { overviewWords } from './overview-words.ts'
-import { reputationMeters } from './reputation-meters.ts'
+import { isTooHigh, ratesOf, reputationMeters } from './reputation-meters.ts'
 
 export const OVERVIEW: readonly DashboardRoute[] = [account('GET', '', null, overview)]
 
@@ -39,6 +39,8 @@ async function overview(call: AccountCall): Promise<Answer> {
   const domains = may('domains') ? await unwellDomains(call) : []
   const credit = may('credits') ? await core.credits.outlook(own.id) : undefined
   const total = sumOf(counts)
+  const rates = ratesOf(call, sumOf(month ?? counts))
+  const tooHigh = rates.filter(isTooHigh)
   const seg = html`<nav class="seg" aria-label="${words.span}">${(Object.keys(SPANS) as SpanName[]).map(
     (name) =>
       html`<a href="${call.path()}?span=${name}"${name === span && html` aria-current="true"`}>${words.spans[name]}</a>`,
@@ -48,7 +50,7 @@ async function overview(call: AccountCall): Promise<Answer> {
       ? words.none
       : `${words.calm(
           call.format.share(total.delivered, total.accepted),
-        )}${standing.holds.length + domains.length > 0 || credit?.isLow ? ` ${words.attention}` : ''}`
+        )}${standing.holds.length + domains.length + tooHigh.length > 0 || credit?.isLow ? ` ${words.attention}` : ''}`
   return page({
     title: words.title,
     live: 'events',
@@ -56,8 +58,8 @@ async function overview(call: AccountCall): Promise<Answer> {
 ${tiles(call, counts, total)}
 ${throughput(call, counts, span)}
 <div class="cols even"><section class="box w7">${deliveryTimes(call, times.stats)}</section><section class="box w5">
-  ${needsAttention(call, { domains, holds: standing.holds, credit })}</section></div>
-${reputationMeters(call, sumOf(month ?? counts))}`,
+  ${needsAttention(call, { domains, holds: standing.holds, credit, rates: tooHigh })}</section></div>
+${reputationMeters(call, rates)}`,
   })
 }
 

@@ -7,13 +7,32 @@ import { overviewWords } from './overview-words.ts'
 const BOUNCES = { look: 2, tooMuch: 5 }
 const COMPLAINTS = { look: 0.1, tooMuch: 0.3 }
 
-/** The two rates that providers judge a sender by, over 30 days. */
-export function reputationMeters({ language, format }: AccountCall, counts: Omit<CountsOfSpan, 'at'>): Html {
+export interface Rate {
+  readonly name: string
+  readonly hint: string
+  readonly part: number
+  readonly all: number
+  readonly bounds: typeof BOUNCES
+}
+
+/** The two rates that providers judge a sender by; the counts are those of 30 days. */
+export function ratesOf({ language }: AccountCall, counts: Omit<CountsOfSpan, 'at'>): readonly [Rate, Rate] {
+  const { bounceRate, bounceHint, complaintRate, complaintHint } = overviewWords(language)
+  const { hard, soft, complained, accepted, delivered } = counts
+  return [
+    { name: bounceRate, hint: bounceHint, part: hard + soft, all: accepted, bounds: BOUNCES },
+    { name: complaintRate, hint: complaintHint, part: complained, all: delivered, bounds: COMPLAINTS },
+  ]
+}
+
+export function isTooHigh({ part, all, bounds }: Rate): boolean {
+  return percent(part, all) >= bounds.tooMuch
+}
+
+export function reputationMeters({ language, format }: AccountCall, rates: readonly [Rate, Rate]): Html {
   const words = overviewWords(language)
-  const bounced = counts.hard + counts.soft
   return html`<section class="box"><header><h2>${words.reputation}</h2><p>${words.lastDays}</p></header><div class="pad cols">
-${meter(words.bounceRate, format.share(bounced, counts.accepted), percent(bounced, counts.accepted), BOUNCES, words.bounceHint)}
-${meter(words.complaintRate, format.share(counts.complained, counts.delivered), percent(counts.complained, counts.delivered), COMPLAINTS, words.complaintHint)}
+${rates.map(({ name, hint, part, all, bounds }) => meter(name, format.share(part, all), percent(part, all), bounds, hint))}
 </div></section>`
 }
 

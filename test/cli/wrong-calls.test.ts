@@ -27,6 +27,7 @@ const WRONG: readonly (readonly [line: string, status: number, said: RegExp])[] 
   ['queue --limit 5 show gmail', 2, /options must follow the name of the command; "postrider --help" lists/],
   ['account create --nam x', 2, /unknown option "--nam" \(did you mean --name\?\)\nusage: postrider account create/],
   ['account create --name --yes', 2, /"--name" argument missing; one that begins with "-" is given as --name=--yes/],
+  ['queue shwo', 2, /unexpected argument "shwo" \(did you mean "queue show"\?\)\nusage: postrider queue \[/],
   ['account list extra', 2, /unexpected argument "extra"\nusage: postrider account list$/m],
   ['account create', 2, /missing option --name\nusage: postrider account create --name NAME/],
   ['account create --name', 2, /--name.*argument missing\nusage/],

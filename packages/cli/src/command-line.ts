@@ -5,6 +5,7 @@ import {
   misspeltSettings,
   misspeltText,
   readConfig,
+  resembles,
   ServiceError,
 } from '@postrider/core'
 import { type Answer, type Command, CommandError, type Output, TemporaryError, UsageError } from './command.ts'
@@ -37,7 +38,7 @@ export async function runCommand(args: string[], env: NodeJS.ProcessEnv, streams
     const { options, words } = parsed
     command = parsed.command
     const surplus = words[readUsage(command.usage).words.length]
-    if (surplus !== undefined) throw new UsageError(`unexpected argument "${surplus}"`)
+    if (surplus !== undefined) throw new UsageError(`unexpected argument "${surplus}"${meantInstead(surplus, command)}`)
     for (const one of command.checksSettings ? [] : misspeltSettings(env))
       streams.stderr.write(`postrider: ${misspeltText(one)}\n`)
     const config = readConfig(env)
@@ -64,6 +65,15 @@ export async function runCommand(args: string[], env: NodeJS.ProcessEnv, streams
   } catch (error) {
     return fail(error, command, { json, streams, debug: env.LOG_LEVEL === 'debug' })
   }
+}
+
+/** A group that is a command, too, takes the misspelt name of a command in it for an argument: `queue shwo`. */
+function meantInstead(word: string, { name }: Command): string {
+  const inGroup = COMMANDS.filter((one) => one.name.startsWith(`${name} `)).map((one) =>
+    one.name.slice(name.length + 1),
+  )
+  const meant = inGroup.find((one) => resembles(word, one))
+  return meant === undefined ? '' : ` (did you mean "${name} ${meant}"?)`
 }
 
 /** Only a terminal has a width and colours; colours not if NO_COLOR (https://no-color.org) is set. Some report 0 columns. */

@@ -115,7 +115,7 @@ export {
   type RelayHost,
   readConfig,
 } from './platform/config/config.ts'
-export { type MisspeltSetting, misspeltSettings, misspeltText } from './platform/config/misspelt-settings.ts'
+export { type MisspeltSetting, misspeltSettings, misspeltText, resembles } from './platform/config/misspelt-settings.ts'
 export { SETTINGS } from './platform/config/settings.ts'
 export { csvCell, unguardedCell } from './platform/csv-cell.ts'
 export { type DatabaseActivity, readActivity } from './platform/database/activity.ts'

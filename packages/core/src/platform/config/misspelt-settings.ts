@@ -41,8 +41,12 @@ function plainName(name: string): string {
 }
 
 function nearest(plain: string, names: readonly string[]): string | undefined {
-  const most = plain.length < SHORT ? 1 : MISTAKES
-  return names.find((name) => isWithin(plain, plainName(name), most))
+  return names.find((name) => resembles(plain, plainName(name)))
+}
+
+/** Whether a word may be a misspelling of this name: with one mistake, or two if it is longer. */
+export function resembles(word: string, name: string): boolean {
+  return word.length <= MAX_LENGTH && isWithin(word, name, word.length < SHORT ? 1 : MISTAKES)
 }
 
 /** Whether at most `most` letters are wrong, missing, surplus or, next to each other, exchanged. */

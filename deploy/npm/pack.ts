@@ -15,7 +15,7 @@ const FOLDER = join(DIST, 'package')
 /** What a file of an installation is, besides the bundle. The guides are shown at /docs. */
 const FILES = ['sql', 'docs', 'packages', 'LICENSE', 'SECURITY.md', 'CHANGELOG.md', '.env.example']
 const OMITTED = /\.ts$|^packages\/[a-z]+\/(?:package\.json|README\.md)$|^docs\/pictures\//
-/** Its version is that of the programs. */
+/** What programBuild() reads. */
 const VERSION_FILE = 'packages/core/package.json'
 
 interface PackageFile {
@@ -35,10 +35,14 @@ const { libraries } = await bundlePrograms({ folder: join(FOLDER, 'lib'), usedIn
 const files = execFileSync('git', ['ls-files', ...FILES], { cwd: ROOT, encoding: 'utf8' })
   .trim()
   .split('\n')
-for (const file of [...files.filter((one) => !OMITTED.test(one)), VERSION_FILE]) copy(file, file)
+for (const file of files.filter((one) => !OMITTED.test(one))) copy(file, file)
+write(VERSION_FILE, {
+  version: whole.version,
+  commit: execFileSync('git', ['rev-parse', 'HEAD'], { cwd: ROOT, encoding: 'utf8' }).trim(),
+})
 copy('deploy/npm/postrider.js', 'bin/postrider.js')
 writeFileSync(join(FOLDER, 'README.md'), readmeOf(readFileSync(join(ROOT, 'README.md'), 'utf8')))
-writeFileSync(join(FOLDER, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)
+write('package.json', manifest())
 execFileSync('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', DIST], {
   cwd: FOLDER,
   stdio: ['ignore', 'ignore', 'inherit'],
@@ -49,6 +53,11 @@ process.stdout.write(`${(statSync(packed).size / 1e6).toFixed(1)} MB\n${packed}\
 function copy(from: string, to: string): void {
   mkdirSync(dirname(join(FOLDER, to)), { recursive: true })
   cpSync(join(ROOT, from), join(FOLDER, to))
+}
+
+function write(to: string, content: unknown): void {
+  mkdirSync(dirname(join(FOLDER, to)), { recursive: true })
+  writeFileSync(join(FOLDER, to), `${JSON.stringify(content, null, 2)}\n`)
 }
 
 function manifest(): unknown {

@@ -1,4 +1,4 @@
-import { openDatabase } from '@postrider/core'
+import { openDatabase, programBuild } from '@postrider/core'
 import t, { type Test } from 'tap'
 import { startProcess } from '../helpers/processes.ts'
 import { v2Body } from '../helpers/send.ts'
@@ -38,6 +38,9 @@ t.test('a process that works is live and ready, for everybody who asks', async (
     const [live, ready] = [await get('/health/live', { headers }), await get('/health/ready', { headers })]
     t.match(live, { status: 200, json: { status: 'live' } })
     t.match(ready, { status: 200, json: { status: 'ready' } })
+    const { version, commit, schema } = programBuild()
+    for (const { json } of [live, ready]) t.match(json, { version, commit, schema })
+    t.strictSame((await get('/health', { headers })).json, live.json)
   }
   for (const path of ['/health/live', '/health/ready/', '/HEALTH/READY', '/health/live?x=1']) {
     t.equal((await get(path)).status, 200, path)
@@ -53,7 +56,7 @@ t.test('a process says at its start which variable looks like a misspelt setting
 
 t.test('other paths and methods of /health are 404', async (t) => {
   const { get } = working
-  for (const path of ['/health', '/health/', '/health/dead', '/health/live/x', '/health/live%00']) {
+  for (const path of ['/health/dead', '/health/live/x', '/health/live%00']) {
     t.equal((await get(path)).status, 404, path)
   }
   for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'TRACE', 'OPTIONS', 'PROPFIND']) {
@@ -118,7 +121,7 @@ t.test('a process that is stopping is not ready, refuses new calls, finishes wha
   await begun.send(json.slice(20))
   t.equal(await api.exited, 0, 'although one never ends its header')
   t.strictSame([asking.statuses, late.statuses, begun.statuses], [[503], [503], [200]])
-  t.match(asking.text, '{"status":"not ready","reasons":["the process is stopping"]}')
+  t.match(asking.text, '{"status":"not ready","reasons":["the process is stopping"],')
   t.match(late.text, 'Service temporarily unavailable, try again later')
   t.match(late.text, /^retry-after: 1\r$/im)
   for (const { text } of [asking, late, begun]) t.match(text, /^connection: close\r$/im)

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { COMMANDS } from '../../packages/cli/src/commands/index.ts'
@@ -46,11 +46,26 @@ t.test('the examples of the help are valid command lines of their commands', asy
   }
 })
 
-t.test('--version shows the version', async (t) => {
+t.test('--version shows the version, its commit and the number of the last migration', async (t) => {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
     version: string
   }
-  t.strictSame(await postrider({}, '--version'), { code: 0, stdout: `${version}\n`, stderr: '' })
+  const { code, stdout, stderr } = await postrider({}, '--version', '--json')
+  const { commit, schema, ...rest } = JSON.parse(stdout)
+  t.strictSame({ code, stderr, ...rest }, { code: 0, stderr: '', version })
+  const last = readdirSync(new URL('../../sql/', import.meta.url))
+    .filter((name) => /^\d{4}_/.test(name))
+    .sort()
+    .at(-1)
+  t.equal(schema, Number(last?.slice(0, 4)))
+  const of = commit === null ? '' : `commit ${commit}, `
+  t.strictSame(await postrider({}, '--version'), {
+    code: 0,
+    stdout: `${version} (${of}schema ${schema})\n`,
+    stderr: '',
+  })
+  const git = spawnSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' })
+  if (git.status === 0) t.equal(commit, git.stdout.slice(0, 12))
 })
 
 t.test('a group has a help of its own, by --help and by help', async (t) => {

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { programBuild } from '@postrider/core'
 import t from 'tap'
 import { freePorts } from '../helpers/ports.ts'
 import { startProcess } from '../helpers/processes.ts'
@@ -13,10 +14,9 @@ t.test('relay, returns and delivery processes answer health checks on HEALTH_POR
     const process = await startProcess(t, name, { ...service.env, HEALTH_PORT: String(port) })
     const get = (path: string, method = 'GET') => fetch(`http://127.0.0.1:${port}${path}`, { method })
     await until('ready', async () => (await get('/health/ready')).status === 200)
-    t.strictSame(await (await get('/health/ready?x=1')).json(), { status: 'ready' })
-    t.strictSame(await (await get('/health/live')).json(), { status: 'live' })
-    for (const path of ['/', '/health', '/health/ready/x', '//health/live'])
-      t.equal((await get(path)).status, 404, path)
+    t.strictSame(await (await get('/health/ready?x=1')).json(), { status: 'ready', ...programBuild() })
+    t.strictSame(await (await get('/health/live')).json(), { status: 'live', ...programBuild() })
+    for (const path of ['/', '/health/ready/x', '//health/live']) t.equal((await get(path)).status, 404, path)
     t.equal((await get('/health/ready', 'POST')).status, 404)
     if (name === 'relay') {
       await service.sql`alter table schema_migrations rename to schema_migrations_away`
@@ -76,7 +76,11 @@ t.test(
     await until('ready', async () => (await ready()).status === 200)
     relay.kill('SIGTERM')
     await until('not ready', async () => (await ready()).status === 503)
-    t.strictSame(await (await ready()).json(), { status: 'not ready', reasons: ['the process is stopping'] })
+    t.strictSame(await (await ready()).json(), {
+      status: 'not ready',
+      reasons: ['the process is stopping'],
+      ...programBuild(),
+    })
     const client = connect(service.config.relayPort, '127.0.0.1')
     const [greeting] = await once(client, 'data')
     t.match(String(greeting), /^220 /)

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { programVersion } from '@postrider/core'
+import { buildText, programBuild } from '@postrider/core'
 import { type CommanderError, type Help, Option, Command as Parser } from 'commander'
 import type { Call, Command, Output } from './command.ts'
 import { parameterText } from './parameters.ts'
@@ -43,8 +43,8 @@ export function parse(
   layout: Layout,
 ): Parsed | undefined {
   // Commander's own option would be found after a command, too, where it is the version of a template.
-  if (given.length === 1 && given[0] === '--version') {
-    stdout.write(`${programVersion()}\n`)
+  if (given.includes('--version') && given.every((one) => one === '--version' || one === '--json')) {
+    stdout.write(`${given.includes('--json') ? JSON.stringify(programBuild()) : buildText()}\n`)
     return undefined
   }
   let parsed: Parsed | undefined

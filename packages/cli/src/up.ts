@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { isatty } from 'node:tty'
-import { type Config, certificateFile, EXIT_CONFIG, inheritedSockets, listenProblem } from '@postrider/core'
+import { buildText, type Config, certificateFile, EXIT_CONFIG, inheritedSockets, listenProblem } from '@postrider/core'
 import { scheduleBackups } from './backup/schedule.ts'
 import { DEMO_DOMAIN, firstSteps, makeDemoAccount, makeFirstLink, reachable, sandboxUrl } from './first-run.ts'
 import { heldSockets } from './held-sockets.ts'
@@ -12,6 +12,7 @@ import { type Supervisor, supervise } from './supervisor.ts'
 /** Starts all processes and runs until stopped. Returns the exit status. */
 export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number> {
   const print = (line: string) => void process.stdout.write(`${line}\n`)
+  print(`Postrider ${buildText()}`)
   const stopAsked = untilStopped()
   const hangUp = rollOnHangUp()
   // The sandbox's and the certificate's files are in DATA_DIR with an external database, too.

@@ -62,6 +62,7 @@ export function createNormalizer(known: Readonly<Record<string, string>>): (text
         named(Date.parse(time), ' in a header', time),
       )
       .replace(/(?<=retry-after: |Retry after )\d{3,4}\b/g, '<seconds>')
+      .replace(/(?<="commit":)(?:"[0-9a-f]{12}"|null),"schema":\d+/g, '<commit>,"schema":<number>')
       .replace(/(?<="milliseconds":)\d+|(?<="left":)\d{6,}(?:\.\d+)?/g, '<milliseconds>')
       .replace(LAST_RESET, '<first of this month>')
       .replace(NEXT_RESET, '<first of the next month>')

@@ -1,4 +1,4 @@
-import type { Config } from '@postrider/core'
+import { buildText, type Config, programBuild } from '@postrider/core'
 import {
   AGO,
   type Assets,
@@ -118,7 +118,7 @@ function sidebar(around: Surroundings): Html {
 ${accountSwitcher(around)}
 ${accountLinks(around)}
 ${visitor?.user.operator && operatorLinks(around)}
-<div class="push-end">${visitor && visitorMenu(around, visitor)}</div>
+<div class="push-end">${visitor && visitorMenu(around, visitor)}${visitor && version()}</div>
 </nav>`
 }
 
@@ -135,6 +135,10 @@ function accountSwitcher({ account, visitor, language, icon }: Surroundings): Va
     .map(
       ({ id, name }) => html`<a class="btn plain" href="/app/${id}">${name}</a>`,
     )}<a class="btn plain" href="/app/accounts">${words.switchAccount}</a></div></div>`
+}
+
+function version(): Html {
+  return html`<small class="faint" title="${buildText()}">Postrider ${programBuild().version}</small>`
 }
 
 /** The way back from a page of no account. */

@@ -26,6 +26,8 @@ export interface MetricsOptions {
   /** Name of the process: api, relay, returns or delivery. */
   readonly process: string
   readonly version: string
+  readonly commit?: string | null
+  readonly schema?: number
 }
 
 type Labels = Readonly<Record<string, string>>
@@ -69,7 +71,7 @@ export function forwardMetrics(): void {
 }
 
 /** Starts the metrics of this process, once. The library is loaded only now: that takes 45 ms. */
-export async function startMetrics({ process, version }: MetricsOptions): Promise<Metrics> {
+export async function startMetrics({ process, version, commit, schema = 0 }: MetricsOptions): Promise<Metrics> {
   const { default: prometheus } = await import('prom-client')
   const registry: Registry = new prometheus.Registry()
   prometheus.collectDefaultMetrics({ register: registry })
@@ -95,7 +97,7 @@ export async function startMetrics({ process, version }: MetricsOptions): Promis
   channel.onmessage = recordForwarded
   const info = gauges.get('build_info')
   gauges.delete('build_info')
-  info?.set({ version, process, node: globalThis.process.version }, 1)
+  info?.set({ version, commit: commit ?? '', schema: String(schema), process, node: globalThis.process.version }, 1)
   forgetGauges()
   let reading: Promise<string> | undefined
 

@@ -35,7 +35,16 @@ function of<const R extends Readonly<Record<string, MetricRow>>>(processes: read
  * is bounded whatever clients send: no accounts, addresses or domains. `docs/metrics.md` is made from this table.
  */
 export const METRIC_TABLE = {
-  build_info: gauge('Constant 1, with the version of the program.', { version: 1, process: 1, node: 1 }),
+  build_info: gauge(
+    'Constant 1, with the version of the program, its commit if it is known, and the number of its last migration.',
+    {
+      version: 1,
+      commit: 1,
+      schema: 1,
+      process: 1,
+      node: 1,
+    },
+  ),
   ready: gauge('1 if the process does its work, otherwise 0, as GET /health/ready reports it.', {}),
   stopping: gauge('1 while the process finishes its work after SIGTERM, otherwise 0.', {}),
   measurement_failures_total: counter(

@@ -1,10 +1,16 @@
 import type { PlainAnswer } from '../net/plain-http.ts'
+import { type ProgramBuild, programBuild } from './program-version.ts'
 import type { Readiness } from './readiness.ts'
 
 /** The answer to a health check over HTTP, as JSON. */
 export interface HealthAnswer {
   readonly status: 200 | 503
-  readonly body: { readonly status: string; readonly reasons?: readonly string[]; readonly notes?: readonly string[] }
+  /** With the version, by which an operator sees which processes of several hosts are not of the newest. */
+  readonly body: ProgramBuild & {
+    readonly status: string
+    readonly reasons?: readonly string[]
+    readonly notes?: readonly string[]
+  }
 }
 
 export interface HealthState {
@@ -14,20 +20,24 @@ export interface HealthState {
   readonly isStopping: () => boolean
 }
 
-/** GET /health/live: the main loop runs. */
-export const LIVE: HealthAnswer = { status: 200, body: { status: 'live' } }
+/** GET /health/live, GET /health: the main loop runs. */
+export function liveAnswer(): HealthAnswer {
+  return { status: 200, body: { status: 'live', ...programBuild() } }
+}
 
 /** GET /health/ready: the process does its work; otherwise the reasons, for the operator. */
 export function readyAnswer({ readiness, isStopping }: HealthState): HealthAnswer {
   const { ready, reasons, notes } = readiness()
-  if (ready && !isStopping()) return { status: 200, body: { status: 'ready', ...(notes ? { notes } : {}) } }
-  return { status: 503, body: { status: 'not ready', reasons: isStopping() ? ['the process is stopping'] : reasons } }
+  if (ready && !isStopping())
+    return { status: 200, body: { status: 'ready', ...(notes ? { notes } : {}), ...programBuild() } }
+  const why = isStopping() ? ['the process is stopping'] : reasons
+  return { status: 503, body: { status: 'not ready', reasons: why, ...programBuild() } }
 }
 
-/** Answers `/health/live` and `/health/ready` for a process that has no HTTP port otherwise; undefined for other paths. */
+/** Answers `/health`, `/health/live` and `/health/ready` for a process that has no HTTP port otherwise; undefined for other paths. */
 export function healthAnswer(path: string, state: HealthState): PlainAnswer | undefined {
   if (path === '/health/ready') return asJson(readyAnswer(state))
-  return path === '/health/live' ? asJson(LIVE) : undefined
+  return path === '/health/live' || path === '/health' ? asJson(liveAnswer()) : undefined
 }
 
 function asJson({ status, body }: HealthAnswer): PlainAnswer {

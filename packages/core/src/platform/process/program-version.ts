@@ -1,7 +1,61 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { schemaVersion } from '../database/migrations/migration-files.ts'
 
-/** Returns the version of this program, as its metrics and traces state it. */
-export function programVersion(): string {
-  const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(text) as { version: string }).version
+/** The facts that tell one installation of this program from another. */
+export interface ProgramBuild {
+  /** As in package.json. */
+  readonly version: string
+  /** The first 12 digits of the commit that it was made from; null if neither a package nor a checkout says so. */
+  readonly commit: string | null
+  /** The number of the last migration. */
+  readonly schema: number
+}
+
+/** A package has the commit in it (deploy/npm/pack.ts). */
+const OWN = new URL('../../../package.json', import.meta.url)
+const GIT = fileURLToPath(new URL('../../../../../.git', import.meta.url))
+const DIGITS = 12
+
+let known: ProgramBuild | undefined
+
+/** Returns the version of this program, as its metrics, traces, health check and pages state it. Read once. */
+export function programBuild(): ProgramBuild {
+  if (known) return known
+  const { version, commit = commitOfCheckout() } = JSON.parse(readFileSync(OWN, 'utf8')) as {
+    version: string
+    commit?: string
+  }
+  known = { version, commit: commit?.slice(0, DIGITS) ?? null, schema: schemaVersion() }
+  return known
+}
+
+/** `0.2.0 (commit 0123456789ab, schema 102)` */
+export function buildText({ version, commit, schema }: ProgramBuild = programBuild()): string {
+  return `${version} (${commit === null ? '' : `commit ${commit}, `}schema ${schema})`
+}
+
+/** Read from git's files: the program may be there without git. In a worktree `.git` is a file that names the folder. */
+function commitOfCheckout(): string | undefined {
+  try {
+    const folder = statSync(GIT).isDirectory() ? GIT : readFileSync(GIT, 'utf8').replace('gitdir:', '').trim()
+    const head = readFileSync(join(folder, 'HEAD'), 'utf8').trim()
+    if (!head.startsWith('ref: ')) return commitIn(head)
+    const name = head.slice('ref: '.length)
+    const common = read(join(folder, 'commondir'))
+    const shared = common === undefined ? folder : resolve(folder, common.trim())
+    const packed = read(join(shared, 'packed-refs'))?.split('\n') ?? []
+    return commitIn(read(join(shared, name)) ?? packed.find((line) => line.endsWith(` ${name}`)))
+  } catch {
+    return undefined
+  }
+}
+
+function read(file: string): string | undefined {
+  return statSync(file, { throwIfNoEntry: false }) && readFileSync(file, 'utf8')
+}
+
+function commitIn(text: string | undefined): string | undefined {
+  return text && /^[0-9a-f]{40,64}/.exec(text)?.[0]
 }

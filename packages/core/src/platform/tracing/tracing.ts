@@ -2,7 +2,7 @@ import { BroadcastChannel } from 'node:worker_threads'
 import type { FinishedSpan, SpanAttributes } from '@postrider/telemetry'
 import type { TracingConfig } from '../config/tracing.ts'
 import type { Log } from '../process/log.ts'
-import { programVersion } from '../process/program-version.ts'
+import { programBuild } from '../process/program-version.ts'
 import { newSpanId, newTraceId, parseTraceParent, type TraceParent, traceParentText } from './trace-parent.ts'
 
 export type { SpanAttributes } from '@postrider/telemetry'
@@ -99,7 +99,7 @@ export async function startTracing(
   const spans = openSpanExport({
     endpoint: tracing.endpoint,
     process: name,
-    version: programVersion(),
+    version: programBuild().version,
     onFailure(err) {
       if (performance.now() - warnedAt < WARN_EVERY_MS) return
       warnedAt = performance.now()

@@ -1,9 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { descendantsOf, isAlive, KEY, upSettings } from '../cli/postrider.ts'
 import { until } from '../helpers/until.ts'
 
@@ -15,73 +15,111 @@ const PATH = (process.env.PATH ?? '')
   .filter((one) => !one.includes('node_modules'))
   .join(delimiter)
 
-t.test('the package, installed in an empty folder, is the service', { timeout: 600_000 }, async (t) => {
-  const packed = execFileSync(process.execPath, ['deploy/npm/pack.ts'], { cwd: ROOT, encoding: 'utf8' })
-  const file = packed.trim().split('\n').at(-1) as string
-  t.ok(statSync(file).size < MOST_OCTETS, `it has less than ${MOST_OCTETS} octets`)
-  const folder = mkdtempSync(join(tmpdir(), 'postrider-package-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  const env: Record<string, string> = { PATH, HOME: folder, ...(await upSettings({ DATA_DIR: join(folder, 'data') })) }
-  const npx = (...args: string[]) =>
-    execFileSync('npx', ['--no-install', 'postrider', ...args], { cwd: folder, env, encoding: 'utf8' })
-  execFileSync('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error', file], {
-    cwd: folder,
-    env,
-  })
-  t.comment(
-    `${execFileSync('node', ['--version'], { env, encoding: 'utf8' }).trim()}, ${execFileSync('du', ['-sm', join(folder, 'node_modules')], { encoding: 'utf8' }).split('\t')[0]} MB installed`,
-  )
+const folder = mkdtempSync(join(tmpdir(), 'postrider-package-'))
+t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+type Settings = Readonly<Record<string, string>>
+const settingsIn = async (cwd: string): Promise<Settings> => ({
+  PATH,
+  HOME: folder,
+  ...(await upSettings({ DATA_DIR: join(cwd, 'data') })),
+})
 
-  const own = join(folder, 'node_modules/postrider')
-  const files = readdirSync(own, { recursive: true, encoding: 'utf8' })
-  t.strictSame(
-    files.filter((name) => /\.ts$|^test|\.map$|(?:^|\/)node_modules/.test(name)),
-    [],
-    'it has neither sources nor tests',
-  )
-  const { version, commit } = JSON.parse(npx('--version', '--json'))
-  t.equal(commit, execFileSync('git', ['rev-parse', 'HEAD'], { cwd: ROOT, encoding: 'utf8' }).slice(0, 12))
+/** A line of a page, in a shell. */
+const shell = (line: string, cwd: string, env: Settings): string =>
+  execFileSync('sh', ['-c', line], { cwd, env, encoding: 'utf8' })
 
-  const began = performance.now()
-  const up = spawn('npx', ['--no-install', 'postrider'], { cwd: folder, env, detached: true })
+interface Started {
+  readonly said: string
+  readonly up: ChildProcess
+}
+
+/** Runs a line that starts the service, until it says that it runs. */
+async function start(t: Test, line: string, cwd: string, env: Settings): Promise<Started> {
+  const up = spawn('sh', ['-c', line], { cwd, env, detached: true })
   t.teardown(() => up.exitCode ?? process.kill(-(up.pid as number), 'SIGKILL'))
   let said = ''
   for (const stream of [up.stdout, up.stderr]) stream.on('data', (octets: Buffer) => (said += octets))
+  const began = performance.now()
   await until('everything to run', () => said.includes('Running.') || (up.exitCode !== null && said), 60_000)
   t.comment(`running after ${Math.round(performance.now() - began)} ms`)
-  t.match(said, `Postrider ${version} (commit ${commit}`)
+  return { said, up }
+}
+
+/** A signal to the process of the command alone, as a service manager sends it. */
+async function end(t: Test, { up }: Started): Promise<void> {
+  const pids = descendantsOf(up.pid as number)
+  t.ok(pids.length > 5)
+  const command = pids.find((pid) => /bin\/postrider$|bin\/postrider up/.test(argumentsOf(pid)))
+  process.kill(command ?? (up.pid as number), 'SIGTERM')
+  await until('the end of all its processes', () => !pids.some(isAlive), 30_000)
+}
+
+const argumentsOf = (pid: number): string => readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
+
+t.test('the package has no sources and less than 10 MB', { timeout: 300_000 }, async (t) => {
+  const packed = execFileSync(process.execPath, ['deploy/npm/pack.ts'], { cwd: ROOT, encoding: 'utf8' })
+  const file = packed.trim().split('\n').at(-1) as string
+  t.ok(statSync(file).size < MOST_OCTETS)
+  const env = { PATH, HOME: folder }
+  shell(`npm install --prefer-offline --no-audit --no-fund --loglevel=error '${file}'`, folder, env)
+  const megabytes = shell('du -sm node_modules', folder, env).split('\t')[0]
+  t.comment(`Node ${shell('node --version', folder, env).trim()}; ${megabytes} MB installed`)
+  const files = readdirSync(join(folder, 'node_modules/postrider'), { recursive: true, encoding: 'utf8' })
+  t.strictSame(
+    files.filter((name) => /\.ts$|^test|\.map$|(?:^|\/)node_modules/.test(name)),
+    [],
+  )
+  const { commit } = JSON.parse(shell('npx postrider --version --json', folder, env))
+  t.equal(commit, execFileSync('git', ['rev-parse', 'HEAD'], { cwd: ROOT, encoding: 'utf8' }).slice(0, 12))
+})
+
+t.test('the command alone is the service: mail by both ways, its pages, and doctor without a finding', async (t) => {
+  const env = await settingsIn(folder)
+  const started = await start(t, 'npx postrider', folder, env)
+  const { said } = started
+  t.match(said, /^Postrider \d+\.\d+\.\d+ \(commit [0-9a-f]{12}, schema \d+\)$/m)
   const key = KEY.exec(said)?.[0] as string
 
   const api = `http://127.0.0.1:${env.API_PORT}`
-  const sent = await fetch(`${api}/v2/sendEmail`, {
-    method: 'POST',
-    headers: { api_key: key, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      personalizations: [{ recipient: 'you@example.org' }],
-      from: { fromEmail: 'hello@demo.example' },
-      subject: 'By HTTP',
-      content: '<p>It works.</p>',
-    }),
-  })
+  const body = {
+    personalizations: [{ recipient: 'you@example.org' }],
+    from: { fromEmail: 'hello@demo.example' },
+    subject: 'By HTTP',
+    content: '<p>It works.</p>',
+  }
+  const headers = { api_key: key, 'content-type': 'application/json' }
+  const sent = await fetch(`${api}/v2/sendEmail`, { method: 'POST', headers, body: JSON.stringify(body) })
   t.equal(sent.status, 200)
-  execFileSync('sh', ['-c', /^ *printf .*$/m.exec(said)?.[0] as string])
+  shell(/^ *printf .*$/m.exec(said)?.[0] as string, folder, env)
   const inbox = async () =>
-    (await fetch(`http://127.0.0.1:${env.SANDBOX_HTTP_PORT}/messages`)).json() as Promise<{ to: string }[]>
+    (await fetch(`http://127.0.0.1:${env.SANDBOX_HTTP_PORT}/messages`)).json() as Promise<{ subject: string }[]>
   const arrived = await until('two messages', async () => (await inbox()).length === 2 && inbox(), 20_000)
-  t.strictSame(arrived.map(({ to }) => to).sort(), ['you@example.org', 'you@example.org'])
+  t.strictSame(arrived.map(({ subject }) => subject).sort(), ['By HTTP', 'By SMTP'])
 
   for (const path of ['/docs', '/docs/guides/sending', '/openapi.json', '/health', '/app'])
     t.equal((await fetch(api + path)).status, 200, path)
   const link = /http:\S+\/app\/first\S+/.exec(said)?.[0] as string
   t.match(await (await fetch(link)).text(), /<form[^>]*method="post"/)
-  t.match(npx('doctor'), /0 warn, 0 bad/)
+  t.match(shell('npx postrider doctor', folder, env), /0 warn, 0 bad/)
   t.notMatch(said, 'npm start', 'it names the commands of an installation')
+  await end(t, started)
+})
 
-  const pids = descendantsOf(up.pid as number)
-  t.ok(pids.length > 5)
-  const node = pids.find((pid) =>
-    execFileSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' }).includes('bin/postrider'),
-  )
-  process.kill(node ?? (up.pid as number), 'SIGTERM')
-  await until('the end of all its processes', () => !pids.some(isAlive), 30_000)
+t.test("the README's lines for production work in a new folder, one by one", async (t) => {
+  const readme = readFileSync(join(folder, 'node_modules/postrider/README.md'), 'utf8')
+  const block = /^## Production\n\n```sh\n(.*?)```/ms.exec(readme)?.[1] ?? ''
+  const [init = '', up = '', doctor = ''] = block.trim().split('\n')
+  const cwd = join(folder, 'production')
+  mkdirSync(cwd)
+  const env = await settingsIn(cwd)
+  t.match(shell(init, cwd, env), /^account 1$/m)
+  const started = await start(t, up, cwd, env)
+  t.notMatch(started.said, KEY, 'there is no demo account')
+  t.match(started.said, "to the recipients' servers")
+  // The records of example.com are not ours, so there are findings; each says what to do.
+  const report = JSON.parse(shell(`${doctor.split('#', 1)[0]} --offline --json || true`, cwd, env))
+  const bad = (report.checks as { state: string; name: string; fix?: string }[]).filter(({ state }) => state === 'bad')
+  for (const { name, fix } of bad) t.ok(fix, `${name} says what to do`)
+  t.match(shell('npx postrider account list', cwd, env), 'My company')
+  await end(t, started)
 })

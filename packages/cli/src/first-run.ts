@@ -3,9 +3,15 @@ import { type Config, type Core, linkTo } from '@postrider/core'
 
 export const DEMO_DOMAIN = 'demo.example'
 
-/** Creates a demo account with an active sending domain and returns its key; undefined if there is already an account. */
-export async function makeDemoAccount(core: Core): Promise<string | undefined> {
-  if ((await core.accounts.list()).length > 0) return undefined
+export const NO_ACCOUNT =
+  'There is no account yet: "postrider account create --name NAME" makes one and prints its API key, "postrider init" sets up everything.'
+
+/**
+ * Creates a demo account with an active sending domain and returns its key; undefined if there is already an account, or if mail goes to the servers of
+ * its recipients, who should not get any from a domain that does not exist.
+ */
+export async function makeDemoAccount(core: Core, { delivery }: Config): Promise<string | undefined> {
+  if (delivery.kind === 'mx' || (await core.accounts.list()).length > 0) return undefined
   const account = await core.accounts.create('demo')
   await core.domains.add({ accountId: account.id, name: DEMO_DOMAIN, state: 'active' })
   return (await core.auth.createKey({ accountId: account.id, name: 'demo' })).secret

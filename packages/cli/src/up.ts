@@ -2,7 +2,15 @@ import { existsSync } from 'node:fs'
 import { isatty } from 'node:tty'
 import { buildText, type Config, certificateFile, EXIT_CONFIG, inheritedSockets, listenProblem } from '@postrider/core'
 import { scheduleBackups } from './backup/schedule.ts'
-import { DEMO_DOMAIN, firstSteps, makeDemoAccount, makeFirstLink, reachable, sandboxUrl } from './first-run.ts'
+import {
+  DEMO_DOMAIN,
+  firstSteps,
+  makeDemoAccount,
+  makeFirstLink,
+  NO_ACCOUNT,
+  reachable,
+  sandboxUrl,
+} from './first-run.ts'
 import { heldSockets } from './held-sockets.ts'
 import { ensureDataDir, onDatabase } from './installation.ts'
 import { programs } from './programs.ts'
@@ -45,9 +53,10 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
       const started = await Promise.race([supervisor.started.then(() => true), stopAsked.then(() => false)])
       if (!started) return 0
       // Created last: if a port were taken, a key created earlier would never be shown.
-      const { key, link } = await onDatabase(config, url, async (core) => ({
-        key: await makeDemoAccount(core),
+      const { key, link, isEmpty } = await onDatabase(config, url, async (core) => ({
+        key: await makeDemoAccount(core, config),
         link: (await makeFirstLink(core, config))?.url,
+        isEmpty: (await core.accounts.list()).length === 0,
       }))
       const { backups: backupConfig } = config
       const ownEnv = { ...env, DATA_DIR: config.dataDir }
@@ -55,6 +64,7 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
       const certificate = certificateFile(config)
       if (key) print(firstSteps(key, config, existsSync(certificate) ? certificate : undefined))
       print(summary(config, link))
+      if (isEmpty) print(NO_ACCOUNT)
       const broken = await Promise.race([stopAsked.then(() => undefined), supervisor.broken])
       return broken === undefined ? 0 : EXIT_CONFIG
     } catch (error) {

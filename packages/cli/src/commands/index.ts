@@ -20,6 +20,7 @@ import { certificateCommands } from './installation/certificate.ts'
 import { completionCommands } from './installation/completion.ts'
 import { doctorCommands } from './installation/doctor.ts'
 import { importCommands } from './installation/import.ts'
+import { initCommands } from './installation/init.ts'
 import { operateCommands } from './installation/operate.ts'
 import { planCommands } from './installation/plan.ts'
 import { restoredCommands } from './installation/restored.ts'
@@ -49,6 +50,7 @@ import { suppressionFileCommands } from './suppressions/suppression-file.ts'
 /** All commands, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
   ...upCommands,
+  ...initCommands,
   ...schemaCommands,
   ...operateCommands,
   ...planCommands,

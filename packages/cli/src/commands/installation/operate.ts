@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { type Call, type Command, CommandError, UsageError } from '../../command.ts'
-import { firstSteps, local, makeDemoAccount, reachable } from '../../first-run.ts'
+import { firstSteps, local, makeDemoAccount, NO_ACCOUNT, reachable } from '../../first-run.ts'
 import { smtpGreeting } from '../../smtp-greeting.ts'
 
 const PROCESSES = ['api', 'relay', 'delivery', 'returns', 'sandbox'] as const
@@ -12,14 +12,19 @@ export const operateCommands: readonly Command[] = [
     name: 'setup',
     usage: '',
     summary: 'Prepare a new installation: its schema and a demo account',
-    detail: 'The demo account is created only if there is no account yet',
+    detail: 'The demo account is created only if there is no account yet, and not with DELIVERY=mx',
     creates: true,
     run: (call) =>
       call.withCore(async (core) => {
-        const key = await makeDemoAccount(core)
+        const key = await makeDemoAccount(core, call.config)
+        const isEmpty = (await core.accounts.list()).length === 0
         return {
           data: { apiKey: key ?? null },
-          text: key ? firstSteps(key, call.config) : 'the installation already has accounts; nothing was created',
+          text: key
+            ? firstSteps(key, call.config)
+            : isEmpty
+              ? NO_ACCOUNT
+              : 'the installation already has accounts; nothing was created',
         }
       }),
   },

@@ -23,17 +23,27 @@ let known: ProgramBuild | undefined
 /** Returns the version of this program, as its metrics, traces, health check and pages state it. Read once. */
 export function programBuild(): ProgramBuild {
   if (known) return known
-  const { version, commit = commitOfCheckout() } = JSON.parse(readFileSync(OWN, 'utf8')) as {
-    version: string
-    commit?: string
-  }
+  const { version, commit = commitOfCheckout() } = own()
   known = { version, commit: commit?.slice(0, DIGITS) ?? null, schema: schemaVersion() }
   return known
 }
 
+function own(): { readonly version: string; readonly commit?: string } {
+  return JSON.parse(readFileSync(OWN, 'utf8')) as { version: string; commit?: string }
+}
+
+const isPackage = (): boolean => own().commit !== undefined
+
 /** `0.2.0 (commit 0123456789ab, schema 102)` */
 export function buildText({ version, commit, schema }: ProgramBuild = programBuild()): string {
   return `${version} (${commit === null ? '' : `commit ${commit}, `}schema ${schema})`
+}
+
+/** How a person starts the service here, and how the beginning of a command is written. */
+export function commandLines(): { readonly start: string; readonly command: string } {
+  return isPackage()
+    ? { start: 'npx postrider', command: 'npx postrider' }
+    : { start: 'npm start', command: 'npm run -s postrider --' }
 }
 
 /** Read from git's files: the program may be there without git. In a worktree `.git` is a file that names the folder. */

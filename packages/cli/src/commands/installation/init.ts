@@ -1,0 +1,211 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, realpathSync, writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { resolve } from 'node:path'
+import { createInterface } from 'node:readline/promises'
+import { type Core, commandLines, type DomainWithRecords, parseAddress, parseDomain, readConfig } from '@postrider/core'
+import { type Answer, type Call, type Command, CommandError, textOption, UsageError } from '../../command.ts'
+import { makeFirstLink } from '../../first-run.ts'
+import { withInstallation } from '../../installation.ts'
+import { MEMORY } from '../../memory.ts'
+import { SETTINGS_FILE, settingLine } from '../../settings-file.ts'
+import { table } from '../../table.ts'
+
+export const initCommands: readonly Command[] = [
+  {
+    name: 'init',
+    usage: '[--company NAME] [--domain DOMAIN] [--host NAME] [--public-url URL] [--mail ADDRESS]',
+    summary: 'Set up an installation that delivers to the internet: settings, database, account, domain',
+    detail:
+      `Writes the settings to ${SETTINGS_FILE} in the folder it is run in, from where all commands read them; creates the database, or uses that in ` +
+      'DATABASE_URL; and shows the API key, the link that makes you the owner, and the DNS records to publish. What is not given is asked for on a ' +
+      'terminal. If it is interrupted, run it again',
+    parameters: {
+      company: 'Name of the account, 1 to 100 characters',
+      domain: 'Domain that you send from',
+      host: 'Name of this host in the DNS, with which it greets mail servers (default: mail.DOMAIN)',
+      'public-url': 'Where people reach the Web API: links in mail begin with it (default: https://HOST)',
+      mail: 'Your address at another mail server, to which letters to abuse@ and postmaster@ are passed on (default: none)',
+    },
+    examples: ['init --company "Harbor Shipping" --domain ship.example --host mail.ship.example'],
+    creates: true,
+    run: init,
+  },
+  {
+    name: 'unit',
+    usage: '',
+    summary: 'Print a systemd unit that runs the installation of this folder',
+    detail: `It runs "postrider up" as the user who calls this, with the settings in ${SETTINGS_FILE}`,
+    examples: ['unit > postrider.service'],
+    run: async () => {
+      const text = unit()
+      return { data: { unit: text }, text }
+    },
+  },
+]
+
+interface Plan {
+  readonly company: string
+  readonly domain: string
+  readonly settings: Readonly<Record<string, string>>
+}
+
+async function init(call: Call): Promise<Answer> {
+  if (existsSync(SETTINGS_FILE))
+    throw new CommandError(
+      `${SETTINGS_FILE} is here already: change the settings in it, and add accounts and domains with "account create" and "domain add"`,
+    )
+  const { company, domain, settings } = await planOf(call)
+  const env = { ...call.env, ...settings }
+  const config = readConfig(env)
+  const done = await withInstallation(config, env.DATABASE_URL || undefined, async (core) => {
+    const account = await accountNamed(core, company)
+    const added = await domainOf(core, account.id, domain)
+    const { secret } = await core.auth.createKey({ accountId: account.id, name: 'first' })
+    const ownerLink = (await makeFirstLink(core, config))?.url ?? null
+    return { accountId: account.id, apiKey: secret, domain: added, ownerLink }
+  })
+  writeFileSync(SETTINGS_FILE, textOf(settings), { mode: 0o600, flag: 'wx' })
+  return { data: { settings: resolve(SETTINGS_FILE), ...done }, text: report(done, settings, config.apiPort) }
+}
+
+/** Those that were given, and, on a terminal, those that are asked for. Throws {@link UsageError}. */
+async function planOf(call: Call): Promise<Plan> {
+  const ask =
+    process.stdin.isTTY && process.stdout.isTTY && !call.options.json
+      ? createInterface({ input: process.stdin, output: process.stdout })
+      : undefined
+  const get = async (option: string, question: string, usual?: string): Promise<string> => {
+    const given = textOption(call, option)
+    if (given !== undefined) return given
+    if (!ask) {
+      if (usual === undefined) throw new UsageError(`missing option --${option}`)
+      return usual
+    }
+    const answer = (await ask.question(`${question}${usual ? ` [${usual}]` : ''}: `)).trim()
+    return answer || (usual ?? '')
+  }
+  try {
+    const company = (await get('company', 'Name of your company')).trim()
+    if (company === '' || company.length > 100) throw new UsageError('--company must have 1 to 100 characters')
+    const domain = hostOf(await get('domain', 'Domain that you send from'), 'domain')
+    const host = hostOf(await get('host', 'Name of this host in the DNS', `mail.${domain}`), 'host')
+    const url = await get('public-url', 'Where people reach the Web API', `https://${host}`)
+    const mail = await get(
+      'mail',
+      'Your address at another mail server, for letters to abuse@ and postmaster@ (or nothing)',
+      '',
+    )
+    if (mail !== '' && !parseAddress(mail)) throw new UsageError(`--mail must be an email address (got "${mail}")`)
+    return { company, domain, settings: settingsOf({ domain, host, url, mail }, call.env) }
+  } finally {
+    ask?.close()
+  }
+}
+
+function hostOf(written: string, option: string): string {
+  const name = parseDomain(written.trim())
+  if (name === undefined || !name.includes('.'))
+    throw new UsageError(`--${option} must be a domain name such as example.com (got "${written}")`)
+  return name
+}
+
+function settingsOf(
+  { domain, host, url, mail }: Record<'domain' | 'host' | 'url' | 'mail', string>,
+  env: NodeJS.ProcessEnv,
+): Record<string, string> {
+  return {
+    DELIVERY: 'mx',
+    HELO_NAME: host,
+    PUBLIC_URL: url,
+    // Bounces and complaints come from everywhere.
+    RETURNS_HOST: '0.0.0.0',
+    DATA_DIR: resolve(env.DATA_DIR || 'data'),
+    SERVICE_DOMAIN: domain,
+    ...(mail === '' ? {} : { OPERATOR_MAIL: mail }),
+    // All hosts need the same one; with a database of its own, it is in DATA_DIR.
+    ...(env.DATABASE_URL
+      ? { DATABASE_URL: env.DATABASE_URL, SECRET_KEY: env.SECRET_KEY || randomBytes(32).toString('hex') }
+      : {}),
+  }
+}
+
+function textOf(settings: Readonly<Record<string, string>>): string {
+  const lines = Object.entries(settings).map(([name, value]) => settingLine(name, value))
+  return `# Settings of this installation of Postrider, read by "postrider" in this folder; .env.example and docs list all of them.\n${lines.join('')}`
+}
+
+/** The first account of that name: an earlier call may have been interrupted. */
+async function accountNamed({ accounts }: Core, name: string): Promise<{ readonly id: number }> {
+  return (await accounts.list()).find((one) => one.name === name && one.parentId === null) ?? accounts.create(name)
+}
+
+async function domainOf({ domains }: Core, accountId: number, name: string): Promise<DomainWithRecords> {
+  const known = (await domains.list(accountId)).some((one) => one.name === name)
+  if (!known) await domains.add({ accountId, name, state: 'pending' })
+  return domains.show(name, accountId)
+}
+
+interface Done {
+  readonly accountId: number
+  readonly apiKey: string
+  readonly domain: DomainWithRecords
+  readonly ownerLink: string | null
+}
+
+function report(
+  { accountId, apiKey, domain, ownerLink }: Done,
+  { HELO_NAME: host = '', PUBLIC_URL: url = '' }: Plan['settings'],
+  port: number,
+): string {
+  const { start, command } = commandLines()
+  const records = domain.dns.map(({ purpose, type, host: at, value }) => [purpose, type, at, value])
+  const owner =
+    ownerLink === null
+      ? ''
+      : `Link that makes you the owner, once the service runs (once, for 24 hours): ${ownerLink}\n`
+  return `wrote ${resolve(SETTINGS_FILE)}
+account ${accountId}
+API key ${apiKey} (shown once)
+${owner}
+Publish these records for ${domain.name}:
+${table(['purpose', 'type', 'host', 'value'], records, ['value'])}
+
+next:
+  1. Point ${host} to this host, by its address record and the reverse one; "${command} dns" shows these and the others of this host.
+  2. Let a proxy with a certificate pass ${url} to http://127.0.0.1:${port}, and port 25 of this host to the port of RETURNS_PORT (docs/returns.md).
+  3. ${start}, in this folder; "${command} unit" prints a unit for systemd that does so.
+  4. ${command} doctor says what is not right yet, and with what to do.`
+}
+
+/** Of one host, with all processes; deploy/systemd has units for several of each. */
+function unit(): string {
+  const env = Object.entries(MEMORY.env).map(([name, value]) => `${name}=${value}`)
+  return `[Unit]
+Description=Postrider
+Wants=network-online.target
+After=network-online.target postgresql.service
+
+[Service]
+WorkingDirectory=${process.cwd()}
+ExecStart=${[process.execPath, realpathSync(process.argv[1] as string), 'up'].join(' ')}
+ExecReload=/bin/kill -HUP $MAINPID
+Environment=NODE_ENV=production ${env.join(' ')}
+EnvironmentFile=${resolve(SETTINGS_FILE)}
+User=${userInfo().username}
+UMask=0077
+LimitNOFILE=65536
+Restart=always
+RestartSec=1
+# Invalid settings: a restart would not help.
+RestartPreventExitStatus=78
+# Processes finish what they began, for 30 seconds and DRAIN_DELAY; then the database stops.
+TimeoutStopSec=90
+KillMode=mixed
+NoNewPrivileges=yes
+ProtectSystem=full
+PrivateTmp=yes
+
+[Install]
+WantedBy=multi-user.target`
+}

@@ -117,9 +117,11 @@ t.test("the README's lines for production work in a new folder, one by one", asy
   t.notMatch(started.said, KEY, 'there is no demo account')
   t.match(started.said, "to the recipients' servers")
   // The records of example.com are not ours, so there are findings; each says what to do.
-  const report = JSON.parse(shell(`${doctor.split('#', 1)[0]} --offline --json || true`, cwd, env))
-  const bad = (report.checks as { state: string; name: string; fix?: string }[]).filter(({ state }) => state === 'bad')
-  for (const { name, fix } of bad) t.ok(fix, `${name} says what to do`)
+  const report = JSON.parse(shell(`${doctor.split('#', 1)[0]} --json || true`, cwd, env))
+  const bad = (report.checks as { status: string; name: string; detail: string; fix?: string }[]).filter(
+    ({ status }) => status === 'bad',
+  )
+  for (const { name, detail, fix } of bad) t.ok(fix, `${name}: ${detail}`)
   t.match(shell('npx postrider account list', cwd, env), 'My company')
   await end(t, started)
 })

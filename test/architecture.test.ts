@@ -46,9 +46,9 @@ const ORDER: Readonly<Record<string, readonly string[]>> = {
   cli: [
     'command.ts',
     'table.ts',
-    'smtp-greeting.ts',
-    'smtp-submit.ts',
+    'smtp',
     'first-run.ts',
+    'settings-file.ts',
     'parameters.ts',
     'usage.ts',
     'topics.ts',

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { type ClassName, type Config, certificateFile, fromShortMessageId } from '@postrider/core'
 import { CommandError } from './command.ts'
 import { local, reachable } from './first-run.ts'
-import { submitBySmtp } from './smtp-submit.ts'
+import { submitBySmtp } from './smtp/submit.ts'
 
 export const ENTRY_POINTS = ['v2', 'v3', 'smtp'] as const
 

@@ -1,6 +1,6 @@
 import { type CheckPurpose, type IncomingPolicy, type RecordCheck, readIncomingPolicy, withDns } from '@postrider/core'
 import { local } from '../first-run.ts'
-import { smtpGreeting } from '../smtp-greeting.ts'
+import { smtpGreeting } from '../smtp/greeting.ts'
 import type { Check } from './check.ts'
 import { bad, type CheckResult, firstOf, NotChecked, ok, warn } from './check-result.ts'
 import { DNS_MS, RESPONSE_MS, type Readings } from './readings.ts'

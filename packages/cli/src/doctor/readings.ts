@@ -19,7 +19,7 @@ import {
   type WorkerSummary,
 } from '@postrider/core'
 import { local, reachable } from '../first-run.ts'
-import { smtpGreeting } from '../smtp-greeting.ts'
+import { smtpGreeting } from '../smtp/greeting.ts'
 import { NotChecked } from './check-result.ts'
 
 /** The response to a health check over HTTP. */

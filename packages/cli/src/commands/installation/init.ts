@@ -18,8 +18,8 @@ export const initCommands: readonly Command[] = [
     summary: 'Set up an installation that delivers to the internet: settings, database, account, domain',
     detail:
       `Writes the settings to ${SETTINGS_FILE} in the folder it is run in, from where all commands read them; creates the database, or uses that in ` +
-      'DATABASE_URL; and shows the API key, the link that makes you the owner, and the DNS records to publish. What is not given is asked for on a ' +
-      'terminal. If it is interrupted, run it again',
+      'DATABASE_URL; and shows the API key, the link that makes you the owner, and the DNS records to publish. On a ' +
+      'terminal it asks for what is not given. If it is interrupted, run it again',
     parameters: {
       company: 'Name of the account, 1 to 100 characters',
       domain: 'Domain that you send from',

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { type Call, type Command, CommandError, UsageError } from '../../command.ts'
 import { firstSteps, local, makeDemoAccount, NO_ACCOUNT, reachable } from '../../first-run.ts'
-import { smtpGreeting } from '../../smtp-greeting.ts'
+import { smtpGreeting } from '../../smtp/greeting.ts'
 
 const PROCESSES = ['api', 'relay', 'delivery', 'returns', 'sandbox'] as const
 type ProcessName = (typeof PROCESSES)[number]

@@ -1,6 +1,6 @@
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { CommandError } from './command.ts'
+import { CommandError } from '../command.ts'
 
 export interface SmtpSubmission {
   readonly host: string

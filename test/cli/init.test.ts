@@ -28,7 +28,8 @@ const newFolder = () => mkdtempSync(join(process.env.TEST_FOLDER ?? tmpdir(), 'i
 
 t.test('init sets up an installation that delivers to the internet', async (t) => {
   const folder = newFolder()
-  const { url } = await makeEmptyDatabase()
+  const { url, drop } = await makeEmptyDatabase()
+  t.teardown(drop)
   const given = ['--company', 'Harbor Shipping', '--domain', 'Ship.example', '--mail', 'ops@quay.example']
   const done = await run(folder, { DATABASE_URL: url }, 'init', ...given)
   t.equal(done.code, 0, done.stderr)

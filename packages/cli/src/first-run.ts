@@ -4,7 +4,7 @@ import { type Config, type Core, linkTo } from '@postrider/core'
 export const DEMO_DOMAIN = 'demo.example'
 
 export const NO_ACCOUNT =
-  'There is no account yet: "postrider account create --name NAME" makes one and prints its API key, "postrider init" sets up everything.'
+  'No account yet: "postrider account create --name NAME" makes one and prints its API key, "postrider init" sets up everything.'
 
 /**
  * Creates a demo account with an active sending domain and returns its key; undefined if there is already an account, or if mail goes to the servers of

@@ -5,7 +5,7 @@ export const SETTINGS_FILE = 'postrider.env'
 
 /**
  * Adds the settings of {@link SETTINGS_FILE} to the environment, if it is there; a variable that is set stays. Returns why the file is not used, as a
- * sentence: whoever can write to it decides what the service does.
+ * sentence: a user who can write to it decides what the service does.
  */
 export function loadSettingsFile(file: string = SETTINGS_FILE): string | undefined {
   if (!existsSync(file)) return undefined

@@ -69,7 +69,7 @@ async function init(call: Call): Promise<Answer> {
   return { data: { settings: resolve(SETTINGS_FILE), ...done }, text: report(done, settings, config.apiPort) }
 }
 
-/** Those that were given, and, on a terminal, those that are asked for. Throws {@link UsageError}. */
+/** Reads the options, and on a terminal what is missing. Throws {@link UsageError}. */
 async function planOf(call: Call): Promise<Plan> {
   const ask =
     process.stdin.isTTY && process.stdout.isTTY && !call.options.json

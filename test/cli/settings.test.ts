@@ -84,3 +84,43 @@ t.test('a time without a zone is UTC, whatever the time zone of the host', async
   )
   t.equal(keys.find(({ id }) => id === keyId)?.restrictions.until, '2030-01-31T12:00:00.000Z')
 })
+
+t.test('settings shows what is in force and where it comes from, without secrets', async (t) => {
+  const given = {
+    ...env,
+    SECRET_KEY: 'k'.repeat(40),
+    DELIVERY: 'smtp://desk:pa%40ss@relay.example:587',
+    S3_SECRET_ACCESS_KEY: 'hidden-1',
+    DATABASE_READ_URL: 'postgres://reader:hidden-2@a.example,b.example/postrider',
+  }
+  const all = await answered<{ name: string; value: string; source: string }[]>(given, 'settings')
+  t.strictSame(
+    all.map(({ name }) => name),
+    SETTINGS.map(({ name }) => name),
+  )
+  const of = (name: string) => all.find((one) => one.name === name)
+  t.match(of('DELIVERY'), { value: 'smtp://desk:***@relay.example:587', source: 'environment', default: 'sandbox' })
+  t.match(of('DATABASE_READ_URL'), { value: 'postgres://reader:***@a.example,b.example/postrider' })
+  t.match(of('SECRET_KEY'), { value: '***' })
+  t.match(of('WORKERS'), { value: '1', source: 'default' })
+  const changed = await postrider(given, 'settings', '--changed')
+  t.match(changed.stdout, /^S3_SECRET_ACCESS_KEY +\*\*\* +environment$/m)
+  t.notMatch(changed.stdout, 'WORKERS')
+  t.notMatch(JSON.stringify(all) + changed.stdout, /hidden|pa%40ss|kkk/)
+})
+
+t.test('up names settings that do not fit together, and starts nothing', async (t) => {
+  const run = (more: Record<string, string>) => postriderProcess({ ...env, ...more }, 'up')
+  for (const [more, message] of [
+    [{ API_PORT: '2525', RELAY_PORT: '2525' }, 'RELAY_PORT must differ from API_PORT: both are 2525'],
+    [
+      { METRICS_PORT: '2466', RELAY_TLS_PORT: '2466', METRICS_HOST: '0.0.0.0' },
+      'METRICS_PORT must differ from RELAY_TLS_PORT: both are 2466',
+    ],
+    [{ BACKUP_DIR: '/var/backups' }, 'BACKUP_DIR has no effect with DATABASE_URL'],
+  ] as const) {
+    const { code, stderr } = await run(more)
+    t.equal(code, 78)
+    t.match(stderr, message)
+  }
+})

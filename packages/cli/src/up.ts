@@ -1,6 +1,15 @@
 import { existsSync } from 'node:fs'
 import { isatty } from 'node:tty'
-import { buildText, type Config, certificateFile, EXIT_CONFIG, inheritedSockets, listenProblem } from '@postrider/core'
+import {
+  buildText,
+  type Config,
+  ConfigError,
+  certificateFile,
+  EXIT_CONFIG,
+  inheritedSockets,
+  listenProblem,
+  requireDistinctPorts,
+} from '@postrider/core'
 import { scheduleBackups } from './backup/schedule.ts'
 import {
   DEMO_DOMAIN,
@@ -21,6 +30,7 @@ import { type Supervisor, supervise } from './supervisor.ts'
 export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number> {
   const print = (line: string) => void process.stdout.write(`${line}\n`)
   print(`Postrider ${buildText()}`)
+  requireConsistent(config, env)
   const stopAsked = untilStopped()
   const hangUp = rollOnHangUp()
   // The sandbox's and the certificate's files are in DATA_DIR with an external database, too.
@@ -84,6 +94,16 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
     await embedded?.stop()
     print('stopped')
   }
+}
+
+/** Throws {@link ConfigError} for settings of which each is valid alone. */
+function requireConsistent(config: Config, env: NodeJS.ProcessEnv): void {
+  requireDistinctPorts(config)
+  if (env.DATABASE_URL && config.backups)
+    throw new ConfigError(
+      'BACKUP_DIR',
+      'has no effect with DATABASE_URL: back up that Postgres with its own tools, such as pgBackRest (docs/backup.md), and unset it',
+    )
 }
 
 /** A stop request ends the wait for a database that is shutting down or replaying its WAL. */

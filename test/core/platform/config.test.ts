@@ -70,7 +70,7 @@ const BAD: Readonly<Record<string, readonly string[]>> = {
   API_PROCESSES: ['0', '65', 'auto'],
   RELAY_PROCESSES: ['0', '65', 'auto'],
   WORKERS: ['0', '65', 'auto'],
-  BACKUP_DIR: [],
+  BACKUP_DIR: ['gs://bucket/x', 'S3://bucket', 'http://host/x', 'file:/backups'],
   BACKUP_EVERY: ['0', '721', 'daily'],
   BACKUP_KEEP: ['0', '1001', 'all'],
   RELAY_HOST: ['not a host', '127.0.0.1:25'],
@@ -130,7 +130,18 @@ const BAD: Readonly<Record<string, readonly string[]>> = {
   OPERATOR_DKIM_SELECTOR: ['a b', 'a_b'],
   OPERATOR_DKIM_KEY: ['/no/such/file'],
   DOMAIN_GRACE_HOURS: ['0', '8761', '3d', '-1'],
-  PUBLIC_URL: ['ship.example', '/path', 'ftp://ship.example', 'http://', 'https://ship example'],
+  PUBLIC_URL: [
+    'ship.example',
+    '/path',
+    'ftp://ship.example',
+    'http://',
+    'https://ship example',
+    'https://u@ship.example',
+    'https://u:p@ship.example',
+    'https://ship.example?a=b',
+    'https://ship.example/?',
+    'https://ship.example#top',
+  ],
   TRACKING_SCHEME: ['ftp', 'HTTPS', 'https://'],
   TRUST_PROXY: ['proxy.example', '10.0.0.0/33', '10.0.0.0/8 10.0.0.1', 'true'],
   OPERATOR_NETWORKS: ['office.example', '10.0.0.0/33', 'any'],
@@ -436,6 +447,8 @@ t.test(
     const issuer = { OIDC_ISSUER: 'https://provider.example' }
     t.match(refusal(issuer)?.message, /^OIDC_CLIENT_ID must also be set/)
     t.match(refusal({ OIDC_ONLY: '1' })?.message, /^OIDC_ISSUER must also be set/)
+    for (const name of ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_ROLE_CLAIM'])
+      t.equal(refusal({ [name]: 'x' })?.message, `OIDC_ISSUER must also be set, since ${name} is set`)
     const given = { ...issuer, OIDC_CLIENT_ID: 'postrider', OIDC_ONLY: '1' }
     t.match(readConfig(given).oidc, { issuer: 'https://provider.example', clientId: 'postrider', only: true })
     t.match(readConfig({ ...given, OIDC_ISSUER: 'http://localhost:9000' }).oidc, { issuer: 'http://localhost:9000' })

@@ -26,6 +26,7 @@ import { planCommands } from './installation/plan.ts'
 import { restoredCommands } from './installation/restored.ts'
 import { schemaCommands } from './installation/schema.ts'
 import { secretCommands } from './installation/secret.ts'
+import { settingsCommands } from './installation/settings.ts'
 import { upCommands } from './installation/up.ts'
 import { batchCommands } from './messages/batch.ts'
 import { eventCommands } from './messages/events.ts'
@@ -51,6 +52,7 @@ import { suppressionFileCommands } from './suppressions/suppression-file.ts'
 export const COMMANDS: readonly Command[] = [
   ...upCommands,
   ...initCommands,
+  ...settingsCommands,
   ...schemaCommands,
   ...operateCommands,
   ...planCommands,

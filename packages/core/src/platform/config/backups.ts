@@ -31,6 +31,9 @@ export function backups(env: Environment): BackupConfig | undefined {
 
 /** Reads a path or `s3://BUCKET/PREFIX`, the value of `name`. Throws ConfigError. */
 export function backupAddress(env: Environment, name: string, text: string): BackupAddress {
+  // With one slash it would be a folder with the name of a bucket.
+  if (/^[a-z][a-z0-9+.-]*:\//i.test(text) && !text.startsWith('s3://'))
+    throw new ConfigError(name, 'must be a folder, or s3://BUCKET/PREFIX in lower case')
   if (!text.startsWith('s3://')) return { folder: resolve(text) }
   const store = objectStore(env, name, text)
   const { secretKey, previousSecretKeys } = secretKeys(env)

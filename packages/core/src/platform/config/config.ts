@@ -246,6 +246,10 @@ function defaultHeloName(): string {
 function publicUrl(text: string | undefined, apiPort: number): string {
   if (!text) return `http://localhost:${apiPort}`
   if (!URL.canParse(text) || !/^https?:/.test(text)) throw new ConfigError('PUBLIC_URL', 'must be an http or https URL')
+  const { username, password, host } = new URL(text)
+  // Paths are added to it, and it is in every mail.
+  if (username !== '' || password !== '' || /[?#]/.test(text))
+    throw new ConfigError('PUBLIC_URL', `must have no user name, query or fragment, like https://${host}`)
   return text.replace(/\/+$/, '')
 }
 

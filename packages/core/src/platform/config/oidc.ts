@@ -25,7 +25,11 @@ export function oidc(env: Environment): OidcConfig {
   if (issuer !== undefined && clientId === '') {
     throw new ConfigError('OIDC_CLIENT_ID', 'must also be set, since OIDC_ISSUER is set')
   }
-  if (only && issuer === undefined) throw new ConfigError('OIDC_ISSUER', 'must also be set, since OIDC_ONLY is set')
+  const alone = (['OIDC_ONLY', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_ROLE_CLAIM'] as const).find((name) =>
+    name === 'OIDC_ONLY' ? only : env[name],
+  )
+  if (issuer === undefined && alone !== undefined)
+    throw new ConfigError('OIDC_ISSUER', `must also be set, since ${alone} is set`)
   return { issuer, clientId, clientSecret: env.OIDC_CLIENT_SECRET || undefined, roleClaim, only }
 }
 

@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts'
+import { ConfigError } from '../config/config-error.ts'
 
 /** Explains which setting caused a failure to listen on a port or address; undefined for any other error. */
 export function listenProblem(config: Config, error: unknown): string | undefined {
@@ -31,4 +32,31 @@ export function listenProblem(config: Config, error: unknown): string | undefine
   if (code === 'EACCES') return `port ${port} requires root: set ${setting} to a port above 1023`
   if (code === 'EADDRNOTAVAIL') return `${naming(hosts, address)}: ${address} is not an address of this machine`
   return undefined
+}
+
+/** Throws {@link ConfigError} if two of the programs that one host runs would listen on one port. */
+export function requireDistinctPorts(config: Config): void {
+  const { apiHost, relayHost, returnsHost, sandboxHost, metricsHost, metricsPort } = config
+  const listeners = [
+    ['API_PORT', apiHost, config.apiPort],
+    ['RELAY_PORT', relayHost, config.relayPort],
+    ['RELAY_TLS_PORT', relayHost, config.relayTlsPort],
+    ['RETURNS_PORT', returnsHost, config.returnsPort],
+    ...(config.delivery.kind === 'sandbox'
+      ? ([
+          ['SANDBOX_SMTP_PORT', sandboxHost, config.sandboxSmtpPort],
+          ['SANDBOX_HTTP_PORT', sandboxHost, config.sandboxHttpPort],
+        ] as const)
+      : []),
+    ...(metricsPort === undefined ? [] : ([['METRICS_PORT', metricsHost, metricsPort]] as const)),
+  ] as const
+  for (const [at, [name, host, port]] of listeners.entries()) {
+    const same = listeners.slice(0, at).find((other) => other[2] === port && overlap(host, other[1]))
+    if (same) throw new ConfigError(name, `must differ from ${same[0]}: both are ${port}`)
+  }
+}
+
+/** Whether a port of one address is one of the other, too. */
+function overlap(a: string, b: string): boolean {
+  return a === b || [a, b].some((host) => host === '0.0.0.0' || host === '::')
 }

@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs'
+import { parseEnv } from 'node:util'
+import { SETTINGS } from '@postrider/core'
+import type { Command } from '../../command.ts'
+import { SETTINGS_FILE } from '../../settings-file.ts'
+import { table } from '../../table.ts'
+
+export const settingsCommands: readonly Command[] = [
+  {
+    name: 'settings',
+    usage: '[--changed]',
+    summary: 'Show the settings in force: their values, and where they come from',
+    detail: 'Keys and passwords are shown as ***. Settings that are wrong are refused before, as every command does',
+    parameters: { changed: 'Only those that differ from their default' },
+    examples: ['settings --changed'],
+    checksSettings: false,
+    async run({ env, options }) {
+      const file = settingsOfFile()
+      const all = SETTINGS.map(({ name, default: usual }) => {
+        const value = env[name] || ''
+        const source = value === '' ? 'default' : file[name] === value ? SETTINGS_FILE : 'environment'
+        return { name, value: value === '' ? usual : masked(name, value), source, default: usual }
+      })
+      const data = options.changed
+        ? all.filter(({ source, value, default: usual }) => source !== 'default' && value !== usual)
+        : all
+      return {
+        data,
+        text: table(
+          ['setting', 'value', 'from'],
+          data.map(({ name, value, source }) => [name, value, source]),
+        ),
+      }
+    },
+  },
+]
+
+function settingsOfFile(): NodeJS.Dict<string> {
+  try {
+    return parseEnv(readFileSync(SETTINGS_FILE, 'utf8'))
+  } catch {
+    return {}
+  }
+}
+
+const SECRET = /^SECRET_KEY|_SECRET$|_SECRET_ACCESS_KEY$|^SPAMHAUS_KEY$|^RELAY_TRUSTED_KEY$/
+
+/** The value without what must not be seen: a secret, or the password in a URL. */
+function masked(name: string, value: string): string {
+  return SECRET.test(name) ? '***' : value.replace(/(?<=:\/\/[^:/@]*:)[^/]*(?=@)/, '***')
+}

@@ -36,11 +36,14 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
   // The sandbox's and the certificate's files are in DATA_DIR with an external database, too.
   ensureDataDir(config)
   const held = heldSockets(inheritedSockets(env, { pid: process.pid, supervised: false }))
+  const step = stepsOn(print)
   const embedded = env.DATABASE_URL ? undefined : await startDatabase(config, print, stopAsked)
   if (embedded === 'stopped') return 0
+  if (embedded) step('database running')
   try {
     const url = embedded?.url ?? (env.DATABASE_URL as string)
     await onDatabase(config, url, async () => {}, print)
+    step('schema up to date')
     const supervisor = supervise({
       programs: await programs(config, held),
       // Keeps the terminal readable; LOG_LEVEL=info shows every step.
@@ -62,6 +65,7 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
     try {
       const started = await Promise.race([supervisor.started.then(() => true), stopAsked.then(() => false)])
       if (!started) return 0
+      step('processes running')
       // Created last: if a port were taken, a key created earlier would never be shown.
       const { key, link, isEmpty } = await onDatabase(config, url, async (core) => ({
         key: await makeDemoAccount(core, config),
@@ -72,8 +76,9 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
       const ownEnv = { ...env, DATA_DIR: config.dataDir }
       if (embedded && backupConfig) backups = scheduleBackups({ config: backupConfig, env: ownEnv, report: print })
       const certificate = certificateFile(config)
+      print(`\n${dashboardLine(config, link)}`)
       if (key) print(firstSteps(key, config, existsSync(certificate) ? certificate : undefined))
-      print(summary(config, link))
+      print(summary(config))
       if (isEmpty) print(NO_ACCOUNT)
       const broken = await Promise.race([stopAsked.then(() => undefined), supervisor.broken])
       return broken === undefined ? 0 : EXIT_CONFIG
@@ -132,8 +137,21 @@ function trialSettings({ delivery }: Config, env: NodeJS.ProcessEnv): NodeJS.Pro
   return { WEBHOOK_PRIVATE_NETWORKS: 'allow', SERVICE_DOMAIN: DEMO_DOMAIN }
 }
 
+/** Says what was done, with the seconds that it took. */
+function stepsOn(print: (line: string) => void): (done: string) => void {
+  let began = performance.now()
+  return (done) => {
+    print(`${done} (${((performance.now() - began) / 1000).toFixed(1)} s)`)
+    began = performance.now()
+  }
+}
+
 /** `link`: with which the first user is made. */
-function summary(config: Config, link: string | undefined): string {
+function dashboardLine({ publicUrl }: Config, link: string | undefined): string {
+  return `Dashboard ${link ?? `${publicUrl}/app`}${link ? ' (works once, for 24 hours)' : ''}`
+}
+
+function summary(config: Config): string {
   const { apiHost, apiPort, relayHost, relayPort, relayTlsPort, returnsHost, returnsPort, delivery } = config
   const where = {
     sandbox: `to the sandbox inbox, ${sandboxUrl(config)}/ (nothing leaves this machine)`,
@@ -141,7 +159,6 @@ function summary(config: Config, link: string | undefined): string {
     relay: delivery.kind === 'relay' ? `through ${delivery.host}:${delivery.port}` : '',
   }[delivery.kind]
   return [
-    `Dashboard ${link ?? `${config.publicUrl}/app`}${link ? ' (works once, for 24 hours)' : ''}`,
     `API       http://${reachable(apiHost)}:${apiPort}/v2`,
     `SMTP      ${reachable(relayHost)}:${relayPort} (STARTTLS), ${relayTlsPort} (TLS)`,
     `Delivery  ${where}`,

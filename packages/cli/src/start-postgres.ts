@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type BackupAddress, BackupError, backupAccess, embeddedUrlFile, PATIENCE } from '@postrider/core'
+import { type BackupAddress, BackupError, backupAccess, commandLines, embeddedUrlFile, PATIENCE } from '@postrider/core'
 import { prepareStore } from './backup/base-backup.ts'
 import { withBackups } from './backup/open-backups.ts'
 import { accessEnvironment, archiveSettings } from './backup/wal-commands.ts'
@@ -96,7 +96,7 @@ async function lockOrAttach(options: EmbeddedPostgresOptions): Promise<{ release
 function requireWaitable({ dataDir, role = 'command' }: EmbeddedPostgresOptions, owner: Owner, waited: number): void {
   if (role === 'up' && owner.role === 'up')
     throw new CommandError(
-      `"postrider up" (npm start) is already running on this data as process ${owner.pid}; stop it first, or set DATA_DIR (now ${dataDir}) to another folder`,
+      `"postrider up" (${commandLines().start}) is already running on this data as process ${owner.pid}; stop it first, or set DATA_DIR (now ${dataDir}) to another folder`,
     )
   if (role === 'command' && waited > FULL_WAIT_MS && !hasSpace(dataDir))
     throw new CommandError(

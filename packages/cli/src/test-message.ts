@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type ClassName, type Config, certificateFile, fromShortMessageId } from '@postrider/core'
+import { type ClassName, type Config, certificateFile, commandLines, fromShortMessageId } from '@postrider/core'
 import { CommandError } from './command.ts'
 import { local, reachable } from './first-run.ts'
 import { submitBySmtp } from './smtp/submit.ts'
@@ -91,7 +91,8 @@ async function post(config: Config, path: string, headers: Record<string, string
     body: JSON.stringify(body),
     signal: AbortSignal.timeout(TIMEOUT_MS),
   }).catch(() => undefined)
-  if (!response) throw new CommandError(`could not reach the Web API at ${base}; start it with "npm start"`)
+  if (!response)
+    throw new CommandError(`could not reach the Web API at ${base}; start it with "${commandLines().start}"`)
   const parsed: unknown = await response.json().catch(() => ({}))
   return { status: response.status, headers: response.headers, body: parsed ?? {} }
 }

@@ -172,7 +172,13 @@ export { isPrivateAddress, NetworkList, networkOf, plainAddress, siteNetworkOf }
 export * from './platform/net/outbound-http.ts'
 export { type HealthAnswer, type HealthState, liveAnswer, readyAnswer } from './platform/process/health.ts'
 export { createLog, type Log } from './platform/process/log.ts'
-export { buildText, commandLines, type ProgramBuild, programBuild } from './platform/process/program-version.ts'
+export {
+  buildText,
+  commandLines,
+  type ProgramBuild,
+  programBuild,
+  startLine,
+} from './platform/process/program-version.ts'
 export { standbyProblems } from './platform/process/readiness.ts'
 export { release } from './platform/process/release.ts'
 export { REPLACED, type StopState } from './platform/process/stop-signals.ts'

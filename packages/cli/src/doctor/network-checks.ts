@@ -1,4 +1,11 @@
-import { type CheckPurpose, type IncomingPolicy, type RecordCheck, readIncomingPolicy, withDns } from '@postrider/core'
+import {
+  type CheckPurpose,
+  type IncomingPolicy,
+  type RecordCheck,
+  readIncomingPolicy,
+  startLine,
+  withDns,
+} from '@postrider/core'
 import { local } from '../first-run.ts'
 import { smtpGreeting } from '../smtp/greeting.ts'
 import type { Check } from './check.ts'
@@ -117,7 +124,7 @@ async function checkOutbound({ config, recipient }: Readings): Promise<CheckResu
   if (delivery.kind === 'sandbox')
     return tried(
       [{ host: local(sandboxHost), port: sandboxSmtpPort }],
-      'npm start, or only the inbox: node packages/sandbox/src/server.ts',
+      startLine('the inbox', 'packages/sandbox/src/server.ts'),
     )
   if (delivery.kind === 'relay' && delivery.tls)
     throw new NotChecked('DELIVERY is smtps://, which greets only within TLS')

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
-import { readHeartbeats, type WorkerSummary } from '@postrider/core'
+import { readHeartbeats, startLine, type WorkerSummary } from '@postrider/core'
 import { local, reachable, sandboxUrl } from '../first-run.ts'
 import type { Check } from './check.ts'
 import { bad, type CheckResult, counted, firstOf, ok, warn } from './check-result.ts'
@@ -70,7 +70,7 @@ async function absent(readings: Readings, program: string, at: string, file: str
     `no response at ${at}`,
     programs.length > 0
       ? `the process is connected to the database, so it may hang, or have another port than in these settings: see its log, and restart it`
-      : `npm start, or only this process: node ${file}`,
+      : startLine('this process', file),
   )
 }
 
@@ -81,7 +81,7 @@ async function checkDelivery({ workers }: Readings): Promise<CheckResult> {
   if (alive.length === 0)
     return bad(
       'no delivery worker is running, so nothing is sent',
-      'npm start, or only a worker: node packages/delivery/src/worker.ts',
+      startLine('a worker', 'packages/delivery/src/worker.ts'),
     )
   const hosts = [...new Set(alive.map(({ host }) => host))]
   return ok(
@@ -98,7 +98,7 @@ async function checkSandbox({ config }: Readings): Promise<CheckResult | undefin
     ? ok(`the inbox is at ${url}/`)
     : bad(
         `no inbox at ${url}/, and all mail goes there: DELIVERY is sandbox`,
-        'npm start, or only the inbox: node packages/sandbox/src/server.ts',
+        startLine('the inbox', 'packages/sandbox/src/server.ts'),
       )
 }
 

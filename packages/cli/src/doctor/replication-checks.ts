@@ -1,4 +1,4 @@
-import { BackupError, missingStandbys, PATIENCE, type Standby } from '@postrider/core'
+import { BackupError, commandLines, missingStandbys, PATIENCE, type Standby } from '@postrider/core'
 import { type BaseBackup, findBackup } from '../backup/base-backup.ts'
 import { missingSegment } from '../backup/missing-segment.ts'
 import { withBackups } from '../backup/open-backups.ts'
@@ -52,7 +52,7 @@ async function checkBaseBackup({ config, env }: Readings): Promise<CheckResult |
   const { backups } = config
   if (backups === undefined || env.DATABASE_URL) return undefined
   const { location, address, everyHours } = backups
-  const fix = `postrider backup ${location}; look at the output of npm start, which takes one every ${counted(everyHours, 'hour')}`
+  const fix = `postrider backup ${location}; look at the output of ${commandLines().start}, which takes one every ${counted(everyHours, 'hour')}`
   let found: { last: BaseBackup; missing: string | undefined } | undefined
   try {
     found = await withBackups(address, PATIENCE.short, async (store) => {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { type BackupAddress, backupAddress, findSecretKey, openDatabase, PATIENCE } from '@postrider/core'
+import { type BackupAddress, backupAddress, commandLines, findSecretKey, openDatabase, PATIENCE } from '@postrider/core'
 import { type BaseBackup, PARTS } from '../../backup/base-backup.ts'
 import { withBackups } from '../../backup/open-backups.ts'
 import { type Pruned, prune } from '../../backup/prune.ts'
@@ -135,7 +135,7 @@ function restoredText(into: string, { backup, restoredTo, held, epoch, missing }
       ? 'the secret key was restored, too'
       : 'the backup does not contain the secret key: set SECRET_KEY, or copy DATA_DIR/secret-key, of the installation. With another one ' +
         'the service does not start; DKIM keys, secrets of webhooks and second factors of users cannot be read without it',
-    `next: set DATA_DIR=${into}, and BACKUP_DIR to a new folder or prefix if it was set; then npm start`,
+    `next: set DATA_DIR=${into}, and BACKUP_DIR to a new folder or prefix if it was set; then ${commandLines().start}`,
   ].join('\n')
 }
 

@@ -1,4 +1,4 @@
-import { readable } from '@postrider/core'
+import { commandLines, readable } from '@postrider/core'
 import { type Call, type Command, CommandError, requiredWord } from '../../command.ts'
 import { sandboxUrl } from '../../first-run.ts'
 import { table } from '../../table.ts'
@@ -59,7 +59,8 @@ export const inboxCommands: readonly Command[] = [
 async function request({ config }: Call, path: string): Promise<Response> {
   const url = `${sandboxUrl(config)}${path}`
   const response = await fetch(url, { signal: AbortSignal.timeout(10_000) }).catch(() => undefined)
-  if (!response) throw new CommandError(`could not reach the sandbox at ${url}; start it with "npm start"`)
+  if (!response)
+    throw new CommandError(`could not reach the sandbox at ${url}; start it with "${commandLines().start}"`)
   if (response.status === 404) throw new CommandError('message not found in the inbox; "inbox list" lists the ids')
   if (!response.ok) throw new CommandError(`the sandbox responded with status ${response.status}`)
   return response

@@ -46,6 +46,11 @@ export function commandLines(): { readonly start: string; readonly command: stri
     : { start: 'npm start', command: 'npm run -s postrider --' }
 }
 
+/** What to start if a process does not run: `npm start, or only the inbox: node FILE`. A package has no files for single processes. */
+export function startLine(what: string, file: string): string {
+  return isPackage() ? commandLines().start : `${commandLines().start}, or only ${what}: node ${file}`
+}
+
 /** Read from git's files: the program may be there without git. In a worktree `.git` is a file that names the folder. */
 function commitOfCheckout(): string | undefined {
   try {

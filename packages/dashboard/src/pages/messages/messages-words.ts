@@ -58,7 +58,7 @@ export const messagesWords = catalogue({
     partly: (time: string) => `The search looked at everything since ${time}. “Older” continues it.`,
     none: 'No mail yet',
     noneText:
-      'Send the first message with the lines that “npm start” printed, or by the call below. It appears here at once.',
+      'Send the first message with the lines that the first start printed, or by the call below. It appears here at once.',
     nothing: 'Nothing matches',
     nothingText: 'No message of the last weeks has all of these properties.',
     nextAt: (time: string) => `next attempt ${time}`,
@@ -203,7 +203,7 @@ export const messagesWords = catalogue({
     partly: (time) => `Die Suche reicht zurück bis ${time}. „Ältere“ setzt sie fort.`,
     none: 'Noch keine Nachrichten',
     noneText:
-      'Senden Sie die erste mit den Zeilen, die „npm start“ ausgab, oder mit dem Aufruf unten. Sie erscheint sofort hier.',
+      'Senden Sie die erste mit den Zeilen, die der erste Start ausgab, oder mit dem Aufruf unten. Sie erscheint sofort hier.',
     nothing: 'Nichts gefunden',
     nothingText: 'Keine Nachricht der letzten Wochen hat alle diese Eigenschaften.',
     nextAt: (time) => `nächster Versuch ${time}`,

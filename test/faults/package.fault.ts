@@ -61,7 +61,7 @@ t.test('the package has no sources and less than 10 MB', { timeout: 300_000 }, a
   const file = packed.trim().split('\n').at(-1) as string
   t.ok(statSync(file).size < MOST_OCTETS)
   const env = { PATH, HOME: folder }
-  shell(`npm install --prefer-offline --no-audit --no-fund --loglevel=error '${file}'`, folder, env)
+  shell(`npm install --ignore-scripts --prefer-offline --no-audit --no-fund --loglevel=error '${file}'`, folder, env)
   const megabytes = shell('du -sm node_modules', folder, env).split('\t')[0]
   t.comment(`Node ${shell('node --version', folder, env).trim()}; ${megabytes} MB installed`)
   const files = readdirSync(join(folder, 'node_modules/postrider'), { recursive: true, encoding: 'utf8' })

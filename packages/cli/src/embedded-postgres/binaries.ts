@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { chownSync } from 'node:fs'
-import { join } from 'node:path'
+import { chownSync, existsSync, readFileSync, symlinkSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { CommandError } from '../command.ts'
 
@@ -22,10 +22,36 @@ export function findBinaries(): Binaries {
       `no embedded Postgres for ${process.platform}-${process.arch}; set DATABASE_URL to a Postgres 15 or newer`,
     )
   }
+  makeLinks(name, native)
   return {
     initdb: join(native, 'bin', 'initdb'),
     postgres: join(native, 'bin', 'postgres'),
     env: { ...process.env, LD_LIBRARY_PATH: join(native, 'lib'), LC_ALL: 'C.UTF-8' },
+  }
+}
+
+interface Link {
+  readonly source: string
+  readonly target: string
+}
+
+/**
+ * Makes the links of the libraries to their versions, which the package's install script makes. npm runs such scripts only if it is told to, and without
+ * them Postgres does not find its libraries. Throws {@link CommandError} if this user cannot make them.
+ */
+function makeLinks(name: string, native: string): void {
+  const at = (path: string): string => join(native, '..', path)
+  try {
+    const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as readonly Link[]
+    for (const { source, target } of links)
+      if (!existsSync(at(target))) symlinkSync(relative(dirname(at(target)), at(source)), at(target))
+  } catch (error) {
+    // Another command may make them at the same time.
+    if (['ENOENT', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) return
+    throw new CommandError(
+      `the libraries of the embedded Postgres lack their links, and this user cannot make them (${(error as Error).message}): run "npm rebuild ${name}" ` +
+        'as the user who installed it, or set DATABASE_URL to a Postgres 15 or newer',
+    )
   }
 }
 

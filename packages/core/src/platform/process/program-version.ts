@@ -46,7 +46,7 @@ export function commandLines(): { readonly start: string; readonly command: stri
     : { start: 'npm start', command: 'npm run -s postrider --' }
 }
 
-/** What to start if a process does not run: `npm start, or only the inbox: node FILE`. A package has no files for single processes. */
+/** Starts a process that does not run, as a line for people: `npm start, or only the inbox: node FILE`. A package has no files for single processes. */
 export function startLine(what: string, file: string): string {
   return isPackage() ? commandLines().start : `${commandLines().start}, or only ${what}: node ${file}`
 }

@@ -1,7 +1,10 @@
 import { existsSync, statSync } from 'node:fs'
 
-/** The file with the settings of an installation, in the folder that its commands are run in. `postrider init` writes it. */
-export const SETTINGS_FILE = 'postrider.env'
+/**
+ * The file with the settings of an installation, in the folder that its commands are run in; the Debian package names one for the machine. `postrider
+ * init` writes it.
+ */
+export const SETTINGS_FILE = process.env.POSTRIDER_SETTINGS || 'postrider.env'
 
 /**
  * Adds the settings of {@link SETTINGS_FILE} to the environment, if it is there; a variable that is set stays. Returns why the file is not used, as a

@@ -41,6 +41,8 @@ export function buildText({ version, commit, schema }: ProgramBuild = programBui
 
 /** How a person starts the service here, and how the beginning of a command is written. */
 export function commandLines(): { readonly start: string; readonly command: string } {
+  // The command of the Debian package names the file.
+  if (process.env.POSTRIDER_SETTINGS) return { start: 'systemctl enable --now postrider', command: 'postrider' }
   return isPackage()
     ? { start: 'npx postrider', command: 'npx postrider' }
     : { start: 'npm start', command: 'npm run -s postrider --' }

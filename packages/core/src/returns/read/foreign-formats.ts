@@ -64,7 +64,7 @@ export const FOREIGN_FORMATS: readonly ForeignFormat[] = [
     recipient: /^User.s mailbox is full: <([^<>]*)>/,
   },
   { name: 'smail', from: /^\|-+ Failed addresses follow: -+\|$/, to: /^\|-+ Message text follows: -+\|$/ },
-  // Of Dovecot, beside the fields of a report.
+  // Of Dovecot, in addition to the fields of a report.
   {
     name: 'dovecot',
     from: /^Your message to <[^<>]*> was automatically rejected:$/,

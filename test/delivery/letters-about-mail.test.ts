@@ -126,7 +126,7 @@ t.test('of many letters about one delivery all are kept, and five are tied to it
 })
 
 t.test(
-  'a letter about a message to an erased recipient is kept without it; one that waits is discarded with her data',
+  "a letter about a message to an erased recipient is kept without it; one that waits is discarded with the recipient's data",
   async (t) => {
     const { messageId, raw } = await delivered()
     await take(text(raw))

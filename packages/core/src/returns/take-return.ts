@@ -68,7 +68,7 @@ export async function takeReturn(
     { returnId, reading, target },
     async (transaction, applied) => {
       if (!target && role === null) return
-      // A letter is never left out: one that can't be stored with the delivery is stored without it.
+      // A letter is never left out: if it cannot be stored with the delivery, it is stored without it.
       const isTied =
         target !== undefined &&
         (!mentioned || (applied.delivery !== undefined && (await hasRoom(transaction, target, RETURN_LIMITS))))

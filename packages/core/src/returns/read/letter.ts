@@ -31,7 +31,7 @@ export interface Mentioned {
   readonly tokens: readonly string[]
 }
 
-/** Of each kind. A newsletter that is passed on has a link for each of its articles. */
+/** Texts of each kind that are kept. A newsletter that is passed on has a link for each of its articles. */
 const MAX_MENTIONED = 20
 /** Octets of each part, and depth of messages within messages. */
 const [MAX_PART, MAX_DEPTH] = [128 * 1024, 3]

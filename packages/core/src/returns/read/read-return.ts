@@ -80,7 +80,7 @@ function deliveryStatus(message: Returned, human: HumanText): ReturnReading | un
   const alone = isAlone ? stageIn(human.lines.join(' ').slice(0, MAX_SEARCHED)) : undefined
   const recipients = statuses.map((recipientStatus) => {
     const key = recipientStatus.recipient.toLowerCase()
-    // A text that names nobody is about the only recipient.
+    // A text that names no recipient is about the only one.
     const other = told.get(key) ?? (isAlone ? told.get('') : undefined)
     const written = HOST_ONLY.test(recipientStatus.text) ? '' : recipientStatus.text
     const said = written || other?.text || (isAlone ? replyInText(message, human)[0]?.text : undefined)

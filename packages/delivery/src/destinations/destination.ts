@@ -1,4 +1,4 @@
-import { BULK, type Flow, partsOfPlace, type Reply, type Stage, type WaitingFor } from '@postrider/core'
+import { type Allowance, BULK, type Flow, partsOfPlace, type Reply, type Stage, type WaitingFor } from '@postrider/core'
 import { FairQueue } from '../common/fair-queue.ts'
 import { siteOfSessions } from '../tls/policy.ts'
 import { AcceptedConversations } from './accepted-conversations.ts'
@@ -251,8 +251,7 @@ export class Destination {
       const isProbe = this.#limits.isPaused || this.#limits.pausedAccounts.has(next.delivery.accountId)
       if (this.#limits.isPaused) this.#probes--
       this.#probedAccounts.delete(next.delivery.accountId)
-      this.#gate.pass()
-      void this.#converse(next, isProbe)
+      void this.#converse(next, isProbe, this.#gate.pass())
     }
     if (tooMany) conversations.wait(this)
   }
@@ -272,13 +271,14 @@ export class Destination {
     return flow.class !== BULK || own <= 1 || this.#activeBulk < own - 1
   }
 
-  async #converse(inFlight: RoutedDelivery, isProbe: boolean): Promise<void> {
+  async #converse(inFlight: RoutedDelivery, isProbe: boolean, allowance: Allowance | undefined): Promise<void> {
     const { delivery } = inFlight
     const { conversations, events } = this.#options
     const [bulk, running] = [delivery.class === BULK ? 1 : 0, this.progress.begin()]
     this.#activeBulk += bulk
     conversations.enter(delivery)
-    await this.connections.use(inFlight.site, (own) => events.turn(inFlight, this, own, isProbe))
+    const use = this.connections.use(inFlight.site, (own) => events.turn(inFlight, this, own, isProbe))
+    if (!(await use)) allowance?.giveBack()
     this.progress.end(running)
     this.#activeBulk -= bulk
     conversations.leave(delivery)

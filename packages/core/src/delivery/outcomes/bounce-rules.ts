@@ -204,7 +204,7 @@ export function bounceClass(enhanced: string, reply: string, { parties, stage }:
   const quoted = parties ? quotedIn(text.toLowerCase(), parties) : { sender: false, recipient: false }
   const code = GENERAL.test(enhanced) ? (CODE_WITHIN.exec(text)?.[1] ?? enhanced) : enhanced
   const found = byRules(code, text, { stage, ofRecipient: quoted.recipient && !quoted.sender })
-  if (found === 'other' && isDomainOf(parties, ABSENT_DOMAIN.exec(text)?.[1])) return classAt(stage, 'bad-domain')
+  if (found === 'other' && parties) return classAt(stage, absentDomainClass(text, parties) ?? found)
   if (ADDRESS_CLASSES.has(found) && quoted.sender && !quoted.recipient) return 'policy'
   const isFilters =
     OTHER_OF_MAILBOX.test(code) || (AFTER_DATA.has(stage) && !NO_SUCH_ADDRESS.test(code) && !NO_SUCH_ACCOUNT.test(text))
@@ -216,8 +216,12 @@ export function classAt(stage: Stage | undefined, found: BounceClass): BounceCla
   return ABSENT.has(found) && BEFORE_RCPT.has(stage) ? 'policy' : found
 }
 
-function isDomainOf(parties: Parties | undefined, domain: string | undefined): boolean {
-  return domain !== undefined && parties?.recipient.toLowerCase().endsWith(`@${domain.toLowerCase()}`) === true
+/** Of a reply that names only a domain which does not exist: J:COM says so of the return path's, others of the recipient's. */
+function absentDomainClass(text: string, { sender, recipient }: Parties): BounceClass | undefined {
+  const domain = ABSENT_DOMAIN.exec(text)?.[1]?.toLowerCase()
+  if (domain === undefined) return undefined
+  if (recipient.toLowerCase().endsWith(`@${domain}`)) return 'bad-domain'
+  return sender.toLowerCase().endsWith(`@${domain}`) ? 'policy' : undefined
 }
 
 function quotedIn(text: string, { sender, recipient }: Parties): Record<keyof Parties, boolean> {

@@ -209,12 +209,7 @@ export class Dispatcher {
     if (slow > 0) this.#options.onCapacity()
   }
 
-  async #run(
-    inFlight: RoutedDelivery,
-    destination: Destination,
-    own: Connections | undefined,
-    isProbe: boolean,
-  ): Promise<void> {
+  async #run(inFlight: RoutedDelivery, destination: Destination, own?: Connections, isProbe = false): Promise<void> {
     try {
       const { core, config, workerId } = this.#options
       const { delivery, message, site } = inFlight

@@ -25,7 +25,7 @@ export interface RateLimits {
   forgetOldWindows(): Promise<number>
 }
 
-/** What was taken, unless the status is a rejection. */
+/** An amount that was taken, unless the status is a rejection. */
 export interface Allowance {
   readonly standing: RateLimitStatus
   giveBack(): void

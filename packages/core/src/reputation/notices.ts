@@ -41,20 +41,21 @@ export async function notifySome({ sql, serviceMail }: NoticeDependencies): Prom
   if (!serviceMail.isPossible) return undefined
   const notice = await claimNotice(sql)
   if (!notice) return undefined
-  const { accountId, email, isOn, hours } = notice
-  const to = parseAddress(email ?? '')?.text ?? serviceMail.operatorMail
+  const { accountId, email, isOn, hours, rule } = notice
+  const { operatorMail } = serviceMail
+  const owner = parseAddress(email ?? '')?.text
+  const to = owner ?? operatorMail
+  // No figure of the installation has it, and the operator decides whether such mail waits.
+  const copyTo = rule === REQUIREMENTS && to !== operatorMail ? operatorMail : undefined
   if (!isOn) await saveNotice(sql, notice, 'off', null)
   else if (to === undefined) await saveNotice(sql, notice, 'no-address', null)
   else if (hours > SERVICE_MAIL_HOURS) await saveNotice(sql, notice, 'failed', null)
   else {
     try {
-      const key = `account notice ${accountId} ${notice.rule} ${notice.day}`
-      const { messageId } = await serviceMail.send({
-        to,
-        subject: noticeSubject(notice),
-        text: noticeText(notice),
-        key,
-      })
+      const key = `account notice ${accountId} ${rule} ${notice.day}`
+      const mail = { subject: noticeSubject(notice), text: noticeText(notice) }
+      const { messageId } = await serviceMail.send({ ...mail, to, key })
+      if (copyTo !== undefined) await serviceMail.send({ ...mail, to: copyTo, key: `${key} operator` })
       await saveNotice(sql, notice, 'sent', messageId)
     } catch (error) {
       if (error instanceof ServiceError) return { accountId, problem: error.message }

@@ -284,3 +284,17 @@ t.test('looking for such words in hostile text takes no time', async (t) => {
     t.ok(took < 2000, JSON.stringify(piece))
   }
 })
+
+t.test(
+  'a domain of which a reply says only that it does not exist is that of the recipient, or of the return path',
+  async (t) => {
+    const parties = { sender: 'b-tag@bounces.ship.example', recipient: 'lena@harbor.example' }
+    const of = (reply: string, stage: 'mail' | 'rcpt' = 'rcpt') => bounceClass('', reply, { parties, stage })
+    t.equal(of('harbor.example does not exist'), 'bad-domain')
+    t.equal(of('harbor.example does not exist', 'mail'), 'policy')
+    // Of J:COM: note.com/sendmagic/n/n59a9f610bc0e, read on 2026-11-29.
+    t.equal(of('bounces.ship.example does not exist'), 'policy')
+    for (const other of ['quay.example does not exist', 'bor.example does not exist', 'it does not exist'])
+      t.equal(of(other), 'other', other)
+  },
+)

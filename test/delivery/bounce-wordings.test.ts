@@ -65,9 +65,22 @@ t.test(
     t.equal(bounceClass('5.7.1', bare, { stage: 'rcpt' }), 'policy')
     t.equal(bounceClass('', bare, { stage: 'dot' }), 'policy')
     t.equal(bounceClass('', bare), 'policy', 'nothing is known of the stage')
-    t.equal(bounceClass('', 'not our customer', { stage: 'rcpt' }), 'bad-mailbox')
   },
 )
+
+t.test('one who is not a customer is an unknown user, whatever the code', async (t) => {
+  const parties = { sender: 'b-tag@bounces.ship.example', recipient: 'lena@harbor.example' }
+  for (const [enhanced, text] of [
+    ['', 'not our customer'],
+    ['', '<lena@harbor.example> is not our customer'],
+    ['5.7.1', 'not our customer'],
+    ['5.0.0', 'Sorry, lena@harbor.example is not our customer.'],
+    ['5.1.6', 'Not our customer; try another provider'],
+  ] as const) {
+    t.equal(bounceClass(enhanced, text, { stage: 'rcpt', parties }), 'bad-mailbox', `${enhanced} ${text}`)
+  }
+  t.equal(bounceClass('', 'not our customer', { stage: 'mail', parties }), 'policy')
+})
 
 t.test('before RCPT a mailbox or domain that is missing is that of the return path', async (t) => {
   for (const stage of ['greeting', 'ehlo', 'mail'] as const) {

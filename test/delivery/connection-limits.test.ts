@@ -66,6 +66,8 @@ const REFUSALS: readonly (readonly [how: string, answer: SinkAnswer])[] = [
   ['answers others with 421', '421 4.7.0 too many connections from your address'],
   ['answers others in other words', '450 4.3.2 Zu viele gleichzeitige Sitzungen'],
   ['hangs up others', HANG_UP],
+  ['permanently refuses others as too many', '554 5.7.0 Too many connections from your address'],
+  ['permanently refuses others without a reason', '554 No SMTP service here'],
 ]
 for (const [how, answer] of REFUSALS) {
   t.test(`a host that takes one connection and ${how} gets all its mail over one, at the first attempt`, async (t) => {
@@ -178,5 +180,26 @@ t.test(
       30_000,
     )
     t.ok(refused <= 12, `${refused} refused`)
+  },
+)
+
+t.test(
+  'mail to a site of a provider that is down takes no connection, and no session of its other sites ends for it',
+  async (t) => {
+    // Nobody listens at its address.
+    const dead = { name: 'away.many.example' }
+    internet.dns.zones[dead.name] = { a: [internet.newAddress()] }
+    const busy = await internet.host(t, { dot: () => pause(20) }, 'many.example')
+    const taken = internet.domain([busy])
+    const away = internet.domain([dead])
+    await sendMany(1, away)
+    await until('the site to be down', async () => {
+      const [row] =
+        await service.sql`select 1 from attempts a join delivery_queue q using (message_id, recipient_no) where q.recipient_domain = ${away}`
+      return row
+    })
+    await sendMany(300, taken, away)
+    await until('all that can be delivered', () => busy.messages.length === 150 || undefined, 60_000)
+    t.ok(busy.sessions <= 30, `150 messages took ${busy.sessions} sessions`)
   },
 )

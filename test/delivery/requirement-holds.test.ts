@@ -160,3 +160,47 @@ t.test('the operator holds such mail of all accounts but those that have set oth
   await held.set(sender, 'warn')
   await held.outbox.inState(id, 'delivered')
 })
+
+t.test(
+  'when bulk mail of a domain begins to wait, its account is told once, and the feed has when it ends',
+  async (t) => {
+    const settings = { REQUIREMENTS: 'hold', SERVICE_DOMAIN: 'post.example', OPERATOR_MAIL: 'desk@operator.example' }
+    const told = await start(t, settings)
+    const { service } = told
+    const owner = await service.core.accounts.create(`service-${process.pid}`)
+    await service.giveKey('post.example')
+    await service.core.domains.add({ accountId: owner.id, name: 'post.example', state: 'active' })
+    const [sender, other] = [await service.makeSender(), await service.makeSender()]
+    await told.set(other, 'warn')
+    await service.sql`update accounts set email = 'owner@fleet.example' where id = ${sender.accountId}`
+    await told.publish(other, 'dkim', 'spf')
+    await told.publish(sender, 'dkim', 'spf')
+    await told.publish(sender)
+    while ((await service.core.reputation.notifySome()) !== undefined);
+    const mail = await service.sql<{ subject: string; to: string; text: string }[]>`
+    select m.subject, f.recipient as to, convert_from(b.content, 'utf8') as text
+      from messages m join bodies b on b.message_id = m.id and b.part = 0 join deliveries f on f.message_id = m.id
+     where m.account_id = ${owner.id}`
+    t.strictSame(mail.map(({ to }) => to).sort(), ['desk@operator.example', 'owner@fleet.example'], 'and the operator')
+    t.match(mail[0]?.subject, /\(\d+\) is held$/)
+    for (const part of [
+      'Bulk mail of the account',
+      'Rule: requirements',
+      `- ${sender.domain}`,
+      'waits until a check finds',
+    ])
+      t.match(mail[0]?.text, part)
+    await told.publish(sender, 'dkim', 'spf', 'dmarc')
+    const events = await service.sql<{ detail: object; accountId: number }[]>`
+    select account_id as "accountId", detail from events where type = 'account' order by occurred_at`
+    const of = { rule: 'requirements', domain: sender.domain }
+    t.match(events, [
+      {
+        accountId: sender.accountId,
+        detail: { ...of, before: 'good', after: 'held', classes: ['bulk'], figures: { domains: 1 } },
+      },
+      { accountId: sender.accountId, detail: { ...of, before: 'held', after: 'good', figures: { domains: 0 } } },
+    ])
+    t.equal(events.length, 2)
+  },
+)

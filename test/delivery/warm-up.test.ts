@@ -78,6 +78,30 @@ t.test('a new source sends as much as its plan allows; the others of the pool se
   for (const name of ['old', 'new']) await sources.remove(name)
 })
 
+t.test('what was taken of an allowance for mail that no server was offered is given back', async (t) => {
+  await atMidnight()
+  await sources.add({ name: 'back', address: '127.0.0.5', helo: 'back.example.com', warmUpPlan: 'gentle' })
+  await untilSourcesRead(internet)
+  const sites = Array.from({ length: 6 }, (_, at) => {
+    // Nobody listens at its address.
+    const dead = { name: `away-${at}.harbour.example` }
+    internet.dns.zones[dead.name] = { a: [internet.newAddress()] }
+    return internet.domain([dead])
+  })
+  for (const domain of sites) await sendMany(1, domain)
+  await until('all to be deferred', async () => {
+    const rows = await service.sql`
+      select 1 from delivery_queue where recipient_domain = any(${sites}::text[]) and state = 'deferred' and attempt > 0`
+    return rows.length === sites.length || undefined
+  })
+  const host = await internet.host(t, {}, 'harbour.example')
+  await sendMany(2 * FIRST_HOUR, internet.domain([host]))
+  await until('the whole allowance', () => host.messages.length >= FIRST_HOUR)
+  await untilSpent('back')
+  t.equal(host.messages.length, FIRST_HOUR)
+  await sources.remove('back')
+})
+
 t.test('without another source its mail waits, and says so; the next day there is more if all went well', async (t) => {
   await sources.add({ name: 'only', address: '127.0.0.4', helo: 'only.example.com', warmUpPlan: 'gentle' })
   await untilSourcesRead(internet)

@@ -22,7 +22,13 @@ export {
 } from './accounts/keys/index.ts'
 export * from './accounts/mail-class.ts'
 export { DELIVERY_CLASSES } from './accounts/mail-class.ts'
-export { type Rate, type RateLimits, requireAllowed, type Standing } from './accounts/rate-limits/index.ts'
+export {
+  type Allowance,
+  type Rate,
+  type RateLimits,
+  requireAllowed,
+  type Standing,
+} from './accounts/rate-limits/index.ts'
 export type * from './accounts/subaccounts/index.ts'
 export type { BuiltMessage } from './composition/built-message.ts'
 export { oldestRemoval } from './composition/oldest-removal.ts'

@@ -1,6 +1,7 @@
 import type { NewRefused, QueueOverview } from '@postrider/core'
 import t from 'tap'
 import { answered, postrider } from '../../cli/postrider.ts'
+import { stopClock } from '../../helpers/database.ts'
 import { makeService } from '../../helpers/service.ts'
 import { nodesOf, planOf, recordStatements, wholeScans } from '../../helpers/statements.ts'
 import { openCore } from './queue-of.ts'
@@ -70,6 +71,8 @@ t.test(
   async (t) => {
     const service = await makeService(t)
     const { sql, env } = service
+    // Five minutes that end meanwhile would be the first of thirteen.
+    await stopClock(sql)
     // A day that nobody has deleted: what is older than an hour is not read.
     await sql.begin(async (patient) => {
       await patient`set local statement_timeout = 0`

@@ -248,6 +248,18 @@ t.test('a temporary failure is soft, whatever it says', async (t) => {
   }
 })
 
+t.test('a temporary failure stays one if the text for people calls the user unknown', async (t) => {
+  for (const [status, reply] of [
+    ['5.0.0', '451 system failure'],
+    ['4.3.0', 'system failure'],
+  ] as const) {
+    const text = ['This is the mail system at host mx.', '', '<a@b.example>: 550 user unknown']
+    const fields = ['Final-Recipient: rfc822; a@b.example', 'Action: failed', `Status: ${status}`]
+    const raw = report({ text, status: [...fields, `Diagnostic-Code: smtp; ${reply}`] })
+    t.equal(readBounce(raw).recipients[0]?.hard, false, `${status} ${reply}`)
+  }
+})
+
 t.test('fields divided by empty lines, in a part of another report type, or in the text are read', async (t) => {
   const fields = ['Final-Recipient: rfc822; lena@harbor.example', '', 'Action: failed', 'Status: 5.1.1', '']
   t.strictSame(verdicts(report({ status: fields })), ['lena@harbor.example failed hard bad-mailbox'])

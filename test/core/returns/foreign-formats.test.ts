@@ -184,6 +184,32 @@ const CASES: readonly Case[] = [
     expected: [`${LENA} failed soft filtered`],
   },
   {
+    format: 'one-recipient',
+    text: [`Did not reach the following recipient: ${LENA}`, '', 'Reason: 550 5.1.1 User unknown'],
+    expected: [`${LENA} failed hard bad-mailbox`],
+  },
+  {
+    format: 'mailbox-full',
+    text: [`User's mailbox is full: <${LENA}>`, 'Unable to deliver mail.'],
+    expected: [`${LENA} failed soft mailbox-full`],
+  },
+  {
+    format: 'smail',
+    text: [
+      '|------------------------- Failed addresses follow: ---------------------|',
+      ` ${LENA} ... unknown host`,
+      ` ${OLAF} ... unknown user`,
+      '|------------------------- Message text follows: ------------------------|',
+      ' inga@harbor.example ... unknown user',
+    ],
+    expected: [`${LENA} failed hard bad-domain`, `${OLAF} failed hard bad-mailbox`],
+  },
+  {
+    format: 'dovecot',
+    text: [`Your message to <${LENA}> was automatically rejected:`, 'Not enough disk quota'],
+    expected: [`${LENA} failed soft mailbox-full`],
+  },
+  {
     format: 'domino',
     text: ['was not delivered to:', '', `  ${LENA}`, '', 'because:', '', '  User Lena not listed in Domino Directory'],
     expected: [`${LENA} failed hard bad-mailbox`],

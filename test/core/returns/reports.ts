@@ -5,6 +5,8 @@ export function message(...lines: readonly string[]): Buffer {
   return Buffer.from(lines.join('\r\n'))
 }
 
+/** The recipient of most reports. */
+export const LENA = 'lena@harbor.example'
 const RETURN_PATH = 'b-tag@bounces.ship.example'
 const HEADER = [
   'Return-Path: <>',

@@ -54,6 +54,13 @@ export const OF_RECIPIENTS: readonly Sourced[] = [
     ],
   },
   {
+    source: 'au: note.com/sendmagic/n/n875d8dcb6cb8; J:COM, note.com/sendmagic/n/n59a9f610bc0e; read on 2026-11-29',
+    replies: [
+      ['bad-mailbox', '550 <lena@ezweb.ne.jp>: User unknown'],
+      ['bad-mailbox', '550 Invalid recipient: lena@jcom.home.ne.jp'],
+    ],
+  },
+  {
     source: 'Czech: support.grhosting.cz/kb/a290',
     replies: [['mailbox-full', '552 5.1.1 5.2.2 sorry, final recipient mailbox is full (chkuser)']],
   },

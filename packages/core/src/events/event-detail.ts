@@ -44,7 +44,7 @@ export interface EventDetail {
   readonly rule?: string
   readonly classes?: readonly string[]
   readonly figures?: Readonly<Record<string, number>>
-  /** domain: its name, and its states before and after. account: the levels before and after. */
+  /** domain: its name, and its states before and after. account: the levels before and after, and the domain if the rule is about one. */
   readonly domain?: string
   readonly before?: string
   readonly after?: string

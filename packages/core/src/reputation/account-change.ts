@@ -17,15 +17,16 @@ export async function lockAccount(sql: SqlTransaction, accountId: number): Promi
 export async function noteStanding(
   sql: SqlTransaction,
   accountId: number,
-  detail: Pick<EventDetail, 'rule' | 'before' | 'after' | 'figures' | 'classes'>,
+  detail: Pick<EventDetail, 'rule' | 'domain' | 'before' | 'after' | 'figures' | 'classes'>,
 ): Promise<void> {
   await insertEvents(sql, {
     from: sql`(select ${accountId}::int as account_id, null::uuid as message_id, null::int as recipient_no) account`,
     type: 'account',
     detail,
   })
-  const { rule = '', after = 'good', figures = {}, classes = [] } = detail
-  if (after === 'good') return
+  const { rule = '', domain, after = 'good', figures = {}, classes = [] } = detail
+  // Of a domain that is released while others are held, nothing needs to be done.
+  if (after === 'good' || (domain !== undefined && classes.length === 0)) return
   await sql`
     insert into account_notices as n (account_id, rule, day, level, classes, figures)
     values (${accountId}, ${rule}, (service_now() at time zone 'UTC')::date, ${after}, ${[...classes]}::text[], ${JSON.stringify(figures)}::text::jsonb)

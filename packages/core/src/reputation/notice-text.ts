@@ -10,6 +10,8 @@ export interface AccountNotice {
   /** The classes of mail that are slowed or held; empty if all, or for a warning. */
   readonly classes: readonly string[]
   readonly figures: Readonly<Record<string, number>>
+  /** The domains that a rule about domains concerns, some of them if they are many. */
+  readonly domains: readonly string[]
   readonly createdAt: Date
 }
 
@@ -17,6 +19,8 @@ interface RuleText {
   /** Completes "because …". */
   readonly cause: string
   readonly advice: string
+  /** Instead of the meaning of the level. */
+  readonly meaning?: string
 }
 
 const LISTS =
@@ -50,6 +54,14 @@ const RULES: Readonly<Record<string, RuleText>> = {
     cause: 'one recipient got the same message again and again',
     advice: 'Look for a loop in the program that sends it. Mail to other recipients is not affected.',
   },
+  requirements: {
+    cause: 'a sending domain lacks what Gmail, Yahoo or Microsoft demand of large senders',
+    meaning:
+      'It is accepted and waits until a check finds what is missing; it is dropped only if its lifetime ends before. Other mail is sent as before.',
+    advice:
+      'The page of each domain, and "GET /v2/domain/NAME", say what it lacks and which records to publish. Then have it checked again there. ' +
+      'The account setting requirements decides whether such mail waits.',
+  },
   operator: {
     cause: 'the operator of this service holds it',
     advice: 'Write to the operator of this service.',
@@ -67,6 +79,7 @@ const FIGURES: Readonly<Record<string, string>> = {
   busiestHour: 'messages in the busiest hour of the month before',
   messages: 'equal messages to one recipient',
   minutes: 'minutes in which they were sent',
+  domains: 'sending domains whose bulk mail waits',
 }
 
 const LEVELS: Readonly<Record<HoldLevel, { readonly verb: string; readonly meaning: string }>> = {
@@ -92,8 +105,21 @@ export function noticeSubject({ accountId, name, level }: AccountNotice): string
 }
 
 /** Returns the text of the mail to the owner: what happened, the figures, and what to do. */
-export function noticeText({ accountId, name, rule, level, classes, figures, createdAt }: AccountNotice): string {
-  const { cause, advice } = RULES[rule] ?? {
+export function noticeText({
+  accountId,
+  name,
+  rule,
+  level,
+  classes,
+  figures,
+  createdAt,
+  domains,
+}: AccountNotice): string {
+  const {
+    cause,
+    advice,
+    meaning: own,
+  }: RuleText = RULES[rule] ?? {
     cause: `of the rule ${rule}`,
     advice: 'Write to the operator of this service.',
   }
@@ -106,8 +132,9 @@ export function noticeText({ accountId, name, rule, level, classes, figures, cre
     `Time: ${createdAt.toISOString()}`,
     `Rule: ${rule}`,
     ...(lines.length > 0 ? ['Figures:', ...lines] : []),
+    ...(domains.length > 0 ? ['Domains:', ...domains.map((domain) => `- ${domain}`)] : []),
     '',
-    meaning,
+    own ?? meaning,
     '',
     advice,
     '',

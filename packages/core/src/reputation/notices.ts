@@ -3,6 +3,7 @@ import { parseAddress } from '../mime/address.ts'
 import type { Sql } from '../platform/database/database.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { type AccountNotice, noticeSubject, noticeText } from './notice-text.ts'
+import { REQUIREMENTS } from './other-holds.ts'
 
 export interface NoticeDependencies {
   readonly sql: Sql
@@ -28,6 +29,8 @@ const NOTICE_DAYS = 31
 /** Minutes until the next try, doubled with each. A process that has not finished by then is presumed dead. */
 const [RETRY_MINUTES, MAX_RETRY_MINUTES] = [1, 60]
 const CHUNK = 1000
+/** Domains that one notice names. */
+const MAX_NAMED = 20
 
 /**
  * Sends one notice that is due to the owner of its account, or to the operator if the account has no address. Each is sent once, whatever is
@@ -38,20 +41,21 @@ export async function notifySome({ sql, serviceMail }: NoticeDependencies): Prom
   if (!serviceMail.isPossible) return undefined
   const notice = await claimNotice(sql)
   if (!notice) return undefined
-  const { accountId, email, isOn, hours } = notice
-  const to = parseAddress(email ?? '')?.text ?? serviceMail.operatorMail
+  const { accountId, email, isOn, hours, rule } = notice
+  const { operatorMail } = serviceMail
+  const owner = parseAddress(email ?? '')?.text
+  const to = owner ?? operatorMail
+  // No figure of the installation has it, and the operator decides whether such mail waits.
+  const copyTo = rule === REQUIREMENTS && to !== operatorMail ? operatorMail : undefined
   if (!isOn) await saveNotice(sql, notice, 'off', null)
   else if (to === undefined) await saveNotice(sql, notice, 'no-address', null)
   else if (hours > SERVICE_MAIL_HOURS) await saveNotice(sql, notice, 'failed', null)
   else {
     try {
-      const key = `account notice ${accountId} ${notice.rule} ${notice.day}`
-      const { messageId } = await serviceMail.send({
-        to,
-        subject: noticeSubject(notice),
-        text: noticeText(notice),
-        key,
-      })
+      const key = `account notice ${accountId} ${rule} ${notice.day}`
+      const mail = { subject: noticeSubject(notice), text: noticeText(notice) }
+      const { messageId } = await serviceMail.send({ ...mail, to, key })
+      if (copyTo !== undefined) await serviceMail.send({ ...mail, to: copyTo, key: `${key} operator` })
       await saveNotice(sql, notice, 'sent', messageId)
     } catch (error) {
       if (error instanceof ServiceError) return { accountId, problem: error.message }
@@ -82,9 +86,19 @@ async function claimNotice(sql: Sql): Promise<Claimed | undefined> {
       returning *
     )
     select c.account_id as "accountId", c.rule, c.day::text as day, c.level, c.classes, c.figures, c.created_at as "createdAt", a.name, a.email,
+           ${lackingDomains(sql)} as domains,
            a.account_notices and a.state <> 'deleted' as "isOn", (extract(epoch from service_now() - c.created_at) / 3600)::float8 as hours
       from claimed c join accounts a on a.id = c.account_id`
   return row
+}
+
+/** The domains that a notice about what large receivers demand names, the latest first. */
+function lackingDomains(sql: Sql): ReturnType<Sql> {
+  return sql`
+    case when c.rule = ${REQUIREMENTS} then array(
+      select d.name from domains d join domain_guards g on g.domain_id = d.id
+       where d.account_id = c.account_id and d.deleted_at is null and d.state <> 'pending' and g.lacks <> '{}'
+       order by g.lacking_since desc, d.name limit ${MAX_NAMED}) else '{}' end`
 }
 
 async function saveNotice(

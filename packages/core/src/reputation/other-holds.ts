@@ -5,7 +5,7 @@ import type { AnySql } from '../platform/database/database.ts'
 /** The rule that holds single recipients (repeats.ts). */
 export const REPEATED_RECIPIENT = 'repeated-recipient'
 /** The rule that holds bulk mail of domains that lack what large receivers demand (guard). */
-const REQUIREMENTS = 'requirements'
+export const REQUIREMENTS = 'requirements'
 
 /** The recipients of each account whose mail waits, as one hold. */
 export function recipientHolds(

@@ -1,10 +1,13 @@
 import { readTrackingToken } from '../composition/links/token.ts'
 import { type ReturnPathTarget, readMark } from '../delivery/return-path.ts'
 import type { Secrets } from '../platform/security/secrets.ts'
+import type { Mentioned } from './read/letter.ts'
 import type { Reading } from './return-result.ts'
 
 /** Days after which a complaint has no effect. Recipients complain about mail that they find weeks later. */
 const COMPLAINT_DAYS = 90
+/** Days for which a person may write about a message. */
+const LETTER_DAYS = 365
 /** Values of a report that are looked at. */
 const MAX_CANDIDATES = 50
 
@@ -36,6 +39,24 @@ export function findTarget({ secrets, recipients, reading, now }: TargetQuestion
   for (const list of (marks?.listUnsubscribe ?? []).slice(0, MAX_CANDIDATES)) {
     const found = unsubscribeTarget(secrets, list)
     if (found) return found
+  }
+  return undefined
+}
+
+/** Returns the delivery of a message that a letter has attached or quotes; undefined if nothing in it is signed by this service. */
+export function findMentioned(
+  secrets: Secrets,
+  { marks, tokens }: Mentioned,
+  now: number,
+): ReturnPathTarget | undefined {
+  for (const local of marks) {
+    const kind = local.startsWith('c-') ? 'reference' : 'returnPath'
+    const found = readMark(secrets, kind, { local, now, validDays: LETTER_DAYS })
+    if (found) return found
+  }
+  for (const token of tokens) {
+    const found = readTrackingToken(secrets, token)
+    if (found) return { messageId: found.messageId, recipientNo: found.recipientNo }
   }
   return undefined
 }

@@ -4,6 +4,7 @@ import { SERVICE_MAIL_HOURS } from '../messages/service-mail.ts'
 import { parseAddress } from '../mime/address.ts'
 import type { Sql } from '../platform/database/database.ts'
 import { ServiceError } from '../platform/errors.ts'
+import { findMentioned } from './find-target.ts'
 import { type ClaimedLetter, claimLetter, saveForward, saveSummary, selectExcess } from './forward-store.ts'
 import type { Letter } from './read/letter.ts'
 import { type ReturnAddressReader, type Role, readReturnAddress } from './return-address.ts'
@@ -65,17 +66,11 @@ async function forward(
   if (isOwn(addresses, read)) return saveForward(sql, id, 'own', null)
   const { messageId } = await serviceMail.send({
     to: operatorMail,
-    ...composed(letter, read, attachedIn(addresses, read)),
+    ...composed(letter, read, findMentioned(addresses.secrets, read.mentioned, addresses.now())?.messageId),
     replyTo: replyTo(addresses, read.author),
     key: `letter ${id}`,
   })
   await saveForward(sql, id, 'sent', messageId)
-}
-
-/** Returns the id of the message of this service that a letter has attached, as a complaint about it does; undefined if it has none. */
-function attachedIn({ secrets, now }: ReturnAddressReader, { attached }: Letter): string | undefined {
-  const marks = attached.map((local) => readMark(secrets, 'reference', { local, now: now(), validDays: OWN_DAYS }))
-  return marks.find((found) => found !== undefined)?.messageId
 }
 
 /** Whether this service has sent the message: it would come back again and again. */

@@ -45,7 +45,7 @@ export interface ReturnReader {
   close(): Promise<void>
 }
 
-const NO_LETTER: Letter = { author: '', subject: '', text: '', references: [], attached: [] }
+const NO_LETTER: Letter = { author: '', subject: '', text: '', references: [], mentioned: { marks: [], tokens: [] } }
 
 export function createReturnReader(): ReturnReader {
   const pool = createThreadPool<ReadingOrder, ThreadReading>({

@@ -1,4 +1,5 @@
 import { deflateSync, inflateSync } from 'node:zlib'
+import type { ReturnPathTarget } from '../delivery/return-path.ts'
 import { type AnySql, onlyRow } from '../platform/database/database.ts'
 import type { Applied } from './apply-reading.ts'
 import type { Role } from './return-address.ts'
@@ -92,6 +93,23 @@ export function unpacked(content: Uint8Array): Buffer {
 /** Returns the id of a new return. It is the database's, as its time orders the list. */
 export async function newReturnId(sql: AnySql): Promise<string> {
   return onlyRow(await sql<{ id: string }[]>`select uuidv7() as id`).id
+}
+
+/** Whether a return without an effect is stored for this delivery, with its content. */
+export async function hasRoom(
+  sql: AnySql,
+  { messageId, recipientNo }: ReturnPathTarget,
+  { kept }: ReturnLimits,
+): Promise<boolean> {
+  const { room } = onlyRow(
+    await sql<{ room: boolean }[]>`
+      select (select count(*) from (
+                select from returns where message_id = ${messageId}::uuid and recipient_no = ${recipientNo}::int and effect = 'none'
+                 limit ${MAX_WITHOUT_EFFECT}::int) earlier) < ${MAX_WITHOUT_EFFECT}::int
+         and (select count(*) from (
+                select from returns where content is not null and (message_id is null) = false limit ${kept}::int) k) < ${kept}::int as room`,
+  )
+  return room
 }
 
 /** Stores a return, unless enough without an effect are stored for its delivery, or without a delivery. */

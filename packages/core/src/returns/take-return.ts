@@ -3,13 +3,13 @@ import { ServiceError } from '../platform/errors.ts'
 import type { Secrets } from '../platform/security/secrets.ts'
 import type { AggregateReports } from './aggregate/index.ts'
 import { applyReading } from './apply-reading.ts'
-import { findTarget } from './find-target.ts'
+import { findMentioned, findTarget } from './find-target.ts'
 import { isForwarded } from './forward.ts'
 import { notedRecipients, notedSender } from './noted-recipients.ts'
 import { isReportRole, type ReturnAddress, type ReturnAddressReader, readReturnAddress } from './return-address.ts'
 import type { ReturnReader } from './return-reader.ts'
 import type { Reading, ReturnResult } from './return-result.ts'
-import { countKept, insertReturn, isKept, NOT_KEPT, newReturnId, packed, RETURN_LIMITS } from './store.ts'
+import { countKept, hasRoom, insertReturn, isKept, NOT_KEPT, newReturnId, packed, RETURN_LIMITS } from './store.ts'
 
 export interface TakenReturn {
   /** The message that came back, with its header. Its beginning suffices, except of an aggregate report. */
@@ -55,18 +55,24 @@ export async function takeReturn(
     return dependencies.aggregateReports.take({ raw, size, role, client, sentTo: taken.sentTo })
   const returnPath = taken && isReturnPath(taken) ? taken.sentTo : undefined
   const { reading: read, reporter } = await reader.read(raw, { returnPath, mailFrom: mailFrom ?? undefined, client })
-  const target = findTarget({ secrets, recipients, reading: read, now: now() })
-  const reading = letterIn(read, { isForOperator: role !== null && !target })
+  const marked = findTarget({ secrets, recipients, reading: read, now: now() })
+  const reading = letterIn(read, { isForOperator: role !== null && !marked })
   if (reading.kind === 'letter' && (await countKept(sql, RETURN_LIMITS.kept)) >= RETURN_LIMITS.kept) {
     throw new ServiceError('overloaded', { reason: `${RETURN_LIMITS.kept} letters to the operator are kept` })
   }
+  const mentioned = reading.kind === 'letter' ? (await reader.readLetter(raw)).mentioned : undefined
+  const target = mentioned ? findMentioned(secrets, mentioned, now()) : marked
   const returnId = await newReturnId(sql)
-  const about = { messageId: target?.messageId ?? null, recipientNo: target?.recipientNo ?? null }
   const { effect, why } = await applyReading(
     dependencies,
     { returnId, reading, target },
     async (transaction, applied) => {
       if (!target && role === null) return
+      // A letter is never left out: if it cannot be stored with the delivery, it is stored without it.
+      const isTied =
+        target !== undefined &&
+        (!mentioned || (applied.delivery !== undefined && (await hasRoom(transaction, target, RETURN_LIMITS))))
+      const about = isTied ? target : { messageId: null, recipientNo: null }
       const forwarded = dependencies.forwards && reading.kind === 'letter' && isForwarded(role)
       const row = { ...about, id: returnId, reading, reporter, role, size, mailFrom, forwarded, applied }
       const kept = isKept(row) ? { content: packed(raw), sentTo: taken?.sentTo ?? null } : NOT_KEPT

@@ -89,7 +89,8 @@ export class BackOff {
     const rule = reply.code >= 400 ? providers.ruleFor(provider, reply) : undefined
     const isSlowing = rule !== undefined && rule.effect.kind !== 'finding'
     // A pause comes from its rule; the sandbox and a relay host are no destinations that could block this service.
-    const meaning = rule?.effect.kind === 'pause' || provider?.mx.length === 0 ? undefined : refusalMeaning(reply)
+    const isOther = isTooMany || rule?.effect.kind === 'pause' || provider?.mx.length === 0
+    const meaning = isOther ? undefined : refusalMeaning(reply)
     if (rule?.effect.kind === 'finding')
       void limits.try(() => this.#blocks.noteFinding(destination, sender.domainId, reply))
     if (isSlowing) this.#hit(destination, rule, rule.scope === 'account' ? sender.accountId : null, reply.text)

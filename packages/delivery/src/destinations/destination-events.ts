@@ -27,8 +27,8 @@ export interface Tried<Destination> {
 
 /** Receives what destinations find out and decide. */
 export interface DestinationEvents<Destination> {
-  /** The delivery's turn has come. Delivers it; never throws. */
-  turn(inFlight: RoutedDelivery, at: Destination, own: Connections, isProbe: boolean): Promise<void>
+  /** The delivery's turn has come. Delivers it; never throws. Without connections its site is down, and it is deferred. */
+  turn(inFlight: RoutedDelivery, at: Destination, own: Connections | undefined, isProbe: boolean): Promise<void>
   /** Deliveries cannot be started for some time, and no longer wait at the destination. */
   blocked(deliveries: readonly RoutedDelivery[], at: Destination, waitingFor: WaitingFor): void
   /** The allowance of the destination's source is used up for some seconds. */

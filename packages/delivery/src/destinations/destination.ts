@@ -1,6 +1,7 @@
-import { BULK, type Flow, partsOfPlace, type Reply, type Stage, type WaitingFor } from '@postrider/core'
+import { type Allowance, BULK, type Flow, partsOfPlace, type Reply, type Stage, type WaitingFor } from '@postrider/core'
 import { FairQueue } from '../common/fair-queue.ts'
 import { siteOfSessions } from '../tls/policy.ts'
+import { AcceptedConversations } from './accepted-conversations.ts'
 import { DestinationConnections } from './connections/destination-connections.ts'
 import type { Slots } from './connections/slots.ts'
 import type { Conversations } from './conversations.ts'
@@ -12,10 +13,6 @@ import { RecentOffers } from './recent-offers.ts'
 import { RecentTries } from './recent-tries.ts'
 import { beginningOf, type Refused, SiteHealth } from './site-health.ts'
 
-/** Successful conversations after which a destination that rejected some is given one more connection. */
-const GROW_AFTER = 10
-/** Conversations at once while most messages are refused for their sender, and it is not yet known whether all are: each costs one. */
-const SUSPECT_CONVERSATIONS = 2
 /** Milliseconds after which a destination goes on although refusals could not be counted. */
 const HOLD_MS = 2000
 
@@ -56,9 +53,7 @@ export class Destination {
   /** Nothing is started until then: refusals are being counted. */
   #holds = 0
   #heldUntil = 0
-  /** Conversations of this worker at once that the destination currently accepts. */
-  #accepted: number
-  #successes = 0
+  readonly #accepted: AcceptedConversations
   readonly progress = new Progress()
   #activeBulk = 0
 
@@ -68,7 +63,7 @@ export class Destination {
     this.base = partsOfPlace(name).base
     this.#options = options
     this.#limits = limits
-    this.#accepted = limits.connections
+    this.#accepted = new AcceptedConversations(limits.connections)
     const onAnswer = (): void => {
       this.start()
       this.#parkClosed()
@@ -94,7 +89,7 @@ export class Destination {
     this.#limits = limits
     if (limits.isPaused && !isPaused) this.#probes = 0
     this.#gate.rates = limits
-    if (limits.connections > connections) this.#accepted = limits.connections
+    if (limits.connections > connections) this.#accepted.reset(limits.connections)
     this.connections.tidy()
     this.#parkClosed()
     this.start()
@@ -192,25 +187,28 @@ export class Destination {
     const beginning = beginningOf(outcome)
     if (beginning === 'session') {
       this.health.accepted(site)
-      if (this.#accepted < this.#limits.connections && ++this.#successes >= GROW_AFTER) {
-        this.#successes = 0
-        this.#accepted++
-        this.start()
-      }
+      if (this.#accepted.succeeded(this.#limits.connections)) this.start()
       return
     }
-    this.#successes = 0
     const isOwn = beginning === 'refused' || (beginning === 'unreachable' && siteOfSessions(site) === this.base)
-    if (this.progress.count > 1 && isOwn && refused !== 'of-site')
-      this.#accepted = Math.max(1, Math.min(this.#accepted, this.progress.count - 1))
-    else if (refused !== 'too-many') this.health.failed(site, beginning, outcome.reply)
+    const isExcess = this.progress.count > 1 && isOwn && refused !== 'of-site'
+    this.#accepted.failed(isExcess ? this.progress.count - 1 : undefined)
+    if (!isExcess && refused !== 'too-many') this.health.failed(site, beginning, outcome.reply)
   }
 
   push(inFlight: RoutedDelivery): void {
+    if (this.#passes(inFlight)) return
     this.#isMixed ||= this.#site !== undefined && this.#site !== inFlight.site
     this.#site = inFlight.site
     this.#waiting.push(inFlight.delivery, inFlight)
     this.start()
+  }
+
+  /** A delivery to a site that is down needs no connection: it would take that of an idle session with another one. */
+  #passes(inFlight: RoutedDelivery): boolean {
+    const isDown = this.health.isDown(inFlight.site)
+    if (isDown) void this.#options.events.turn(inFlight, this, undefined, false)
+    return isDown
   }
 
   /** Removes and returns the deliveries that have not started. */
@@ -249,11 +247,11 @@ export class Destination {
       if (!this.connections.hasFree) break
       const next = this.#waiting.shift(mayStart)
       if (!next) break
+      if (this.#passes(next)) continue
       const isProbe = this.#limits.isPaused || this.#limits.pausedAccounts.has(next.delivery.accountId)
       if (this.#limits.isPaused) this.#probes--
       this.#probedAccounts.delete(next.delivery.accountId)
-      this.#gate.pass()
-      void this.#converse(next, isProbe)
+      void this.#converse(next, isProbe, this.#gate.pass())
     }
     if (tooMany) conversations.wait(this)
   }
@@ -264,7 +262,7 @@ export class Destination {
   }
 
   get #limit(): number {
-    return Math.min(this.#accepted, this.#limits.connections, this.offers.isSuspect ? SUSPECT_CONVERSATIONS : Infinity)
+    return this.#accepted.within(this.#limits.connections, this.offers.isSuspect)
   }
 
   #hasConnectionFor(flow: Flow): boolean {
@@ -273,13 +271,14 @@ export class Destination {
     return flow.class !== BULK || own <= 1 || this.#activeBulk < own - 1
   }
 
-  async #converse(inFlight: RoutedDelivery, isProbe: boolean): Promise<void> {
+  async #converse(inFlight: RoutedDelivery, isProbe: boolean, allowance: Allowance | undefined): Promise<void> {
     const { delivery } = inFlight
     const { conversations, events } = this.#options
     const [bulk, running] = [delivery.class === BULK ? 1 : 0, this.progress.begin()]
     this.#activeBulk += bulk
     conversations.enter(delivery)
-    await this.connections.use(inFlight.site, (own) => events.turn(inFlight, this, own, isProbe))
+    const use = this.connections.use(inFlight.site, (own) => events.turn(inFlight, this, own, isProbe))
+    if (!(await use)) allowance?.giveBack()
     this.progress.end(running)
     this.#activeBulk -= bulk
     conversations.leave(delivery)

@@ -161,7 +161,7 @@ export class Destinations {
       name,
       limits: this.#limits.of(name),
       slots: this.#slots,
-      takeFromRates: (rates) => this.#options.core.rateLimits.take(rates),
+      takeFromRates: (rates) => this.#options.core.rateLimits.takeReturnable(rates),
       maxWaiting: ({ connections }) =>
         partsOfPlace(name).base === this.#options.mainDestination
           ? MAX_IN_FLIGHT

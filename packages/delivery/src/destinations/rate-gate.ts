@@ -1,4 +1,4 @@
-import type { MessageRate, Rate, Standing } from '@postrider/core'
+import type { Allowance, MessageRate, Rate, Standing } from '@postrider/core'
 
 /** Lengths of the windows in which messages are counted, in seconds: short ones spread the mail. */
 const WINDOWS = [10, 60, 600, 3600] as const
@@ -10,7 +10,7 @@ const RETRY_MS = 1000
 const MAX_CLOSED_MS = { rate: 60_000, 'warm-up': 5000 } as const
 
 /** Takes one message from rates that all workers share. */
-export type TakeFromRates = (rates: readonly Rate[]) => Promise<Standing>
+export type TakeFromRates = (rates: readonly Rate[]) => Promise<Allowance>
 
 /** The rates of a destination: that of the provider, the allowances of a source that is warmed up, and the daily limit of a smart host. */
 export interface DestinationRates {
@@ -36,8 +36,8 @@ export class RateGate {
   readonly #onSpent: (seconds: number) => void
   #rates: readonly Rate[] = []
   #warmUp: readonly Rate[] = []
-  /** Messages that may pass now. */
-  #passes = 0
+  /** For one message, which may pass now. */
+  #allowance: Allowance | undefined
   #asking = false
   #closedUntil = 0
   #closedBy: 'rate' | 'warm-up' = 'rate'
@@ -59,7 +59,7 @@ export class RateGate {
     )
     if (isSame && next.length === this.#rates.length) return
     this.#rates = next
-    this.#passes = 0
+    this.pass()?.giveBack()
     this.#closedUntil = 0
   }
 
@@ -74,21 +74,25 @@ export class RateGate {
 
   /** Whether a message may pass; if not, a pass is requested. */
   isOpen(): boolean {
-    if (this.#rates.length === 0 || this.#passes > 0) return true
+    if (this.#rates.length === 0 || this.#allowance) return true
     if (!this.#asking && !this.closedBy) void this.#ask(this.#rates)
     return false
   }
 
-  pass(): void {
-    if (this.#rates.length > 0) this.#passes--
+  /** Lets a message pass. Returns what it uses, to be given back if it is not offered; undefined if there is no rate. */
+  pass(): Allowance | undefined {
+    const allowance = this.#allowance
+    this.#allowance = undefined
+    return allowance
   }
 
   async #ask(rates: readonly Rate[]): Promise<void> {
     this.#asking = true
     try {
-      const standing = await this.#take(rates)
-      if (this.#rates === rates && standing.refused) this.#close(standing)
-      if (this.#rates === rates && !standing.refused) this.#passes = 1
+      const allowance = await this.#take(rates)
+      if (this.#rates !== rates) allowance.giveBack()
+      else if (allowance.standing.refused) this.#close(allowance.standing)
+      else this.#allowance = allowance
     } catch {
       this.#closedUntil = performance.now() + RETRY_MS
     }

@@ -1,4 +1,13 @@
-import { type Core, isDatabaseTrouble, type Log, type Outcome, Tally } from '@postrider/core'
+import {
+  type BounceClass,
+  bounceClass,
+  type Core,
+  isDatabaseTrouble,
+  type Log,
+  type Outcome,
+  type Reply,
+  Tally,
+} from '@postrider/core'
 import { siteOfSessions } from '../tls/policy.ts'
 import type { Destination } from './destination.ts'
 import { beginningOf, type Refused } from './site-health.ts'
@@ -8,6 +17,8 @@ import { beginningOf, type Refused } from './site-health.ts'
  * if only other workers have, perhaps all that the site takes.
  */
 const MAX_ROUNDS = { besideOwn: 3, besideThoseOfOthers: 10 } as const
+/** Other words that refuse a session beside others, also permanently, are about their number. */
+const BLOCKS: ReadonlySet<BounceClass> = new Set(['spam', 'policy', 'authentication', 'relay'])
 /** Maximum number of sites remembered. */
 const MAX_SITES = 1000
 
@@ -15,6 +26,11 @@ interface InARow {
   rounds: number
   /** performance.now() at the last refusal of the round. */
   at: number
+}
+
+/** Whether a session was permanently refused for who asks, and not for how many there are. */
+function saysBlock({ code, enhanced, text }: Reply): boolean {
+  return code >= 500 && BLOCKS.has(bounceClass(enhanced, text))
 }
 
 /** Lowers the limits of connections of destinations that refuse sessions beside others. */
@@ -30,7 +46,7 @@ export class RefusedSessions {
 
   /** Judges how a session began: one that is refused for now while there are others with the destination, of this worker or another, is one too many. */
   async judge(destination: Destination, site: string, outcome: Outcome): Promise<Refused> {
-    if (outcome.kind === 'dropped' || beginningOf(outcome) !== 'refused' || outcome.reply.code >= 500) {
+    if (outcome.kind === 'dropped' || beginningOf(outcome) !== 'refused' || saysBlock(outcome.reply)) {
       this.#inARow.delete(site)
       return undefined
     }

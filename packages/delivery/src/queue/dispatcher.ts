@@ -209,7 +209,7 @@ export class Dispatcher {
     if (slow > 0) this.#options.onCapacity()
   }
 
-  async #run(inFlight: RoutedDelivery, destination: Destination, own: Connections, isProbe: boolean): Promise<void> {
+  async #run(inFlight: RoutedDelivery, destination: Destination, own?: Connections, isProbe = false): Promise<void> {
     try {
       const { core, config, workerId } = this.#options
       const { delivery, message, site } = inFlight
@@ -224,7 +224,7 @@ export class Dispatcher {
       // The route may have changed while the delivery waited; it then waits at another destination.
       const isSame = route.site === site && route.destination === destination.name && route.isHere
       if (!isSame) return await this.#route(inFlight)
-      if (destination.health.isDown(site)) {
+      if (!own || destination.health.isDown(site)) {
         const { name } = destination
         if (await this.#destinations.refuses(destination, site)) return await this.#park([inFlight], name, 'pause')
         return this.#outcomes.finish(delivery, siteDown(destination, site), { message, unreached: name })

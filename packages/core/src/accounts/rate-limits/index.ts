@@ -17,10 +17,18 @@ export interface RateLimits {
    * Throws notReady while the database is unavailable.
    */
   take(rates: readonly Rate[], amount?: number): Promise<RateLimitStatus>
+  /** The same for one, which can be given back as long as its windows last; it stays with this process. */
+  takeReturnable(rates: readonly Rate[]): Promise<Allowance>
   /** Returns an unused amount to the rate of the status; it stays with this process. */
   release(amount: number, standing: RateLimitStatus): void
   /** Deletes a batch of windows that ended long ago; returns how many. */
   forgetOldWindows(): Promise<number>
+}
+
+/** An amount that was taken, unless the status is a rejection. */
+export interface Allowance {
+  readonly standing: RateLimitStatus
+  giveBack(): void
 }
 
 /** Maximum number of quotas that a process keeps; a dropped one is loaded again. */
@@ -44,26 +52,33 @@ export function createRateLimits(sql: Sql): RateLimits {
     quotaOf(standing.rate).release(amount, standing)
   }
 
-  return {
-    async take(rates, amount = 1) {
-      const taken: RateLimitStatus[] = []
-      try {
-        for (const rate of rates) {
-          const standing = await quotaOf(rate).take(amount)
-          if (standing.refused) {
-            for (const other of taken) release(amount, other)
-            // In the words of this call: rates that share a quota may say differently whose limit it is.
-            return { ...standing, rate }
-          }
-          taken.push(standing)
+  async function takeAll(rates: readonly Rate[], amount: number): Promise<Allowance> {
+    const taken: RateLimitStatus[] = []
+    const giveBack = (): void => {
+      for (const one of taken.splice(0)) release(amount, one)
+    }
+    try {
+      for (const rate of rates) {
+        const standing = await quotaOf(rate).take(amount)
+        if (standing.refused) {
+          giveBack()
+          // In the words of this call: rates that share a quota may say differently whose limit it is.
+          return { standing: { ...standing, rate }, giveBack }
         }
-      } catch (error) {
-        if (!isDatabaseTrouble(error)) throw error
-        throw new ServiceError('notReady', { reason: 'could not draw on the rate limit', cause: error })
+        taken.push(standing)
       }
-      if (taken.length === 0) throw new Error('no rates given')
-      return taken.reduce((tightest, one) => (one.remaining < tightest.remaining ? one : tightest))
-    },
+    } catch (error) {
+      if (!isDatabaseTrouble(error)) throw error
+      throw new ServiceError('notReady', { reason: 'could not draw on the rate limit', cause: error })
+    }
+    if (taken.length === 0) throw new Error('no rates given')
+    const standing = taken.reduce((tightest, one) => (one.remaining < tightest.remaining ? one : tightest))
+    return { standing, giveBack }
+  }
+
+  return {
+    take: async (rates, amount = 1) => (await takeAll(rates, amount)).standing,
+    takeReturnable: (rates) => takeAll(rates, 1),
     release,
     forgetOldWindows: () => forgetWindows(sql),
   }

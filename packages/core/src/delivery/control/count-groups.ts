@@ -57,14 +57,41 @@ export async function countGroups(sql: AnySql, by: QueueGrouping, budget: number
 
 type Counted = GroupCount & { readonly flows: number }
 
+/**
+ * Counts mail that was tried at a destination last and is not parked. No index has it, since each attempt would have to write it: about `budget` rows
+ * are read, the first ones of each flow, and each of the two numbers is a lower bound if there are others.
+ */
+export function countTriedAt(sql: AnySql, destination: string, budget: number): Promise<readonly TriedCount[]> {
+  return sql<TriedCount[]>`
+    ${waitingRows(sql, budget)}
+    select arm as kind, count(*) filter (where place is null and last_place = ${destination} and waiting_for is distinct from 'hold')::int as count,
+           bool_or(more) as more
+      from found where arm <> 'held' group by 1`
+}
+
+export interface TriedCount {
+  readonly kind: 'due' | 'later'
+  readonly count: number
+  readonly more: boolean
+}
+
 /** Mail that is not parked is counted at the destination of its last attempt; where a first one goes is found when it is claimed. */
 function countWaiting(sql: AnySql, by: QueueGrouping, budget: number): Promise<Counted[]> {
+  return sql<Counted[]>`
+    ${waitingRows(sql, budget)}
+    select ${keyOf(sql, by)} as key, case when waiting_for = 'hold' then 'held' else arm end as kind, count(*)::int as count,
+           bool_or(more) as more, min(message_id::text) filter (where arm <> 'later' or state <> 'scheduled') as oldest, max(flows)::int as flows
+      from found q where place is null group by 1, 2`
+}
+
+/** Rows of each flow that are not in flight, the first of those that are due, later and held. */
+function waitingRows(sql: AnySql, budget: number): Fragment {
   const arm = (name: string, when: Fragment): Fragment => sql`
     (select ${name}::text as arm, message_id, recipient_domain, state, place, last_place, waiting_for from delivery_queue
       where worker_id is null and account_id = flow.account_id and class = flow.class and ${when}
       order by next_at limit share.most + 1)`
   const ofFlow: Fragment = sql`account_id = flow.account_id and class = flow.class`
-  return sql<Counted[]>`
+  return sql`
     with recursive flow as (${flowWalk(sql, MAX_FLOWS)}), share as materialized (${shareOf(sql, budget, ofFlow)}), found as (
       select flow.account_id, flow.class, one.*, count(*) over (partition by flow.account_id, flow.class, one.arm) > share.most as more,
              share.flows
@@ -74,10 +101,7 @@ function countWaiting(sql: AnySql, by: QueueGrouping, budget: number): Promise<C
           ${arm('later', sql`next_at > service_now() and next_at < ${NEVER}::timestamptz`)}
           union all
           ${arm('held', sql`next_at >= ${NEVER}::timestamptz`)}) one
-    )
-    select ${keyOf(sql, by)} as key, case when waiting_for = 'hold' then 'held' else arm end as kind, count(*)::int as count,
-           bool_or(more) as more, min(message_id::text) filter (where arm <> 'later' or state <> 'scheduled') as oldest, max(flows)::int as flows
-      from found q where place is null group by 1, 2`
+    )`
 }
 
 function countParked(sql: AnySql, by: QueueGrouping, budget: number): Promise<Counted[]> {

@@ -1,5 +1,5 @@
 import { DELIVERY_CLASSES } from '../../accounts/mail-class.ts'
-import type { Sql } from '../../platform/database/database.ts'
+import type { AnySql, Sql } from '../../platform/database/database.ts'
 import { readInOrder } from '../../platform/database/read-in-order.ts'
 import { timeOfId } from '../../submission/message-id.ts'
 import { livingWorkers } from '../leases/lease.ts'
@@ -12,7 +12,7 @@ import type { MessageRate } from '../providers/units.ts'
 import { isHeldDestination } from '../queue/account-holds.ts'
 import { type FlowRate, groupRates } from '../queue/flow-progress.ts'
 import type { WaitingFor } from '../queue/parking.ts'
-import { countGroups, type GroupCounts, type QueueGrouping, type QueueKind } from './count-groups.ts'
+import { countGroups, type QueueGrouping, type QueueKind } from './count-groups.ts'
 
 /** A count that ended at its bound if `more`. */
 export interface BoundedCount {
@@ -88,7 +88,7 @@ export async function readOverview(
   { sql, providers, siteConnections }: OverviewDependencies,
   { by, limit }: { readonly by: QueueGrouping; readonly limit: number },
 ): Promise<QueueOverview> {
-  const { counts, partial } = await countInTime(sql, by)
+  const { counts, partial } = await countInTime(sql, BUDGETS, (snapshot, budget) => countGroups(snapshot, by, budget))
   const byKey = Map.groupBy(counts, ({ key }) => key)
   const overrides = await readOverrides(
     sql,
@@ -160,19 +160,23 @@ function doneAt(rate: FlowRate | null, waiting: BoundedCount, paused: BoundedCou
   return new Date(Date.now() + (waiting.count / rate.tried) * rate.seconds * 1000)
 }
 
-/** See {@link countGroups}. */
-export async function countInTime(sql: Sql, by: QueueGrouping): Promise<GroupCounts> {
-  const count = (budget: number): Promise<GroupCounts> =>
+/** Counts in the queue; if that takes too long, in a smaller part of it. */
+export async function countInTime<Counts>(
+  sql: Sql,
+  [first, second]: readonly [number, number],
+  count: (snapshot: AnySql, budget: number) => Promise<Counts>,
+): Promise<Counts> {
+  const countWithin = (budget: number) =>
     sql.begin('isolation level repeatable read read only', async (snapshot) => {
       await snapshot`select set_config('statement_timeout', ${String(TIMEOUT_MS)}, true)`
       await readInOrder(snapshot, true)
-      return countGroups(snapshot, by, budget)
-    }) as Promise<GroupCounts>
+      return count(snapshot, budget)
+    }) as Promise<Counts>
   try {
-    return await count(BUDGETS[0])
+    return await countWithin(first)
   } catch (error) {
     if ((error as { code?: string }).code !== QUERY_CANCELED) throw error
-    return count(BUDGETS[1])
+    return countWithin(second)
   }
 }
 

@@ -7,7 +7,7 @@ import { type RefusedAs, refusalsAt } from '../limits/refusals.ts'
 import type { MessageRate } from '../providers/units.ts'
 import { readEgress } from '../sources/egress.ts'
 import { smartHostOf } from '../sources/smart-hosts.ts'
-import { type GroupCount, MAX_COUNTED, type QueueKind } from './count-groups.ts'
+import { countTriedAt, MAX_COUNTED, type TriedCount } from './count-groups.ts'
 import { type BoundedCount, countInTime, type OverviewDependencies } from './overview.ts'
 
 /** A limit in effect at a destination. */
@@ -46,7 +46,7 @@ export interface DestinationDetails {
   readonly ruleHits: readonly { readonly rule: string; readonly accountId: number | null; readonly hits: number }[]
   /** Refusals within the last hour by the class of the reply, the most frequent one first. */
   readonly refused: readonly RefusedAs[]
-  /** Mail that was tried there last and is not parked: due, and waiting for its retry. Counted as in the overview. */
+  /** Mail that was tried there last and is not parked: due, and waiting for its retry. A lower bound if the queue is long. */
   readonly due: BoundedCount
   readonly later: BoundedCount
   /** The accounts with most mail first, at most 1000. */
@@ -66,6 +66,8 @@ export interface DestinationDetails {
 
 const MAX_ACCOUNTS = 1000
 const SAMPLE = 5
+/** Rows that are read to count what was tried at the destination last, and if that takes too long. */
+const BUDGETS = [20_000, 2000] as const
 
 /** Reads all about a destination but its retries. */
 async function readFacts({ sql, providers }: OverviewDependencies, destination: string) {
@@ -96,15 +98,14 @@ async function readFacts({ sql, providers }: OverviewDependencies, destination: 
   return { isFound, provider, overrides, slots, ruleHits, refused, parked, ofSources }
 }
 
-/** Counts mail that was tried there last and is not parked: in the whole queue, since no index has it. */
-async function triedAt(sql: Sql, destination: string): Promise<GroupCount[]> {
-  return (await countInTime(sql, 'provider')).counts.filter(({ key }) => key === destination)
+function triedAt(sql: Sql, destination: string): Promise<readonly TriedCount[]> {
+  return countInTime(sql, BUDGETS, (snapshot, budget) => countTriedAt(snapshot, destination, budget))
 }
 
 /** Whether {@link showDestination} finds it. The queue is counted only if nothing else knows it. */
 export async function isKnownDestination(dependencies: OverviewDependencies, destination: string): Promise<boolean> {
   const { isFound } = await readFacts(dependencies, destination)
-  return isFound || (await triedAt(dependencies.sql, destination)).length > 0
+  return isFound || (await triedAt(dependencies.sql, destination)).some(({ count }) => count > 0)
 }
 
 /** Returns everything about one destination; undefined if neither the providers nor the database know it. */
@@ -118,7 +119,7 @@ export async function showDestination(
     destination,
   )
   const tried = await triedAt(sql, destination)
-  if (!isFound && tried.length === 0) return undefined
+  if (!isFound && tried.every(({ count }) => count === 0)) return undefined
   return {
     place: destination,
     isProvider: provider !== undefined,
@@ -135,7 +136,7 @@ export async function showDestination(
   }
 }
 
-function countOf(counts: readonly GroupCount[], of: QueueKind): BoundedCount {
+function countOf(counts: readonly TriedCount[], of: TriedCount['kind']): BoundedCount {
   const { count, more } = counts.find(({ kind }) => kind === of) ?? { count: 0, more: false }
   return { count, more }
 }

@@ -70,6 +70,8 @@ export const BOUNCE_RULES: readonly BounceRule[] = [
     class: 'not-accepting',
     text: /\b(host|domain|server) (does|do|will) not accept (any )?(e?-?mail|messages)\b(?! from)|\baccepts no (e?-?mail|messages)\b|\bnull ?mx\b/i,
   },
+  // RFC 7504: the code is also that of an overloaded server, which says something else.
+  { class: 'not-accepting', enhanced: /^5\.3\.2$/, text: /\bdoes not accept (any )?(e?-?mail|messages)\b(?! from)/i },
   // A DNS that fails for now says nothing about the domain.
   {
     class: 'network',
@@ -100,6 +102,11 @@ export const BOUNCE_RULES: readonly BounceRule[] = [
   {
     class: 'bad-mailbox',
     text: /\bno such (local user|person|e?-?mail)\b|\bunknown local[- ]part\b|\bnot an? (valid|known|existing) (user|recipient|mailbox|address)\b|\bno account by that name\b|\b(is|has|have) no account here\b|\bnot have an account\b|\bunroute?able address\b|\bbad destination (mailbox|e?-?mail) address\b|\b(account|mailbox) has been (deleted|removed)\b/i,
+  },
+  // cPanel's words for what Exim calls an unrouteable address.
+  {
+    class: 'bad-mailbox',
+    text: /\bthe account or domain may not exist, they may be blacklisted\b/i,
   },
   ...UNKNOWN,
   { class: 'network', text: /\bname service error\b/i },
@@ -183,6 +190,8 @@ const NO_SUCH_ACCOUNT = /\bthis user does ?n.t have an? \S{1,255} account\b/i
 const OTHER_OF_MAILBOX = /^5\.2\.0$/
 /** Classes of an address that does not exist. */
 const ABSENT: ReadonlySet<BounceClass> = new Set(['bad-mailbox', 'bad-domain', 'moved'])
+/** A host or domain, without another reason. */
+const ABSENT_DOMAIN = /(?<![\w.@-])([\w.-]{1,255})['">]{0,2} does not exist\b/i
 const BEFORE_RCPT: ReadonlySet<Stage | undefined> = new Set<Stage>(['greeting', 'ehlo', 'mail'])
 const AFTER_DATA: ReadonlySet<Stage | undefined> = new Set<Stage>(['data', 'dot'])
 
@@ -195,6 +204,7 @@ export function bounceClass(enhanced: string, reply: string, { parties, stage }:
   const quoted = parties ? quotedIn(text.toLowerCase(), parties) : { sender: false, recipient: false }
   const code = GENERAL.test(enhanced) ? (CODE_WITHIN.exec(text)?.[1] ?? enhanced) : enhanced
   const found = byRules(code, text, { stage, ofRecipient: quoted.recipient && !quoted.sender })
+  if (found === 'other' && parties) return classAt(stage, absentDomainClass(text, parties) ?? found)
   if (ADDRESS_CLASSES.has(found) && quoted.sender && !quoted.recipient) return 'policy'
   const isFilters =
     OTHER_OF_MAILBOX.test(code) || (AFTER_DATA.has(stage) && !NO_SUCH_ADDRESS.test(code) && !NO_SUCH_ACCOUNT.test(text))
@@ -204,6 +214,14 @@ export function bounceClass(enhanced: string, reply: string, { parties, stage }:
 /** Returns what a class means at a stage: before RCPT a server does not know the recipient, and what it misses is the return path. */
 export function classAt(stage: Stage | undefined, found: BounceClass): BounceClass {
   return ABSENT.has(found) && BEFORE_RCPT.has(stage) ? 'policy' : found
+}
+
+/** Of a reply that names only a domain which does not exist: J:COM says so of the return path's, others of the recipient's. */
+function absentDomainClass(text: string, { sender, recipient }: Parties): BounceClass | undefined {
+  const domain = ABSENT_DOMAIN.exec(text)?.[1]?.toLowerCase()
+  if (domain === undefined) return undefined
+  if (recipient.toLowerCase().endsWith(`@${domain}`)) return 'bad-domain'
+  return sender.toLowerCase().endsWith(`@${domain}`) ? 'policy' : undefined
 }
 
 function quotedIn(text: string, { sender, recipient }: Parties): Record<keyof Parties, boolean> {

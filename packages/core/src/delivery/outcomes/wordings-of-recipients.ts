@@ -7,12 +7,13 @@ export const FULL = [
   },
   {
     class: 'mailbox-full',
-    text: /\bspeicher(volumen|platz)\b|\bzu ?viele mails auf\b|\b(postfach|mailbox|postbus) (ist |is )?vol\b|\b(postfach|mailbox) (ist )?voll\b/i,
+    text: /\bspeicher(volumen|platz)\b|\bzu ?viele mails auf\b|\b(mailbox|postbus) (is )?vol\b|\b(postfach|mailbox)( des \S{1,40})? (ist )?voll\b/i,
   },
   {
     class: 'mailbox-full',
-    text: /\b(destinataire|lettres) pleine\b|\b(mailbox|buz.{1,2}n) lleno\b|\bcasella piena\b|\bcaixa (postal )?cheia\b|\bskrzynka (jest )?pe.{1,2}na\b/i,
+    text: /\b(destinataire|lettres) (est )?pleine\b|\b(mailbox|buz.{1,2}n) lleno\b|\bcasella piena\b|\bcaixa (postal )?cheia\b|\bskrzynka (jest )?pe.{1,2}na\b/i,
   },
+  { class: 'mailbox-full', text: /メールボックスが(いっぱい|一杯|満杯)|容量(が|を)(不足|超)/ },
 ] as const
 
 /** Filters that the recipient set up. */
@@ -47,11 +48,12 @@ export const UNKNOWN = [
   },
   {
     class: 'bad-mailbox',
-    text: /\b(benutzer|empf.{1,2}nger|adressat|postfach) (ist )?(nicht bekannt|unbekannt|existiert nicht)\b|\bunbekannter (benutzer|empf)/i,
+    text: /\b(benutzer|empf.{1,2}nger|adressat|adresse|postfach) (ist )?(nicht (bekannt|gefunden)|unbekannt|existiert nicht)\b|\bunbekannter (benutzer|empf)/i,
   },
+  { class: 'bad-mailbox', text: /\bkein solcher (benutzer|empf.{1,2}nger)\b|\bkeine solche (adresse|mailbox)\b/i },
   {
     class: 'bad-mailbox',
-    text: /\b(utilisateur|destinataire) (inconnu|invalide)\b|\b(gebruiker|ontvanger) onbekend\b|\bonbekende gebruiker\b/i,
+    text: /\b(utilisateur|destinataire|adresse|lettres) (est )?(inconnue?|invalide|n.existe pas)\b|\b(gebruiker|ontvanger) onbekend\b|\bonbekende gebruiker\b/i,
   },
   {
     class: 'bad-mailbox',
@@ -62,4 +64,8 @@ export const UNKNOWN = [
     text: /\b(utente|destinatario|destin\.|indirizzo) (sconosciuto|inesistente|errato)\b|\bnessun utente simile\b/i,
   },
   { class: 'bad-mailbox', text: /\bnie ma takiego konta\b|\b(u.{1,2}ytkownik|konto)( \S{1,255})? nie istnieje\b/i },
+  {
+    class: 'bad-mailbox',
+    text: /(アドレス|ユーザー?|宛先|メールボックス)[はが](存在しません|見つかりません|いません|ありません)/,
+  },
 ] as const

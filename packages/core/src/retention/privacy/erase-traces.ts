@@ -209,7 +209,7 @@ export async function eraseMessages(
  */
 export async function discardReturns(sql: AnySql, { ids }: ErasedRecipient): Promise<void> {
   await sql`
-    update returns r set content = null, reporter = '', mail_from = null from unnest(${[...ids]}::uuid[]) as w(id)
+    update returns r set content = null, reporter = '', mail_from = null, forward = nullif(forward, 'waiting') from unnest(${[...ids]}::uuid[]) as w(id)
      where r.message_id = w.id and (r.content is not null or r.reporter <> '' or r.mail_from is not null)`
 }
 

@@ -1,3 +1,4 @@
+import { decodeText } from '../../mime/decode-text.ts'
 import type { HeaderFields } from '../../mime/header-fields.ts'
 import { headerFields } from '../../mime/header-fields.ts'
 import type { Leaf } from '../../mime/read-leaves.ts'
@@ -67,7 +68,7 @@ function statusOf(fields: HeaderFields): RecipientStatus | undefined {
   const recipient = recipientOf(fields)
   if (recipient === undefined && !(fields.get('action') && fields.get('status'))) return undefined
   const status = /^[245]\.\d{1,3}\.\d{1,3}\b/.exec(fields.get('status') ?? '')?.[0] ?? ''
-  const text = withoutType(fields.get('diagnostic-code') ?? '') || commentOf(fields.get('status') ?? '')
+  const text = decoded(withoutType(fields.get('diagnostic-code') ?? '') || commentOf(fields.get('status') ?? ''))
   const action = actionOf(fields.get('action'), status)
   return { recipient: recipient ?? '', action, status, text, stage: stageIn(text) }
 }
@@ -81,6 +82,11 @@ function recipientOf(fields: HeaderFields): string | undefined {
     if (found) return found
   }
   return fields.get('final-recipient') === undefined ? undefined : ''
+}
+
+/** A reply in Japanese may be in ISO-2022-JP, and one in other languages in encoded words (RFC 2047), although neither is allowed here. */
+function decoded(text: string): string {
+  return decodeWords(text.includes('\x1b') ? decodeText(Buffer.from(text, 'latin1'), '') : text)
 }
 
 /** Removes `rfc822;` or `smtp;`, the type of an address or diagnostic. */

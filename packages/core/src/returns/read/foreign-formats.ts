@@ -53,6 +53,23 @@ export const FOREIGN_FORMATS: readonly ForeignFormat[] = [
     from: /^There was an error delivering your mail to </,
     recipient: /^There was an error delivering your mail to <([^<>]*)>/,
   },
+  {
+    name: 'one-recipient',
+    from: /^Did not reach the following recipient: \S/i,
+    recipient: /^Did not reach the following recipient: (\S{1,320})/i,
+  },
+  {
+    name: 'mailbox-full',
+    from: /^User.s mailbox is full: </,
+    recipient: /^User.s mailbox is full: <([^<>]*)>/,
+  },
+  { name: 'smail', from: /^\|-+ Failed addresses follow: -+\|$/, to: /^\|-+ Message text follows: -+\|$/ },
+  // Of Dovecot, in addition to the fields of a report.
+  {
+    name: 'dovecot',
+    from: /^Your message to <[^<>]*> was automatically rejected:$/,
+    recipient: /^Your message to <([^<>]*)> was/,
+  },
   { name: 'domino', from: /^was not delivered to:$/ },
   { name: 'exchange', from: /^did not reach the following recipient\(s\):$/ },
   { name: 'exchange-online', from: /^Diagnostic information for administrators:$/ },

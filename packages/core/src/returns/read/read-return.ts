@@ -1,5 +1,5 @@
 import { type Leaves, readLeaves } from '../../mime/read-leaves.ts'
-import { addressIn } from './address-in.ts'
+import { addressIn, addressLine } from './address-in.ts'
 import { hasSender, isAutoReply, isFromDaemon, isFromPerson, mayBeBounce } from './auto-reply.ts'
 import { isDeliveryStatus, MAX_RECIPIENTS, readDeliveryStatus, statusesIn } from './delivery-status.ts'
 import { readFeedbackReport, readJunkMailReport, readUnsubscribe } from './feedback-report.ts'
@@ -10,7 +10,7 @@ import type { ReturnReading } from './return-reading.ts'
 import { readSesNotification } from './ses-notification.ts'
 import { MAX_SEARCHED, replyIn, stageIn } from './smtp-reply.ts'
 import { stagesIn } from './transcript.ts'
-import { type RecipientStatus, verdictOf } from './verdict.ts'
+import { completedVerdict, type RecipientStatus, verdictOf } from './verdict.ts'
 
 const MAX_EMBEDDED = 256 * 1024
 
@@ -70,22 +70,32 @@ function embeddedReport(message: Returned): ReturnReading | undefined {
 function deliveryStatus(message: Returned, human: HumanText): ReturnReading | undefined {
   const statuses = message.leaves.filter(isDeliveryStatus).flatMap(readDeliveryStatus).slice(0, MAX_RECIPIENTS)
   if (statuses.length === 0) return undefined
+  const isAlone = statuses.length === 1
   const told = new Map<string, RecipientStatus>()
   for (const recipientStatus of readForeign(message.fields, human.lines)?.statuses ?? []) {
     const key = recipientStatus.recipient.toLowerCase()
     if (!told.has(key)) told.set(key, recipientStatus)
   }
-  const stages = statuses.length === 1 ? undefined : stagesIn(human.lines)
-  const alone = stages ? undefined : stageIn(human.lines.join(' ').slice(0, MAX_SEARCHED))
-  const completed = statuses.map((recipientStatus) => {
+  const stages = isAlone ? undefined : stagesIn(human.lines)
+  const alone = isAlone ? stageIn(human.lines.join(' ').slice(0, MAX_SEARCHED)) : undefined
+  const recipients = statuses.map((recipientStatus) => {
     const key = recipientStatus.recipient.toLowerCase()
-    const other = told.get(key)
-    const text = recipientStatus.text || other?.text || ''
+    // A text that names no recipient is about the only one.
+    const other = told.get(key) ?? (isAlone ? told.get('') : undefined)
+    const written = HOST_ONLY.test(recipientStatus.text) ? '' : recipientStatus.text
+    const said = written || other?.text || (isAlone ? replyInText(message, human)[0]?.text : undefined)
     const stage = recipientStatus.stage ?? other?.stage ?? alone ?? stages?.get(key)
-    return { ...recipientStatus, text, stage }
+    return completedVerdict(
+      { ...recipientStatus, text: said ?? recipientStatus.text, stage },
+      other,
+      message.returnPath,
+    )
   })
-  return bounce(message, human, 'delivery-status', completed)
+  return { kind: 'bounce', format: 'delivery-status', recipients, marks: marksOf(originalsOf(message, human.whole)) }
 }
+
+/** A name or address of a host instead of its reply. */
+const HOST_ONLY = /^\[?[\w-]{1,63}(?:[.:][\w-]{1,63}){1,20}\]?$/
 
 function foreign(message: Returned, human: HumanText): ReturnReading | undefined {
   const report = readForeign(message.fields, human.lines)
@@ -127,11 +137,13 @@ function replyInText({ fields, mailFrom }: Returned, { lines }: HumanText): read
   const failed = fields.get('x-failed-recipients')
   const isLikely = mayBeBounce(fields)
   if (!isLikely && hasSender(fields, mailFrom)) return []
-  const at = lines.findIndex((line) => SAID.test(line) && isReply(line, isLikely))
+  const at = lines.findIndex((line) => SAID.test(line.trimStart()) && isReply(line, isLikely))
   if (at === -1 && failed === undefined) return []
-  const end = at === -1 ? -1 : lines.indexOf('', at)
-  const text = (at === -1 ? lines : lines.slice(at, end === -1 ? undefined : end)).join(' ')
   const recipient = addressIn((failed ?? '').slice(0, 1000)) ?? ''
+  // Without a reply, what follows the recipient is the reason.
+  const from = at === -1 ? lines.findIndex((line) => recipient !== '' && addressLine(line)?.address === recipient) : at
+  const end = at === -1 ? -1 : lines.indexOf('', at)
+  const text = lines.slice(Math.max(from, 0), end === -1 ? undefined : end).join(' ')
   return [{ recipient, action: 'failed', status: '', text, stage: stageIn(lines.join(' ').slice(0, MAX_SEARCHED)) }]
 }
 

@@ -21,7 +21,7 @@ export interface RecipientStatus {
 
 /**
  * Words of servers about their own attempts, which are in their reports and not in replies: Exim, Domino, Exchange, Yahoo, OpenSMTPD,
- * qmail, DragonFly and Verizon.
+ * qmail, DragonFly, Verizon and Dovecot.
  */
 const OWN_WORDS: readonly { readonly class: BounceClass; readonly text: RegExp }[] = [
   {
@@ -36,7 +36,11 @@ const OWN_WORDS: readonly { readonly class: BounceClass; readonly text: RegExp }
     class: 'bad-mailbox',
     text: /\bnot listed in (the )?(Domino Directory|public name)|ディレクトリのリストにありません|\brecipient name is not recognized\b|\bno valid recipients for this MM\b/i,
   },
-  { class: 'mailbox-full', text: /\bmail ?folder is full\b|\bexceeded the local limit\b|\bexceeds allowed size\b/i },
+  {
+    class: 'mailbox-full',
+    text: /\bmail ?folder is full\b|\bexceeded the local limit\b|\bexceeds allowed size\b|\bnot enough disk (space|quota)\b/i,
+  },
+  { class: 'network', text: /\bcould not find a gateway\b/i },
   {
     class: 'expired',
     text: /\benvelope expired\b|\bnot deliver for the last\b|\bmultiple retries, giving up\b|\bin the queue too long\b|\bnot delivered within\b|\bretry time(out)? exceeded\b/i,
@@ -44,6 +48,28 @@ const OWN_WORDS: readonly { readonly class: BounceClass; readonly text: RegExp }
 ]
 /** Codes that name a detail, unlike `5.0.0`. */
 const IS_GENERAL = /^$|^[245]\.0\.0$/
+
+/** Classes without a reason, which the text for people may name. */
+const VAGUE: ReadonlySet<BounceClass> = new Set(['other', 'protocol', 'system'])
+
+/**
+ * As {@link verdictOf}, of the fields and of what the text for people says about the recipient. Fields that give no reason are completed by it, and
+ * a mailbox that it calls full exists, whatever the fields say.
+ */
+export function completedVerdict(
+  fields: RecipientStatus,
+  told: RecipientStatus | undefined,
+  returnPath: string,
+): ReportedRecipient {
+  const verdict = verdictOf(fields, returnPath)
+  if (!told || told.text === fields.text) return verdict
+  // Not by the code of the fields, unless it is one of a failure for now.
+  const status = fields.status.startsWith('4') ? fields.status : ''
+  const other = verdictOf({ ...fields, status, text: told.text, stage: told.stage ?? fields.stage }, returnPath)
+  const isVague = VAGUE.has(verdict.class) && Math.floor(verdict.code / 100) !== 4
+  const saysMore = other.class === 'mailbox-full' ? verdict.hard : isVague && !VAGUE.has(other.class)
+  return saysMore ? { ...other, status: other.status || verdict.status } : verdict
+}
 
 /**
  * Classifies what a report says about a recipient. `returnPath` is the address that the report was sent to. Only a permanent failure

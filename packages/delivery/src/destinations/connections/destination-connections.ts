@@ -56,9 +56,9 @@ export class DestinationConnections {
 
   /**
    * Runs a conversation with an idle session of its site, with a permit, or with the permit of an idle session of another site, which is
-   * closed before. Only if {@link hasFree}.
+   * closed before. Only if {@link hasFree}. Returns whether a server was offered a message.
    */
-  async use(site: string, converse: (own: Connections) => Promise<void>): Promise<void> {
+  async use(site: string, converse: (own: Connections) => Promise<void>): Promise<boolean> {
     const session = this.#idle.takeOf(site)
     const permit = session?.permit ?? (this.#mayOpen ? this.#permits.take() : undefined)
     if (permit !== undefined) return this.#useWith({ permit, kept: session?.connection }, site, converse)
@@ -72,8 +72,9 @@ export class DestinationConnections {
     { permit, kept }: { readonly permit: number; readonly kept: SmtpConnection | undefined },
     site: string,
     converse: (own: Connections) => Promise<void>,
-  ): Promise<void> {
+  ): Promise<boolean> {
     let last = kept
+    const opened: SmtpConnection[] = []
     let isKept = false
     let isTooMany = false
     const transactions = kept?.transactions
@@ -86,6 +87,7 @@ export class DestinationConnections {
       kept,
       opened: (connection) => {
         last = connection
+        opened.push(connection)
       },
       keep,
       giveUp: () => {
@@ -97,10 +99,12 @@ export class DestinationConnections {
       if (kept.transactions === transactions) keep(kept)
       else kept.close()
     }
-    if (isKept) return
+    const isOffered = kept?.transactions !== transactions || opened.some((one) => one.transactions > 0)
+    if (isKept) return isOffered
     const end = (): void => (isTooMany ? this.#permits.giveUp(permit) : this.#permits.give(permit))
     if (last) void last.closed.then(end)
     else end()
+    return isOffered
   }
 
   /** Closes and frees what the limits no longer allow, and frees permits that were not used for some time. */

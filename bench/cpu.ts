@@ -13,8 +13,8 @@ import { PG_STAT_STATEMENTS, slowestStatements } from './harness/statements.ts'
  * `node bench/cpu.ts [--messages N] [--octets N] [--accept] [--profile FOLDER] [--flags="--a --b"] [--waiting] [--one]`: --profile leaves a
  * .cpuprofile of each process in that folder, --flags are for Node. --waiting: with a million deliveries that wait for tomorrow. --one: one message
  * at a time. --octets: the size of a message, 10,000 by default; from 50,000 on in 10 instead of 50 sessions. --accept: without a worker.
- * --operator-dkim: a domain of the operator signs, too. --ed25519: the domain has a second key of that kind. --metrics: METRICS_PORT is set, and read every five seconds. bench/in-turn.ts compares
- * two such runs.
+ * --operator-dkim: a domain of the operator signs, too. --ed25519: the domain has a second key, of that kind. --metrics: METRICS_PORT is set, and
+ * read every five seconds. bench/in-turn.ts compares two such runs.
  */
 const { values: options } = parseArgs({
   options: {

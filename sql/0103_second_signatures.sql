@@ -2,8 +2,8 @@
 -- Whether mail of the domain is signed with Ed25519, too (RFC 8463). It then has a next or an active key in dkim_ed25519_keys.
 alter table domains add column ed25519 boolean not null default false;
 
--- An Ed25519 key of a domain, which signs beside its RSA key while its record is right. Not in dkim_keys, where programs before this version would
--- take it for the RSA key: they sign with that alone.
+-- An Ed25519 key of a domain, which signs in addition to its RSA key while its record is right. Not in dkim_keys, where programs before this
+-- version would take it for the RSA key: they sign with that alone.
 create table dkim_ed25519_keys (
   id           integer generated always as identity primary key,
   domain_id    integer not null references domains on delete cascade,

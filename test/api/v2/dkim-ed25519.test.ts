@@ -54,7 +54,7 @@ async function signingDomain(): Promise<ShownDomain> {
   return verify(domain)
 }
 
-t.test('a domain has no Ed25519 key unless it is asked for', async (t) => {
+t.test('a domain has no Ed25519 key unless it is requested', async (t) => {
   const added = await done(apiKey, 'domain', { domain: newName() })
   t.equal(added.ed25519, false)
   t.strictSame(keysOf(added), [])
@@ -223,7 +223,7 @@ const OWN = String(
   }).export({ type: 'pkcs8', format: 'pem' }),
 )
 
-t.test('an own Ed25519 key is the next one beside the RSA key, and turns the option on', async (t) => {
+t.test('an own Ed25519 key is the next one next to the RSA key, and turns the option on', async (t) => {
   for (const send of [post, postForm]) {
     const added = await done(apiKey, 'domain', { domain: newName() })
     test.publish(added)

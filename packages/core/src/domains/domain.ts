@@ -47,7 +47,7 @@ export type RecordState = 'unchecked' | 'right' | 'wrong' | 'missing'
 /** next: signs as soon as its record exists; retiring: no longer signs, but its signatures must still be verifiable. */
 export type DkimKeyState = 'next' | 'active' | 'retiring' | 'retired'
 
-/** RFC 8301, RFC 8463. Each domain has an RSA key; some have an Ed25519 key beside it. */
+/** RFC 8301, RFC 8463. Each domain has an RSA key; some have an Ed25519 key, too. */
 export type DkimAlgorithm = 'rsa' | 'ed25519'
 
 /** A DNS record that the owner of a domain should publish. */
@@ -58,7 +58,7 @@ export interface WantedRecord {
   readonly purpose: RecordPurpose
   /** State of the key of a DKIM record. */
   readonly key?: DkimKeyState
-  /** Of a DKIM record. */
+  /** The algorithm of the key of a DKIM record. */
   readonly algorithm?: DkimAlgorithm
 }
 

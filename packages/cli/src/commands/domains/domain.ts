@@ -25,7 +25,7 @@ export const domainCommands: readonly Command[] = [
     parameters: {
       active: 'Activate it without waiting for DNS',
       'tracking-host': 'Labels below the domain: the host name of its tracked links',
-      ed25519: 'Also create an Ed25519 key, which signs beside the RSA key',
+      ed25519: 'Also create an Ed25519 key, which signs in addition to the RSA key',
     },
     examples: ['domain add --account 12 ship.example'],
     run: async ({ domains }, { DOMAIN: name, account: accountId, active, ed25519, 'tracking-host': envelopeName }) => {

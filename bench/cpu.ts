@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { signWithEd25519 } from '../test/helpers/ed25519.ts'
 import { fillQueue } from './cases/growth.ts'
 import { smtpSource } from './harness/load.ts'
 import { freePort, pause, stopAll, until } from './harness/processes.ts'
@@ -12,8 +13,8 @@ import { PG_STAT_STATEMENTS, slowestStatements } from './harness/statements.ts'
  * `node bench/cpu.ts [--messages N] [--octets N] [--accept] [--profile FOLDER] [--flags="--a --b"] [--waiting] [--one]`: --profile leaves a
  * .cpuprofile of each process in that folder, --flags are for Node. --waiting: with a million deliveries that wait for tomorrow. --one: one message
  * at a time. --octets: the size of a message, 10,000 by default; from 50,000 on in 10 instead of 50 sessions. --accept: without a worker.
- * --operator-dkim: a domain of the operator signs, too. --metrics: METRICS_PORT is set, and read every five seconds. bench/in-turn.ts compares
- * two such runs.
+ * --operator-dkim: a domain of the operator signs, too. --ed25519: the domain has a second key, of that kind. --metrics: METRICS_PORT is set, and
+ * read every five seconds. bench/in-turn.ts compares two such runs.
  */
 const { values: options } = parseArgs({
   options: {
@@ -25,6 +26,7 @@ const { values: options } = parseArgs({
     waiting: { type: 'boolean', default: false },
     one: { type: 'boolean', default: false },
     'operator-dkim': { type: 'boolean', default: false },
+    ed25519: { type: 'boolean', default: false },
     metrics: { type: 'boolean', default: false },
   },
 })
@@ -79,6 +81,7 @@ try {
   if (options['operator-dkim']) {
     await service.core.domains.add({ accountId: service.accountId, name: 'operator.example', state: 'active' })
   }
+  if (options.ed25519) await signWithEd25519(service, service)
   const settings: Record<string, string> = options['operator-dkim'] ? { OPERATOR_DKIM_DOMAIN: 'operator.example' } : {}
   if (!options.accept)
     await service.start('delivery', { sinkPort: sink.port, settings: { ...settings, ...(await metricsOf()) } })

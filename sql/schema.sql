@@ -422,6 +422,22 @@ create unlogged table destination_refusals (
   autovacuum_vacuum_threshold = 2000
 );
 
+create table dkim_ed25519_keys (
+  id integer not null generated always as identity,
+  domain_id integer not null,
+  selector text not null,
+  public_key bytea not null,
+  private_key bytea not null,
+  state text not null default 'next'::text,
+  created_at timestamptz not null default service_now(),
+  retire_at timestamptz,
+  constraint dkim_ed25519_keys_pkey primary key (id),
+  constraint dkim_ed25519_keys_domain_id_selector_key unique (domain_id, selector),
+  constraint dkim_ed25519_keys_state_check check (state = any (array['next'::text, 'active'::text, 'retiring'::text, 'retired'::text])),
+  constraint dkim_ed25519_keys_domain_id_fkey foreign key (domain_id) references domains(id) on delete cascade
+);
+create unique index dkim_ed25519_keys_current on dkim_ed25519_keys (domain_id, state) where state = any (array['next'::text, 'active'::text]);
+
 create table dkim_keys (
   id integer not null generated always as identity,
   domain_id integer not null,
@@ -520,6 +536,7 @@ create table domains (
   check_at timestamptz not null default service_now() + '01:00:00'::interval,
   claim_ends_at timestamptz,
   activated_at timestamptz,
+  ed25519 boolean not null default false,
   constraint domains_pkey primary key (id),
   constraint domains_state_check check (state = any (array['pending'::text, 'active'::text, 'inactive'::text, 'rejected'::text])),
   constraint domains_account_id_fkey foreign key (account_id) references accounts(id)

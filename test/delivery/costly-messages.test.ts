@@ -13,7 +13,7 @@ const OCTETS = 28 * 1024 * 1024
 const { core } = await makeService(t)
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const signing = {
-  signer: { domain: 'ship.example', selector: 's1', privateKey },
+  signer: { domain: 'ship.example', selector: 's1', privateKey, ed25519: null },
   operator: null,
   signedAt: Date.now(),
   added: '',

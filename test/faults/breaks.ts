@@ -137,6 +137,13 @@ export const BREAKS: readonly Break[] = [
     journey: 'test/delivery/dkim.test.ts',
   },
   {
+    name: 'signs with an Ed25519 key whose record is gone',
+    file: 'packages/core/src/domains/keys/keys-store.ts',
+    find: ` and d.records->('TXT ' || e.selector || '._domainkey.' || d.name)->>'state' = 'right'`,
+    replace: '',
+    journey: 'test/api/v2/dkim-ed25519.test.ts',
+  },
+  {
     name: 'answers an idempotency key whatever comes with it',
     file: 'packages/core/src/messages/idempotency.ts',
     find: 'if (!fingerprint || !first.fingerprint.equals(fingerprint)) throw',

@@ -257,7 +257,7 @@ export function createCore({
       sql: work,
       secrets,
       columns: [
-        SEALED_DKIM_KEYS,
+        ...SEALED_DKIM_KEYS,
         ...SEALED_WEBHOOK_COLUMNS,
         SEALED_SMART_HOSTS,
         SEALED_TOTP_SECRETS,

@@ -63,7 +63,7 @@ export * from './delivery/index.ts'
 export * from './delivery/sources/index.ts'
 export * from './delivery/tls/index.ts'
 export type { DomainFinding } from './domains/checks/findings.ts'
-export type { DkimSigner, DnsRecord, Domain, DomainSigner, DomainWithRecords } from './domains/domain.ts'
+export type { DkimSigner, DnsRecord, Domain, DomainSigner, DomainWithRecords, SigningKey } from './domains/domain.ts'
 export {
   type DomainOverview,
   isActiveDomain,

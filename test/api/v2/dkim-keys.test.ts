@@ -139,14 +139,16 @@ t.test('a key of 1024 bits is taken with a warning', async (t) => {
   t.match(answer.warnings, [/1024 bits/])
 })
 
-const ec = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' })
+const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' })
+const ed448 = generateKeyPairSync('ed448').privateKey.export({ type: 'pkcs8', format: 'pem' })
 const pss = generateKeyPairSync('rsa-pss', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' })
 const encrypted = createPrivateKey(KEY).export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' })
 const publicKey = createPublicKey(KEY).export({ type: 'spki', format: 'pem' })
 const BAD: Readonly<Record<string, string>> = {
   'of 768 bits': pem(768),
   'of 5120 bits': pem(5120),
-  'that is Ed25519': String(ec),
+  'of an elliptic curve': String(ec),
+  'that is Ed448': String(ed448),
   'that is RSA-PSS': String(pss),
   'that is encrypted': String(encrypted),
   'that is public': String(publicKey),

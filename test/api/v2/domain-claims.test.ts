@@ -171,6 +171,7 @@ t.test('an account makes at most 100 DKIM keys an hour, whatever it deletes, and
   t.match(refused, refusal(429, 429))
   t.match(errorText(refused), /^Rate limit of 100 new DKIM keys per hour exceeded\. Retry after \d+ s$/)
   t.match(await post(apiKey, 'domain/rotateDkim', { domain }), refusal(429, 429))
+  t.match(await post(apiKey, 'domain/ed25519', { domain, ed25519: true }), refusal(429, 429))
   const added = (by: { keyId: null; userId?: number; address: null }) =>
     refusedBy(service.core.domains.add({ accountId, name: newName(), by }))
   t.equal(await added({ keyId: null, userId: 1, address: null }), 'rateLimited', 'a user of the dashboard')

@@ -14,6 +14,7 @@ export interface ShownRecord {
   readonly found?: string[]
   readonly problem?: string
   readonly key?: string
+  readonly algorithm?: string
 }
 
 export interface ShownDomain {
@@ -21,6 +22,7 @@ export interface ShownDomain {
   readonly envelopeName: string | null
   readonly status: string
   readonly shared: boolean
+  readonly ed25519: boolean
   readonly checkedTime: string | null
   readonly brokenSince: string | null
   readonly claimEnds: string | null
@@ -86,10 +88,14 @@ export async function startDomains(t: Test, settings: Record<string, string> = {
 
 /** A host or selector without the tag that is made by chance for each domain. */
 export function untagged(text: string | undefined): string | undefined {
-  return text?.replace(/^(pr\d+)-[a-z0-9]{6}(?=\.|$)/, '$1')
+  return text?.replace(/^(pr\d+(?:-ed)?)-[a-z0-9]{6}(?=\.|$)/, '$1')
 }
 
-/** "right" and so on, by purpose; of DKIM records by what the key does. */
+/** "right" and so on, by purpose; of DKIM records by what the key does, of Ed25519 with its name. */
 export function statesOf({ dns }: ShownDomain): Record<string, string> {
-  return Object.fromEntries(dns.map(({ purpose, key, state }) => [key ? `${purpose} ${key}` : purpose, state]))
+  const nameOf = ({ purpose, key, algorithm }: ShownRecord): string => {
+    const name = key ? `${purpose} ${key}` : purpose
+    return algorithm === 'ed25519' ? `${name} ed25519` : name
+  }
+  return Object.fromEntries(dns.map((record) => [nameOf(record), record.state]))
 }

@@ -1,3 +1,4 @@
+import { OPERATOR } from '@postrider/core'
 import t, { type Test } from 'tap'
 import { postrider } from '../../cli/postrider.ts'
 import { startDns } from '../../helpers/dns.ts'
@@ -161,10 +162,12 @@ t.test('a report that cannot be read is kept, so that the operator can see why',
 })
 
 t.test('a row is ours by address, by a valid signature with our key, or by SPF of our return path', async (t) => {
-  const { domain } = await service.makeSender()
+  const { domain, accountId } = await service.makeSender()
   const [key] = await sql<{ selector: string }[]>`
     select selector from dkim_keys k join domains d on d.id = k.domain_id where d.name = ${domain}`
   const selector = key?.selector ?? ''
+  const { dns } = await core.domains.setEd25519(accountId, { name: domain, ed25519: true }, OPERATOR)
+  const second = dns.find(({ algorithm }) => algorithm === 'ed25519')?.host.split('.')[0] ?? ''
   const rows = [
     { ip: '192.0.2.1', count: 1, dkim: 'fail', spf: 'fail' },
     { ip: '198.51.100.1', count: 10, spf: 'fail', signed: [domain, selector] },
@@ -172,10 +175,11 @@ t.test('a row is ours by address, by a valid signature with our key, or by SPF o
     { ip: '198.51.100.3', count: 1000, dkim: 'fail', spfDomain: `pr-bounces.${domain}` },
     { ip: '198.51.100.4', count: 10_000, spf: 'fail', signed: [domain, 'other'] },
     { ip: '198.51.100.5', count: 100_000, spf: 'fail', signed: ['ship.test', selector] },
+    { ip: '198.51.100.6', count: 1_000_000, spf: 'fail', signed: [domain, second] },
   ] as const
   t.match(await mailSigned(t, gzipped(googleReport({ domain, rows }))), /^250 /)
   t.match(await summary(domain), {
-    ours: { messages: 1111, aligned: 1010 },
+    ours: { messages: 1_001_111, aligned: 1_001_010 },
     others: { messages: 110_000, aligned: 110_000 },
   })
 })

@@ -16,6 +16,8 @@ export interface NewSendingDomain {
   readonly state?: DomainState
   /** Labels of the tracking host below the domain. */
   readonly envelopeName?: string | undefined
+  /** Whether it also gets an Ed25519 key. */
+  readonly ed25519?: boolean | undefined
   /** Default: the operator. */
   readonly by?: Actor
 }
@@ -33,20 +35,32 @@ const MAX_CLAIMS = 100
  */
 export async function addDomain(
   { sql, makeKey }: { sql: Sql; makeKey: KeyMaker },
-  { accountId, name, state, envelopeName, by }: Required<NewSendingDomain>,
+  { accountId, name, state, envelopeName, ed25519, by }: Required<NewSendingDomain>,
 ): Promise<StoredDomain> {
   const clean = domainName(name)
   const labels = envelopeName === undefined ? null : envelopeLabels(envelopeName, clean)
   // Checked again on insert; checked here because generating a key is more expensive than a query.
   if (await selectOwn(sql, accountId, clean)) throw new ServiceError('domainTaken')
   if (state === 'pending') requireCapacity(await countClaims(sql, accountId))
-  const key = await makeKey(accountId, clean)
+  const key = await makeKey(accountId, clean, 'rsa')
+  const second = ed25519 ? await makeKey(accountId, clean, 'ed25519') : undefined
   try {
     return await sql.begin(async (transaction) => {
-      const domain = await insertDomain(transaction, { accountId, name: clean, state, envelopeName: labels })
-      const selector = freeSelector(await selectSelectors(transaction, accountId, clean))
+      const domain = await insertDomain(transaction, {
+        accountId,
+        name: clean,
+        state,
+        envelopeName: labels,
+        ed25519: second !== undefined,
+      })
+      const used = await selectSelectors(transaction, accountId, clean)
+      const selector = freeSelector(used, 'rsa')
       await insertDkimKey(transaction, { domainId: domain.id, selector, state: 'active', ...key })
-      const after = { state, envelopeName: labels, selector }
+      const after = { state, envelopeName: labels, selector, ...(second && { ed25519: true }) }
+      if (second) {
+        const own = freeSelector([...used, selector], 'ed25519')
+        await insertDkimKey(transaction, { domainId: domain.id, selector: own, state: 'next', ...second })
+      }
       await noteChange(transaction, { accountId, by, action: 'domain.add', object: `domain ${clean}`, after })
       await noteActivity(transaction, domain, { before: undefined, after: state })
       // After the audit entry, whose lock serializes the account's changes, so that the count is exact.

@@ -4,8 +4,8 @@ import type { Sql } from '../platform/database/database.ts'
 import type { Secrets } from '../platform/security/secrets.ts'
 import type { Domain, DomainSigner, DomainState, UsableDomain } from './domain.ts'
 import { withoutRecords } from './domain-records.ts'
-import { openDkimKey } from './keys/dkim-key.ts'
-import { selectDkimKey } from './keys/keys-store.ts'
+import { openSigner } from './keys/dkim-key.ts'
+import { selectDkimKeys } from './keys/keys-store.ts'
 import { ownTrackingHost } from './records.ts'
 import { selectHolders, selectOwn } from './store.ts'
 
@@ -55,10 +55,8 @@ export function createDomainCache(sql: Sql, secrets: Secrets): DomainCache {
     maxAge: SIGNER_AGE_MS,
     maxEntries: 10_000,
     load: async (id) => {
-      const stored = await selectDkimKey(sql, Number(id))
-      if (!stored) return null
-      const { domain, selector, returnPathHost } = stored
-      return { domain, selector, returnPathHost, privateKey: openDkimKey(secrets, stored) }
+      const stored = await selectDkimKeys(sql, Number(id))
+      return stored ? { ...openSigner(secrets, stored), returnPathHost: stored.returnPathHost } : null
     },
   })
   return {

@@ -19,6 +19,8 @@ export interface Domain {
   readonly envelopeName: string | null
   /** Whether the account's subaccounts may send from it too. */
   readonly shared: boolean
+  /** Whether its mail is signed with Ed25519, too, once the record of that key was found. */
+  readonly ed25519: boolean
   /** The domain's own return path host, once verified; otherwise null. */
   readonly returnPathHost: string | null
   readonly createdAt: Date
@@ -45,6 +47,9 @@ export type RecordState = 'unchecked' | 'right' | 'wrong' | 'missing'
 /** next: signs as soon as its record exists; retiring: no longer signs, but its signatures must still be verifiable. */
 export type DkimKeyState = 'next' | 'active' | 'retiring' | 'retired'
 
+/** RFC 8301, RFC 8463. Each domain has an RSA key; some have an Ed25519 key, too. */
+export type DkimAlgorithm = 'rsa' | 'ed25519'
+
 /** A DNS record that the owner of a domain should publish. */
 export interface WantedRecord {
   readonly type: 'TXT' | 'CNAME'
@@ -53,6 +58,8 @@ export interface WantedRecord {
   readonly purpose: RecordPurpose
   /** State of the key of a DKIM record. */
   readonly key?: DkimKeyState
+  /** The algorithm of the key of a DKIM record. */
+  readonly algorithm?: DkimAlgorithm
 }
 
 /** Result of the last successful DNS query. */
@@ -74,14 +81,17 @@ export interface DomainWithRecords extends Domain {
   readonly dns: readonly DnsRecord[]
 }
 
-/**
- * Data for DKIM signing (RFC 6376). The key is parsed once, since parsing a PEM costs three times as much as a
- * signature.
- */
-export interface DkimSigner {
-  readonly domain: string
+/** A key that signs. It is parsed once, since parsing a PEM costs three times as much as a signature. */
+export interface SigningKey {
   readonly selector: string
   readonly privateKey: KeyObject
+}
+
+/** Data for DKIM signing (RFC 6376): its own key is RSA. */
+export interface DkimSigner extends SigningKey {
+  readonly domain: string
+  /** The key of the second signature (RFC 8463); null if the domain has none whose record was right at the last check. */
+  readonly ed25519: SigningKey | null
 }
 
 /** Data for sending a message from this domain. */

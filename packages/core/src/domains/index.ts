@@ -13,6 +13,7 @@ import { createDomainCache } from './domain-cache.ts'
 import { withoutRecords, withRecords } from './domain-records.ts'
 import type { GivenKey } from './keys/dkim-key.ts'
 import { makeNextKey, takeNextKey } from './keys/dkim-rotation.ts'
+import { setEd25519 } from './keys/ed25519-option.ts'
 import { createLimitedKeyMaker } from './keys/limited-key-maker.ts'
 import { createOperatorSigner } from './keys/operator-signer.ts'
 import { activateFor, namedDomain } from './operator.ts'
@@ -68,14 +69,19 @@ export interface Domains {
   verify(accountId: number, name: string, by: Actor): Promise<DomainWithRecords>
   /** Deletes a domain. Accepted mail is still delivered and signed, and any account can add the name. */
   remove(accountId: number, name: string, by: Actor): Promise<void>
-  /** Creates the next DKIM key, which signs as soon as its record exists. Throws rateLimited. */
+  /** Creates the next DKIM key of each algorithm, which signs as soon as its record exists. Throws rateLimited. */
   rotateDkim(accountId: number, name: string, by: Actor): Promise<DomainWithRecords>
-  /** Sets the account's own DKIM key (PEM) as the next key. Throws parameterInvalid (privateKey, selector). */
+  /** Sets the account's own DKIM key (PEM) as the next key of its algorithm; one of Ed25519 turns that on. Throws parameterInvalid (privateKey, selector). */
   setDkimKey(
     accountId: number,
     key: { name: string; privateKey: string; selector: string },
     by: Actor,
   ): Promise<{ domain: DomainWithRecords; warnings: string[] }>
+  /**
+   * Sets whether mail of the domain is signed with Ed25519, too: with a new key, once its record is found. Turning it off deletes the private key.
+   * Throws rateLimited.
+   */
+  setEd25519(accountId: number, change: { name: string; ed25519: boolean }, by: Actor): Promise<DomainWithRecords>
   /** Sets whether the account's subaccounts may send from the domain. */
   share(accountId: number, change: { name: string; shared: boolean }, by: Actor): Promise<DomainWithRecords>
   /**
@@ -165,8 +171,8 @@ export function createDomains({ sql, secrets, rateLimits, config, givenKey, onCh
   return {
     noteFinding: (domainId, finding) => noteFinding(sql, domainId, finding),
     findings: (domainId) => listFindings(sql, domainId),
-    add: async ({ state = 'pending', by = OPERATOR, envelopeName, ...domain }) =>
-      changed(await addDomain({ sql, makeKey: makeKeyFor(by) }, { ...domain, state, by, envelopeName })),
+    add: async ({ state = 'pending', by = OPERATOR, envelopeName, ed25519 = false, ...domain }) =>
+      changed(await addDomain({ sql, makeKey: makeKeyFor(by) }, { ...domain, state, by, envelopeName, ed25519 })),
     list: async (accountId) => (await selectDomains(sql, accountId)).map(withoutRecords),
     page: (accountId, page) => pageDomains({ sql, hosts }, accountId, page),
     show: async (name, accountId) => withDns(await namedDomain(sql, name, accountId)),
@@ -180,9 +186,12 @@ export function createDomains({ sql, secrets, rateLimits, config, givenKey, onCh
       return withDns(domain)
     },
     async setDkimKey(accountId, { name, ...key }, by) {
-      const domain = await ownDomain(sql, accountId, name)
-      const warnings = await takeNextKey(domain, key, { sql, secrets, by })
+      const { domain, warnings } = await takeNextKey(await ownDomain(sql, accountId, name), key, { sql, secrets, by })
       return { domain: await withDns(domain), warnings }
+    },
+    async setEd25519(accountId, { name, ed25519 }, by) {
+      const domain = await ownDomain(sql, accountId, name)
+      return changed(await setEd25519(domain, ed25519, { sql, makeKey: makeKeyFor(by), by }))
     },
     share: async (accountId, change, by) => changed(await shareDomain(sql, accountId, change, by)),
     checkDue: (round) => checkDueDomains({ sql, checker }, round),

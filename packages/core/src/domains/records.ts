@@ -1,4 +1,4 @@
-import type { DnsRecord, Domain, SeenRecord, WantedRecord } from './domain.ts'
+import type { DkimKeyState, DnsRecord, Domain, SeenRecord, WantedRecord } from './domain.ts'
 import { dkimRecordText } from './keys/dkim-key.ts'
 import type { StoredPublicKey } from './keys/keys-store.ts'
 
@@ -25,9 +25,10 @@ export function wantedRecords(
   keys: readonly StoredPublicKey[],
   hosts: ServiceHosts,
 ): WantedRecord[] {
-  const dkim = keys.map(({ selector, publicKey, state }): WantedRecord => {
+  const dkim = keys.map((key): WantedRecord => {
+    const { algorithm, selector, state } = key
     const host = `${selector}._domainkey.${name}`
-    return { type: 'TXT', host, value: dkimRecordText(publicKey), purpose: 'dkim', key: state }
+    return { type: 'TXT', host, value: dkimRecordText(key), purpose: 'dkim', key: state, algorithm }
   })
   const tracking: WantedRecord[] = envelopeName
     ? [{ type: 'CNAME', host: `${envelopeName}.${name}`, value: hosts.tracking, purpose: 'envelope' }]
@@ -60,9 +61,29 @@ export function returnPathHostOf(name: string): string {
 export function withSeen(wanted: readonly WantedRecord[], seen: SeenRecords): DnsRecord[] {
   const states = wanted.map((record) => seen[recordKey(record)] ?? { state: 'unchecked' as const })
   const ownReturnPath = wanted.some(({ purpose }, at) => purpose === 'returnPath' && states[at]?.state === 'right')
-  return wanted.map((record, at) => {
+  const records = wanted.map((record, at) => {
     const saw = states[at] as SeenRecord
-    const required = record.key === 'active' || (record.purpose === 'spf' && !ownReturnPath)
+    const required = isRequiredKey(record) || (record.purpose === 'spf' && !ownReturnPath)
     return { ...record, ...saw, verified: saw.state === 'right', required }
   })
+  const withEd25519 = records.some((record) => isEd25519Key(record, 'active') && record.verified)
+  return withEd25519 ? records : records.map(withoutSignature)
 }
+
+/** Whether it is the record of the RSA key that signs: any verifier knows RSA, so a domain sends only with this record. */
+export function isRequiredKey({ key, algorithm }: WantedRecord): boolean {
+  return key === 'active' && algorithm === 'rsa'
+}
+
+export function isEd25519Key({ key, algorithm }: WantedRecord, state: DkimKeyState): boolean {
+  return key === state && algorithm === 'ed25519'
+}
+
+/** Adds what follows from the state of the record of an Ed25519 key, while none of the domain's signs. */
+function withoutSignature(record: DnsRecord): DnsRecord {
+  const isWanted = isEd25519Key(record, 'active') || isEd25519Key(record, 'next')
+  if (!isWanted || record.verified || record.state === 'unchecked') return record
+  return { ...record, problem: [record.problem, NO_SIGNATURE].filter((text) => text !== undefined).join('; ') }
+}
+
+const NO_SIGNATURE = 'mail has no Ed25519 signature until this record is found'

@@ -18,7 +18,7 @@ export interface StoredDomain extends Domain {
 }
 
 const columns = (sql: AnySql) => sql`
-  id, account_id as "accountId", name, state, envelope_name as "envelopeName", shared, return_path_host as "returnPathHost",
+  id, account_id as "accountId", name, state, envelope_name as "envelopeName", shared, ed25519, return_path_host as "returnPathHost",
   created_at as "createdAt", checked_at as "checkedAt", verified_at as "verifiedAt", broken_since as "brokenSince", claim_ends_at as "claimEndsAt", records`
 
 export interface NewDomain {
@@ -26,14 +26,15 @@ export interface NewDomain {
   readonly name: string
   readonly state: DomainState
   readonly envelopeName: string | null
+  readonly ed25519: boolean
 }
 
 export async function insertDomain(sql: AnySql, domain: NewDomain): Promise<StoredDomain> {
-  const { accountId, name, state, envelopeName } = domain
+  const { accountId, name, state, envelopeName, ed25519 } = domain
   return onlyRow(
     await sql<StoredDomain[]>`
-      insert into domains (account_id, name, state, envelope_name, check_at, activated_at, claim_ends_at)
-      values (${accountId}, ${name}, ${state}, ${envelopeName},
+      insert into domains (account_id, name, state, envelope_name, ed25519, check_at, activated_at, claim_ends_at)
+      values (${accountId}, ${name}, ${state}, ${envelopeName}, ${ed25519},
               service_now() + ${state === 'active' ? DAILY : HOURLY}::text::interval,
               case when ${state === 'active'} then service_now() end,
               case when ${state === 'pending'} then service_now() + ${CLAIM_LIFETIME}::text::interval end)
@@ -157,6 +158,12 @@ export async function noteActivity(
 export async function updateShared(sql: AnySql, id: number, shared: boolean): Promise<StoredDomain> {
   return onlyRow(
     await sql<StoredDomain[]>`update domains set shared = ${shared} where id = ${id} returning ${columns(sql)}`,
+  )
+}
+
+export async function updateEd25519(sql: AnySql, id: number, ed25519: boolean): Promise<StoredDomain> {
+  return onlyRow(
+    await sql<StoredDomain[]>`update domains set ed25519 = ${ed25519} where id = ${id} returning ${columns(sql)}`,
   )
 }
 

@@ -1,9 +1,9 @@
-import { sign } from 'node:crypto'
-import type { DkimSigner } from '@postrider/core'
+import { createHash, sign } from 'node:crypto'
+import type { SigningKey } from '@postrider/core'
 
 /**
- * DKIM signatures (RFC 6376): rsa-sha256, relaxed/relaxed, no l=, oversigned. This signer with a parsed key makes 4,654 signatures per
- * second on one core; the libraries make 1,000 to 1,700.
+ * DKIM signatures (RFC 6376): rsa-sha256 and ed25519-sha256 (RFC 8463), relaxed/relaxed, no l=, oversigned. This signer with a parsed key makes
+ * 4,654 signatures of RSA per second on one core; the libraries make 1,000 to 1,700.
  */
 
 /** Signed if present, and listed once more than present, so that adding a field breaks the signature (RFC 6376 8.15). */
@@ -70,37 +70,57 @@ export interface PendingSignature {
 }
 
 /**
- * The DKIM-Signature field of a message, with its CRLF. Deterministic for a message and time, so a retry sends the same bytes. The RSA
- * operation runs in the thread pool: this takes 28 µs of the main loop instead of 225.
+ * The DKIM-Signature field of a message by one key, with its CRLF. Deterministic for a message and time, so a retry sends the same bytes. The
+ * operation with the key runs in the thread pool: with RSA, this takes 28 µs of the main loop instead of 225.
  *
  * `bodyHash` is that of relaxed-body.ts; `signedAt` is in milliseconds.
  */
 export function dkimSignature(
   { names, text }: SignedHeader,
   bodyHash: string,
-  { signer, signedAt }: { signer: DkimSigner; signedAt: number },
+  { domain, algorithm, key, signedAt }: DkimSigning,
 ): PendingSignature {
   const seconds = Math.floor(signedAt / 1000)
   const field =
-    `DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed;\r\n d=${signer.domain}; s=${signer.selector};\r\n t=${seconds};` +
+    `DKIM-Signature: v=1; a=${algorithm}-sha256; c=relaxed/relaxed;\r\n d=${domain}; s=${key.selector};\r\n t=${seconds};` +
     ` x=${seconds + VALID_SECONDS};\r\n bh=${bodyHash};\r\n h=${names};\r\n b=`
-  const signature = signRsa(signer, text + relaxedField(field).slice(0, -2))
+  const signature = signOctets(algorithm, Buffer.from(text + relaxedField(field).slice(0, -2), 'latin1'), key)
   return {
-    length: field.length + signatureLength(signer) + 2,
+    length: field.length + signatureLength(algorithm, key) + 2,
     fields: signature.then((base64) => `${field}${foldBase64(base64)}\r\n`),
   }
 }
 
-/** Of signatures by this key, folded: they have the length of its modulus (RFC 8017 8.2.1). Computed, since folding takes 8 µs. */
-function signatureLength({ privateKey }: DkimSigner): number {
-  const octets = Math.ceil((privateKey.asymmetricKeyDetails?.modulusLength ?? 0) / 8)
+export interface DkimSigning {
+  readonly domain: string
+  /** That of the key. */
+  readonly algorithm: 'rsa' | 'ed25519'
+  readonly key: SigningKey
+  readonly signedAt: number
+}
+
+/** RFC 8032 5.1.6. */
+const ED25519_OCTETS = 64
+
+/** Of signatures by this key, folded: those of RSA have the length of its modulus (RFC 8017 8.2.1). Computed, since folding takes 8 µs. */
+function signatureLength(algorithm: DkimSigning['algorithm'], { privateKey }: SigningKey): number {
+  const bits = privateKey.asymmetricKeyDetails?.modulusLength ?? 0
+  const octets = algorithm === 'rsa' ? Math.ceil(bits / 8) : ED25519_OCTETS
   const base64 = 4 * Math.ceil(octets / 3)
   return base64 + 3 * Math.floor((base64 - 1) / FOLDED_AT)
 }
 
-function signRsa({ privateKey }: DkimSigner, text: string): Promise<string> {
+/** Signs canonicalized octets, as base64. */
+export function signOctets(
+  algorithm: DkimSigning['algorithm'],
+  octets: Buffer,
+  { privateKey }: Pick<SigningKey, 'privateKey'>,
+): Promise<string> {
   return new Promise((resolve, reject) => {
-    sign('sha256', Buffer.from(text, 'latin1'), privateKey, takeSignature(resolve, reject))
+    const take = takeSignature(resolve, reject)
+    if (algorithm === 'rsa') sign('sha256', octets, privateKey, take)
+    // RFC 8463 3: PureEdDSA of their hash.
+    else sign(null, createHash('sha256').update(octets).digest(), privateKey, take)
   })
 }
 
@@ -132,7 +152,7 @@ function groupFields(fields: readonly string[]): Map<string, string[]> {
 }
 
 /** RFC 6376 3.4.2. */
-function relaxedField(field: string): string {
+export function relaxedField(field: string): string {
   const colon = field.indexOf(':')
   const name = field.slice(0, colon).trimEnd().toLowerCase()
   const value = field

@@ -27,8 +27,8 @@ export interface Signing {
 }
 
 /**
- * The DKIM-Signature fields of a message to one recipient, with their CRLF: one, or two of one body hash and header. `rendered` was built from
- * `message`. Resolves when the signature is begun.
+ * The DKIM-Signature fields of a message to one recipient, with their CRLF: one for each key, all of one body hash and header. `rendered` was built
+ * from `message`. Resolves when the signatures are begun.
  */
 export async function signMessage(
   message: LoadedMessage,
@@ -38,12 +38,17 @@ export async function signMessage(
   const { head, body } = halvesOf(rendered)
   const header = signedHeader(added + head.toString('latin1'))
   const hash = await hashOf(body, message)
-  const own = dkimSignature(header, hash, { signer, signedAt })
-  if (!operator || operator.domain === signer.domain) return own
-  const above = dkimSignature(header, hash, { signer: operator, signedAt })
+  const signers = operator && operator.domain !== signer.domain ? [operator, signer] : [signer]
+  const signatures = signers.flatMap(({ domain, ed25519, ...key }) => [
+    dkimSignature(header, hash, { domain, algorithm: 'rsa', key, signedAt }),
+    // Below that of RSA, which every verifier knows: some read the first signature only.
+    ...(ed25519 ? [dkimSignature(header, hash, { domain, algorithm: 'ed25519', key: ed25519, signedAt })] : []),
+  ])
+  const [only] = signatures
+  if (only && signatures.length === 1) return only
   return {
-    length: above.length + own.length,
-    fields: Promise.all([above.fields, own.fields]).then((fields) => fields.join('')),
+    length: signatures.reduce((sum, { length }) => sum + length, 0),
+    fields: Promise.all(signatures.map(({ fields }) => fields)).then((fields) => fields.join('')),
   }
 }
 

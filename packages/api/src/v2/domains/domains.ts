@@ -1,39 +1,10 @@
-import type { Core, DomainWithRecords, ErrorName } from '@postrider/core'
+import type { Core, DomainWithRecords } from '@postrider/core'
 import Type, { type Static } from 'typebox'
 import { type Operation, operation } from '../operation.ts'
 import { Count, Offset, pageOf } from '../shapes.ts'
+import { DOMAIN_KEYS } from './dkim.ts'
+import { domain, EXAMPLE, Named, SendingDomain, shown, UNKNOWN } from './domain-shapes.ts'
 import { RECEIVERS_EXAMPLE, ReceiverDemands, shownReceivers } from './receivers.ts'
-
-const DomainRecord = Type.Object({
-  type: Type.String({ description: 'TXT or CNAME' }),
-  host: Type.String(),
-  value: Type.String(),
-  purpose: Type.String({ description: 'dkim, spf, returnPath, envelope or dmarc' }),
-  verified: Type.Boolean(),
-  state: Type.String({ description: 'unchecked, right, wrong or missing' }),
-  required: Type.Boolean({ description: 'whether the domain needs it to become active' }),
-  found: Type.Optional(Type.Array(Type.String(), { description: 'values found instead' })),
-  problem: Type.Optional(Type.String()),
-  key: Type.Optional(
-    Type.String({ description: 'state of a DKIM key: active, next (signs after its record was found) or retiring' }),
-  ),
-})
-
-const SendingDomain = Type.Object({
-  domain: Type.String(),
-  envelopeName: Type.Union([Type.String(), Type.Null()]),
-  status: Type.String({ description: 'pending, active, inactive or rejected' }),
-  shared: Type.Boolean({ description: 'whether subaccounts can send from it' }),
-  addedTime: Type.String(),
-  checkedTime: Type.Union([Type.String(), Type.Null()], { description: 'time of the last DNS check' }),
-  brokenSince: Type.Union([Type.String(), Type.Null()], {
-    description: 'time since which the required records of a verified domain are incorrect',
-  }),
-  claimEnds: Type.Union([Type.String(), Type.Null()], {
-    description: 'time at which a pending domain is removed unless its required records are correct',
-  }),
-  dns: Type.Array(DomainRecord),
-})
 
 const CheckedDomain = Type.Object({
   ...SendingDomain.properties,
@@ -43,71 +14,6 @@ const CheckedDomain = Type.Object({
     }),
   ),
 })
-
-const domain = Type.String({ description: 'domain of the from address' })
-const Named = Type.Object({ domain })
-const UNKNOWN: readonly ErrorName[] = ['domainInvalid', 'domainUnknown']
-
-const EXAMPLE: Static<typeof SendingDomain> = {
-  domain: 'ship.example',
-  envelopeName: 'track',
-  status: 'pending',
-  shared: false,
-  addedTime: '2026-01-05T10:11:12.000Z',
-  checkedTime: '2026-01-05T11:11:12.000Z',
-  brokenSince: null,
-  claimEnds: '2026-01-19T10:11:12.000Z',
-  dns: [
-    {
-      type: 'TXT',
-      host: 'pr1-4kd0zx._domainkey.ship.example',
-      value: 'v=DKIM1; k=rsa; p=MIIB…',
-      purpose: 'dkim',
-      key: 'active',
-      required: true,
-      verified: true,
-      state: 'right',
-    },
-    {
-      type: 'TXT',
-      host: 'ship.example',
-      value: 'v=spf1 include:mail.example.com ~all',
-      purpose: 'spf',
-      required: true,
-      verified: false,
-      state: 'wrong',
-      found: ['v=spf1 -all'],
-      problem: 'does not contain include:mail.example.com',
-    },
-    {
-      type: 'CNAME',
-      host: 'pr-bounces.ship.example',
-      value: 'mail.example.com',
-      purpose: 'returnPath',
-      required: false,
-      verified: false,
-      state: 'missing',
-    },
-    {
-      type: 'CNAME',
-      host: 'track.ship.example',
-      value: 'mail.example.com',
-      purpose: 'envelope',
-      required: false,
-      verified: false,
-      state: 'missing',
-    },
-    {
-      type: 'TXT',
-      host: '_dmarc.ship.example',
-      value: 'v=DMARC1; p=none',
-      purpose: 'dmarc',
-      required: false,
-      verified: true,
-      state: 'right',
-    },
-  ],
-}
 
 const CHECKED_EXAMPLE: Static<typeof CheckedDomain> = { ...EXAMPLE, receivers: RECEIVERS_EXAMPLE }
 
@@ -126,14 +32,14 @@ export const DOMAINS: readonly Operation[] = [
       envelopeName: Type.Optional(
         Type.String({ description: 'labels below the domain: the host name of open, click and unsubscribe links' }),
       ),
+      ed25519: Type.Optional(Type.Boolean({ description: 'whether to create an Ed25519 key, too' })),
     }),
     answer: SendingDomain,
     errors: ['domainInvalid', 'domainTaken', 'domainClaimsTooMany'],
     example: { input: { domain: 'ship.example', envelopeName: 'track' }, data: EXAMPLE },
-    act: async ({ domain, envelopeName }, { core, principal, by }) => {
-      return {
-        data: shown(await core.domains.add({ accountId: principal.account.id, name: domain, envelopeName, by })),
-      }
+    act: async ({ domain: name, envelopeName, ed25519 }, { core, principal, by }) => {
+      const added = await core.domains.add({ accountId: principal.account.id, name, envelopeName, ed25519, by })
+      return { data: shown(added) }
     },
   }),
   operation({
@@ -200,46 +106,7 @@ export const DOMAINS: readonly Operation[] = [
       return { data: {} }
     },
   }),
-  operation({
-    name: 'rotateDkim',
-    creates: true,
-    summary: 'Create the next DKIM key. It signs after its record was found in the DNS',
-    cli: 'domain rotate',
-    group: 'Domain',
-    scope: 'domains',
-    routes: [['/domain/rotateDkim', 'POST']],
-    input: Named,
-    answer: SendingDomain,
-    errors: UNKNOWN,
-    example: { input: { domain: 'ship.example' }, data: EXAMPLE },
-    act: async ({ domain }, { core, principal, by }) => {
-      return { data: shown(await core.domains.rotateDkim(principal.account.id, domain, by)) }
-    },
-  }),
-  operation({
-    name: 'setDkimKey',
-    summary: 'Upload a DKIM key of your own. It signs after its record was found in the DNS',
-    cli: 'domain set-key',
-    group: 'Domain',
-    scope: 'domains',
-    routes: [['/domain/dkimKey', 'POST']],
-    input: Type.Object({
-      domain,
-      selector: Type.String(),
-      privateKey: Type.String({ description: 'RSA, 1024 to 4096 bits, unencrypted PEM' }),
-    }),
-    answer: Type.Object({ ...SendingDomain.properties, warnings: Type.Array(Type.String()) }),
-    errors: UNKNOWN,
-    example: {
-      input: { domain: 'ship.example', selector: 'own1', privateKey: '-----BEGIN PRIVATE KEY-----\nMIIE…' },
-      data: { ...EXAMPLE, warnings: ['The key has 1024 bits; some receivers ignore keys of less than 2048'] },
-    },
-    act: async ({ domain: name, selector, privateKey }, { core, principal, by }) => {
-      const key = { name, selector, privateKey }
-      const { domain, warnings } = await core.domains.setDkimKey(principal.account.id, key, by)
-      return { data: { ...shown(domain), warnings } }
-    },
-  }),
+  ...DOMAIN_KEYS,
   operation({
     name: 'shareDomain',
     summary: 'Share a domain with subaccounts, or stop sharing it',
@@ -260,19 +127,4 @@ export const DOMAINS: readonly Operation[] = [
 async function checked(core: Core, domain: DomainWithRecords): Promise<Static<typeof CheckedDomain>> {
   const { receivers } = await core.guard.requirements(domain.id)
   return { ...shown(domain), receivers: shownReceivers(receivers) }
-}
-
-function shown(domain: DomainWithRecords): Static<typeof SendingDomain> {
-  const { name, envelopeName, state, shared, createdAt, checkedAt, brokenSince, claimEndsAt, dns } = domain
-  return {
-    domain: name,
-    envelopeName,
-    status: state,
-    shared,
-    addedTime: createdAt.toISOString(),
-    checkedTime: checkedAt?.toISOString() ?? null,
-    brokenSince: brokenSince?.toISOString() ?? null,
-    claimEnds: claimEndsAt?.toISOString() ?? null,
-    dns: dns.map(({ found, ...record }) => ({ ...record, ...(found ? { found: [...found] } : {}) })),
-  }
 }

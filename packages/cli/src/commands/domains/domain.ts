@@ -20,15 +20,16 @@ const CLAIMANT = 'Number of the account, if several accounts claim the domain'
 export const domainCommands: readonly Command[] = [
   coreCommand({
     name: 'domain add',
-    usage: '--account ID DOMAIN [--active] [--tracking-host LABELS]',
+    usage: '--account ID DOMAIN [--active] [--tracking-host LABELS] [--ed25519]',
     summary: 'Add a sending domain with a DKIM key',
     parameters: {
       active: 'Activate it without waiting for DNS',
       'tracking-host': 'Labels below the domain: the host name of its tracked links',
+      ed25519: 'Also create an Ed25519 key, which signs in addition to the RSA key',
     },
     examples: ['domain add --account 12 ship.example'],
-    run: async ({ domains }, { DOMAIN: name, account: accountId, active, 'tracking-host': envelopeName }) => {
-      const added = domains.add({ accountId, name, state: active ? 'active' : 'pending', envelopeName })
+    run: async ({ domains }, { DOMAIN: name, account: accountId, active, ed25519, 'tracking-host': envelopeName }) => {
+      const added = domains.add({ accountId, name, state: active ? 'active' : 'pending', envelopeName, ed25519 })
       const problem = `"${name}" is not a valid domain name such as example.com`
       return withNextSteps(shown(await added.catch(rethrow(name, problem))), name)
     },
@@ -66,7 +67,7 @@ export const domainCommands: readonly Command[] = [
   coreCommand({
     name: 'domain rotate',
     usage: 'DOMAIN [--account ID]',
-    summary: 'Create the next DKIM key of a domain; it signs once its record is found in the DNS',
+    summary: 'Create the next DKIM key of a domain, of each algorithm; it signs once its record is found in the DNS',
     parameters: { account: CLAIMANT },
     examples: ['domain rotate ship.example'],
     run: async (core, given) => {
@@ -80,7 +81,7 @@ export const domainCommands: readonly Command[] = [
     summary: 'Use a DKIM key of your own for a domain; it signs once its record is found in the DNS',
     parameters: {
       selector: 'Selector of the key',
-      file: 'Private key: RSA, 1024 to 4096 bits, unencrypted PEM',
+      file: 'Private key: RSA with 1024 to 4096 bits, or Ed25519; unencrypted PEM',
       account: CLAIMANT,
     },
     examples: ['domain set-key ship.example --selector own1 --file own1.pem'],
@@ -92,6 +93,18 @@ export const domainCommands: readonly Command[] = [
         const { text } = shown(domain)
         return { data: { ...domain, warnings }, text: [...warnings.map((one) => `warning: ${one}`), text].join('\n') }
       }
+    },
+  }),
+  coreCommand({
+    name: 'domain ed25519',
+    usage: 'DOMAIN on|off [--account ID]',
+    summary:
+      'Sign mail of a domain with an Ed25519 key, too, or no longer; the key signs once its record is found in the DNS',
+    parameters: { account: CLAIMANT },
+    examples: ['domain ed25519 ship.example on'],
+    run: async (core, { 'on|off': ed25519, ...given }) => {
+      const { accountId, name } = await requireDomain(core, given)
+      return shown(await core.domains.setEd25519(accountId, { name, ed25519 }, OPERATOR))
     },
   }),
   coreCommand({

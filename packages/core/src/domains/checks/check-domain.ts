@@ -1,9 +1,17 @@
 import { type Actor, noteChange, OPERATOR } from '../../accounts/audit/index.ts'
 import { isUniqueViolation, type Sql, type SqlTransaction } from '../../platform/database/database.ts'
 import type { DnsAnswer } from '../../platform/net/dns-lookup.ts'
-import type { DnsRecord, SeenRecord, WantedRecord } from '../domain.ts'
+import type { DkimAlgorithm, DnsRecord, SeenRecord, WantedRecord } from '../domain.ts'
 import { promoteNextKey, retirePastKeys, type StoredPublicKey, selectPublicKeys } from '../keys/keys-store.ts'
-import { recordKey, type SeenRecords, type ServiceHosts, wantedRecords, withSeen } from '../records.ts'
+import {
+  isEd25519Key,
+  isRequiredKey,
+  recordKey,
+  type SeenRecords,
+  type ServiceHosts,
+  wantedRecords,
+  withSeen,
+} from '../records.ts'
 import { lockDomain, noteActivity, type StoredDomain, selectHolder, updateChecked } from '../store.ts'
 import { lookUpDmarc, saveDmarc } from './check-guard.ts'
 import { type CheckOutcome, type DomainStatus, outcomeOf, statusAfter } from './domain-state.ts'
@@ -85,8 +93,12 @@ async function conclude(
     const keysBefore = await selectPublicKeys(transaction, [id])
     const wanted = wantedRecords(domain, keysBefore, hosts)
     const seen = seenNow(wanted, responses, domain.records)
-    if (isNextVerified(withSeen(wanted, seen))) await promoteNextKey(transaction, id, domain.state === 'pending')
-    await retirePastKeys(transaction, id)
+    const found = withSeen(wanted, seen)
+    for (const algorithm of new Set(keysBefore.map((key) => key.algorithm))) {
+      const ofDomain = { domainId: id, algorithm }
+      if (isNextVerified(found, algorithm)) await promoteNextKey(transaction, ofDomain, domain.state === 'pending')
+      await retirePastKeys(transaction, ofDomain)
+    }
     const keys = await selectPublicKeys(transaction, [id])
     const records = withSeen(wantedRecords(domain, keys, hosts), seen)
     const outcome = outcomeOf(records, (record) => responses.get(recordKey(record))?.kind === 'records')
@@ -98,7 +110,7 @@ async function conclude(
       ...status,
       records: rival === undefined ? seen : withProblem(seen, records, rival),
       returnPathHost: ownReturnPath(records),
-      often: unsettled || keys.some(({ state }) => state === 'next'),
+      often: unsettled || keys.some(({ state }) => state === 'next') || records.some(lacksEd25519),
     })
     const was = auditValues(domain, withSeen(wanted, domain.records), keysBefore)
     const is = auditValues(checked, records, keys)
@@ -130,7 +142,7 @@ async function rivalOf(
 
 /** Adds the problem to the record that proves the claim. */
 function withProblem(seen: SeenRecords, records: readonly DnsRecord[], problem: string): SeenRecords {
-  const proof = records.find(({ key }) => key === 'active')
+  const proof = records.find(isRequiredKey)
   if (!proof) return seen
   return { ...seen, [recordKey(proof)]: { ...(seen[recordKey(proof)] ?? { state: 'right' }), problem } }
 }
@@ -151,23 +163,32 @@ function seenNow(
   return Object.fromEntries(wanted.map((record) => [recordKey(record), seenRecord(record)]))
 }
 
-function isNextVerified(records: readonly DnsRecord[]): boolean {
-  return records.some(({ key, verified }) => key === 'next' && verified)
+function isNextVerified(records: readonly DnsRecord[], algorithm: DkimAlgorithm): boolean {
+  return records.some((record) => record.key === 'next' && record.algorithm === algorithm && record.verified)
+}
+
+/** Mail is signed with this key again once its record is back. */
+function lacksEd25519(record: DnsRecord): boolean {
+  return isEd25519Key(record, 'active') && !record.verified
 }
 
 function ownReturnPath(records: readonly DnsRecord[]): string | null {
   return records.find(({ purpose, verified }) => purpose === 'returnPath' && verified)?.host ?? null
 }
 
-/** Values for the audit log: the states, and which key signs. */
+/** Values for the audit log: the states, and which keys sign. */
 function auditValues(
   { state }: Pick<StoredDomain, 'state'>,
   records: readonly DnsRecord[],
   keys: readonly StoredPublicKey[],
 ): Record<string, unknown> {
+  const signing = (wanted: DkimAlgorithm) =>
+    keys.find(({ algorithm, state }) => algorithm === wanted && state === 'active')
+  const ed25519 = signing('ed25519')
   return {
     state,
-    signs: keys.find((key) => key.state === 'active')?.selector ?? null,
+    signs: signing('rsa')?.selector ?? null,
+    ...(ed25519 && { ed25519: ed25519.selector }),
     records: Object.fromEntries(records.map(({ purpose, host, state }) => [`${purpose} ${host}`, state])),
   }
 }

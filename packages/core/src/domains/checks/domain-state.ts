@@ -1,10 +1,11 @@
 import type { DnsRecord, Domain } from '../domain.ts'
+import { isRequiredKey } from '../records.ts'
 
 /** Result for the required records together. `unknown`: the DNS query for a decisive record failed. */
 export type CheckOutcome = 'right' | 'broken' | 'unknown'
 
 /**
- * Evaluates the required records: the DKIM record of the signing key, and either the SPF record or the domain's own
+ * Evaluates the required records: the DKIM record of the RSA key that signs, and either the SPF record or the domain's own
  * return path (then the SPF record of the service applies). `fresh` returns whether a record's query succeeded this
  * time.
  */
@@ -14,7 +15,7 @@ export function outcomeOf(records: readonly DnsRecord[], fresh: (record: DnsReco
     if (!record || !fresh(record)) return 'unknown'
     return record.verified ? 'right' : 'broken'
   }
-  const dkim = outcomeFor(({ key }) => key === 'active')
+  const dkim = outcomeFor(isRequiredKey)
   const spf = outcomeFor(({ purpose }) => purpose === 'spf')
   const returnPath = outcomeFor(({ purpose }) => purpose === 'returnPath')
   const path = [spf, returnPath].includes('right')

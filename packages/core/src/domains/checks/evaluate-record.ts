@@ -34,9 +34,10 @@ function evaluateDkim(value: string, values: readonly string[]): SeenRecord {
   const tags = tagsOf(record)
   const key = tags.get('p')?.replace(/\s/g, '')
   if (key === '') return wrong(records, 'p= is empty, which revokes the key')
-  if (key !== tagsOf(value).get('p')) return wrong(records, 'p= is a different key')
-  if ((tags.get('v') ?? 'DKIM1') !== 'DKIM1' || (tags.get('k') ?? 'rsa') !== 'rsa') {
-    return wrong(records, 'must contain v=DKIM1 and k=rsa')
+  const wanted = tagsOf(value)
+  if (key !== wanted.get('p')) return wrong(records, 'p= is a different key')
+  if ((tags.get('v') ?? 'DKIM1') !== 'DKIM1' || (tags.get('k') ?? 'rsa') !== wanted.get('k')) {
+    return wrong(records, `must contain v=DKIM1 and k=${wanted.get('k')}`)
   }
   if (!allows(tags.get('h'), 'sha256') || !allows(tags.get('s'), 'email')) {
     return wrong(records, 'h= or s= does not allow mail signed with SHA-256')

@@ -6,8 +6,8 @@ import type { Sql } from '../../platform/database/database.ts'
 import type { Secrets } from '../../platform/security/secrets.ts'
 import type { DkimSigner } from '../domain.ts'
 import { selectHolder } from '../store.ts'
-import { openDkimKey } from './dkim-key.ts'
-import { selectDkimKey } from './keys-store.ts'
+import { openSigner } from './dkim-key.ts'
+import { selectDkimKeys } from './keys-store.ts'
 
 /** Milliseconds. As with the keys of sending domains. */
 const MAX_AGE_MS = 60_000
@@ -27,15 +27,15 @@ export function createOperatorSigner(
   const { domain, selector, keyFile } = operatorDkim
   if (keyFile !== undefined) {
     let signer: DkimSigner | undefined
-    return () => (signer ??= { domain, selector: selector ?? '', privateKey: readOperatorKey(keyFile) })
+    return () => (signer ??= { domain, selector: selector ?? '', privateKey: readOperatorKey(keyFile), ed25519: null })
   }
   const cache: Cache<DkimSigner | null> = createCache({
     maxAge: MAX_AGE_MS,
     maxEntries: 1,
     async load(name) {
       const holder = await selectHolder(sql, name)
-      const stored = holder?.state === 'active' ? await selectDkimKey(sql, holder.id) : undefined
-      return stored ? { domain: name, selector: stored.selector, privateKey: openDkimKey(secrets, stored) } : null
+      const stored = holder?.state === 'active' ? await selectDkimKeys(sql, holder.id) : undefined
+      return stored ? openSigner(secrets, stored) : null
     },
   })
   return () => cache.get(domain)

@@ -47,6 +47,7 @@ async function selectOwnSigners(sql: AnySql, signers: readonly string[]): Promis
     select distinct w.signer
       from unnest(${signers.slice(0, MAX_SIGNERS)}::text[]) as w(signer)
       join domains d on d.name = split_part(w.signer, ' ', 1)
-      join dkim_keys k on k.domain_id = d.id and lower(k.selector) = split_part(w.signer, ' ', 2)`
+      join (select domain_id, selector from dkim_keys union all select domain_id, selector from dkim_ed25519_keys) k
+        on k.domain_id = d.id and lower(k.selector) = split_part(w.signer, ' ', 2)`
   return new Set(rows.map(({ signer }) => signer))
 }

@@ -11,7 +11,7 @@ import { receiverTable } from './receiver-table.ts'
 export function domainPage(call: AccountCall, domain: DomainWithRecords, requirements: DomainRequirements): Answer {
   const { icon, language, may, path } = call
   const words = domainsWords(language)
-  const { name, dns } = domain
+  const { name, dns, ed25519 } = domain
   const remove = ask({
     id: 'remove',
     button: words.remove,
@@ -19,6 +19,10 @@ export function domainPage(call: AccountCall, domain: DomainWithRecords, require
     text: words.removeText,
     action: path(`domains/${name}/remove`),
   })
+  const sign = path(`domains/${name}/ed25519`)
+  const signing = ed25519
+    ? ask({ id: 'ed25519', button: words.ed25519Off, title: words.ed25519Title, text: words.ed25519Text, action: sign })
+    : actButton(words.ed25519On, sign, html`<input type="hidden" name="ed25519" value="on">`)
   const buttons = html`<a class="btn" href="${path(`domains/${name}/zone`)}">${icon('download')}${words.zone}</a>
     ${
       may('domains') &&
@@ -32,7 +36,7 @@ export function domainPage(call: AccountCall, domain: DomainWithRecords, require
     body: html`${pageHead(html`${name} ${domainState(call, domain)}`, lead(call, domain), buttons)}
 <ul class="box recs">${dns.map((record) => recordItem(call, record))}</ul>
 ${receiverTable(call, requirements)}
-${may('domains') && html`<div class="row">${actButton(words.rotate, path(`domains/${name}/rotate`))}${remove}</div>`}
+${may('domains') && html`<div class="row">${actButton(words.rotate, path(`domains/${name}/rotate`))}${signing}${remove}</div>`}
 ${byApi(call, { method: 'POST', path: '/v2/domain/verify', body: { domain: name } })}`,
   })
 }
@@ -56,9 +60,11 @@ const SIGNS = {
 function recordItem(call: AccountCall, record: DnsRecord): Html {
   const { icon, language } = call
   const words = domainsWords(language)
-  const { type, host, value, purpose, state, required, found = [], problem, key } = record
+  const { type, host, value, purpose, state, required, found = [], problem, key, algorithm } = record
   const [sign, tone] = SIGNS[state]
-  return html`<li class="rec"><details${state !== 'right' && required && html` open`}><summary>${icon('right')}<h2>${words.purposes[purpose]}</h2>
+  return html`<li class="rec"><details${state !== 'right' && required && html` open`}><summary>${icon('right')}<h2>${words.purposes[purpose]}${
+    algorithm === 'ed25519' && ' (Ed25519)'
+  }</h2>
     <span class="state ${tone}">${icon(sign, tone)}<span>${words.found[state]}</span></span><code class="cut dim">${type} ${host}</code>
     <span class="hint">${required ? words.required : words.advised}</span></summary>
 <dl class="dl"><dt>${words.type}</dt><dd>${type}</dd><dt>${words.host}</dt><dd>${copyable(call, host, words.host)}</dd><dt>${words.value}</dt><dd>

@@ -51,6 +51,11 @@ export const domainsWords = catalogue({
       retired: 'can be removed',
     },
     rotate: 'Create a new DKIM key',
+    ed25519On: 'Also sign with Ed25519',
+    ed25519Off: 'No longer sign with Ed25519',
+    ed25519Title: 'Stop signing with Ed25519?',
+    ed25519Text:
+      'Its key is deleted. Mail is signed with the other key alone. Keep the record until this page no longer shows it.',
     removed: 'removed',
   },
   de: {
@@ -103,6 +108,11 @@ export const domainsWords = catalogue({
       retired: 'kann entfernt werden',
     },
     rotate: 'Neuen DKIM-Schlüssel anlegen',
+    ed25519On: 'Auch mit Ed25519 signieren',
+    ed25519Off: 'Nicht mehr mit Ed25519 signieren',
+    ed25519Title: 'Nicht mehr mit Ed25519 signieren?',
+    ed25519Text:
+      'Der Schlüssel wird gelöscht. Post wird nur noch mit dem anderen signiert. Lassen Sie den Eintrag stehen, bis diese Seite ihn nicht mehr zeigt.',
     removed: 'entfernt',
   },
 })

@@ -35,6 +35,11 @@ export const DOMAINS: readonly DashboardRoute[] = [
       .rotateDkim(own.id, params.domain as string, by)
       .then(({ name }) => redirect(path(`domains/${name}`), 'added')),
   ),
+  account('POST', '/domains/:domain/ed25519', 'domains', async ({ core, account: own, params, form, by, path }) => {
+    const ed25519 = field(form, 'ed25519') === 'on'
+    const { name } = await core.domains.setEd25519(own.id, { name: params.domain as string, ed25519 }, by)
+    return redirect(path(`domains/${name}`), 'saved')
+  }),
   account('POST', '/domains/:domain/remove', 'domains', async ({ core, account: own, params, by, path }) => {
     await core.domains.remove(own.id, params.domain as string, by)
     return redirect(path('domains'), 'removed')

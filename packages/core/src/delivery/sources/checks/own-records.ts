@@ -45,7 +45,7 @@ function dkimRecords(dkim: Config['operatorDkim']): OwnRecord[] {
   const host = `${dkim.selector}._domainkey.${dkim.domain}`
   const publicKey = operatorPublicKey(dkim.keyFile)
   const key = publicKey.toString('base64')
-  const expected = dkimRecordText(publicKey)
+  const expected = dkimRecordText({ algorithm: 'rsa', publicKey })
   return [
     {
       record: { purpose: 'dkim', type: 'TXT', host, expected },

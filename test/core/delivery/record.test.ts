@@ -249,7 +249,8 @@ t.test('whatever a receiver says is stored, in a form that fits', async (t) => {
   const { messageId, workerId, claimed } = await makeHand(queue, 2)
   const odd = 'a\0b\ud83d'
   const outcome: Outcome = {
-    ...DELIVERED,
+    kind: 'delivered',
+    stage: 'dot',
     host: odd,
     reply: { code: 250, enhanced: '2.0.0', text: odd },
     steps: [{ step: 'dot', ms: 1, text: odd }],

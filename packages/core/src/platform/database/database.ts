@@ -9,6 +9,7 @@ import {
   TURN,
 } from './driver/silent-connections.ts'
 import { sessionName } from './session-name.ts'
+import { sessionSettings } from './session-settings.ts'
 
 /** A pool, or a transaction of one; stores work with either. */
 export type Sql = postgres.Sql
@@ -53,6 +54,7 @@ export function openDatabase({ url, name, connections, keyMark, readOnly = false
     onnotice: () => {},
     backoff: (retries: number) => Math.min(0.05 * 2 ** retries, 2),
     connection: {
+      ...sessionSettings(),
       application_name: sessionName(name, keyMark),
       statement_timeout: 15_000,
       // Statements take lists, for which one generic plan is as good as custom plans. Planning a join of two

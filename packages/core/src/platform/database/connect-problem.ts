@@ -90,14 +90,14 @@ const ROWS: readonly Row[] = [
     fix: 'turn on ssl on the server, or remove sslmode from DATABASE_URL',
   },
   {
-    code: /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_)/,
+    code: /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_SIGNATURE_FAILURE|CERT_UNTRUSTED)/,
     fix: 'name the authority that issued the certificate of the server: add sslrootcert=FILE to DATABASE_URL',
   },
   {
     code: /^ERR_TLS_CERT_ALTNAME_INVALID/,
     fix: 'use a host of DATABASE_URL that the certificate of the server names, or have one issued for it (sslmode=verify-ca checks no name)',
   },
-  { code: /^CERT_/, fix: 'renew the certificate of the server' },
+  { code: /^CERT_(HAS_EXPIRED|NOT_YET_VALID)/, fix: 'renew the certificate of the server' },
   { code: /^ECONNREFUSED/, fix: 'start the database, and check host and port of DATABASE_URL' },
 ]
 

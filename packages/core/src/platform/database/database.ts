@@ -1,4 +1,5 @@
 import postgres from 'postgres'
+import { databaseAddress } from './connection-tls.ts'
 import { addArrayTypes } from './driver/array-types.ts'
 import { LISTEN_INTERVAL, Listener } from './driver/listen.ts'
 import {
@@ -41,7 +42,9 @@ export interface DatabaseOptions {
  * client gives up (P1: no acknowledgement after the client's deadline).
  */
 export function openDatabase({ url, name, connections, keyMark, readOnly = false }: DatabaseOptions): Sql {
-  return openPool(url, {
+  const address = databaseAddress(url)
+  return openPool(address.url, {
+    ...(address.ssl === undefined ? {} : { ssl: address.ssl }),
     max: connections,
     // See MAX_CONNECTING.
     connect_timeout: 0,

@@ -69,7 +69,7 @@ function checkNeed(name: NeedName, well: (facts: DatabaseFacts) => string) {
 }
 
 const OWNER_MIGRATES =
-  'MIGRATE is manual: have the owner of the tables run "postrider migrate" at each upgrade and every week (docs/postgres.md#rights)'
+  'MIGRATE is manual, but processes create a partition per week: grant the right, or have the role act as the owner (docs/postgres.md#rights)'
 
 async function checkPooler({ sql }: Readings): Promise<CheckResult> {
   return (await sharesSessions(sql()))

@@ -188,7 +188,7 @@ export async function requireFitDatabase(sql: Sql, options: { readonly toMigrate
 
 export const PROBLEM_OF_POOLER: Unmet = {
   problem:
-    'DATABASE_URL leads to a pooler that gives a session to several clients in turn (pool_mode = transaction or statement), and the service keeps ' +
+    'the pooler of DATABASE_URL gives a session to several clients in turn (pool_mode = transaction or statement), and the service keeps ' +
     'locks, prepared statements and LISTEN in its sessions',
   fix: 'set DATABASE_URL to the server itself, or pool_mode = session for this database (docs/postgres.md#poolers)',
 }

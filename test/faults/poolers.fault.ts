@@ -103,7 +103,8 @@ for (const mode of ['transaction', 'statement']) {
     const url = await startPooler(t, service, [`pool_mode = ${mode}`, DOCUMENTED ?? ''])
     for (let time = 1; time <= 5; time++)
       t.match(await fitness(t, url), {
-        message: /the pooler of DATABASE_URL gives a session to several clients.*: set DATABASE_URL to the server itself, or pool_mode = session/,
+        message:
+          /the pooler of DATABASE_URL gives a session to several clients.*: set DATABASE_URL to the server itself, or pool_mode = session/,
       })
     const doctor = await postrider({ ...service.env, DATABASE_URL: url }, 'doctor')
     t.match(doctor.stdout, /pooler .*gives a session to several clients in turn/s)

@@ -55,7 +55,7 @@ export const databaseChecks: readonly Check[] = [
   bodyStoreCheck,
 ]
 
-/** What start and readiness check, too; `well`: what is said if the need is met. */
+/** A check that start and readiness make, too. `well` returns the text for a need that is met. */
 function checkNeed(name: NeedName, well: (facts: DatabaseFacts) => string) {
   return async ({ facts, config }: Readings): Promise<CheckResult> => {
     const read = await facts()

@@ -33,7 +33,7 @@ export interface Tried {
   readonly unreached?: string | undefined
 }
 
-/** What is recorded of an outcome: all, no text of others, or only that the delivery is finished. Each is tried if the one before fails. */
+/** Parts of an outcome that are recorded: all, none of the server's texts, or only that it is final. Each is tried if the one before fails. */
 type Form = 'whole' | 'reduced' | 'finish-only'
 
 /** Passes the outcomes of deliveries to the recorder. A delivery whose outcome is recorded is no longer in flight. */

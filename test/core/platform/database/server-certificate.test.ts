@@ -64,7 +64,7 @@ t.test('a certificate of an authority that is not named is refused, with what to
   t.match(await connect(t, at(address, '127.0.0.1', 'sslmode=verify-full')), { fix: /add sslrootcert=FILE/ })
 })
 
-t.test('without verification sessions are encrypted where that is asked for', async (t) => {
+t.test('without verification, sessions are encrypted where the URL says so', async (t) => {
   for (const mode of ['require', 'prefer']) t.equal(await connect(t, at(address, '127.0.0.1', `sslmode=${mode}`)), true)
   t.equal(await connect(t, at(address, '127.0.0.1', 'sslmode=disable')), false)
   t.equal(await connect(t, at(address, '127.0.0.1', 'sslmode=require&channel_binding=prefer&gssencmode=disable')), true)

@@ -1,7 +1,7 @@
 import { PROBLEM_OF_POOLER, type Unmet } from './needs.ts'
 import { SESSION_SETTINGS } from './session-settings.ts'
 
-/** What a connection sends beside its name, as PgBouncer must be told to ignore it. */
+/** Parameters that a connection sends and PgBouncer does not know: it must be set to ignore them. */
 export const STARTUP_PARAMETERS: readonly string[] = [
   ...Object.keys(SESSION_SETTINGS).filter(
     (name) => !['datestyle', 'timezone', 'standard_conforming_strings'].includes(name),
@@ -28,7 +28,7 @@ interface Row {
 
 const URL_PARTS = 'check user, password and database of DATABASE_URL'
 
-/** What to do when a connection cannot be made, or a statement at its beginning fails. The first row that matches counts. */
+/** Errors of a connection that cannot be made, or of its first statements. The first row that matches counts. */
 const ROWS: readonly Row[] = [
   {
     code: /^28/,
@@ -79,7 +79,7 @@ const ROWS: readonly Row[] = [
   },
   {
     code: /^(ENOTFOUND|EAI_AGAIN)/,
-    // Of a password that is not encoded a part is taken for the host.
+    // If the password is not encoded, a part of it is read as the host.
     problem: 'the host name of DATABASE_URL is not found',
     fix: 'check it, and that special characters of the password are percent-encoded (@ as %40, # as %23, / as %2F)',
   },
@@ -101,7 +101,7 @@ const ROWS: readonly Row[] = [
   { code: /^ECONNREFUSED/, fix: 'start the database, and check host and port of DATABASE_URL' },
 ]
 
-/** What is wrong and what to do; undefined for an error that says nothing of the connection or the rights. */
+/** Returns the problem and the remedy; undefined for an error that says nothing of the connection or the rights. */
 export function connectProblem(error: unknown): Unmet | undefined {
   const { code, message = '' } = (error ?? {}) as { code?: unknown; message?: string }
   if (typeof code !== 'string') return undefined

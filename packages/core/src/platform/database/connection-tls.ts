@@ -5,7 +5,7 @@ import { type ConnectionOptions, checkServerIdentity, type PeerCertificate } fro
 /** A URL of a database as the driver takes it, with the TLS that its parameters demand. */
 export interface DatabaseAddress {
   readonly url: string
-  /** Undefined: as the driver does by default. */
+  /** If undefined, the driver's default applies. */
   readonly ssl?: string | false | ConnectionOptions
 }
 

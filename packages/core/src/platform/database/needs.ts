@@ -34,12 +34,12 @@ export type NeedName = 'version' | 'encoding' | 'settings' | 'writable' | 'right
 
 interface Need {
   readonly name: NeedName
-  /** Of those only that migrate. */
+  /** Only programs that migrate need it. */
   readonly toMigrate?: true
   readonly judge: (facts: DatabaseFacts) => Unmet | undefined
 }
 
-/** What start, readiness and doctor check. */
+/** The needs that start, readiness and doctor check. */
 export const NEEDS: readonly Need[] = [
   {
     name: 'version',
@@ -59,8 +59,8 @@ export const NEEDS: readonly Need[] = [
         : {
             problem: `the database has the encoding ${encoding}, which cannot store all mail`,
             fix:
-              `CREATE DATABASE ${identifier(`${database}_utf8`)} ENCODING 'UTF8' TEMPLATE template0, then pg_dump and pg_restore if the old one has mail, and set ` +
-              'DATABASE_URL to the new one',
+              `CREATE DATABASE ${identifier(`${database}_utf8`)} ENCODING 'UTF8' TEMPLATE template0, then pg_dump and pg_restore if the old one ` +
+              'has mail, and set DATABASE_URL to the new one',
           },
   },
   {
@@ -149,12 +149,12 @@ export function factColumns(sql: Sql): ReturnType<Sql> {
       where current_setting(name) !~ pattern) as wrong`
 }
 
-/** What the database lacks; `toMigrate`: also to migrate it. */
+/** Returns the needs that are not met; with `toMigrate`, also those of migrations. */
 function unmetOf(facts: DatabaseFacts, { toMigrate }: { readonly toMigrate: boolean }): Unmet[] {
   return NEEDS.flatMap((one) => (one.toMigrate && !toMigrate ? [] : (one.judge(facts) ?? [])))
 }
 
-/** What is wrong with one of the needs. */
+/** Returns the problem with one of the needs; undefined if it is met. */
 export function judgeNeed(name: NeedName, facts: DatabaseFacts): Unmet | undefined {
   return NEEDS.find((need) => need.name === name)?.judge(facts)
 }

@@ -9,7 +9,7 @@ interface SessionSetting {
 }
 
 /**
- * Settings that change what a statement means or what an answer looks like. Not among them, since whoever sets it means it:
+ * Settings that change what a statement means or what an answer looks like. Not among them, since it is set on purpose:
  * default_transaction_read_only, which is reported (needs.ts). session_replication_role and synchronous_commit, which an ordinary role may
  * not set or which must be so for everyone, are required. The planner's settings and those of messages and storage change no meaning.
  */
@@ -18,7 +18,7 @@ export const SESSION_SETTINGS: Readonly<Record<string, SessionSetting>> = {
   bytea_output: { value: 'hex', needs: '^hex$' },
   datestyle: { value: 'ISO, MDY', needs: '^ISO' },
   intervalstyle: { value: 'postgres' },
-  // Of a timestamp that is converted to a day without naming its zone.
+  // Decides the day of a timestamp that is converted without naming a zone.
   timezone: { value: 'UTC' },
   // Below 1, answers have fewer digits than the numbers.
   extra_float_digits: { value: '1' },

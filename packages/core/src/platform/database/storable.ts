@@ -1,7 +1,7 @@
 /** The largest integer of Postgres. */
 const MAX_INTEGER = 2 ** 31 - 1
 
-/** The text as the database takes it, whoever wrote it: it has no NUL, and no half of a surrogate pair in JSON. */
+/** Returns a text of others as the database takes it: without NUL, and without halves of surrogate pairs, which jsonb refuses. */
 export function storableText(text: string): string {
   return text.includes('\0') || !text.isWellFormed() ? text.replaceAll('\0', ' ').toWellFormed() : text
 }

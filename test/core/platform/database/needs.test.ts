@@ -1,10 +1,11 @@
-import { createCore, createLog, openDatabase, readConfig } from '@postrider/core'
+import { createCore, createLog, migrate, openDatabase, readConfig } from '@postrider/core'
 import t, { type Test } from 'tap'
 import {
   DatabaseUnfit,
   readDatabaseFacts,
   requireFitDatabase,
 } from '../../../../packages/core/src/platform/database/needs.ts'
+import { ensurePartitions } from '../../../../packages/core/src/platform/database/partitions.ts'
 import { makeEmptyDatabase, type TestDatabase } from '../../../helpers/database.ts'
 import { makeService } from '../../../helpers/service.ts'
 
@@ -152,5 +153,35 @@ t.test(
     t.match(await refusalOf(t, own.href), `GRANT CREATE, USAGE ON SCHEMA public TO ${role}`)
     t.match(await refusalOf(t, `${own.href}?search_path=missing`), 'search_path names no schema that exists')
     await requireFitDatabase(open(t, own.href), { toMigrate: false })
+  },
+)
+
+t.test(
+  'a role that acts as the owner, as docs/postgres.md has it, migrates, and owns nothing itself',
+  { skip },
+  async (t) => {
+    const url = await makeDatabaseWith(t, 'template template0')
+    const admin = open(t, url)
+    const [owner, member] = ['owner', 'member'].map(
+      (name) => `test_needs_${name}_${Math.random().toString(36).slice(2)}`,
+    )
+    await admin.unsafe(`
+    create role ${owner} nologin;
+    grant create, usage on schema public to ${owner};
+    create role ${member} login password 'x';
+    grant ${owner} to ${member};
+    alter role ${member} set role = '${owner}'`)
+    t.teardown(() => admin.unsafe(`drop owned by ${owner}; drop role ${member}; drop role ${owner}`))
+    const own = new URL(url)
+    own.username = member as string
+    own.password = 'x'
+    const sql = open(t, own.href)
+    await requireFitDatabase(sql, { toMigrate: true })
+    await migrate(sql)
+    t.ok((await ensurePartitions(sql)) >= 0)
+    t.strictSame(
+      [...(await admin`select distinct tableowner as owner from pg_tables where schemaname = 'public'`)],
+      [{ owner }],
+    )
   },
 )

@@ -73,6 +73,7 @@ t.test('what the service needs of its database is evaluated, each need by its ow
     isStandby: false,
     schema: 'public',
     mayCreate: true,
+    otherOwner: null,
     wrong: [],
   }
   const of = (name: string, facts: object, more: object = {}) =>
@@ -111,6 +112,10 @@ t.test('what the service needs of its database is evaluated, each need by its ow
   )
   t.match(await of('rights', { mayCreate: false, role: 'mail-app' }), /TO "mail-app"$/)
   t.match(await of('rights', { schema: null }), /^bad: search_path names no schema that exists/)
+  t.match(
+    await of('rights', { otherOwner: 'dba' }),
+    /^bad: the tables belong to dba, .*; fix: GRANT dba TO postrider; ALTER ROLE postrider SET role = 'dba'/,
+  )
   const manual = { config: readConfig({ MIGRATE: 'manual' }) }
   t.match(await of('rights', { mayCreate: false }, manual), /^warn: .*processes create a partition per week/)
 })

@@ -59,10 +59,10 @@ export const databaseChecks: readonly Check[] = [
 function checkNeed(name: NeedName, well: (facts: DatabaseFacts) => string) {
   return async ({ facts, config }: Readings): Promise<CheckResult> => {
     const read = await facts()
-    const unmet = judgeNeed(name, read)
+    const unmet = judgeNeed(name, read) ?? (name === 'rights' ? judgeNeed('owner', read) : undefined)
     if (!unmet) return ok(well(read))
     // Without migrations, the owner makes the tables.
-    return name === 'rights' && config.migrate === 'manual'
+    return name === 'rights' && read.otherOwner === null && config.migrate === 'manual'
       ? warn(unmet.problem, OWNER_MIGRATES)
       : bad(unmet.problem, unmet.fix)
   }

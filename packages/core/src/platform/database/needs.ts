@@ -26,16 +26,18 @@ export interface DatabaseFacts {
   /** The schema in which tables are made; null if search_path names none that exists. */
   readonly schema: string | null
   readonly mayCreate: boolean
+  /** The owner of the tables, if this role may not act as it; null if it may, or if there are no tables yet. */
+  readonly otherOwner: string | null
   /** Settings whose value damages or refuses mail. */
   readonly wrong: readonly { readonly name: string; readonly value: string }[]
 }
 
-export type NeedName = 'version' | 'encoding' | 'settings' | 'writable' | 'rights'
+export type NeedName = 'version' | 'encoding' | 'settings' | 'writable' | 'rights' | 'owner'
 
 interface Need {
   readonly name: NeedName
-  /** Only programs that migrate need it. */
-  readonly toMigrate?: true
+  /** Only programs that migrate need it; or mail is accepted for some weeks without it, so only doctor checks it. */
+  readonly of?: 'migrations' | 'coming weeks'
   readonly judge: (facts: DatabaseFacts) => Unmet | undefined
 }
 
@@ -89,7 +91,7 @@ export const NEEDS: readonly Need[] = [
   },
   {
     name: 'rights',
-    toMigrate: true,
+    of: 'migrations',
     judge: ({ database, role, schema, mayCreate }) => {
       if (schema === null)
         return {
@@ -102,6 +104,19 @@ export const NEEDS: readonly Need[] = [
         fix: `as the owner of the database or a superuser: GRANT CREATE, USAGE ON SCHEMA ${identifier(schema)} TO ${identifier(role)}`,
       }
     },
+  },
+  {
+    name: 'owner',
+    of: 'coming weeks',
+    judge: ({ role, otherOwner }) =>
+      otherOwner === null
+        ? undefined
+        : {
+            problem: `the tables belong to ${otherOwner}, so the role ${role} cannot create the partitions of the coming weeks`,
+            fix:
+              `GRANT ${identifier(otherOwner)} TO ${identifier(role)}; ALTER ROLE ${identifier(role)} SET role = '${otherOwner}'; ` +
+              'then restart the processes',
+          },
   },
 ]
 
@@ -144,6 +159,8 @@ export function factColumns(sql: Sql): ReturnType<Sql> {
     current_database()::text as database, current_user::text as role, getdatabaseencoding()::text as encoding,
     (current_setting('transaction_read_only') = 'on' and not ${isOwnWish}::boolean) as "isReadOnly", pg_is_in_recovery() as "isStandby",
     current_schema()::text as schema, coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) as "mayCreate",
+    (select pg_get_userbyid(relowner)::text from pg_class
+      where oid = to_regclass('messages') and not pg_has_role(relowner, 'USAGE')) as "otherOwner",
     (select coalesce(json_agg(json_build_object('name', name, 'value', current_setting(name))), '[]')
        from unnest(${Object.keys(WANTED)}::text[], ${Object.values(WANTED)}::text[]) as needed(name, pattern)
       where current_setting(name) !~ pattern) as wrong`
@@ -151,7 +168,9 @@ export function factColumns(sql: Sql): ReturnType<Sql> {
 
 /** Returns the needs that are not met; with `toMigrate`, also those of migrations. */
 function unmetOf(facts: DatabaseFacts, { toMigrate }: { readonly toMigrate: boolean }): Unmet[] {
-  return NEEDS.flatMap((one) => (one.toMigrate && !toMigrate ? [] : (one.judge(facts) ?? [])))
+  return NEEDS.flatMap((one) =>
+    one.of === 'coming weeks' || (one.of === 'migrations' && !toMigrate) ? [] : (one.judge(facts) ?? []),
+  )
 }
 
 /** Returns the problem with one of the needs; undefined if it is met. */

@@ -62,6 +62,64 @@ t.test('transaction ids are evaluated by the older of both kinds', async (t) => 
   t.match(await of(1501 * MILLION), /^bad: .*at 2,100 million the server accepts no writes/)
 })
 
+t.test('what the service needs of its database is evaluated, each need by its own check', async (t) => {
+  const fit = {
+    version: '18.4',
+    versionNumber: 180_004,
+    database: 'mail',
+    role: 'postrider',
+    encoding: 'UTF8',
+    isReadOnly: false,
+    isStandby: false,
+    schema: 'public',
+    mayCreate: true,
+    otherOwner: null,
+    wrong: [],
+  }
+  const of = (name: string, facts: object, more: object = {}) =>
+    evaluated(name, {
+      facts: async () => ({ ...fit, ...facts }),
+      server: async () => ({ isStandby: false }),
+      sql: () => ({ options: { host: ['db'] } }),
+      ...more,
+    })
+  t.equal(await of('version', {}), 'ok: Postgres 18.4')
+  t.match(await of('version', { versionNumber: 150_000 }), /^ok: /)
+  t.match(
+    await of('version', { version: '14.23', versionNumber: 140_023 }),
+    /^bad: Postgres 14\.23 is older than 15.*; fix: .*pg_upgrade$/,
+  )
+  t.equal(await of('encoding', {}), 'ok: UTF8')
+  t.match(
+    await of('encoding', { encoding: 'LATIN1' }),
+    /^bad: .*LATIN1.*; fix: CREATE DATABASE mail_utf8 ENCODING 'UTF8'/,
+  )
+  t.match(await of('settings', {}), /^ok: /)
+  const wrong = [{ name: 'bytea_output', value: 'escape' }]
+  t.match(
+    await of('settings', { wrong }),
+    /^bad: .*bytea_output = escape.*; fix: ALTER ROLE postrider SET bytea_output = 'hex'/,
+  )
+  t.match(await of('primary', {}), /^ok: this server accepts writes$/)
+  t.match(
+    await of('primary', { isReadOnly: true }),
+    /^bad: .*read-only.*; fix: .*ALTER DATABASE mail RESET default_transaction_read_only/,
+  )
+  t.match(await of('rights', {}), /^ok: postrider may create tables in the schema public$/)
+  t.match(
+    await of('rights', { mayCreate: false }),
+    /^bad: .*; fix: .*GRANT CREATE, USAGE ON SCHEMA public TO postrider$/,
+  )
+  t.match(await of('rights', { mayCreate: false, role: 'mail-app' }), /TO "mail-app"$/)
+  t.match(await of('rights', { schema: null }), /^bad: search_path names no schema that exists/)
+  t.match(
+    await of('rights', { otherOwner: 'dba' }),
+    /^bad: the tables belong to dba, .*; fix: GRANT dba TO postrider; ALTER ROLE postrider SET role = 'dba'/,
+  )
+  const manual = { config: readConfig({ MIGRATE: 'manual' }) }
+  t.match(await of('rights', { mayCreate: false }, manual), /^warn: .*processes create a partition per week/)
+})
+
 t.test('slots without a reader, and standbys that are far behind', async (t) => {
   const GB = 2 ** 30
   const slots = (retained: number, isActive = false, walStatus = 'extended') =>

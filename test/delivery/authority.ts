@@ -1,5 +1,6 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { isIP } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -54,7 +55,7 @@ export async function makeAuthority(): Promise<Authority> {
             altNames:
               names.length === 0
                 ? [{ type: 6, value: 'https://mail.example/' }]
-                : names.map((value) => ({ type: 2, value })),
+                : names.map((value) => (isIP(value) > 0 ? { type: 7, ip: value } : { type: 2, value })),
           },
         ],
         ...(days === undefined ? {} : { notAfterDate: new Date(Date.now() + days * 86_400_000 + 60_000) }),

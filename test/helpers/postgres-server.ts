@@ -55,7 +55,7 @@ const ENOUGH = 2 * 2 ** 30
  * on a disk 600 and 2,500 beside other tests, since each of its 750 files is forced to the disk. Nothing is lost that a test counts on:
  * they end processes, and not machines.
  */
-function quickFolder(): string {
+export function quickFolder(): string {
   if (process.env.TMPDIR) return tmpdir()
   try {
     const { bavail, bsize } = statfsSync(MEMORY_FOLDER)

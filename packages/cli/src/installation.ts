@@ -5,8 +5,10 @@ import {
   ConfigError,
   type Core,
   commitsWait,
+  connectProblem,
   createCore,
   createLog,
+  DatabaseUnfit,
   databaseErrorCode,
   findStandbyHosts,
   isDatabaseAway,
@@ -17,9 +19,11 @@ import {
   openDatabase,
   pendingMigrations,
   readSyncStandby,
+  requireFitDatabase,
   type Sql,
   type SyncStandby,
   standbyProblems,
+  unmetText,
   withDeadline,
 } from '@postrider/core'
 import { CommandError } from './command.ts'
@@ -66,6 +70,7 @@ export function withUnreadyDatabase<T>(
         throw new CommandError('Postgres is still recovering, or is a standby; repeat this when it accepts writes')
       const standby = await readSyncStandby(sql)
       if (commitsWait(standby)) throw new CommandError(refusal(standby))
+      await requireFitDatabase(sql, { toMigrate: true })
       await migrate(sql)
       return act(sql)
     }),
@@ -111,6 +116,7 @@ export async function onDatabase<T>(
     // With a deadline: without one, a pool that finds no primary among the hosts of its URL tries them for ever.
     const standby = await readSyncStandby(withDeadline(sql, 'mail'))
     if (!commitsWait(standby)) {
+      await requireFitDatabase(sql, { toMigrate: config.migrate === 'auto' })
       if (config.migrate === 'auto') await migrate(sql)
       return onReadyPool(config, sql, act, { standby, warn })
     }
@@ -194,18 +200,18 @@ export function standbysText(hosts: readonly string[]): string {
   return `${hosts.join(' and ')} ${is}`
 }
 
-/** SQLSTATE classes 28 (invalid authorization), 3D (invalid catalog name) and 42501 (insufficient privilege) mean a wrong setting, too. */
+/** Refusals of the server and of its sessions mean a wrong setting, too. */
 async function toCommandError(error: unknown, sql: Sql): Promise<CommandError | undefined> {
-  const { code = '', message = '' } = error as { code?: string; message?: string }
-  const reason = message || code
-  if (isDatabaseAway(error)) {
-    const standbys = await findStandbyHosts(sql)
-    if (standbys.length > 0)
-      return new CommandError(`no primary responds (${reason}); ${standbysText(standbys)}: ${PROMOTE}`)
-    return new CommandError(
-      `could not connect to the database (${reason}); check that it is running and that DATABASE_URL is correct`,
-    )
+  if (error instanceof DatabaseUnfit) return new CommandError(`DATABASE_URL: ${error.message}`)
+  const { code, message } = error as { code?: string; message?: string }
+  const known = connectProblem(error)
+  if (!isDatabaseAway(error)) return known && new CommandError(`DATABASE_URL: ${unmetText(known)}`)
+  const { problem, fix } = known ?? {
+    problem: message || code,
+    fix: 'check that it is running and that DATABASE_URL is correct',
   }
-  if (/^(28|3D|42501)/.test(code)) return new CommandError(`DATABASE_URL: ${reason}`)
-  return undefined
+  const standbys = await findStandbyHosts(sql)
+  if (standbys.length > 0)
+    return new CommandError(`no primary responds (${problem}); ${standbysText(standbys)}: ${PROMOTE}`)
+  return new CommandError(`could not connect to the database (${problem}); ${fix}`)
 }

@@ -125,6 +125,7 @@ export { type MisspeltSetting, misspeltSettings, misspeltText, resembles } from 
 export { SETTINGS } from './platform/config/settings.ts'
 export { csvCell, unguardedCell } from './platform/csv-cell.ts'
 export { type DatabaseActivity, readActivity } from './platform/database/activity.ts'
+export { connectProblem, STARTUP_PARAMETERS } from './platform/database/connect-problem.ts'
 export {
   databaseErrorCode,
   isDatabaseAway,
@@ -150,6 +151,17 @@ export {
   SchemaTooOld,
 } from './platform/database/migrations/migrate.ts'
 export { type PlannedMigration, planUpgrade, type UpgradePlan } from './platform/database/migrations/upgrade-plan.ts'
+export {
+  type DatabaseFacts,
+  DatabaseUnfit,
+  judgeNeed,
+  type NeedName,
+  PROBLEM_OF_POOLER,
+  readDatabaseFacts,
+  requireFitDatabase,
+  sharesSessions,
+  unmetText,
+} from './platform/database/needs.ts'
 export { connectionsOf, DATABASE_PROGRAMS, POOL_SIZES, STANDBY_POOL_SIZES } from './platform/database/pool-sizes.ts'
 export { type Reads, replayState } from './platform/database/reads.ts'
 export { clusterOf } from './platform/database/replication/read-replica.ts'

@@ -4,8 +4,10 @@ import type { Share } from './messages/index.ts'
 import { type Config, ConfigError, readConfig } from './platform/config/config.ts'
 import { misspeltSettings, misspeltText } from './platform/config/misspelt-settings.ts'
 import { loggedCleanUp } from './platform/database/clean-up.ts'
+import { connectProblem } from './platform/database/connect-problem.ts'
 import { databaseErrorCode, isDatabaseAway, openDatabase, type Sql } from './platform/database/database.ts'
 import { migrate, readSchemaState, SchemaTooOld } from './platform/database/migrations/migrate.ts'
+import { DatabaseUnfit, requireFitDatabase, unmetText } from './platform/database/needs.ts'
 import { serveMetrics } from './platform/metrics/serve-metrics.ts'
 import { listenProblem } from './platform/net/listen-problem.ts'
 import { type InheritedSockets, inheritedSockets } from './platform/net/listening-sockets.ts'
@@ -207,6 +209,7 @@ async function prepareSchema({ sql, config, log, onWait }: Preparation): Promise
     onWait('waiting for the database')
     log.warn({ code }, 'waiting for the database')
   }
+  await retryWhileAway(waiting, () => requireFitDatabase(sql, { toMigrate: config.migrate === 'auto' }))
   if (config.migrate === 'auto') return void (await retryWhileAway(waiting, () => migrate(sql)))
   for (let waits = 0; ; waits++) {
     const schema = await retryWhileAway(waiting, () => readSchemaState(sql))
@@ -242,17 +245,15 @@ function sendHeartbeats(): void {
   send()
 }
 
-/** SQLSTATEs of a server that refuses a user or a password, or that does not have the database. */
-const REFUSED = /^(28|3D)/
-
 function fail(log: Log, config: Config, error: unknown): never {
   const problem = error instanceof ConfigError ? error.message : listenProblem(config, error)
   if (problem !== undefined) return end(problem, EXIT_CONFIG)
   if (error instanceof SchemaTooOld) return end(error.message, EXIT_CONFIG)
-  if (!REFUSED.test(databaseErrorCode(error) ?? '')) return die(log, error)
+  if (error instanceof DatabaseUnfit) return end(error.message, error.isPassing ? 1 : EXIT_CONFIG)
+  const refusal = connectProblem(error)
+  if (refusal === undefined) return die(log, error)
   // A restart may help: who changes a password changes it at two places.
-  const reason = (error as Error).message
-  return end(`the database refuses the connection: ${reason}. Check user, password and database of DATABASE_URL`, 1)
+  return end(`the database refuses the connection: ${unmetText(refusal)}`, 1)
 }
 
 function end(problem: string, code: number): never {

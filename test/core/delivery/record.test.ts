@@ -243,3 +243,31 @@ t.test(
     t.match(await core.messages.show(messageId), { deliveries: [{ state: 'delivered' }, { state: 'bounced' }] })
   },
 )
+
+t.test('whatever a receiver says is stored, in a form that fits', async (t) => {
+  const queue = await makeQueue(t)
+  const { messageId, workerId, claimed } = await makeHand(queue, 2)
+  const odd = 'a\0b\ud83d'
+  const outcome: Outcome = {
+    kind: 'delivered',
+    stage: 'dot',
+    host: odd,
+    reply: { code: 250, enhanced: '2.0.0', text: odd },
+    steps: [{ step: 'dot', ms: 1, text: odd }],
+    milliseconds: 2 ** 40,
+  }
+  const results = [outcome, { kind: 'dropped', reason: 'rendering', problem: odd } as const]
+  t.strictSame(await queue.core.deliveries.record(results.map((one, at) => resultOf(claimed[at], workerId, one))), [
+    true,
+    true,
+  ])
+  const story = await queue.core.messages.show(messageId)
+  const text = 'a b\ufffd'
+  t.match(story?.deliveries[0]?.attempts, [
+    { host: text, reply: text, milliseconds: 2 ** 31 - 1, conversation: [{ text }] },
+  ])
+  t.match(
+    story?.events.filter(({ type }) => type !== 'processed'),
+    [{ detail: { host: text, reply: text } }, { detail: { problem: text } }],
+  )
+})

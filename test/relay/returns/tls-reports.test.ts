@@ -67,6 +67,24 @@ t.test(
   },
 )
 
+t.test(
+  'a report is recorded whatever its texts are cut to, and one of a year that the database does not have is not read',
+  async (t) => {
+    const { domain } = await service.makeSender()
+    const report = tlsReport({ domain, id: `${'x'.repeat(199)}\u{1f4eb}` })
+    for (const failure of report.policies[0]?.['failure-details'] ?? [])
+      failure['result-type'] = `${'x'.repeat(59)}\u{1f4eb}`
+    t.match(await mail(t, report), /^250 /)
+    t.match(await show(domain), { reports: 1, failed: 303, failures: [{ resultType: `${'x'.repeat(59)}\ufffd` }] })
+    const early = {
+      ...tlsReport({ domain }),
+      'date-range': { 'start-datetime': '-200000-01-01T00:00:00Z', 'end-datetime': '2026-01-01T00:00:00Z' },
+    }
+    t.match(await mail(t, early), /^250 /)
+    t.match(await core.returns.list({ limit: 1 }), [{ kind: 'unrecognised', effect: 'none', why: 'report-malformed' }])
+  },
+)
+
 t.test('a key may be for TLS reports only; a report with another key or sender is kept apart', async (t) => {
   const { domain } = await service.makeSender()
   t.match(await mail(t, tlsReport({ domain, email: 'tls@quay.example' }), { signer: quay }), /^250 /)

@@ -1,12 +1,20 @@
 import { statfsSync } from 'node:fs'
-import { findPrimaryHosts, type PrimaryHost, readRestore, SchemaTooOld } from '@postrider/core'
+import {
+  type DatabaseFacts,
+  findPrimaryHosts,
+  judgeNeed,
+  type NeedName,
+  PROBLEM_OF_POOLER,
+  type PrimaryHost,
+  readRestore,
+  SchemaTooOld,
+  sharesSessions,
+} from '@postrider/core'
 import { bodyStoreCheck } from './body-store-check.ts'
 import type { Check } from './check.ts'
 import { bad, bytesText, type CheckResult, counted, firstOf, ok, spanText, warn } from './check-result.ts'
 import type { Readings } from './readings.ts'
 
-/** The oldest Postgres on which the schema works, as in server_version_num. */
-const OLDEST_POSTGRES = 150_000
 /** Milliseconds by which the clock of this host may differ: signatures and certificates allow for more, comparisons of logs do not. */
 const CLOCK = { warn: 2000, bad: 60_000 }
 /** Of some 2,100 million transactions, after which the server accepts no writes. Autovacuum begins at 200 million. */
@@ -15,7 +23,26 @@ const FREE_BYTES = { warn: 2 * 2 ** 30, bad: 256 * 2 ** 20 }
 
 /** The state of the server itself. Its load is in load-checks.ts. */
 export const databaseChecks: readonly Check[] = [
-  { area: 'database', name: 'version', database: true, run: checkVersion },
+  {
+    area: 'database',
+    name: 'version',
+    database: true,
+    run: checkNeed('version', ({ version }) => `Postgres ${version}`),
+  },
+  { area: 'database', name: 'encoding', database: true, run: checkNeed('encoding', ({ encoding }) => encoding) },
+  {
+    area: 'database',
+    name: 'settings',
+    database: true,
+    run: checkNeed('settings', () => 'sessions have the settings that the service needs'),
+  },
+  { area: 'database', name: 'pooler', database: true, run: checkPooler },
+  {
+    area: 'database',
+    name: 'rights',
+    database: true,
+    run: checkNeed('rights', ({ role, schema }) => `${role} may create tables in the schema ${schema}`),
+  },
   { area: 'database', name: 'primary', database: true, run: checkPrimary },
   { area: 'database', name: 'clock', database: true, run: checkClock },
   { area: 'database', name: 'durability', database: true, run: checkDurability },
@@ -28,20 +55,37 @@ export const databaseChecks: readonly Check[] = [
   bodyStoreCheck,
 ]
 
-async function checkVersion({ server }: Readings): Promise<CheckResult> {
-  const { version, versionNumber } = await server()
-  return versionNumber >= OLDEST_POSTGRES
-    ? ok(`Postgres ${version}`)
-    : bad(`Postgres ${version} is older than 15, the oldest that is supported`, 'upgrade the server with pg_upgrade')
+/** A check that start and readiness make, too. `well` returns the text for a need that is met. */
+function checkNeed(name: NeedName, well: (facts: DatabaseFacts) => string) {
+  return async ({ facts, config }: Readings): Promise<CheckResult> => {
+    const read = await facts()
+    const unmet = judgeNeed(name, read) ?? (name === 'rights' ? judgeNeed('owner', read) : undefined)
+    if (!unmet) return ok(well(read))
+    // Without migrations, the owner makes the tables.
+    return name === 'rights' && read.otherOwner === null && config.migrate === 'manual'
+      ? warn(unmet.problem, OWNER_MIGRATES)
+      : bad(unmet.problem, unmet.fix)
+  }
 }
 
-async function checkPrimary({ server, sql }: Readings): Promise<CheckResult> {
+const OWNER_MIGRATES =
+  'MIGRATE is manual, but processes create a partition per week: grant the right, or have the role act as the owner (docs/postgres.md#rights)'
+
+async function checkPooler({ sql }: Readings): Promise<CheckResult> {
+  return (await sharesSessions(sql()))
+    ? bad(PROBLEM_OF_POOLER.problem, PROBLEM_OF_POOLER.fix)
+    : ok('each connection has a session of its own')
+}
+
+async function checkPrimary({ server, facts, sql }: Readings): Promise<CheckResult> {
   const { isStandby } = await server()
   if (isStandby)
     return bad(
       'this server is a standby, which stores no mail',
       'set DATABASE_URL to the primary, or list all hosts and add target_session_attrs=primary',
     )
+  const unmet = judgeNeed('writable', await facts())
+  if (unmet) return bad(unmet.problem, unmet.fix)
   const { host: hosts, target_session_attrs: wanted } = sql().options
   if (hosts.length < 2) return ok('this server accepts writes')
   const primaries = await findPrimaryHosts(sql())

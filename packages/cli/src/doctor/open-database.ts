@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import {
   type Config,
+  connectProblem,
   findSecrets,
   findStandbyHosts,
   keyMark,
@@ -69,10 +70,11 @@ export async function openExamined(config: Config, env: NodeJS.ProcessEnv): Prom
 
 function notConnected(error: unknown, { dataDir }: Config, env: NodeJS.ProcessEnv): CheckResult {
   const { message, code } = error as { message?: string; code?: string }
+  const known = connectProblem(error)
   return bad(
-    `could not connect: ${message || code}`,
+    `could not connect: ${known?.problem ?? (message || code)}`,
     env.DATABASE_URL
-      ? 'start the database, and check its address, user and password in DATABASE_URL'
+      ? (known?.fix ?? 'start the database, and check its address, user and password in DATABASE_URL')
       : `look at the output of npm start, and at the end of ${join(dataDir, 'postgres.log')}`,
   )
 }

@@ -1,12 +1,14 @@
 import {
   type Config,
   type DatabaseActivity,
+  type DatabaseFacts,
   type DnsPlan,
   type DomainOverview,
   listWorkers,
   planDns,
   type Replication,
   readActivity,
+  readDatabaseFacts,
   readDomainOverview,
   readReplication,
   readSchemaState,
@@ -37,6 +39,7 @@ export interface Readings {
   readonly recipient: string | undefined
   /** Throws {@link NotChecked} if the database does not respond. */
   readonly sql: () => Sql
+  readonly facts: () => Promise<DatabaseFacts>
   readonly server: () => Promise<ServerState>
   readonly activity: () => Promise<DatabaseActivity>
   readonly replication: () => Promise<Replication>
@@ -73,6 +76,7 @@ export function createReadings({ config, env, recipient, sql }: ReadingsOptions)
     env,
     recipient,
     sql: database,
+    facts: once(() => readDatabaseFacts(database())),
     server: once(() => readServerState(database())),
     activity: once(() => readActivity(database())),
     replication: once(() => readReplication(database())),

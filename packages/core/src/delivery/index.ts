@@ -27,6 +27,7 @@ import {
   takeSlots,
 } from './limits/connection-slots.ts'
 import { createLimits, type DeliveryLimits } from './limits/index.ts'
+import { finishOnly } from './outcomes/finish-only.ts'
 import { type Result, recordOutcomes } from './outcomes/record.ts'
 import { failSetAside, listSetAside, noteAlone, releaseSetAside, type SetAside } from './outcomes/set-aside.ts'
 import { recipientHash } from './queue/account-holds.ts'
@@ -146,6 +147,8 @@ export interface Deliveries {
   failSetAside(messageId: string): Promise<number>
   /** See record.ts. */
   record(results: readonly Result[]): Promise<boolean[]>
+  /** See finish-only.ts. */
+  finishOnly(result: Result): Promise<boolean>
   /**
    * Returns the local part of a delivery's signed return path. Its validity counts from `since` (milliseconds since 1970), when
    * the message was first due. It is the same for every attempt, because greylisting servers identify a sender by it.
@@ -216,6 +219,7 @@ export function createDeliveries({ sql, log, config, secrets, clock, forgotten }
     failSetAside: (messageId) => failSetAside(sql, messageId),
     record: (results) =>
       watched(() => withPartitions(sql, () => recordOutcomes(sql, results, { hardBounceDays, log }))),
+    finishOnly: (result) => finishOnly(sql, result),
     returnPath: (target, since) => makeMark(secrets, 'returnPath', target, since),
     reference: (target, since) => makeMark(secrets, 'reference', target, since),
     recipientHash: (recipient) => recipientHash(secrets, recipient),

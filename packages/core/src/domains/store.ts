@@ -1,5 +1,6 @@
 import { insertEvents } from '../events/insert-events.ts'
 import { type AnySql, onlyRow } from '../platform/database/database.ts'
+import { storableJson } from '../platform/database/storable.ts'
 import type { DomainStatus } from './checks/domain-state.ts'
 import type { Domain, DomainState } from './domain.ts'
 import type { SeenRecords } from './records.ts'
@@ -227,7 +228,7 @@ export async function updateChecked(sql: AnySql, id: number, result: CheckResult
       update domains set state = ${state}, verified_at = ${verifiedAt}, broken_since = ${brokenSince},
                          claim_ends_at = case when ${state === 'pending'} then claim_ends_at end,
                          activated_at = coalesce(activated_at, case when ${state === 'active'} then service_now() end),
-                         records = ${JSON.stringify(records)}::text::jsonb, return_path_host = ${returnPathHost},
+                         records = ${storableJson(records)}::text::jsonb, return_path_host = ${returnPathHost},
                          checked_at = service_now(),
                          check_at = service_now() + ${often ? HOURLY : DAILY}::text::interval * (0.95 + random() * 0.1)
        where id = ${id} returning ${columns(sql)}`,

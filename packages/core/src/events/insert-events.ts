@@ -1,4 +1,5 @@
 import type { AnySql } from '../platform/database/database.ts'
+import { storableJson } from '../platform/database/storable.ts'
 import type { EventDetail } from './event-detail.ts'
 import type { EventType } from './event-types.ts'
 
@@ -23,7 +24,7 @@ export function insertEvents(sql: AnySql, { from, type, detail, at = sql`service
   return sql`
     insert into events (occurred_at, account_id, type, message_id, recipient_no, detail)
     select ${at}, account_id, ${typeof type === 'string' ? sql`${type}::text` : type}, message_id, recipient_no,
-           ${isFragment(detail) ? detail : sql`${JSON.stringify(detail)}::text::jsonb`}
+           ${isFragment(detail) ? detail : sql`${storableJson(detail)}::text::jsonb`}
       from ${from}`
 }
 

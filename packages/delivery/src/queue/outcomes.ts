@@ -12,7 +12,7 @@ import {
 import { countAttempt } from '../attempt/attempt-metrics.ts'
 import { traceAttempt } from '../attempt/attempt-trace.ts'
 import type { InFlightDeliveries } from '../destinations/in-flight.ts'
-import { damaged, INTERNAL_ERROR, summary, unrecordable } from './own-outcomes.ts'
+import { damaged, INTERNAL_ERROR, reduced, summary } from './own-outcomes.ts'
 import type { Recorder } from './recorder.ts'
 
 export interface OutcomesOptions {
@@ -32,6 +32,9 @@ export interface Tried {
   /** The site that was not asked, since its hosts were away or refused sessions just before. */
   readonly unreached?: string | undefined
 }
+
+/** Parts of an outcome that are recorded: all, none of the server's texts, or only that it is final. Each is tried if the one before fails. */
+type Form = 'whole' | 'reduced' | 'finish-only'
 
 /** Passes the outcomes of deliveries to the recorder. A delivery whose outcome is recorded is no longer in flight. */
 export class Outcomes {
@@ -53,7 +56,7 @@ export class Outcomes {
    * its next delivery meanwhile.
    */
   finish(delivery: ClaimedDelivery, outcome: Outcome | undefined, tried: Tried): void {
-    if (outcome) this.#record(delivery, outcome, tried, false)
+    if (outcome) this.#record(delivery, outcome, tried, 'whole')
     else this.#options.inFlight.remove(delivery, tried.message)
   }
 
@@ -73,16 +76,14 @@ export class Outcomes {
     return logDeliveries === 'all' || (logDeliveries === 'failures' && kind !== 'delivered')
   }
 
-  #record(
-    delivery: ClaimedDelivery,
-    outcome: Outcome,
-    { message, destination, unreached }: Tried,
-    again: boolean,
-  ): void {
+  #record(delivery: ClaimedDelivery, outcome: Outcome, tried: Tried, form: Form): void {
     const { recorder, workerId, log, inFlight } = this.#options
+    const { message, destination, unreached } = tried
     const { messageId, recipientNo, attempt, class: of } = delivery
     const result = { messageId, recipientNo, attempt, class: of, workerId, outcome, place: destination, unreached }
-    recorder.record(result, this.#promptnessOf(delivery)).then(
+    const recorded =
+      form === 'finish-only' ? recorder.finishOnly(result) : recorder.record(result, this.#promptnessOf(delivery))
+    recorded.then(
       (taken) => {
         if (taken) {
           if (this.#isLogged(outcome)) log.info({ messageId, recipientNo, attempt, ...summary(outcome) }, outcome.kind)
@@ -95,10 +96,12 @@ export class Outcomes {
         inFlight.remove(delivery, message)
       },
       (err: unknown) => {
-        log.error({ err, messageId, recipientNo, attempt }, 'could not record result')
-        // Retry with an outcome that the database cannot reject. If that fails, too, the delivery stays in flight: if it were released,
-        // it would be sent again immediately. Its claim ends with this worker's lease, and the recorded end of data shows its state.
-        if (!again) this.#record(delivery, unrecordable(outcome), { message, destination }, true)
+        log.error({ err, messageId, recipientNo, attempt, form }, 'could not record result')
+        // If no form can be recorded, the delivery stays in flight: if it were released, it would be sent again immediately. Its claim ends
+        // with this worker's lease, and the recorded end of data shows its state.
+        if (form === 'whole') this.#record(delivery, reduced(outcome), { message }, 'reduced')
+        else if (form === 'reduced' && outcome.kind !== 'deferred')
+          this.#record(delivery, outcome, { message }, 'finish-only')
       },
     )
   }

@@ -47,10 +47,25 @@ export function damaged({ message }: DamagedBody): Deferred {
   return { ...INTERNAL_ERROR, reply: { ...INTERNAL_ERROR.reply, text: message } }
 }
 
-/** The outcome when the actual one cannot be stored: indeterminate if end of data was sent, as the server may have accepted the message. */
-export function unrecordable(outcome: Outcome): Deferred {
-  if (outcome.kind === 'dropped' || outcome.stage !== 'dot' || outcome.host === undefined) return INTERNAL_ERROR
-  return { ...INTERNAL_ERROR, indeterminate: true, stage: 'dot', host: outcome.host }
+/** Host names and addresses that fit everywhere. */
+const PLAIN = /^[!-~]{1,255}$/
+
+/**
+ * The outcome without what a server said, when the database does not take it with that. It stays what it was: a message that was delivered must
+ * not be sent again because its receiver's reply cannot be stored.
+ */
+export function reduced(outcome: Outcome): Outcome {
+  if (outcome.kind === 'dropped') return { kind: 'dropped', reason: outcome.reason }
+  const { stage, host, address, reply } = outcome
+  const said = { code: reply.code, enhanced: reply.enhanced, text: 'the reply could not be stored', own: true } as const
+  const common = { stage, reply: said, steps: [], milliseconds: 0, ...plain({ host, address }) }
+  if (outcome.kind !== 'deferred') return { kind: outcome.kind, ...common }
+  return { kind: 'deferred', indeterminate: outcome.indeterminate, ...common, ...plain({ nextHost: outcome.nextHost }) }
+}
+
+function plain<K extends string>(fields: { readonly [name in K]: string | undefined }): { [name in K]?: string } {
+  const kept = Object.entries<string | undefined>(fields).filter(([, text]) => text !== undefined && PLAIN.test(text))
+  return Object.fromEntries(kept) as { [name in K]?: string }
 }
 
 /**

@@ -14,6 +14,8 @@ import {
 export interface Recorder {
   /** Resolves once recorded. False: stale, another worker has the delivery. Waits for the database without a limit. */
   record(result: Result, promptness: Promptness): Promise<boolean>
+  /** The same, for a finished delivery whose outcome cannot be stored with its attempt and event. */
+  finishOnly(result: Result): Promise<boolean>
   /** Resolves with true if end of data may be sent: the lease is valid, and the mark is in the database. */
   recordEndOfData(end: EndOfData, promptness: Promptness): Promise<SendPermission>
   /** Results not yet recorded. */
@@ -60,6 +62,7 @@ export function createRecorder({ core, log }: { core: Core; log: Log }): Recorde
   })
   return {
     record: (result, promptness) => results.add(result, promptness),
+    finishOnly: (result) => untilWritten(() => core.deliveries.finishOnly(result), Number.POSITIVE_INFINITY, log),
     recordEndOfData: (end, promptness) => ends.add(end, promptness),
     get pending() {
       return results.size

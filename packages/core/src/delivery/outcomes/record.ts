@@ -1,6 +1,7 @@
 import { type DeliveryClass, NORMAL } from '../../accounts/mail-class.ts'
 import { insertEvents } from '../../events/insert-events.ts'
 import type { AnySql } from '../../platform/database/database.ts'
+import { storableInteger, storableJson, storableText } from '../../platform/database/storable.ts'
 import type { Log } from '../../platform/process/log.ts'
 import type { DeliveryKey } from '../queue/queue.ts'
 import { WOKEN } from '../queue/wake-unreached.ts'
@@ -126,6 +127,7 @@ function isSoftlyBounced({ outcome }: Result): boolean {
   return outcome.kind === 'bounced' && isSoftBounce(classOf(outcome))
 }
 
+/** A receiver may say anything, and must not keep the outcome from being recorded: the message would be sent again. */
 function columnsOf(results: readonly Result[]) {
   const attempted = results.map(({ outcome }) => (outcome.kind === 'dropped' ? undefined : outcome))
   return {
@@ -138,9 +140,9 @@ function columnsOf(results: readonly Result[]) {
     delay: results.map(delayOf),
     // As text: postgres.js takes an array of booleans for a single boolean, and sends a text typed as boolean as false.
     indeterminate: results.map(({ outcome }) => String(outcome.kind === 'deferred' && outcome.indeterminate)),
-    milliseconds: attempted.map((outcome) => Math.round(outcome?.milliseconds ?? 0)),
+    milliseconds: attempted.map((outcome) => storableInteger(outcome?.milliseconds ?? 0)),
     stage: attempted.map((outcome) => outcome?.stage ?? null),
-    host: attempted.map((outcome) => outcome?.host ?? null),
+    host: attempted.map((outcome) => textOf(outcome?.host)),
     address: attempted.map((outcome) => outcome?.address ?? null),
     tls: attempted.map((outcome) => outcome?.tls ?? null),
     tlsPolicy: attempted.map((outcome) => outcome?.tlsPolicy ?? null),
@@ -148,15 +150,19 @@ function columnsOf(results: readonly Result[]) {
     // As text, like indeterminate.
     tlsVerified: attempted.map((outcome) => (outcome?.tlsVerified === undefined ? null : String(outcome.tlsVerified))),
     blocked: attempted.map((outcome) => (outcome?.kind === 'deferred' && isBlocked(outcome) ? 'true' : null)),
-    unreached: results.map(({ unreached }) => unreached ?? null),
-    nextHost: attempted.map((outcome) => (outcome?.kind === 'deferred' ? (outcome.nextHost ?? null) : null)),
+    unreached: results.map(({ unreached }) => textOf(unreached)),
+    nextHost: attempted.map((outcome) => (outcome?.kind === 'deferred' ? textOf(outcome.nextHost) : null)),
     code: attempted.map((outcome) => outcome?.reply.code || null),
     enhanced: attempted.map((outcome) => outcome?.reply.enhanced || null),
-    reply: attempted.map((outcome) => outcome?.reply.text ?? null),
-    place: results.map(({ place }) => place ?? null),
-    steps: attempted.map((outcome) => JSON.stringify(outcome?.steps ?? [])),
-    detail: results.map((result) => JSON.stringify(detailOf(result))),
+    reply: attempted.map((outcome) => textOf(outcome?.reply.text)),
+    place: results.map(({ place }) => textOf(place)),
+    steps: attempted.map((outcome) => storableJson(outcome?.steps ?? [])),
+    detail: results.map((result) => storableJson(detailOf(result))),
   }
+}
+
+function textOf(text: string | undefined): string | null {
+  return text === undefined ? null : storableText(text)
 }
 
 function delayOf({ outcome, attempt, class: of = NORMAL }: Result): number {

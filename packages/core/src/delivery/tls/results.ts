@@ -1,6 +1,7 @@
 import { createCache } from '../../platform/cache.ts'
 import type { Config } from '../../platform/config/config.ts'
 import type { AnySql, Sql } from '../../platform/database/database.ts'
+import { storableJson } from '../../platform/database/storable.ts'
 import { withDns } from '../../platform/net/dns-lookup.ts'
 import { readPolicy } from './sts-store.ts'
 import { parseTlsRpt } from './tlsrpt-record.ts'
@@ -163,7 +164,7 @@ async function store(sql: AnySql, all: readonly Counted[]): Promise<void> {
       select count(*) as reports from (select from tls_report_days d, today where d.day = today.day limit ${MAX_REPORTS_A_DAY}::int) u
     ), given as (
       select d.domain, array(select json_array_elements_text(d.rua)) as rua
-        from json_to_recordset(${JSON.stringify(days)}::text::json) as d(domain text, rua json)
+        from json_to_recordset(${storableJson(days)}::text::json) as d(domain text, rua json)
     ), days as (
       insert into tls_report_days (day, policy_domain, rua, due_at)
       select today.day, given.domain, given.rua,
@@ -175,7 +176,7 @@ async function store(sql: AnySql, all: readonly Counted[]): Promise<void> {
       union select d.policy_domain from tls_report_days d, today, given where d.day = today.day and d.policy_domain = given.domain
     ), counted as materialized (
       select today.day, c.*
-        from json_to_recordset(${JSON.stringify(rows)}::text::json)
+        from json_to_recordset(${storableJson(rows)}::text::json)
              as c(domain text, type text, result text, mx text, "from" text, "to" text, sessions bigint)
         join known on known.policy_domain = c.domain, today
     ), failures as (

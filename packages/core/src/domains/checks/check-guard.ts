@@ -1,4 +1,5 @@
 import type { Sql } from '../../platform/database/database.ts'
+import { storableJson } from '../../platform/database/storable.ts'
 import { withDns } from '../../platform/net/dns-lookup.ts'
 import type { StoredDomain } from '../store.ts'
 import { type DmarcWalk, walkDmarc } from './dmarc-walk.ts'
@@ -21,7 +22,7 @@ export async function saveDmarc(
   if (!walk) return
   await sql`
     insert into domain_guards (domain_id, dmarc, organisational, checked_at)
-    select id, ${JSON.stringify(walk.dmarc)}::text::jsonb, ${walk.organisational}, service_now()
+    select id, ${storableJson(walk.dmarc)}::text::jsonb, ${walk.organisational}, service_now()
       from domains where id = ${id} for key share
     on conflict (domain_id) do update
        set dmarc = excluded.dmarc, organisational = excluded.organisational, checked_at = excluded.checked_at`

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { databaseAddress } from '../database/connection-tls.ts'
 import { ConfigError, type Environment } from './config-error.ts'
 import { decoded } from './values.ts'
 
@@ -44,11 +45,16 @@ export function databaseReadUrl(env: Environment): string | undefined {
 }
 
 function requireUrl(name: string, text: string): void {
-  if (isDatabaseUrl(text)) return
-  throw new ConfigError(
-    name,
-    'must be like postgres://user:password@host:port/database, with special characters percent-encoded',
-  )
+  if (!isDatabaseUrl(text))
+    throw new ConfigError(
+      name,
+      'must be like postgres://user:password@host:port/database, with special characters percent-encoded (@ as %40, # as %23, / as %2F)',
+    )
+  try {
+    databaseAddress(text)
+  } catch (error) {
+    throw new ConfigError(name, (error as Error).message)
+  }
 }
 
 function sessionAttributes(url: string): string | undefined {
@@ -60,6 +66,9 @@ function sessionAttributes(url: string): string | undefined {
  */
 function isDatabaseUrl(text: string): boolean {
   const oneHost = text.replace(/^(\w+:\/\/(?:[^@/?#]*@)?[^,/?#]*),[^/?#]*/, '$1')
+  // A password that is not encoded would otherwise be read as part of the host.
+  const [before = ''] = text.split('?', 1)
+  if (before.split('@').length > 2 || text.includes('#')) return false
   if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(oneHost)) return false
   const { username, password } = new URL(oneHost)
   return decoded(username) !== undefined && decoded(password) !== undefined

@@ -1,4 +1,5 @@
 import postgres from 'postgres'
+import { databaseAddress } from './connection-tls.ts'
 import { addArrayTypes } from './driver/array-types.ts'
 import { LISTEN_INTERVAL, Listener } from './driver/listen.ts'
 import {
@@ -9,6 +10,7 @@ import {
   TURN,
 } from './driver/silent-connections.ts'
 import { sessionName } from './session-name.ts'
+import { sessionSettings } from './session-settings.ts'
 
 /** A pool, or a transaction of one; stores work with either. */
 export type Sql = postgres.Sql
@@ -40,7 +42,9 @@ export interface DatabaseOptions {
  * client gives up (P1: no acknowledgement after the client's deadline).
  */
 export function openDatabase({ url, name, connections, keyMark, readOnly = false }: DatabaseOptions): Sql {
-  return openPool(url, {
+  const address = databaseAddress(url)
+  return openPool(address.url, {
+    ...(address.ssl === undefined ? {} : { ssl: address.ssl }),
     max: connections,
     // See MAX_CONNECTING.
     connect_timeout: 0,
@@ -53,6 +57,7 @@ export function openDatabase({ url, name, connections, keyMark, readOnly = false
     onnotice: () => {},
     backoff: (retries: number) => Math.min(0.05 * 2 ** retries, 2),
     connection: {
+      ...sessionSettings(),
       application_name: sessionName(name, keyMark),
       statement_timeout: 15_000,
       // Statements take lists, for which one generic plan is as good as custom plans. Planning a join of two

@@ -6,6 +6,7 @@ import type { DatabaseClock } from '../database/database-clock.ts'
 import { withDeadline } from '../database/deadlines.ts'
 import { diskProbe } from '../database/disk-probe.ts'
 import { outdatedBy, readSchemaState, type SchemaState, SchemaTooOld } from '../database/migrations/migrate.ts'
+import { type DatabaseFacts, factColumns, unmetReasons } from '../database/needs.ts'
 import { isMarked, targetOf } from '../database/replication/recovery-target.ts'
 import { missingStandbys, readSyncStandby, type SyncStandby } from '../database/replication/replication.ts'
 import { findStandbyHosts } from '../database/replication/standby-hosts.ts'
@@ -143,17 +144,18 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
 
   async function problems(): Promise<string[]> {
     const asked = clock.monotonic()
-    const { now, standby, off, target } = onlyRow(
-      await sql<{ now: number; standby: boolean; off: string[]; target: string }[]>`
-        select (extract(epoch from clock_timestamp()) * 1000)::float8 as now, pg_is_in_recovery() as standby, ${targetOf(sql)} as target,
+    const { now, off, target, ...facts } = onlyRow(
+      await sql<(DatabaseFacts & { now: number; off: string[]; target: string })[]>`
+        select (extract(epoch from clock_timestamp()) * 1000)::float8 as now, ${targetOf(sql)} as target, ${factColumns(sql)},
                array(select name from unnest(${[...DURABILITY]}::text[]) name where current_setting(name) = 'off') as off`,
     )
     answeredAt = clock.monotonic()
     standbyResponds = false
     compareClocks(clock.set({ asked, answered: answeredAt, database: now }))
     // It reads like a primary, but stores nothing.
-    if (standby) return [STANDBY]
+    if (facts.isStandby) return [STANDBY]
     return [
+      ...unmetReasons(facts),
       ...(allowUnsafeDatabase ? [] : off.map(unsafe)),
       ...(requireSyncStandby ? standbyProblems(await readSyncStandby(sql)) : []),
       ...(await schemaProblems(sql, secrets, target)),

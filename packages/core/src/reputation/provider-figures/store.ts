@@ -1,4 +1,5 @@
 import type { AnySql, Sql } from '../../platform/database/database.ts'
+import { storableJson } from '../../platform/database/storable.ts'
 
 /** A figure that a provider has published. */
 export interface ProviderFigure {
@@ -49,7 +50,7 @@ export async function storeFigures(sql: Sql, provider: string, figures: readonly
       await transaction`
         insert into provider_figures (provider, subject, day, name, value)
         select ${provider}, f.subject, f.day, f.name, f.value
-          from jsonb_to_recordset(${JSON.stringify(distinct.slice(at, at + CHUNK))}::text::jsonb) as f (subject text, day date, name text, value text)
+          from jsonb_to_recordset(${storableJson(distinct.slice(at, at + CHUNK))}::text::jsonb) as f (subject text, day date, name text, value text)
          order by f.subject, f.day, f.name
         on conflict (provider, subject, day, name) do update set value = excluded.value, imported_at = service_now()`
     }

@@ -1,4 +1,5 @@
 import { onlyRow, type SqlTransaction } from '../../platform/database/database.ts'
+import { storableJson } from '../../platform/database/storable.ts'
 import type { HeldDomain } from './holders.ts'
 import type { DmarcReading } from './read/report-reading.ts'
 import { type OwnedGroup, sumRows } from './sum-rows.ts'
@@ -33,14 +34,14 @@ export async function insertDmarcPart(sql: SqlTransaction, part: DmarcPart): Pro
     insert into dmarc_reports (domain_id, account_id, policy_domain, organization, report_id, begin_at, end_at, policy, reporter,
                                authenticated, rows, messages, aligned, ours, ours_aligned)
     values (${domain.id}, ${domain.accountId}, ${policyDomain}, ${organization}, ${reportId}, to_timestamp(${begin}), to_timestamp(${end}),
-            ${JSON.stringify(policy)}::text::jsonb, ${reporter}, ${isAuthenticated}, ${rows.length}, ${sum(() => true)}, ${sum(isAligned)},
+            ${storableJson(policy)}::text::jsonb, ${reporter}, ${isAuthenticated}, ${rows.length}, ${sum(() => true)}, ${sum(isAligned)},
             ${sum(({ ours }) => ours)}, ${sum((group) => group.ours && isAligned(group))})
     on conflict do nothing returning id`
   if (!report) return 'repeated'
   await sql`
     insert into dmarc_rows (report, no, count, source_ip, disposition, dkim, spf, header_from, ours)
     select ${report.id}::uuid, r.no, r.count, r.source_ip, r.disposition, r.dkim, r.spf, r.header_from, r.ours
-      from json_to_recordset(${JSON.stringify(rows)}::text::json)
+      from json_to_recordset(${storableJson(rows)}::text::json)
            as r(no int, count bigint, source_ip inet, disposition text, dkim boolean, spf boolean, header_from text, ours boolean)`
   return 'recorded'
 }

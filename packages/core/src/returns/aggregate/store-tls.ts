@@ -1,4 +1,5 @@
 import { onlyRow, type SqlTransaction } from '../../platform/database/database.ts'
+import { storableJson } from '../../platform/database/storable.ts'
 import type { HeldDomain } from './holders.ts'
 import type { TlsPolicyReading, TlsReading } from './read/report-reading.ts'
 import type { Recorded } from './store-dmarc.ts'
@@ -35,7 +36,7 @@ export async function insertTlsPart(sql: SqlTransaction, part: TlsPart): Promise
   await sql`
     insert into tls_report_rows (report, no, policy_type, result_type, receiving_mx, successful, failed)
     select ${report.id}::uuid, r.no, r.policy_type, r.result_type, r.receiving_mx, r.successful, r.failed
-      from json_to_recordset(${JSON.stringify(rows.map((row, no) => ({ no, ...row })))}::text::json)
+      from json_to_recordset(${storableJson(rows.map((row, no) => ({ no, ...row })))}::text::json)
            as r(no int, policy_type text, result_type text, receiving_mx text, successful bigint, failed bigint)`
   return 'recorded'
 }

@@ -1,4 +1,5 @@
 import { type AnySql, onlyRow, type Sql } from '../../../platform/database/database.ts'
+import { storableJson } from '../../../platform/database/storable.ts'
 import type { Verdict } from './block-lists.ts'
 import type { RecordCheck } from './record-check.ts'
 
@@ -78,7 +79,7 @@ export async function readChecks(sql: AnySql, sourceIds?: readonly number[]): Pr
 export async function saveRecords(sql: AnySql, sourceId: number, records: readonly RecordCheck[]): Promise<void> {
   await sql`
     insert into source_checks (source_id, records, checked_at, check_at)
-    select id, ${JSON.stringify(records)}::text::jsonb, service_now(),
+    select id, ${storableJson(records)}::text::jsonb, service_now(),
            service_now() + ${SCHEDULE.records.every}::text::interval * (0.95 + random() * 0.1)
       from sources where id = ${sourceId} for key share
     on conflict (source_id) do update set records = excluded.records, checked_at = excluded.checked_at, check_at = excluded.check_at`
@@ -99,7 +100,7 @@ export type NewListing = Verdict & Pick<Listing, 'address' | 'list'>
 /** Replaces the listings of a source, unless it was removed. */
 export async function saveListings(sql: Sql, sourceId: number, listings: readonly NewListing[]): Promise<void> {
   const rows = sql`
-    jsonb_to_recordset(${JSON.stringify(listings)}::text::jsonb)
+    jsonb_to_recordset(${storableJson(listings)}::text::jsonb)
       as n (address inet, list text, state text, codes jsonb, "isSevere" boolean, problem text)`
   await sql`
     with source as materialized (

@@ -89,6 +89,8 @@ function textIn(value: unknown): string {
   return typeof value === 'string' ? plainText(value) : ''
 }
 
+/** Years that the database does not have are none. */
 function secondsIn(value: unknown): number {
-  return typeof value === 'string' && value.length < 50 ? Math.floor(Date.parse(value) / 1000) : Number.NaN
+  const seconds = typeof value === 'string' && value.length < 50 ? Math.floor(Date.parse(value) / 1000) : Number.NaN
+  return seconds >= 0 && seconds < 1e10 ? seconds : Number.NaN
 }

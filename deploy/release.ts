@@ -21,7 +21,7 @@ if (!readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8').includes(`\n## ${version}\
 rmSync(DIST, { recursive: true, force: true })
 mkdirSync(DIST)
 
-const files = [packageFile(), sourceArchive(), billOfMaterials()]
+const files = [packageFile(), ...['amd64', 'arm64'].map(debianPackage), sourceArchive(), billOfMaterials()]
 const sums = files.map(
   (file) => `${createHash('sha256').update(readFileSync(file)).digest('hex')}  ${basename(file)}\n`,
 )
@@ -30,6 +30,11 @@ process.stdout.write(`${sums.join('')}next: npm run test:package, then sign SHA2
 
 function packageFile(): string {
   return run(process.execPath, ['deploy/npm/pack.ts']).split('\n').at(-1) as string
+}
+
+/** Of the npm package, which must be there. */
+function debianPackage(architecture: string): string {
+  return run(process.execPath, ['deploy/debian/build.ts', architecture]).split('\n').at(-1) as string
 }
 
 function sourceArchive(): string {

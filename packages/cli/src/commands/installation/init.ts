@@ -158,7 +158,8 @@ function report(
   { HELO_NAME: host = '', PUBLIC_URL: url = '' }: Plan['settings'],
   port: number,
 ): string {
-  const { start, command } = commandLines()
+  const { start, command, hasUnit } = commandLines()
+  const how = hasUnit ? '' : `, in this folder; "${command} unit" prints a unit for systemd that does so`
   const records = domain.dns.map(({ purpose, type, host: at, value }) => [purpose, type, at, value])
   const owner =
     ownerLink === null
@@ -174,7 +175,7 @@ ${table(['purpose', 'type', 'host', 'value'], records, ['value'])}
 next:
   1. Point ${host} to this host, by its address record and the reverse one; "${command} dns" shows these and the others of this host.
   2. Let a proxy with a certificate pass ${url} to http://127.0.0.1:${port}, and port 25 of this host to the port of RETURNS_PORT (docs/returns.md).
-  3. ${start}, in this folder; "${command} unit" prints a unit for systemd that does so.
+  3. ${start}${how}.
   4. ${command} doctor says what is not right yet, and with what to do.`
 }
 

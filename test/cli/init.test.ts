@@ -1,8 +1,21 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { makeEmptyDatabase } from '../helpers/database.ts'
@@ -66,6 +79,17 @@ t.test('init sets up an installation that delivers to the internet', async (t) =
     t.match(dns.stdout, 'include:other.example')
   })
 
+  await t.test(
+    'a database that has other accounts is refused, since their mail would go to the internet',
+    async (t) => {
+      const other = newFolder()
+      const env = { DATABASE_URL: url, SECRET_KEY: secretOf(folder) }
+      const { code, stderr } = await run(other, env, 'init', '--company', 'Other', '--domain', 'other.example')
+      t.match({ code, stderr }, { code: 1, stderr: /has accounts already, such as "Harbor Shipping"/ })
+      t.notOk(existsSync(join(other, 'postrider.env')))
+    },
+  )
+
   await t.test('a second call changes nothing', async (t) => {
     const before = readFileSync(join(folder, 'postrider.env'), 'utf8')
     const again = await run(folder, { DATABASE_URL: url }, 'init', '--company', 'Other', '--domain', 'other.example')
@@ -81,15 +105,63 @@ t.test('init sets up an installation that delivers to the internet', async (t) =
     t.equal((await run(folder, {}, 'account', 'list', '--json')).stdout, stdout)
   })
 
-  await t.test('a file of settings that others can change is not used, and says so', async (t) => {
-    chmodSync(join(folder, 'postrider.env'), 0o666)
-    const { stderr } = await run(folder, { DATABASE_URL: url }, 'unit')
-    t.match(stderr, 'postrider.env is not used: others can change it; chmod 600 postrider.env')
+  await t.test('an interrupted call leaves the key that the database has, which the next one uses', async (t) => {
+    const [other, { url: empty, drop: end }] = [newFolder(), await makeEmptyDatabase()]
+    t.teardown(end)
+    const env = { DATABASE_URL: empty }
+    const broken = await run(other, env, 'init', ...given, '--public-url', 'https://x.example/"a')
+    t.match(broken, { code: 2, stdout: '', stderr: /--public-url must have no blanks or quotes/ })
+    t.notOk(existsSync(join(other, 'postrider.env.draft')))
+    const child = spawn(process.execPath, [FILE, 'init', ...given], { cwd: other, env: { ...process.env, ...env } })
+    while (!existsSync(join(other, 'postrider.env.draft'))) await setImmediate()
+    child.kill('SIGKILL')
+    await once(child, 'close')
+    const key = secretOf(other, 'postrider.env.draft')
+    t.match(key, /^[0-9a-f]{64}$/)
+    t.match(await run(other, env, 'init', ...given), { code: 0, stdout: /^account 1$/m })
+    t.equal(secretOf(other), key)
+    t.notOk(existsSync(join(other, 'postrider.env.draft')))
   })
+
+  await t.test(
+    'a file of settings that another user could have written, or with a mistake, ends every command',
+    async (t) => {
+      const file = join(folder, 'postrider.env')
+      const refused = async (why: string) => {
+        const { code, stdout, stderr } = await run(folder, { DATABASE_URL: url }, 'account', 'list')
+        t.strictSame({ code, stdout }, { code: 78, stdout: '' }, why)
+        t.match(stderr, `postrider.env ${why}`)
+      }
+      chmodSync(file, 0o666)
+      await refused('can be changed by others; chmod 600 postrider.env')
+      t.equal((await run(folder, {}, '--version')).code, 0)
+      renameSync(file, join(folder, 'kept'))
+      symlinkSync(join(folder, 'kept'), file)
+      await refused('is a symbolic link')
+      rmSync(file)
+      mkdirSync(file)
+      await refused('is not a file of settings')
+      rmdirSync(file)
+      execFileSync('mkfifo', [file])
+      await refused('is not a file of settings')
+      rmSync(file)
+      for (const [text, why] of [
+        ['WORKERS=2\n\nLOG_LEVEL debug\n', 'has a wrong line 3: a setting is NAME=VALUE, without blanks'],
+        ['export WORKERS=2\n', 'has a wrong line 1'],
+        ['DELVIERY=mx\n', 'has a misspelt setting: DELVIERY is not a setting and has no effect; DELIVERY is one'],
+      ] as const) {
+        writeFileSync(file, text, { mode: 0o600 })
+        await refused(why)
+      }
+      writeFileSync(file, '\ufeffWORKERS=2\n', { mode: 0o600 })
+      const { stdout } = await run(folder, { DATABASE_URL: url }, 'settings', '--changed')
+      t.match(stdout, /^WORKERS +2 +postrider\.env$/m)
+    },
+  )
 })
 
-const secretOf = (folder: string): string =>
-  /^SECRET_KEY=(.*)$/m.exec(readFileSync(join(folder, 'postrider.env'), 'utf8'))?.[1] ?? ''
+const secretOf = (folder: string, name = 'postrider.env'): string =>
+  /^SECRET_KEY=(.*)$/m.exec(readFileSync(join(folder, name), 'utf8'))?.[1] ?? ''
 
 t.test('without a terminal, init names what it lacks and what is wrong, and creates nothing', async (t) => {
   const folder = newFolder()
@@ -108,7 +180,11 @@ t.test('without a terminal, init names what it lacks and what is wrong, and crea
       2,
       '--mail must be an email address (got "me")',
     ],
-    [['--company', 'Harbor', '--domain', 'ship.example', '--public-url', 'mail'], 78, 'PUBLIC_URL'],
+    [
+      ['--company', 'Harbor', '--domain', 'ship.example', '--public-url', 'mail'],
+      2,
+      '--public-url must be an http or https URL',
+    ],
   ] as const) {
     const refused = await run(folder, {}, 'init', ...args)
     t.match(refused, { code, stdout: '' }, args.join(' '))
@@ -119,6 +195,11 @@ t.test('without a terminal, init names what it lacks and what is wrong, and crea
 
 t.test('unit prints a systemd unit for this folder', async (t) => {
   const folder = newFolder()
+  t.match(await run(folder, {}, 'unit'), {
+    code: 1,
+    stderr: /postrider\.env is not there, .*: run "postrider init" first/,
+  })
+  writeFileSync(join(folder, 'postrider.env'), 'DELIVERY=mx\n', { mode: 0o600 })
   const { stdout } = await run(folder, {}, 'unit')
   t.match(stdout, `WorkingDirectory=${folder}\n`)
   t.match(stdout, `EnvironmentFile=${folder}/postrider.env\n`)

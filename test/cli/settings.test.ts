@@ -91,7 +91,7 @@ t.test('settings shows what is in force and where it comes from, without secrets
     SECRET_KEY: 'k'.repeat(40),
     DELIVERY: 'smtp://desk:pa%40ss@relay.example:587',
     S3_SECRET_ACCESS_KEY: 'hidden-1',
-    DATABASE_READ_URL: 'postgres://reader:hidden-2@a.example,b.example/postrider',
+    DATABASE_READ_URL: 'postgres://reader:hidden-2@a.example,b.example/postrider?password=hidden-3&sslmode=require',
   }
   const all = await answered<{ name: string; value: string; source: string }[]>(given, 'settings')
   t.strictSame(
@@ -100,7 +100,9 @@ t.test('settings shows what is in force and where it comes from, without secrets
   )
   const of = (name: string) => all.find((one) => one.name === name)
   t.match(of('DELIVERY'), { value: 'smtp://desk:***@relay.example:587', source: 'environment', default: 'sandbox' })
-  t.match(of('DATABASE_READ_URL'), { value: 'postgres://reader:***@a.example,b.example/postrider' })
+  t.match(of('DATABASE_READ_URL'), {
+    value: 'postgres://reader:***@a.example,b.example/postrider?password=***&sslmode=require',
+  })
   t.match(of('SECRET_KEY'), { value: '***' })
   t.match(of('WORKERS'), { value: '1', source: 'default' })
   const changed = await postrider(given, 'settings', '--changed')

@@ -11,9 +11,9 @@ const { service, sender } = internet
 await service.openRelay()
 const desk = `desk@${sender.domain}`
 const ASCII = `From: Desk <${desk}>\r\nTo: lena@harbor.example\r\nMessage-ID: <1@${sender.domain}>\r\n`
-const UTF8 = ['PIPELINING', '8BITMIME', 'SMTPUTF8']
-const EIGHT_BIT = ['PIPELINING', '8BITMIME']
-const NOTHING = ['PIPELINING']
+const UTF8 = ['PIPELINING', 'SIZE', '8BITMIME', 'SMTPUTF8']
+const EIGHT_BIT = ['PIPELINING', 'SIZE', '8BITMIME']
+const NOTHING = ['PIPELINING', 'SIZE']
 
 /** Submits a message with SMTPUTF8, or without, to a host with these extensions. */
 async function sent(t: Test, extensions: readonly string[], message: string, parameters = ' SMTPUTF8') {
@@ -30,10 +30,9 @@ async function read(t: Test, { host, id }: Awaited<ReturnType<typeof sent>>) {
   const delivery = await internet.inState(id, 'delivered')
   const data = host.messages[0]?.data ?? Buffer.alloc(0)
   t.equal(await verdictOf(sender, service, data), `pass ${sender.domain}`)
-  t.notMatch(
-    host.commands.find((command) => command.startsWith('MAIL')),
-    'SMTPUTF8',
-  )
+  const mailFrom = host.commands.find((command) => command.startsWith('MAIL')) ?? ''
+  t.notMatch(mailFrom, 'SMTPUTF8')
+  t.match(mailFrom, new RegExp(` SIZE=${data.length}\\b`), 'the announced size is that of what is sent')
   const notes = stepsOf(delivery).flatMap(({ step, text }) => (step === 'content' ? [text] : []))
   return { data, notes, mail: await simpleParser(data) }
 }

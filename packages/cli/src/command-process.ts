@@ -1,8 +1,16 @@
+import { EXIT_CONFIG } from '@postrider/core'
 import { runCommand } from './command-line.ts'
-import { loadSettingsFile } from './settings-file.ts'
+import { readSettings } from './settings-file.ts'
 
 // A reader such as `head` that closes the pipe is not an error of this process; `up` continues without it.
 process.stdout.on('error', () => {})
-const unused = loadSettingsFile()
-if (unused !== undefined) process.stderr.write(`postrider: ${unused}\n`)
-process.exitCode = await runCommand(process.argv.slice(2), process.env, process)
+const args = process.argv.slice(2)
+const { settings, problem } = readSettings(process.env)
+if (problem === undefined || args.includes('--help') || args.includes('--version')) {
+  for (const [name, value] of Object.entries(settings)) process.env[name] ??= value
+  process.exitCode = await runCommand(args, process.env, process)
+} else {
+  // With its default instead of a setting, an installation would put the mail of its customers into the sandbox.
+  process.stderr.write(`postrider: ${problem}\n`)
+  process.exitCode = EXIT_CONFIG
+}

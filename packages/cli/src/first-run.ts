@@ -3,6 +3,8 @@ import { type Config, type Core, linkTo } from '@postrider/core'
 
 export const DEMO_DOMAIN = 'demo.example'
 
+export const NO_OWNER = 'No user yet: "postrider user link" prints the link that makes the owner, once, for 24 hours.'
+
 export const NO_ACCOUNT =
   'No account yet: "postrider account create --name NAME" makes one and prints its API key, "postrider init" sets up everything.'
 

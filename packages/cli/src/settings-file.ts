@@ -1,28 +1,73 @@
-import { existsSync, statSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
+import { parseEnv } from 'node:util'
+import { misspeltSettings, misspeltText } from '@postrider/core'
 
-/**
- * The file with the settings of an installation, in the folder that its commands are run in; the Debian package names one for the machine. `postrider
- * init` writes it.
- */
-export const SETTINGS_FILE = process.env.POSTRIDER_SETTINGS || 'postrider.env'
+/** The file with the settings of an installation, in the folder that its commands are run in. `postrider init` writes it. */
+export const SETTINGS_FILE = 'postrider.env'
+const MAX_OCTETS = 64 * 1024
 
-/**
- * Adds the settings of {@link SETTINGS_FILE} to the environment, if it is there; a variable that is set stays. Returns why the file is not used, as a
- * sentence: a user who can write to it decides what the service does.
- */
-export function loadSettingsFile(file: string = SETTINGS_FILE): string | undefined {
-  if (!existsSync(file)) return undefined
-  const { uid, mode } = statSync(file)
-  const own = process.getuid?.()
-  if (own !== undefined && uid !== own && uid !== 0)
-    return `${file} is not used: it belongs to another user (uid ${uid}); change its owner, or remove it`
-  if ((mode & 0o022) !== 0) return `${file} is not used: others can change it; chmod 600 ${file}`
-  process.loadEnvFile(file)
-  return undefined
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** The path of the file; the Debian package names one for the machine. */
+export function settingsPath(env: Environment): string {
+  return env.POSTRIDER_SETTINGS || SETTINGS_FILE
 }
 
-/** A line that the shell, systemd (EnvironmentFile=) and Node read alike. Throws an Error for characters that they do not. */
-export function settingLine(name: string, value: string): string {
-  if (/[\n\r"'`\\$]/.test(value)) throw new Error(`${name} has a character that a file of settings cannot have`)
-  return `${name}=${/^[\w@%+=:,./-]*$/.test(value) ? value : `"${value}"`}\n`
+export interface SettingsRead {
+  readonly settings: NodeJS.Dict<string>
+  /** Why the file must not be used, as a sentence; undefined if it may, or if there is none. */
+  readonly problem?: string
+}
+
+/**
+ * Reads the file. If another user could have written it, that user would decide what the service does: it must be a regular file of this user or of root,
+ * which no other can change, and no link to one.
+ */
+export function readSettings(env: Environment): SettingsRead {
+  const path = settingsPath(env)
+  const unused = (why: string): SettingsRead => ({ settings: {}, problem: `${path} ${why}` })
+  let descriptor: number
+  try {
+    // A FIFO would wait for its writer.
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return { settings: {} }
+    if (code === 'ELOOP') return unused('is a symbolic link; put the file itself here')
+    return unused(
+      code === 'EACCES'
+        ? 'cannot be read by this user; use the user whose installation it is'
+        : `cannot be read (${code})`,
+    )
+  }
+  try {
+    const stat = fstatSync(descriptor)
+    const own = process.getuid?.()
+    if (!stat.isFile() || stat.size > MAX_OCTETS) return unused('is not a file of settings; remove it')
+    if (own !== undefined && stat.uid !== own && stat.uid !== 0)
+      return unused(`belongs to another user (uid ${stat.uid}); change its owner, or remove it`)
+    if ((stat.mode & 0o022) !== 0) return unused(`can be changed by others; chmod 600 ${path}`)
+    const text = readFileSync(descriptor, 'utf8').replace(/^\ufeff/, '')
+    const wrong = text.split('\n').findIndex((line) => !/^(?:#|[ \t\r]*$|[A-Za-z_][A-Za-z0-9_]*=)/.test(line))
+    if (wrong !== -1) return unused(`has a wrong line ${wrong + 1}: a setting is NAME=VALUE, without blanks`)
+    const settings = parseEnv(text)
+    const [misspelt] = misspeltSettings(settings)
+    return misspelt ? unused(`has a misspelt setting: ${misspeltText(misspelt)}`) : { settings }
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Characters that the shell, systemd (EnvironmentFile=) and Node do not read alike. */
+const UNSAFE = /[\s"'`\\$#]/
+
+/** Whether a value can be in the file. */
+export function isSafeValue(value: string): boolean {
+  return !UNSAFE.test(value)
+}
+
+/** The text of the file. The values must be safe. */
+export function settingsText(settings: Readonly<Record<string, string>>): string {
+  const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`)
+  return `# Settings of this installation of Postrider, read by "postrider" in this folder; .env.example and docs list all of them.\n${lines.join('')}`
 }

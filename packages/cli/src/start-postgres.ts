@@ -96,7 +96,8 @@ async function lockOrAttach(options: EmbeddedPostgresOptions): Promise<{ release
 function requireWaitable({ dataDir, role = 'command' }: EmbeddedPostgresOptions, owner: Owner, waited: number): void {
   if (role === 'up' && owner.role === 'up')
     throw new CommandError(
-      `"postrider up" (${commandLines().start}) is already running on this data as process ${owner.pid}; stop it first, or set DATA_DIR (now ${dataDir}) to another folder`,
+      `"postrider up" (${commandLines().start}) is already running on this data as process ${owner.pid}; stop it first, or set ` +
+        `DATA_DIR (now ${dataDir}) to another folder`,
     )
   if (role === 'command' && waited > FULL_WAIT_MS && !hasSpace(dataDir))
     throw new CommandError(

@@ -17,6 +17,7 @@ import {
   makeDemoAccount,
   makeFirstLink,
   NO_ACCOUNT,
+  NO_OWNER,
   reachable,
   sandboxUrl,
 } from './first-run.ts'
@@ -30,7 +31,6 @@ import { type Supervisor, supervise } from './supervisor.ts'
 export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number> {
   const print = (line: string) => void process.stdout.write(`${line}\n`)
   print(`Postrider ${buildText()}`)
-  requireConsistent(config, env)
   const stopAsked = untilStopped()
   const hangUp = rollOnHangUp()
   // The sandbox's and the certificate's files are in DATA_DIR with an external database, too.
@@ -44,6 +44,7 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
     const url = embedded?.url ?? (env.DATABASE_URL as string)
     await onDatabase(config, url, async () => {}, print)
     step('schema up to date')
+    requireConsistent(config, env)
     const supervisor = supervise({
       programs: await programs(config, held),
       // Keeps the terminal readable; LOG_LEVEL=info shows every step.
@@ -67,9 +68,11 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
       if (!started) return 0
       step('processes running')
       // Created last: if a port were taken, a key created earlier would never be shown.
-      const { key, link, isEmpty } = await onDatabase(config, url, async (core) => ({
+      const { key, link, isEmpty, needsOwner } = await onDatabase(config, url, async (core) => ({
         key: await makeDemoAccount(core, config),
-        link: (await makeFirstLink(core, config))?.url,
+        // A link in the log of a server would be one for everybody who reads that, and would replace the one that init printed.
+        link: config.delivery.kind === 'mx' ? undefined : (await makeFirstLink(core, config))?.url,
+        needsOwner: await core.people.firstLink.isNeeded(),
         isEmpty: (await core.accounts.list()).length === 0,
       }))
       const { backups: backupConfig } = config
@@ -80,6 +83,7 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
       if (key) print(firstSteps(key, config, existsSync(certificate) ? certificate : undefined))
       print(summary(config))
       if (isEmpty) print(NO_ACCOUNT)
+      if (needsOwner && link === undefined) print(NO_OWNER)
       const broken = await Promise.race([stopAsked.then(() => undefined), supervisor.broken])
       return broken === undefined ? 0 : EXIT_CONFIG
     } catch (error) {

@@ -1,5 +1,6 @@
-import { linkSync, renameSync, rmSync } from 'node:fs'
+import { linkSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { writeOnce } from '@postrider/core'
+import { CommandError } from '../command.ts'
 import { readText } from './read-text.ts'
 
 /** The kind of process that owns the embedded database of a DATA_DIR: `postrider up`, or a command that started it for itself. */
@@ -22,9 +23,23 @@ export function takeLock(path: string, role: Role): { readonly release: () => vo
   for (;;) {
     if (writeOnce(path, own)) return { release: () => void (readText(path) === own && rmSync(path, { force: true })) }
     const left = readText(path)
+    if (left === undefined) requireReadable(path)
     const owner = left === undefined ? undefined : livingOwner(left)
     if (owner) return { owner }
     if (left !== undefined) removeStale(path, left)
+  }
+}
+
+/** A lock of another user would be looked at for ever. Throws {@link CommandError}. */
+function requireReadable(path: string): void {
+  try {
+    readFileSync(path)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return
+    throw new CommandError(
+      `${path} cannot be read (${code}): run this as the user whose data it is, or delete the file if nothing runs there`,
+    )
   }
 }
 

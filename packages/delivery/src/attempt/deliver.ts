@@ -12,7 +12,7 @@ import { addedFields } from '../message/added-fields.ts'
 import { carriedMessage, needsUtf8, type ServerAbilities } from '../message/carried-message.ts'
 import { signMessage } from '../message/sign-message.ts'
 import { addressSeenAt } from '../routing/worker-sources.ts'
-import { MessageOctets } from '../smtp/message-octets.ts'
+import { endsWithCrlf, MessageOctets } from '../smtp/message-octets.ts'
 import type { Building } from './building.ts'
 import type { ConversationEnd } from './conclusion.ts'
 import { type ConversationOptions, converse, type OutgoingMessage } from './conversation.ts'
@@ -138,7 +138,8 @@ async function buildMessage({ delivery, message }: LoadedDelivery, options: Buil
     from: message.nullReturnPath ? '' : `${returnPath}@${signer.returnPathHost ?? options.returnPathHost}`,
     to: delivery.recipient,
     head,
-    size: signature.length + added.length + rendered.length,
+    // With the line end before the dot, which is added if there is none (RFC 1870 5).
+    size: signature.length + added.length + rendered.length + (endsWithCrlf(rendered) ? 0 : 2),
     message: new MessageOctets(rendered, { isOwn: rendered !== message.parts?.get(0) }),
     utf8: needsUtf8(delivery.recipient, rendered, message),
     notes,

@@ -3,7 +3,7 @@ import type { Reply, SendPermission, Stage } from '@postrider/core'
 import { ConnectionLost } from '../common/smtp-errors.ts'
 import type { SmtpConnection } from './connection.ts'
 import { dotStuffed, stuffedBlocks } from './dot-stuffing.ts'
-import type { MessageOctets } from './message-octets.ts'
+import { endsWithCrlf, type MessageOctets } from './message-octets.ts'
 import type { SmtpReply } from './reply-reader.ts'
 import { MIN_RATE, TIMEOUTS } from './timeouts.ts'
 
@@ -210,8 +210,4 @@ async function sendBlocks(connection: SmtpConnection, message: MessageOctets): P
     }
     await setImmediate()
   }
-}
-
-function endsWithCrlf(message: Buffer): boolean {
-  return message.length >= 2 && message[message.length - 2] === 13 && message[message.length - 1] === 10
 }

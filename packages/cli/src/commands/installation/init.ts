@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, realpathSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
@@ -8,7 +8,7 @@ import { type Answer, type Call, type Command, CommandError, textOption, UsageEr
 import { makeFirstLink } from '../../first-run.ts'
 import { withInstallation } from '../../installation.ts'
 import { MEMORY } from '../../memory.ts'
-import { SETTINGS_FILE, settingLine } from '../../settings-file.ts'
+import { isSafeValue, readSettings, SETTINGS_FILE, settingsPath, settingsText } from '../../settings-file.ts'
 import { table } from '../../table.ts'
 
 export const initCommands: readonly Command[] = [
@@ -37,8 +37,11 @@ export const initCommands: readonly Command[] = [
     summary: 'Print a systemd unit that runs the installation of this folder',
     detail: `It runs "postrider up" as the user who calls this, with the settings in ${SETTINGS_FILE}`,
     examples: ['unit > postrider.service'],
-    run: async () => {
-      const text = unit()
+    run: async ({ env }) => {
+      const file = settingsPath(env)
+      if (!existsSync(file))
+        throw new CommandError(`${resolve(file)} is not there, which the unit would read: run "postrider init" first`)
+      const text = unit(file)
       return { data: { unit: text }, text }
     },
   },
@@ -51,11 +54,15 @@ interface Plan {
 }
 
 async function init(call: Call): Promise<Answer> {
-  if (existsSync(SETTINGS_FILE))
+  const file = settingsPath(call.env)
+  if (lstatSync(file, { throwIfNoEntry: false }))
     throw new CommandError(
-      `${SETTINGS_FILE} is here already: change the settings in it, and add accounts and domains with "account create" and "domain add"`,
+      `${file} is here already: change the settings in it, and add accounts and domains with "account create" and "domain add"`,
     )
-  const { company, domain, settings } = await planOf(call)
+  const plan = await planOf(call)
+  const { company, domain } = plan
+  // Before the database: it keeps the key that it is set up with, and so must an installation that is interrupted.
+  const { draft, settings } = drafted(file, plan.settings)
   const env = { ...call.env, ...settings }
   const config = readConfig(env)
   const done = await withInstallation(config, env.DATABASE_URL || undefined, async (core) => {
@@ -65,8 +72,28 @@ async function init(call: Call): Promise<Answer> {
     const ownerLink = (await makeFirstLink(core, config))?.url ?? null
     return { accountId: account.id, apiKey: secret, domain: added, ownerLink }
   })
-  writeFileSync(SETTINGS_FILE, textOf(settings), { mode: 0o600, flag: 'wx' })
-  return { data: { settings: resolve(SETTINGS_FILE), ...done }, text: report(done, settings, config.apiPort) }
+  renameSync(draft, file)
+  return { data: { settings: resolve(file), ...done }, text: report(done, settings, { file, port: config.apiPort }) }
+}
+
+/**
+ * Writes the settings to a draft next to their file, with the secret key of the draft that an interrupted call left. Throws {@link CommandError} if it
+ * cannot be written.
+ */
+function drafted(
+  file: string,
+  settings: Plan['settings'],
+): { readonly draft: string; readonly settings: Plan['settings'] } {
+  const draft = `${file}.draft`
+  const { SECRET_KEY } = readSettings({ POSTRIDER_SETTINGS: draft }).settings
+  const all = settings.SECRET_KEY && SECRET_KEY ? { ...settings, SECRET_KEY } : settings
+  try {
+    rmSync(draft, { force: true })
+    writeFileSync(draft, settingsText(all), { mode: 0o600, flag: 'wx' })
+  } catch (error) {
+    throw new CommandError(`${resolve(draft)} could not be written (${(error as NodeJS.ErrnoException).code})`)
+  }
+  return { draft, settings: all }
 }
 
 /** Reads the options, and on a terminal what is missing. Throws {@link UsageError}. */
@@ -75,39 +102,88 @@ async function planOf(call: Call): Promise<Plan> {
     process.stdin.isTTY && process.stdout.isTTY && !call.options.json
       ? createInterface({ input: process.stdin, output: process.stdout })
       : undefined
-  const get = async (option: string, question: string, usual?: string): Promise<string> => {
+  /** The answer as `check` returns it; on a terminal, the question comes again after a wrong one. */
+  const get = async (
+    option: string,
+    question: string,
+    check: (text: string) => string,
+    usual?: string,
+  ): Promise<string> => {
     const given = textOption(call, option)
-    if (given !== undefined) return given
-    if (!ask) {
-      if (usual === undefined) throw new UsageError(`missing option --${option}`)
-      return usual
+    if (given !== undefined || !ask) return checked(option, given ?? usual, check)
+    for (;;) {
+      const answer = (await ask.question(`${question}${usual ? ` [${usual}]` : ''}: `)).trim()
+      try {
+        return check(answer || (usual ?? ''))
+      } catch (error) {
+        process.stdout.write(`  This ${(error as Error).message}.\n`)
+      }
     }
-    const answer = (await ask.question(`${question}${usual ? ` [${usual}]` : ''}: `)).trim()
-    return answer || (usual ?? '')
   }
   try {
-    const company = (await get('company', 'Name of your company')).trim()
-    if (company === '' || company.length > 100) throw new UsageError('--company must have 1 to 100 characters')
-    const domain = hostOf(await get('domain', 'Domain that you send from'), 'domain')
-    const host = hostOf(await get('host', 'Name of this host in the DNS', `mail.${domain}`), 'host')
-    const url = await get('public-url', 'Where people reach the Web API', `https://${host}`)
+    requireSafe(call.env)
+    const company = await get('company', 'Name of your company', companyOf)
+    const domain = await get('domain', 'Domain that you send from', hostOf)
+    const host = await get('host', 'Name of this host in the DNS', hostOf, `mail.${domain}`)
+    const url = await get('public-url', 'Where people reach the Web API', urlOf, `https://${host}`)
     const mail = await get(
       'mail',
       'Your address at another mail server, for letters to abuse@ and postmaster@ (or nothing)',
+      mailOf,
       '',
     )
-    if (mail !== '' && !parseAddress(mail)) throw new UsageError(`--mail must be an email address (got "${mail}")`)
     return { company, domain, settings: settingsOf({ domain, host, url, mail }, call.env) }
   } finally {
     ask?.close()
   }
 }
 
-function hostOf(written: string, option: string): string {
-  const name = parseDomain(written.trim())
-  if (name === undefined || !name.includes('.'))
-    throw new UsageError(`--${option} must be a domain name such as example.com (got "${written}")`)
+/** Throws {@link UsageError} with the name of the option. */
+function checked(option: string, text: string | undefined, check: (text: string) => string): string {
+  if (text === undefined) throw new UsageError(`missing option --${option}`)
+  try {
+    return check(text)
+  } catch (error) {
+    throw new UsageError(`--${option} ${(error as Error).message}`)
+  }
+}
+
+function companyOf(text: string): string {
+  const name = text.trim()
+  if (name === '' || name.length > 100) throw new Error('must have 1 to 100 characters')
   return name
+}
+
+function hostOf(text: string): string {
+  const name = parseDomain(text.trim())
+  if (name === undefined || !name.includes('.'))
+    throw new Error(`must be a domain name such as example.com (got "${text}")`)
+  return name
+}
+
+function urlOf(text: string): string {
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) throw new Error('must be an http or https URL')
+  return safe(text)
+}
+
+function mailOf(text: string): string {
+  if (text !== '' && !parseAddress(text)) throw new Error(`must be an email address (got "${text}")`)
+  return safe(text)
+}
+
+function safe(text: string): string {
+  if (!isSafeValue(text))
+    throw new Error('must have no blanks or quotes, and none of \\ $ # `, which a file of settings cannot have')
+  return text
+}
+
+/** Checks what is taken over from the environment. Throws {@link UsageError}. */
+function requireSafe(env: NodeJS.ProcessEnv): void {
+  const wrong = ['DATABASE_URL', 'SECRET_KEY', 'DATA_DIR'].find((name) => !isSafeValue(env[name] ?? ''))
+  if (wrong !== undefined)
+    throw new UsageError(
+      `${wrong} must have no blanks or quotes, and none of \\ $ # \`, which a file of settings cannot have`,
+    )
 }
 
 function settingsOf(
@@ -130,14 +206,18 @@ function settingsOf(
   }
 }
 
-function textOf(settings: Readonly<Record<string, string>>): string {
-  const lines = Object.entries(settings).map(([name, value]) => settingLine(name, value))
-  return `# Settings of this installation of Postrider, read by "postrider" in this folder; .env.example and docs list all of them.\n${lines.join('')}`
-}
-
 /** The first account of that name: an earlier call may have been interrupted. */
 async function accountNamed({ accounts }: Core, name: string): Promise<{ readonly id: number }> {
-  return (await accounts.list()).find((one) => one.name === name && one.parentId === null) ?? accounts.create(name)
+  const all = await accounts.list()
+  const own = all.find((one) => one.name === name && one.parentId === null)
+  if (own) return own
+  const [other] = all
+  if (other)
+    throw new CommandError(
+      `the database has accounts already, such as "${other.name}", whose mail would go to the internet: set DATA_DIR to a new folder, or ` +
+        'DATABASE_URL to an empty database, and call init again',
+    )
+  return accounts.create(name)
 }
 
 async function domainOf({ domains }: Core, accountId: number, name: string): Promise<DomainWithRecords> {
@@ -156,7 +236,7 @@ interface Done {
 function report(
   { accountId, apiKey, domain, ownerLink }: Done,
   { HELO_NAME: host = '', PUBLIC_URL: url = '' }: Plan['settings'],
-  port: number,
+  { file, port }: { readonly file: string; readonly port: number },
 ): string {
   const { start, command, hasUnit } = commandLines()
   const how = hasUnit ? '' : `, in this folder; "${command} unit" prints a unit for systemd that does so`
@@ -165,7 +245,7 @@ function report(
     ownerLink === null
       ? ''
       : `Link that makes you the owner, once the service runs (once, for 24 hours): ${ownerLink}\n`
-  return `wrote ${resolve(SETTINGS_FILE)}
+  return `wrote ${resolve(file)}
 account ${accountId}
 API key ${apiKey} (shown once)
 ${owner}
@@ -180,7 +260,7 @@ next:
 }
 
 /** Of one host, with all processes; deploy/systemd has units for several of each. */
-function unit(): string {
+function unit(file: string): string {
   const env = Object.entries(MEMORY.env).map(([name, value]) => `${name}=${value}`)
   return `[Unit]
 Description=Postrider
@@ -192,7 +272,7 @@ WorkingDirectory=${process.cwd()}
 ExecStart=${[process.execPath, realpathSync(process.argv[1] as string), 'up'].join(' ')}
 ExecReload=/bin/kill -HUP $MAINPID
 Environment=NODE_ENV=production ${env.join(' ')}
-EnvironmentFile=${resolve(SETTINGS_FILE)}
+EnvironmentFile=${resolve(file)}
 User=${userInfo().username}
 UMask=0077
 LimitNOFILE=65536

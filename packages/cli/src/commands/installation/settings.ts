@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { parseEnv } from 'node:util'
 import { SETTINGS } from '@postrider/core'
 import type { Command } from '../../command.ts'
-import { SETTINGS_FILE } from '../../settings-file.ts'
+import { readSettings, settingsPath } from '../../settings-file.ts'
 import { table } from '../../table.ts'
 
 export const settingsCommands: readonly Command[] = [
@@ -15,10 +13,10 @@ export const settingsCommands: readonly Command[] = [
     examples: ['settings --changed'],
     checksSettings: false,
     async run({ env, options }) {
-      const file = settingsOfFile()
+      const { settings: file } = readSettings(env)
       const all = SETTINGS.map(({ name, default: usual }) => {
         const value = env[name] || ''
-        const source = value === '' ? 'default' : file[name] === value ? SETTINGS_FILE : 'environment'
+        const source = value === '' ? 'default' : file[name] === value ? settingsPath(env) : 'environment'
         return { name, value: value === '' ? usual : masked(name, value), source, default: usual }
       })
       const data = options.changed
@@ -35,17 +33,11 @@ export const settingsCommands: readonly Command[] = [
   },
 ]
 
-function settingsOfFile(): NodeJS.Dict<string> {
-  try {
-    return parseEnv(readFileSync(SETTINGS_FILE, 'utf8'))
-  } catch {
-    return {}
-  }
-}
-
 const SECRET = /^SECRET_KEY|_SECRET$|_SECRET_ACCESS_KEY$|^SPAMHAUS_KEY$|^RELAY_TRUSTED_KEY$/
 
 /** The value without what must not be seen: a secret, or the password in a URL. */
 function masked(name: string, value: string): string {
-  return SECRET.test(name) ? '***' : value.replace(/(?<=:\/\/[^:/@]*:)[^/]*(?=@)/, '***')
+  return SECRET.test(name)
+    ? '***'
+    : value.replace(/(?<=:\/\/[^:/@]*:)[^/]*(?=@)/, '***').replace(/(?<=[?&]password=)[^&]*/g, '***')
 }

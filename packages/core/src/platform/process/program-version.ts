@@ -13,7 +13,7 @@ export interface ProgramBuild {
   readonly schema: number
 }
 
-/** A package has the commit in it (deploy/npm/pack.ts). */
+/** A package has the commit in it (deploy/npm/pack.ts), and that of Debian says so (deploy/debian/build.ts). */
 const OWN = new URL('../../../package.json', import.meta.url)
 const GIT = fileURLToPath(new URL('../../../../../.git', import.meta.url))
 const DIGITS = 12
@@ -28,8 +28,14 @@ export function programBuild(): ProgramBuild {
   return known
 }
 
-function own(): { readonly version: string; readonly commit?: string } {
-  return JSON.parse(readFileSync(OWN, 'utf8')) as { version: string; commit?: string }
+interface OwnPackage {
+  readonly version: string
+  readonly commit?: string
+  readonly packaging?: 'debian'
+}
+
+function own(): OwnPackage {
+  return JSON.parse(readFileSync(OWN, 'utf8')) as OwnPackage
 }
 
 const isPackage = (): boolean => own().commit !== undefined
@@ -41,8 +47,7 @@ export function buildText({ version, commit, schema }: ProgramBuild = programBui
 
 /** How a person starts the service here, and how the beginning of a command is written. */
 export function commandLines(): { readonly start: string; readonly command: string; readonly hasUnit: boolean } {
-  // The command of the Debian package names the file.
-  if (process.env.POSTRIDER_SETTINGS)
+  if (own().packaging === 'debian')
     return { start: 'systemctl enable --now postrider', command: 'postrider', hasUnit: true }
   return isPackage()
     ? { start: 'npx postrider', command: 'npx postrider', hasUnit: false }

@@ -205,11 +205,14 @@ export async function eraseMessages(
 
 /**
  * Discards the contents of reports on these messages that could not be read, which may name any of the recipients, and the domains and addresses of those
- * who sent a report or an automatic reply.
+ * who sent a report or an automatic reply. Letters to the operator stay, without the message: an account must not discard what is written about it.
  */
 export async function discardReturns(sql: AnySql, { ids }: ErasedRecipient): Promise<void> {
   await sql`
-    update returns r set content = null, reporter = '', mail_from = null, forward = nullif(forward, 'waiting') from unnest(${[...ids]}::uuid[]) as w(id)
+    update returns r set message_id = null, recipient_no = null, account_id = null from unnest(${[...ids]}::uuid[]) as w(id)
+     where r.message_id = w.id and r.kind = 'letter'`
+  await sql`
+    update returns r set content = null, reporter = '', mail_from = null from unnest(${[...ids]}::uuid[]) as w(id)
      where r.message_id = w.id and (r.content is not null or r.reporter <> '' or r.mail_from is not null)`
 }
 

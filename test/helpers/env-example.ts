@@ -6,7 +6,7 @@ import { SETTINGS } from '@postrider/core'
 export const ENV_EXAMPLE = fileURLToPath(new URL('../../.env.example', import.meta.url))
 
 const INTRODUCTION = `# Every setting with its default; take the # before a setting away to change it. All of them may be left out.
-# It is not read by itself: export what you set, or let your shell, systemd or compose read it.
+# It is not read by itself: put what you set into postrider.env, which commands in its folder read, or export it, or let systemd or compose read it.
 # Comments are lines of their own, as here: systemd reads one after a value as a part of it.
 # This file is written from packages/core/src/platform/config/config.ts by "npm run docs"; change the list there, not this file.
 `

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -23,6 +23,8 @@ for (const suite of SUITES) {
     { timeout: 900_000, skip },
     async (t) => {
       const folder = mkdtempSync(join(tmpdir(), 'postrider-chroot-'))
+      // The user of the service goes through it.
+      chmodSync(folder, 0o755)
       const mounts: string[] = []
       t.teardown(() => {
         for (const one of mounts) execFileSync('umount', [one])

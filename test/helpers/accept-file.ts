@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { openDatabase, type Sql } from '@postrider/core'
 import { insertMessages } from '../../packages/core/src/messages/insert-messages.ts'
 import type { StoredMessage } from '../../packages/core/src/messages/stored-message.ts'
+import { onlyRow } from '../../packages/core/src/platform/database/database.ts'
 import { makeWholeDatabase } from './database.ts'
 import { withPostgres } from './postgres-server.ts'
 import { recordStatements, type Statement } from './statements.ts'
@@ -18,10 +19,7 @@ const HEADER = `-- The statement that accepts a batch of messages (packages/core
 -- messages that cannot be composed, and bodies in object storage, are in a statement only if a message of the batch needs them: the second form has all of them.
 `
 
-const ID = '01a20468-da36-78e4-ae01-50514402a171'
-
-const MESSAGE: StoredMessage = {
-  id: ID,
+const MESSAGE: Omit<StoredMessage, 'id'> = {
   accountId: 1,
   parentId: null,
   domainId: 1,
@@ -66,8 +64,11 @@ export async function acceptFile(url: string): Promise<string> {
   try {
     const [delivery] = MESSAGE.deliveries
     const personal = { envelope: 0, scheduledAt: '2026-11-22T10:00:00Z', attributes: { A: 'a'.repeat(1024 * 1024) } }
+    // Of now: the partition of a fixed id is there for some weeks only.
+    const { id } = onlyRow(await sql<{ id: string }[]>`select uuidv7() as id`)
+    const message: StoredMessage = { ...MESSAGE, id }
     const everything: StoredMessage = {
-      ...MESSAGE,
+      ...message,
       settings: { bypass: ['unsubscribe'], deadline: 600 },
       lowered: true,
       batchId: 'morning',
@@ -75,7 +76,7 @@ export async function acceptFile(url: string): Promise<string> {
       parts: [{ encoding: 'raw', pieces: [Buffer.alloc(32)], length: 32, objectLength: 100_000 }],
       deliveries: delivery ? [{ ...delivery, personal }] : [],
     }
-    const ordinary = await statementOf(sql, recorder, MESSAGE, undefined)
+    const ordinary = await statementOf(sql, recorder, message, undefined)
     const whole = await statementOf(sql, recorder, everything, ['00'])
     return [HEADER, prepared('accept_messages', ordinary), prepared('accept_any_messages', whole)].join('\n')
   } finally {

@@ -86,8 +86,8 @@ async function accountsWithGaps(sql: Sql): Promise<number[]> {
               from event_pages window own as (partition by account_id order by first_number)) pages
       join accounts a on a.id = account_id
      where expected <> first_number
-       and earlier - interval '7 days' >= greatest(${oldest}::timestamptz,
-             service_now() - make_interval(days => 7 + a.event_days))
+       and earlier - interval '7 days' >= ${oldest}::timestamptz
+       and (a.event_days is null or earlier - interval '7 days' > service_now() - make_interval(days => 7 + a.event_days))
      order by 1 limit ${MAX_NAMED}`
   return rows.map(({ accountId }) => accountId)
 }

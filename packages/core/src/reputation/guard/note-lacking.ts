@@ -19,9 +19,11 @@ export async function noteLacking(sql: Sql, domainId: number, usual: Requirement
   await sql.begin(async (transaction) => {
     const [changed] = await transaction<{ lackedSome: boolean }[]>`
       with changed as (
-        update domain_guards
-           set lacks = ${lacks}::text[], lacking_since = case when ${lacksSome} then coalesce(lacking_since, service_now()) end
-         where domain_id = ${domainId} and lacks is distinct from ${lacks}::text[] returning coalesce(old.lacks <> '{}', false) as lacked)
+        update domain_guards g
+           set lacks = ${lacks}::text[], lacking_since = case when ${lacksSome} then coalesce(g.lacking_since, service_now()) end
+          from (select domain_id, lacks from domain_guards where domain_id = ${domainId} for update) before
+         where g.domain_id = before.domain_id and before.lacks is distinct from ${lacks}::text[]
+        returning coalesce(before.lacks <> '{}', false) as lacked)
       select lacked as "lackedSome", pg_notify(${LIMITS_CHANNEL}, '') from changed`
     if (changed && changed.lackedSome !== lacksSome) await noteHold(transaction, domainId, { usual, isHeld: lacksSome })
   })

@@ -1,19 +1,12 @@
 import { PROBLEM_OF_POOLER, type Unmet } from './needs.ts'
-import { SESSION_SETTINGS } from './session-settings.ts'
+import { SESSION_LIMITS, SESSION_SETTINGS } from './session-settings.ts'
 
 /** Parameters that a connection sends and PgBouncer does not know: it must be set to ignore them. */
 export const STARTUP_PARAMETERS: readonly string[] = [
   ...Object.keys(SESSION_SETTINGS).filter(
     (name) => !['datestyle', 'timezone', 'standard_conforming_strings'].includes(name),
   ),
-  'statement_timeout',
-  'plan_cache_mode',
-  'jit',
-  'idle_in_transaction_session_timeout',
-  'tcp_keepalives_idle',
-  'tcp_keepalives_interval',
-  'tcp_keepalives_count',
-  'tcp_user_timeout',
+  ...Object.keys(SESSION_LIMITS),
   'default_transaction_read_only',
 ]
 

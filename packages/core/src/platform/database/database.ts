@@ -59,22 +59,7 @@ export function openDatabase({ url, name, connections, keyMark, readOnly = false
     connection: {
       ...sessionSettings(),
       application_name: sessionName(name, keyMark),
-      statement_timeout: 15_000,
-      // Statements take lists, for which one generic plan is as good as custom plans. Planning a join of two
-      // partitioned tables takes 0.8 ms, a tenth of the total for a single message (`node bench/cpu.ts --one`).
-      plan_cache_mode: 'force_generic_plan',
       ...(readOnly ? { default_transaction_read_only: 'on' } : {}),
-      // The cost estimate of a generic plan is high enough to trigger JIT compilation at each run, which takes longer
-      // than the run.
-      jit: 'off',
-      // The service never idles in a transaction; one that does has lost its client and still holds its locks.
-      idle_in_transaction_session_timeout: 15_000,
-      // A host that loses power leaves sessions that hold locks; with these values the server's kernel detects it
-      // within 15 s.
-      tcp_keepalives_idle: 5,
-      tcp_keepalives_interval: 3,
-      tcp_keepalives_count: 3,
-      tcp_user_timeout: 15_000,
     },
   })
 }

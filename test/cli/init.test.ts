@@ -22,13 +22,14 @@ import { makeEmptyDatabase } from '../helpers/database.ts'
 
 const FILE = fileURLToPath(new URL('../../packages/cli/src/postrider.ts', import.meta.url))
 
+function start(folder: string, env: Readonly<Record<string, string>>, ...args: string[]) {
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
+  return spawn(process.execPath, [FILE, ...args], { cwd: folder, env: { PATH, HOME, NODE_COMPILE_CACHE, ...env } })
+}
+
 /** Runs `postrider` in a folder, as an operator does. */
 async function run(folder: string, env: Readonly<Record<string, string>>, ...args: string[]) {
-  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
-  const child = spawn(process.execPath, [FILE, ...args], {
-    cwd: folder,
-    env: { PATH, HOME, NODE_COMPILE_CACHE, ...env },
-  })
+  const child = start(folder, env, ...args)
   child.stdin.end()
   let [stdout, stderr] = ['', '']
   child.stdout.on('data', (octets: Buffer) => (stdout += octets))
@@ -112,8 +113,8 @@ t.test('init sets up an installation that delivers to the internet', async (t) =
     const broken = await run(other, env, 'init', ...given, '--public-url', 'https://x.example/"a')
     t.match(broken, { code: 2, stdout: '', stderr: /--public-url must have no blanks or quotes/ })
     t.notOk(existsSync(join(other, 'postrider.env.draft')))
-    const child = spawn(process.execPath, [FILE, 'init', ...given], { cwd: other, env: { ...process.env, ...env } })
-    while (!existsSync(join(other, 'postrider.env.draft'))) await setImmediate()
+    const child = start(other, env, 'init', ...given)
+    while (child.exitCode === null && !existsSync(join(other, 'postrider.env.draft'))) await setImmediate()
     child.kill('SIGKILL')
     await once(child, 'close')
     const key = secretOf(other, 'postrider.env.draft')

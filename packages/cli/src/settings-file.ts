@@ -20,11 +20,10 @@ export interface SettingsRead {
 }
 
 /**
- * Reads the file. If another user could have written it, that user would decide what the service does: it must be a regular file of this user or of root,
- * which no other can change, and no link to one.
+ * Reads a file of settings. If another user could have written it, that user would decide what the service does: it must be a regular file of this user or
+ * of root, which no other can change, and no link to one.
  */
-export function readSettings(env: Environment): SettingsRead {
-  const path = settingsPath(env)
+export function readSettings(path: string): SettingsRead {
   const unused = (why: string): SettingsRead => ({ settings: {}, problem: `${path} ${why}` })
   let descriptor: number
   try {

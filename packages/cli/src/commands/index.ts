@@ -27,6 +27,7 @@ import { restoredCommands } from './installation/restored.ts'
 import { schemaCommands } from './installation/schema.ts'
 import { secretCommands } from './installation/secret.ts'
 import { settingsCommands } from './installation/settings.ts'
+import { unitCommands } from './installation/unit.ts'
 import { upCommands } from './installation/up.ts'
 import { batchCommands } from './messages/batch.ts'
 import { eventCommands } from './messages/events.ts'
@@ -52,6 +53,7 @@ import { suppressionFileCommands } from './suppressions/suppression-file.ts'
 export const COMMANDS: readonly Command[] = [
   ...upCommands,
   ...initCommands,
+  ...unitCommands,
   ...settingsCommands,
   ...schemaCommands,
   ...operateCommands,

@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, lstatSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { userInfo } from 'node:os'
+import { lstatSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { type Core, commandLines, type DomainWithRecords, parseAddress, parseDomain, readConfig } from '@postrider/core'
 import { type Answer, type Call, type Command, CommandError, textOption, UsageError } from '../../command.ts'
 import { makeFirstLink } from '../../first-run.ts'
 import { withInstallation } from '../../installation.ts'
-import { MEMORY } from '../../memory.ts'
 import { isSafeValue, readSettings, SETTINGS_FILE, settingsPath, settingsText } from '../../settings-file.ts'
 import { table } from '../../table.ts'
 
@@ -30,20 +28,6 @@ export const initCommands: readonly Command[] = [
     examples: ['init --company "Harbor Shipping" --domain ship.example --host mail.ship.example'],
     creates: true,
     run: init,
-  },
-  {
-    name: 'unit',
-    usage: '',
-    summary: 'Print a systemd unit that runs the installation of this folder',
-    detail: `It runs "postrider up" as the user who calls this, with the settings in ${SETTINGS_FILE}`,
-    examples: ['unit > postrider.service'],
-    run: async ({ env }) => {
-      const file = settingsPath(env)
-      if (!existsSync(file))
-        throw new CommandError(`${resolve(file)} is not there, which the unit would read: run "postrider init" first`)
-      const text = unit(file)
-      return { data: { unit: text }, text }
-    },
   },
 ]
 
@@ -85,7 +69,7 @@ function drafted(
   settings: Plan['settings'],
 ): { readonly draft: string; readonly settings: Plan['settings'] } {
   const draft = `${file}.draft`
-  const { SECRET_KEY } = readSettings({ POSTRIDER_SETTINGS: draft }).settings
+  const { SECRET_KEY } = readSettings(draft).settings
   const all = settings.SECRET_KEY && SECRET_KEY ? { ...settings, SECRET_KEY } : settings
   try {
     rmSync(draft, { force: true })
@@ -171,19 +155,17 @@ function mailOf(text: string): string {
   return safe(text)
 }
 
+const UNSAFE = 'must have no blanks or quotes, and none of \\ $ # `, which a file of settings cannot have'
+
 function safe(text: string): string {
-  if (!isSafeValue(text))
-    throw new Error('must have no blanks or quotes, and none of \\ $ # `, which a file of settings cannot have')
+  if (!isSafeValue(text)) throw new Error(UNSAFE)
   return text
 }
 
 /** Checks what is taken over from the environment. Throws {@link UsageError}. */
 function requireSafe(env: NodeJS.ProcessEnv): void {
   const wrong = ['DATABASE_URL', 'SECRET_KEY', 'DATA_DIR'].find((name) => !isSafeValue(env[name] ?? ''))
-  if (wrong !== undefined)
-    throw new UsageError(
-      `${wrong} must have no blanks or quotes, and none of \\ $ # \`, which a file of settings cannot have`,
-    )
+  if (wrong !== undefined) throw new UsageError(`${wrong} ${UNSAFE}`)
 }
 
 function settingsOf(
@@ -257,36 +239,4 @@ next:
   2. Let a proxy with a certificate pass ${url} to http://127.0.0.1:${port}, and port 25 of this host to the port of RETURNS_PORT (docs/returns.md).
   3. ${start}${how}.
   4. ${command} doctor says what is not right yet, and with what to do.`
-}
-
-/** Of one host, with all processes; deploy/systemd has units for several of each. */
-function unit(file: string): string {
-  const env = Object.entries(MEMORY.env).map(([name, value]) => `${name}=${value}`)
-  return `[Unit]
-Description=Postrider
-Wants=network-online.target
-After=network-online.target postgresql.service
-
-[Service]
-WorkingDirectory=${process.cwd()}
-ExecStart=${[process.execPath, realpathSync(process.argv[1] as string), 'up'].join(' ')}
-ExecReload=/bin/kill -HUP $MAINPID
-Environment=NODE_ENV=production ${env.join(' ')}
-EnvironmentFile=${resolve(file)}
-User=${userInfo().username}
-UMask=0077
-LimitNOFILE=65536
-Restart=always
-RestartSec=1
-# Invalid settings: a restart would not help.
-RestartPreventExitStatus=78
-# Processes finish what they began, for 30 seconds and DRAIN_DELAY; then the database stops.
-TimeoutStopSec=90
-KillMode=mixed
-NoNewPrivileges=yes
-ProtectSystem=full
-PrivateTmp=yes
-
-[Install]
-WantedBy=multi-user.target`
 }

@@ -13,11 +13,11 @@ export const settingsCommands: readonly Command[] = [
     examples: ['settings --changed'],
     checksSettings: false,
     async run({ env, options }) {
-      const { settings: file } = readSettings(env)
-      const all = SETTINGS.map(({ name, default: usual }) => {
+      const { settings: file } = readSettings(settingsPath(env))
+      const all = SETTINGS.map(({ name, default: usual, isSecret }) => {
         const value = env[name] || ''
         const source = value === '' ? 'default' : file[name] === value ? settingsPath(env) : 'environment'
-        return { name, value: value === '' ? usual : masked(name, value), source, default: usual }
+        return { name, value: value === '' ? usual : isSecret ? '***' : withoutPassword(value), source, default: usual }
       })
       const data = options.changed
         ? all.filter(({ source, value, default: usual }) => source !== 'default' && value !== usual)
@@ -33,11 +33,7 @@ export const settingsCommands: readonly Command[] = [
   },
 ]
 
-const SECRET = /^SECRET_KEY|_SECRET$|_SECRET_ACCESS_KEY$|^SPAMHAUS_KEY$|^RELAY_TRUSTED_KEY$/
-
-/** The value without what must not be seen: a secret, or the password in a URL. */
-function masked(name: string, value: string): string {
-  return SECRET.test(name)
-    ? '***'
-    : value.replace(/(?<=:\/\/[^:/@]*:)[^/]*(?=@)/, '***').replace(/(?<=[?&]password=)[^&]*/g, '***')
+/** A value without the password of a URL. */
+function withoutPassword(value: string): string {
+  return value.replace(/(?<=:\/\/[^:/@]*:)[^/]*(?=@)/, '***').replace(/(?<=[?&]password=)[^&]*/g, '***')
 }

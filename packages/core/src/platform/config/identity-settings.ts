@@ -1,5 +1,7 @@
+import type { Setting } from './setting.ts'
+
 /** Settings by which the service is known to others: names, addresses, signatures; a part of SETTINGS. */
-export const IDENTITY_SETTINGS: readonly { name: string; default: string; meaning: string }[] = [
+export const IDENTITY_SETTINGS: readonly Setting[] = [
   {
     name: 'HELO_NAME',
     default: '(host name)',

@@ -25,9 +25,8 @@ export function oidc(env: Environment): OidcConfig {
   if (issuer !== undefined && clientId === '') {
     throw new ConfigError('OIDC_CLIENT_ID', 'must also be set, since OIDC_ISSUER is set')
   }
-  const alone = (['OIDC_ONLY', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_ROLE_CLAIM'] as const).find((name) =>
-    name === 'OIDC_ONLY' ? only : env[name],
-  )
+  const others = ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_ROLE_CLAIM'] as const
+  const alone = only ? 'OIDC_ONLY' : others.find((name) => env[name])
   if (issuer === undefined && alone !== undefined)
     throw new ConfigError('OIDC_ISSUER', `must also be set, since ${alone} is set`)
   return { issuer, clientId, clientSecret: env.OIDC_CLIENT_SECRET || undefined, roleClaim, only }

@@ -1,5 +1,7 @@
+import type { Setting } from './setting.ts'
+
 /** The settings of users and their log-in: rows of the list in settings.ts. */
-export const PEOPLE_SETTINGS: readonly { name: string; default: string; meaning: string }[] = [
+export const PEOPLE_SETTINGS: readonly Setting[] = [
   {
     name: 'SIGN_UP',
     default: 'invite',
@@ -20,7 +22,12 @@ export const PEOPLE_SETTINGS: readonly { name: string; default: string; meaning:
       'URL of an OpenID Connect provider through which users can log in to the dashboard. Its redirect URI is PUBLIC_URL/app/oidc. See docs/people.md.',
   },
   { name: 'OIDC_CLIENT_ID', default: '', meaning: 'Client id of this installation at OIDC_ISSUER.' },
-  { name: 'OIDC_CLIENT_SECRET', default: '', meaning: 'Client secret at OIDC_ISSUER; empty for a public client.' },
+  {
+    name: 'OIDC_CLIENT_SECRET',
+    isSecret: true,
+    default: '',
+    meaning: 'Client secret at OIDC_ISSUER; empty for a public client.',
+  },
   {
     name: 'OIDC_ROLE_CLAIM',
     default: '',

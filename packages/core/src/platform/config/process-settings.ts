@@ -1,5 +1,7 @@
+import type { Setting } from './setting.ts'
+
 /** The settings of the start and stop of processes, and of the backups that npm start takes: rows of the list in settings.ts. */
-export const PROCESS_SETTINGS: readonly { name: string; default: string; meaning: string }[] = [
+export const PROCESS_SETTINGS: readonly Setting[] = [
   {
     name: 'DRAIN_DELAY',
     default: '0',

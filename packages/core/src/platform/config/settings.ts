@@ -1,6 +1,7 @@
 import { IDENTITY_SETTINGS } from './identity-settings.ts'
 import { PEOPLE_SETTINGS } from './people-settings.ts'
 import { PROCESS_SETTINGS } from './process-settings.ts'
+import type { Setting } from './setting.ts'
 import { STORAGE_SETTINGS } from './storage-settings.ts'
 import { WATCH_SETTINGS } from './watch-settings.ts'
 
@@ -8,7 +9,7 @@ import { WATCH_SETTINGS } from './watch-settings.ts'
  * All settings with their descriptions and defaults, in the order of .env.example, which a test compares with this
  * list.
  */
-export const SETTINGS: readonly { name: string; default: string; meaning: string }[] = [
+export const SETTINGS: readonly Setting[] = [
   ...STORAGE_SETTINGS,
   { name: 'API_HOST', default: '127.0.0.1', meaning: 'IP address or host name that the Web API listens on.' },
   { name: 'API_PORT', default: '8080', meaning: 'Port of the Web API.' },
@@ -47,6 +48,7 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
   },
   {
     name: 'RELAY_TRUSTED_KEY',
+    isSecret: true,
     default: '',
     meaning: 'API key used for mail from RELAY_TRUSTED_NETWORKS. Requires the scope send.',
   },
@@ -98,6 +100,7 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
   },
   {
     name: 'SPAMHAUS_KEY',
+    isSecret: true,
     default: '',
     meaning:
       "Key of Spamhaus' Data Query Service, which is used for zen.spamhaus.org. Without it, Spamhaus does not answer public resolvers.",

@@ -1,5 +1,7 @@
+import type { Setting } from './setting.ts'
+
 /** The settings of the database, and of the key of what is stored in it. */
-export const STORAGE_SETTINGS: readonly { name: string; default: string; meaning: string }[] = [
+export const STORAGE_SETTINGS: readonly Setting[] = [
   {
     name: 'DATABASE_URL',
     default: '',
@@ -27,6 +29,7 @@ export const STORAGE_SETTINGS: readonly { name: string; default: string; meaning
   },
   {
     name: 'SECRET_KEY',
+    isSecret: true,
     default: '',
     meaning:
       'Secret that encrypts DKIM keys and signs return paths; at least 32 characters. All hosts of one database need the same. If ' +
@@ -34,6 +37,7 @@ export const STORAGE_SETTINGS: readonly { name: string; default: string; meaning
   },
   {
     name: 'SECRET_KEY_PREVIOUS',
+    isSecret: true,
     default: '',
     meaning:
       'Up to three former values of SECRET_KEY, separated by commas, while it is rotated and as long as links in sent mail are to work (docs/runbooks.md).',
@@ -66,6 +70,7 @@ export const STORAGE_SETTINGS: readonly { name: string; default: string; meaning
   { name: 'S3_ACCESS_KEY_ID', default: '', meaning: 'Id of the access key for the object storage.' },
   {
     name: 'S3_SECRET_ACCESS_KEY',
+    isSecret: true,
     default: '',
     meaning: 'Secret of S3_ACCESS_KEY_ID. It signs requests and is never sent.',
   },

@@ -1,5 +1,7 @@
+import type { Setting } from './setting.ts'
+
 /** Settings for the programs that watch processes; a part of SETTINGS. */
-export const WATCH_SETTINGS: readonly { name: string; default: string; meaning: string }[] = [
+export const WATCH_SETTINGS: readonly Setting[] = [
   {
     name: 'HEALTH_HOST',
     default: '127.0.0.1',

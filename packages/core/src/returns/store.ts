@@ -95,7 +95,7 @@ export async function newReturnId(sql: AnySql): Promise<string> {
   return onlyRow(await sql<{ id: string }[]>`select uuidv7() as id`).id
 }
 
-/** Whether a return without an effect is stored for this delivery, with its content. */
+/** Whether another return without an effect is stored with this delivery, and its content with it. */
 export async function hasRoom(
   sql: AnySql,
   { messageId, recipientNo }: ReturnPathTarget,
@@ -103,13 +103,23 @@ export async function hasRoom(
 ): Promise<boolean> {
   const { room } = onlyRow(
     await sql<{ room: boolean }[]>`
-      select (select count(*) from (
-                select from returns where message_id = ${messageId}::uuid and recipient_no = ${recipientNo}::int and effect = 'none'
-                 limit ${MAX_WITHOUT_EFFECT}::int) earlier) < ${MAX_WITHOUT_EFFECT}::int
-         and (select count(*) from (
-                select from returns where content is not null and (message_id is null) = false limit ${kept}::int) k) < ${kept}::int as room`,
+      select ${isFewOfDelivery(sql, messageId, recipientNo)} and ${isFewKept(sql, true, kept)} as room`,
   )
   return room
+}
+
+/** Conditions of a statement, which count no further than their limits. */
+function isFewOfDelivery(sql: AnySql, messageId: string | null, recipientNo: number | null): ReturnType<AnySql> {
+  return sql`
+    (select count(*) from (
+       select from returns where message_id = ${messageId}::uuid and recipient_no = ${recipientNo}::int and effect = 'none'
+        limit ${MAX_WITHOUT_EFFECT}::int) earlier) < ${MAX_WITHOUT_EFFECT}::int`
+}
+
+function isFewKept(sql: AnySql, isOfDelivery: boolean, most: number): ReturnType<AnySql> {
+  return sql`
+    (select count(*) from (
+       select from returns where content is not null and (message_id is null) = ${!isOfDelivery} limit ${most}::int) k) < ${most}::int`
 }
 
 /** Stores a return, unless enough without an effect are stored for its delivery, or without a delivery. */
@@ -121,10 +131,7 @@ export async function insertReturn(sql: AnySql, row: NewReturn, limits: ReturnLi
   const reporter = isErased ? '' : row.reporter
   await sql`
     with kept as (
-      select case when (
-               select count(*) from (
-                 select from returns where content is not null and (message_id is null) = ${messageId === null} limit ${limits.kept}::int) k
-             ) < ${limits.kept}::int then ${content}::bytea end as content
+      select case when ${isFewKept(sql, messageId !== null, limits.kept)} then ${content}::bytea end as content
        where ${content}::bytea is not null
     )
     insert into returns (id, kind, message_id, recipient_no, account_id, role, effect, why, class, reporter, size, content, sent_to,
@@ -137,9 +144,7 @@ export async function insertReturn(sql: AnySql, row: NewReturn, limits: ReturnLi
         or case when ${messageId}::uuid is null
              then (select count(*) from (select from returns where message_id is null limit ${limits.unmatched}::int) unmatched)
                   < ${limits.unmatched}::int
-             else (select count(*) from (
-                     select from returns where message_id = ${messageId}::uuid and recipient_no = ${recipientNo}::int and effect = 'none'
-                      limit ${MAX_WITHOUT_EFFECT}::int) earlier) < ${MAX_WITHOUT_EFFECT}::int
+             else ${isFewOfDelivery(sql, messageId, recipientNo)}
            end`
 }
 

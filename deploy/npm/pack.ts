@@ -47,6 +47,7 @@ execFileSync('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination
   cwd: FOLDER,
   stdio: ['ignore', 'ignore', 'inherit'],
 })
+rmSync(FOLDER, { recursive: true })
 const packed = join(DIST, `postrider-${whole.version}.tgz`)
 process.stdout.write(`${(statSync(packed).size / 1e6).toFixed(1)} MB\n${packed}\n`)
 

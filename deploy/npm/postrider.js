@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
+import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -51,6 +52,6 @@ function run(node) {
     process.exitCode = 78
   })
   child.once('exit', (code, signal) => {
-    process.exitCode = code ?? 128 + (signal === 'SIGTERM' ? 15 : 2)
+    process.exitCode = code ?? 128 + constants.signals[/** @type {NodeJS.Signals} */ (signal)]
   })
 }

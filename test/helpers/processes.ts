@@ -19,7 +19,12 @@ export const FILES: Record<ProcessName, string> = {
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
 /** What a process of its own has of the test's environment. Of the rest, `npx tap` would load itself into it. */
-export const BARE_ENVIRONMENT = { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: COMPILE_CACHE }
+export const BARE_ENVIRONMENT = {
+  PATH: process.env.PATH ?? '',
+  NODE_COMPILE_CACHE: COMPILE_CACHE,
+  // Not that of this checkout, which delivers to the internet.
+  POSTRIDER_SETTINGS: 'no-such-file.env',
+}
 
 /** A real process of the service, started alone as an operator would. */
 export interface ServiceProcess {

@@ -15,6 +15,7 @@ import { servePlainHttp } from './platform/net/plain-http.ts'
 import { type HealthState, healthAnswer } from './platform/process/health.ts'
 import { createLog, type Log } from './platform/process/log.ts'
 import { notifyReady } from './platform/process/notify-ready.ts'
+import { programBuild } from './platform/process/program-version.ts'
 import { migrationsMissing } from './platform/process/readiness.ts'
 import { type StopState, stopRequests } from './platform/process/stop-signals.ts'
 import { keyMark } from './platform/security/key-rotation.ts'
@@ -78,6 +79,8 @@ export async function runProcess(
   const log = createLog(options.name, config.logLevel, config.logFormat)
   // The supervisor has told the user.
   if (!process.send) for (const one of misspeltSettings(options.env)) log.warn(misspeltText(one))
+  // Read now: later, the checkout may be of another version.
+  programBuild()
   process.on('unhandledRejection', (reason) => die(log, reason))
   process.on('uncaughtException', (error) => die(log, error))
   sendHeartbeats()

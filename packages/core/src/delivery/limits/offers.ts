@@ -1,5 +1,4 @@
 import type { AnySql, Sql } from '../../platform/database/database.ts'
-import { storableJson } from '../../platform/database/storable.ts'
 import type { RefusalMeaning } from '../outcomes/refusal-meaning.ts'
 
 /** Minutes whose offers are judged together. */
@@ -25,7 +24,7 @@ export async function countOffers(sql: AnySql, place: string, offers: readonly O
   await sql`
     insert into destination_offers as o (place, minute, account_id, domain_id, offered, service, message, authentication, recipients)
     select ${place}, date_trunc('minute', service_now()), "accountId", "domainId", offered, service, message, authentication, recipients
-      from jsonb_to_recordset(${storableJson(sorted)}::text::jsonb)
+      from jsonb_to_recordset(${JSON.stringify(sorted)}::text::jsonb)
         as n ("accountId" int, "domainId" int, offered int, service int, message int, authentication int, recipients int[])
     on conflict (place, minute, account_id, domain_id) do update
        set offered = o.offered + excluded.offered, service = o.service + excluded.service, message = o.message + excluded.message,

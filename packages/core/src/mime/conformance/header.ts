@@ -30,7 +30,7 @@ export type HeaderCorrection =
   | { readonly edits: readonly Edit[]; readonly corrected: string }
   | { readonly problem: string }
 
-/** Fields that occur once (RFC 5322 3.6, RFC 2045 1, RFC 8058 3), with a bit for each: a set of those seen took twice the time. */
+/** Fields that occur once (RFC 5322 3.6, RFC 2045 1, RFC 8058 3), with a bit for each (31 are possible): a set of those seen took twice the time. */
 const ONCE = new Map(
   [
     ...[

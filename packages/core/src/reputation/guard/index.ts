@@ -1,7 +1,6 @@
 import { loadProviders } from '../../delivery/providers/providers.ts'
 import type { Config } from '../../platform/config/config.ts'
 import type { AnySql, Sql } from '../../platform/database/database.ts'
-import { storableJson } from '../../platform/database/storable.ts'
 import { noteLacking } from './note-lacking.ts'
 import { RECEIVERS } from './receivers.ts'
 import {
@@ -86,7 +85,7 @@ async function readAlarms(sql: AnySql, options: RequirementOptions): Promise<Gua
   const large = await sql<Omit<GuardAlarm, 'missing'>[]>`
     with sent as (
       select c.domain_id, r.receiver, sum(c.delivered) as delivered
-        from jsonb_to_recordset(${storableJson(receivers)}::text::jsonb) as r (receiver text, provider text)
+        from jsonb_to_recordset(${JSON.stringify(receivers)}::text::jsonb) as r (receiver text, provider text)
         join delivery_counts c on c.provider = r.provider and c.hour > service_now() - interval '1 day'
        group by 1, 2
     ), organisations as (

@@ -5,17 +5,18 @@ import { makeCall } from '../harness/messages.ts'
 import { freePort, until } from '../harness/processes.ts'
 import { alternate, type Finding, ratioOf } from '../harness/rounds.ts'
 import { startSmtpSink } from '../harness/sink.ts'
+import { startSlowSink } from '../harness/slow-sink.ts'
 
 const SITES = 30
 /** Seconds a tarpit takes for each message. */
 const DELAY = 60
 const RECIPIENTS = 500
-/** Calls for tarpits, spread over them: more mail than a worker can hold. */
+/** Calls for the other sites, spread over them: more mail than a worker can hold. */
 const CALLS = 30
+const REFUSING = { name: 'refusing', host: '127.0.3.200', reply: '550 5.7.1 Message rejected as spam' } as const
+const LEAST = { tarpits: 0.9, refusing: 0.95 } as const
 
-const TARGET = { sense: 'at least', value: 0.9 } as const
-
-/** What a good site gets while one other, or 30, take a minute for each message. */
+/** What a good site gets while one other, or 30, take a minute for each message, or one refuses all of its sender. */
 export const tarpit: Case = {
   name: 'tarpit',
   async run({ service, rounds, quick, report }: Context) {
@@ -28,10 +29,12 @@ export const tarpit: Case = {
     }
     addSite('good', '127.0.0.2')
     for (let at = 0; at < SITES; at++) addSite(`tar${at}`, `127.0.3.${at + 1}`)
+    addSite(REFUSING.name, REFUSING.host)
     const dns = await startDns({ teardown: (close) => void closers.push(close) }, zones)
     const sinks = [await startSmtpSink({ host: '127.0.0.2', port })]
     for (let at = 0; at < SITES; at++)
       sinks.push(await startSmtpSink({ host: `127.0.3.${at + 1}`, port, delay: DELAY }))
+    sinks.push(await startSlowSink({ host: REFUSING.host, port }, { least: 0, most: 0, reply: REFUSING.reply }))
     const [good] = sinks
     let sent = 0
     const send = async (domain: string, calls: number): Promise<void> => {
@@ -49,12 +52,12 @@ export const tarpit: Case = {
     }
     const calls = quick ? 10 : 30
     const settings = { DELIVERY: 'mx', DNS_SERVERS: dns.address, MX_PORT: String(port), MX_PRIVATE_NETWORKS: 'allow' }
-    const round = (tarpits: number) => async (): Promise<number> => {
+    const round = (others: readonly string[]) => async (): Promise<number> => {
       await service.empty()
-      for (let call = 0; tarpits > 0 && call < CALLS; call++) await send(`tar${call % tarpits}`, 1)
+      for (let call = 0; others.length > 0 && call < CALLS; call++) await send(others[call % others.length] ?? '', 1)
       await service.start('delivery', { settings })
-      // The tarpits have what they can hold before the good site's mail comes.
-      if (tarpits > 0) await new Promise((resolve) => setTimeout(resolve, 8000))
+      // The others have what they can hold before the good site's mail comes, and the worker is as warm without them.
+      await new Promise((resolve) => setTimeout(resolve, 8000))
       const before = good?.count() ?? 0
       const began = performance.now()
       await send('good', calls)
@@ -66,16 +69,27 @@ export const tarpit: Case = {
     }
     await service.start('api')
     try {
-      await round(0)()
-      const beside = async (tarpits: number, name: string): Promise<Finding> => {
+      await round([])()
+      const beside = async (others: readonly string[], name: string, least: number): Promise<Finding> => {
         const title = `one site beside ${name}, against alone`
         report(title)
-        const found = await alternate({ [`beside ${name}`]: round(tarpits), alone: round(0) }, rounds, report)
+        const found = await alternate({ [`beside ${name}`]: round(others), alone: round([]) }, rounds, report)
         const ratio = ratioOf(found)
-        return { title, unit: 'messages/s', rounds: found, target: TARGET, ...(ratio && { ratio }) }
+        return {
+          title,
+          unit: 'messages/s',
+          rounds: found,
+          target: { sense: 'at least', value: least },
+          ...(ratio && { ratio }),
+        }
       }
-      const one = await beside(1, 'a tarpit')
-      return quick ? [one] : [one, await beside(SITES, `${SITES} tarpits`)]
+      const found = [
+        await beside(['tar0'], 'a tarpit', LEAST.tarpits),
+        await beside([REFUSING.name], 'one that refuses its sender', LEAST.refusing),
+      ]
+      if (quick) return found
+      const tarpits = Array.from({ length: SITES }, (_none, at) => `tar${at}`)
+      return [...found, await beside(tarpits, `${SITES} tarpits`, LEAST.tarpits)]
     } finally {
       await service.reset()
       await Promise.all(sinks.map((sink) => sink.stop()))

@@ -4,12 +4,12 @@ import type { SmtpSink } from './sink.ts'
 const END_OF_DATA = Buffer.from('\r\n.\r\n')
 
 /**
- * An SMTP server that takes all mail, counts it and keeps nothing. Before it answers DATA it waits, each time for another number of milliseconds
+ * An SMTP server that answers all mail with `reply`, counts it and keeps nothing. Before it answers DATA it waits, each time for another number of milliseconds
  * between `least` and `most`: smtp-sink always waits for the same, so that conversations that began together end together for ever.
  */
 export async function startSlowSink(
   { host, port }: { readonly host: string; readonly port: number },
-  { least, most }: { readonly least: number; readonly most: number },
+  { least, most, reply = '250 2.0.0 Ok' }: { readonly least: number; readonly most: number; readonly reply?: string },
 ): Promise<SmtpSink> {
   let count = 0
   const sockets = new Set<Socket>()
@@ -33,7 +33,7 @@ export async function startSlowSink(
         if (state === 'data') {
           count++
           state = 'commands'
-          socket.write('250 2.0.0 Ok\r\n')
+          socket.write(`${reply}\r\n`)
         } else if (command === 'DATA') {
           state = 'waiting'
           setTimeout(startData, least + Math.random() * (most - least))

@@ -2,7 +2,15 @@ import { randomBytes } from 'node:crypto'
 import { lstatSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
-import { type Core, commandLines, type DomainWithRecords, parseAddress, parseDomain, readConfig } from '@postrider/core'
+import {
+  type Core,
+  commandLines,
+  type DomainWithRecords,
+  parseAddress,
+  parseDomain,
+  parsePublicUrl,
+  readConfig,
+} from '@postrider/core'
 import { type Answer, type Call, type Command, CommandError, textOption, UsageError } from '../../command.ts'
 import { makeFirstLink } from '../../first-run.ts'
 import { withInstallation } from '../../installation.ts'
@@ -146,8 +154,7 @@ function hostOf(text: string): string {
 }
 
 function urlOf(text: string): string {
-  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) throw new Error('must be an http or https URL')
-  return safe(text)
+  return parsePublicUrl(safe(text)).publicUrl
 }
 
 function mailOf(text: string): string {

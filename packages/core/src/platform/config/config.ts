@@ -146,7 +146,8 @@ export function readConfig(env: Environment): Config {
   const dataDir = resolve(env.DATA_DIR || './data')
   const apiPort = port(env, 'API_PORT', 8080)
   const heloName = hostName(env, 'HELO_NAME', defaultHeloName())
-  const url = publicUrl(env.PUBLIC_URL, apiPort)
+  const place = publicUrl(env.PUBLIC_URL, apiPort)
+  const usualScheme = place.publicUrl.startsWith('https:') ? 'https' : 'http'
   const tlsCert = file(env, 'TLS_CERT')
   const tlsKey = file(env, 'TLS_KEY')
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
@@ -204,13 +205,8 @@ export function readConfig(env: Environment): Config {
     ...serviceMail(env, [heloName, hostName(env, 'RETURN_PATH_HOST', heloName)]),
     operatorDkim: operatorDkim(env),
     domainGraceHours: wholeNumber(env, 'DOMAIN_GRACE_HOURS', 72, 1, 8760),
-    ...url,
-    trackingScheme: oneOf(
-      env,
-      'TRACKING_SCHEME',
-      ['http', 'https'],
-      url.publicUrl.startsWith('https:') ? 'https' : 'http',
-    ),
+    ...place,
+    trackingScheme: oneOf(env, 'TRACKING_SCHEME', ['http', 'https'], usualScheme),
     trustProxy: networks(env, 'TRUST_PROXY'),
     operatorNetworks: networks(env, 'OPERATOR_NETWORKS', LOOPBACK),
     logLevel: oneOf(env, 'LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info'),

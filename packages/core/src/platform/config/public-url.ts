@@ -1,8 +1,8 @@
 import { ConfigError } from './config-error.ts'
 
 /**
- * The first parts of the API's own paths. A sub-path must begin with none of them: a proxy may take it off a request or leave it, and of /v2/v2/…
- * nobody could tell which was done. test/api/sub-path/settings.test.ts compares them with the routes.
+ * The first parts of the API's own paths. A sub-path must begin with none of them: a proxy may take it off a request or leave it, and /v2/v2/… does
+ * not show which was done. test/api/sub-path/settings.test.ts compares them with the routes.
  */
 const OWN_PATHS = ['app', 'docs', 'exports', 'health', 'openapi.json', 'operator', 't', 'v2', 'v2.1', 'v3']
 

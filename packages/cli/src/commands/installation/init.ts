@@ -243,7 +243,8 @@ ${table(['purpose', 'type', 'host', 'value'], records, ['value'])}
 
 next:
   1. Point ${host} to this host, by its address record and the reverse one; "${command} dns" shows these and the others of this host.
-  2. Let a proxy with a certificate pass ${url} to http://127.0.0.1:${port}, and port 25 of this host to the port of RETURNS_PORT (docs/returns.md).
+  2. Let a proxy with a certificate pass ${url} to http://127.0.0.1:${port} (docs/reverse-proxy.md), and port 25 of this host to the port of
+     RETURNS_PORT (docs/returns.md).
   3. ${start}${how}.
   4. ${command} doctor says what is not right yet, and with what to do.`
 }

@@ -186,12 +186,17 @@ t.test('without a terminal, init names what it lacks and what is wrong, and crea
       2,
       '--public-url must be an http or https URL',
     ],
+    [
+      ['--company', 'Harbor', '--domain', 'ship.example', '--public-url', 'https://ship.example/v2'],
+      2,
+      '--public-url must not have a path that begins with /v2, as paths of the service itself do',
+    ],
   ] as const) {
     const refused = await run(folder, {}, 'init', ...args)
     t.match(refused, { code, stdout: '' }, args.join(' '))
     t.match(refused.stderr, message)
   }
-  for (const name of ['postrider.env', 'data']) t.notOk(existsSync(join(folder, name)), name)
+  for (const name of ['postrider.env', 'postrider.env.draft', 'data']) t.notOk(existsSync(join(folder, name)), name)
 })
 
 t.test('unit prints a systemd unit for this folder', async (t) => {

@@ -7,6 +7,7 @@ import { exportLinks } from './export-links.ts'
 import { health } from './health.ts'
 import { routeOtherMethods } from './http/known-paths.ts'
 import { refuseMalformed } from './http/malformed.ts'
+import { addPublicPath, withoutPublicPath } from './http/public-path.ts'
 import { measureRequests } from './http/request-metrics.ts'
 import { trackUnusedConnections } from './http/unused-connections.ts'
 import { createLargeCalls } from './large-calls/index.ts'
@@ -50,13 +51,13 @@ export async function buildApp({
 }: AppOptions): Promise<FastifyInstance> {
   let stopping = false
   const draining = new AbortController()
-  const malformed = refuseMalformed(V2_FORM, [V3_FORM])
+  const malformed = refuseMalformed(V2_FORM, [V3_FORM], config.publicPath)
   let badAddressPage: AnswerBadAddress | undefined
   const onBadAddress = (answer: AnswerBadAddress) => void (badAddressPage = answer)
   const app = Fastify({
     ...FRAME,
     loggerInstance: log as FastifyBaseLogger,
-    rewriteUrl: ({ url = '/' }) => withoutTrail(url),
+    rewriteUrl: ({ url = '/' }) => withoutTrail(withoutPublicPath(url, config.publicPath)),
     logController: new LogController({ disableRequestLogging: true }),
     // Only the hop that a configured proxy vouches for is trusted (V42).
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
@@ -98,6 +99,7 @@ export async function buildApp({
   app.addHook('onClose', () => largeCalls.close())
   app.setErrorHandler(sendFailure)
   routeOtherMethods(app)
+  addPublicPath(app, config.publicPath)
   // A process that was replaced serves whatever it has accepted, however late a busy host lets it read that: no one is refused.
   const isStopping = () => stopping && !stop.isReplaced()
   await app.register(health, {
@@ -106,9 +108,9 @@ export async function buildApp({
   })
   await app.register(tracking, { prefix: '/t', core })
   await app.register(exportLinks, { core })
-  await openapi(app)
+  await openapi(app, config)
   await app.register(operator, { prefix: '/operator/v1', core, config, isStopping })
-  await app.register(docs, { publicUrl: config.publicUrl })
+  await app.register(docs, { publicUrl: config.publicUrl, publicPath: config.publicPath })
   await app.register(dashboard, {
     prefix: '/app',
     core,

@@ -1,5 +1,5 @@
 import swagger from '@fastify/swagger'
-import { ERRORS, type ErrorName } from '@postrider/core'
+import { type Config, ERRORS, type ErrorName } from '@postrider/core'
 import type { FastifyInstance, FastifySchema } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
 import { failure, type OperationGroup, success } from './v2/envelope.ts'
@@ -50,13 +50,18 @@ export const EVERYWHERE: readonly ErrorName[] = [
 /**
  * Generates the OpenAPI document from the validation schemas: /openapi.json. Must be registered before the routes it documents.
  */
-export async function openapi(app: FastifyInstance): Promise<void> {
+export async function openapi(
+  app: FastifyInstance,
+  { publicUrl, publicPath }: Pick<Config, 'publicUrl' | 'publicPath'>,
+): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
       info: { title: 'Postrider', version: '2', description: 'The v2 Web API. Bodies may be JSON or HTML forms.' },
       components: { securitySchemes: { api_key: { type: 'apiKey', in: 'header', name: 'api_key' } } },
       security: [{ api_key: [] }],
+      // Without it, paths are those of the host that has the document.
+      ...(publicPath === '' ? {} : { servers: [{ url: publicUrl }] }),
     },
     transform: ({ schema, url, route }) => {
       const documentation = route.config?.documentation

@@ -122,6 +122,7 @@ export {
   readConfig,
 } from './platform/config/config.ts'
 export { type MisspeltSetting, misspeltSettings, misspeltText, resembles } from './platform/config/misspelt-settings.ts'
+export { parsePublicUrl } from './platform/config/public-url.ts'
 export { SETTINGS } from './platform/config/settings.ts'
 export { csvCell, unguardedCell } from './platform/csv-cell.ts'
 export { type DatabaseActivity, readActivity } from './platform/database/activity.ts'

@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Answer, redirect, stillAfterForm } from './frame/answer.ts'
 import { createAttemptCookie } from './frame/attempt-cookie.ts'
 import type { Call, Form } from './frame/call.ts'
+import { cookiePlace } from './frame/cookie-place.ts'
 import { errorPage, failurePage, notFound } from './frame/error-pages.ts'
 import type { DoLargeWork } from './frame/forms/large-work.ts'
 import { createPace, PER_NETWORK, PER_SESSION } from './frame/forms/pace.ts'
@@ -15,7 +16,7 @@ import { gateDocument, pageDocument, type Surroundings } from './frame/layout.ts
 import { languageOf, setPreferences, themeOf } from './frame/preferences.ts'
 import type { Right } from './frame/right.ts'
 import type { DashboardRoute } from './frame/routes.ts'
-import { sendAsset, sendHtml } from './frame/send.ts'
+import { createSendHtml, sendAsset } from './frame/send.ts'
 import { createSessionCookie, findVisitor, mayIn, type VisitedAccount, type Visitor } from './frame/visitor.ts'
 import { frameWords } from './frame/words/frame-words.ts'
 import { openLive } from './live/live.ts'
@@ -66,8 +67,10 @@ export async function dashboard(
 ): Promise<void> {
   const assets = await loadAssets('/app/-')
   const icon = createIcons(assets)
-  const sessionCookie = createSessionCookie(config.publicUrl)
-  const attemptCookie = createAttemptCookie(config.publicUrl)
+  const sendHtml = createSendHtml(config.publicPath)
+  const place = cookiePlace(config)
+  const sessionCookie = createSessionCookie(place)
+  const attemptCookie = createAttemptCookie(place)
   const scheme = config.publicUrl.startsWith('https:') ? 'https:' : 'http:'
   const pageOfForm = createPageOfForm(ROUTES)
   await app.register(cookie)
@@ -191,7 +194,7 @@ export async function dashboard(
         if (call.begun !== '') attemptCookie.clear(reply)
         return reply.header('cache-control', 'no-store').redirect(answer.to, 303)
       case 'preferences':
-        setPreferences(reply, answer)
+        setPreferences(reply, answer, config.publicPath)
         return reply.redirect(answer.to, 303)
       case 'file': {
         const asOf = call.reads?.asOf()

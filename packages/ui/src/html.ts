@@ -33,7 +33,17 @@ export function html(strings: TemplateStringsArray, ...values: Value[]): Html {
 /** Nothing, where a template expects a piece. */
 export const NOTHING = html``
 
-/** Returns the text of a page. */
-export async function render(piece: Html): Promise<string> {
-  return String(await piece)
+/**
+ * The beginnings of attributes with a path of the service: `href="/app`. Quotes in texts and values are escaped, so that only templates can have
+ * one. test/ui/templates.test.ts refuses a path in another attribute.
+ */
+const PATHS = /(\s(?:href|src|action|formaction|data-from|data-live)=")(?=\/(?!\/))/g
+
+/**
+ * Returns the text of a page. Templates write paths of the service as its routes have them, and here they get the path below which visitors
+ * reach it: "/mail", or none if it has a host of its own.
+ */
+export async function render(piece: Html, publicPath = ''): Promise<string> {
+  const text = String(await piece)
+  return publicPath === '' ? text : text.replace(PATHS, `$1${publicPath}`)
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { acceptedEncoding, createEncoder, type Encoding, PAGE_HEADERS } from '@postrider/ui'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Site } from './site.ts'
+import type { PublicPlace, Site } from './site.ts'
 
 /** Pages that are kept after the first request, by the size of their HTML; compressed forms add about a half. */
 const MAX_KEPT_OCTETS = 4 * 1024 * 1024
@@ -21,10 +21,10 @@ interface Built {
  * Serves the documentation: /docs, guides, every operation and search. Nothing is read before the first request, and a page is kept after it
  * was built once.
  */
-export async function docs(app: FastifyInstance, { publicUrl }: { readonly publicUrl: string }): Promise<void> {
+export async function docs(app: FastifyInstance, place: PublicPlace): Promise<void> {
   let opened: Promise<Site> | undefined
   const site = () => {
-    opened ??= import('./site.ts').then(({ openSite }) => openSite(publicUrl))
+    opened ??= import('./site.ts').then(({ openSite }) => openSite(place))
     return opened
   }
   const kept = new Map<string, Promise<Built | undefined>>()

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Config } from '@postrider/core'
 import { loadAssets, render } from '@postrider/ui'
 import { lexer, type Token, type Tokens } from 'marked'
 import { HELP_PATH } from '../v3/mail-send/help-page.ts'
@@ -18,8 +19,11 @@ export interface Site {
   missing(): Promise<string>
 }
 
-/** Reads the guides and operations. `publicUrl` is the base of URLs in examples. */
-export async function openSite(publicUrl: string): Promise<Site> {
+/** `publicUrl`: the base of URLs in examples. `publicPath`: see `render`. */
+export type PublicPlace = Pick<Config, 'publicUrl' | 'publicPath'>
+
+/** Reads the guides and operations. */
+export async function openSite({ publicUrl, publicPath }: PublicPlace): Promise<Site> {
   const [assets, guides] = await Promise.all([loadAssets('/app/-'), readGuides(publicUrl)])
   const operations = {
     v2: describedOperations('v2', publicUrl),
@@ -39,7 +43,7 @@ export async function openSite(publicUrl: string): Promise<Site> {
   }
   makers.set(HELP_PATH, helpPage)
   let searching: Promise<Awaited<ReturnType<typeof createSearch>>> | undefined
-  const documentOf = (page: DocsPage) => render(docsDocument(frame, page))
+  const documentOf = (page: DocsPage) => render(docsDocument(frame, page), publicPath)
 
   return {
     async page(path) {

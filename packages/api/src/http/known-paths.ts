@@ -42,6 +42,8 @@ export function routeOtherMethods(app: FastifyInstance): void {
     if (request.raw.method === OTHER) return done(new ServiceError('notFound'))
     methods.set(request.raw, request.raw.method ?? '')
     request.raw.method = OTHER
+    // It is rewritten again.
+    request.raw.url = request.originalUrl
     reply.hijack()
     app.routing(request.raw, reply.raw)
   })

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { ERRORS, type ErrorName, type ErrorRow } from '@postrider/core'
+import { withoutPublicPath } from './public-path.ts'
 
 /** Errors of the HTTP parser (RFC 9110 15.5, RFC 6585 5); all others mean malformed HTTP. */
 const PARSER_ERRORS: Readonly<Record<string, ErrorName>> = {
@@ -26,9 +27,13 @@ export interface MalformedRefusal {
 /**
  * Rejects requests that are not HTTP, arrive too slowly or have too large a header, and closes the connection. A complete call
  * received earlier on the same connection is answered first. Otherwise the client would take the error for that call's response,
- * although its message is stored. A request that shows no prefix of `others` gets the body of `form`.
+ * although its message is stored. A request that shows no prefix of `others`, with or without `publicPath` before it, gets the body of `form`.
  */
-export function refuseMalformed(form: RefusalForm, others: readonly RefusalForm[]): MalformedRefusal {
+export function refuseMalformed(
+  form: RefusalForm,
+  others: readonly RefusalForm[],
+  publicPath: string,
+): MalformedRefusal {
   const underWay = new WeakMap<Socket, Set<Answer>>()
 
   async function refuse(code: string, socket: Socket, packet: unknown): Promise<void> {
@@ -38,7 +43,7 @@ export function refuseMalformed(form: RefusalForm, others: readonly RefusalForm[
     if (!socket.writable) return
     const row = ERRORS[PARSER_ERRORS[code] ?? 'httpMalformed']
     const { status } = row
-    const { bodyOf } = others.find(({ prefix }) => shows(packet, prefix)) ?? form
+    const { bodyOf } = others.find(({ prefix }) => shows(packet, prefix, publicPath)) ?? form
     const body = JSON.stringify(bodyOf(row))
     const head = `content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}`
     socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\nconnection: close\r\n\r\n${body}`, () =>
@@ -62,8 +67,9 @@ export function refuseMalformed(form: RefusalForm, others: readonly RefusalForm[
 }
 
 /** Whether the packet that the parser rejected shows a path below the prefix. */
-function shows(packet: unknown, prefix: string): boolean {
+function shows(packet: unknown, prefix: string, publicPath: string): boolean {
   if (!Buffer.isBuffer(packet)) return false
-  const [method = '', path = ''] = packet.toString('latin1', 0, 40).toLowerCase().split(' ', 2)
-  return /^[a-z]+$/.test(method) && (path === prefix || path.startsWith(`${prefix}/`) || path.startsWith(`${prefix}?`))
+  const [method = '', url = ''] = packet.toString('latin1', 0, 40 + publicPath.length).split(' ', 2)
+  const path = withoutPublicPath(url, publicPath).toLowerCase()
+  return /^[a-z]+$/i.test(method) && (path === prefix || path.startsWith(`${prefix}/`) || path.startsWith(`${prefix}?`))
 }

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { CookiePlace } from './cookie-place.ts'
 
 /**
  * The cookie that binds the second half of a log-in to the browser that began it: the answer of an OpenID provider, or of a passkey. No other
@@ -11,11 +12,8 @@ export interface AttemptCookie {
   clear(reply: FastifyReply): void
 }
 
-export function createAttemptCookie(publicUrl: string): AttemptCookie {
-  const secure = publicUrl.startsWith('https:')
-  const name = `${secure ? '__Host-' : ''}postrider-log-in`
-  // Lax: the provider sends the browser back from another site.
-  const options = { path: '/', httpOnly: true, sameSite: 'lax', secure } as const
+export function createAttemptCookie({ prefix, options }: CookiePlace): AttemptCookie {
+  const name = `${prefix}postrider-log-in`
   return {
     read: (request) => request.cookies[name] ?? '',
     set: (reply, value) => void reply.setCookie(name, value, { ...options, maxAge: 600 }),

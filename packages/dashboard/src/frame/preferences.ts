@@ -19,9 +19,9 @@ export function themeOf({ cookies }: FastifyRequest): string {
   return THEMES.find((theme) => theme === cookies?.[THEME_COOKIE]) ?? ''
 }
 
-/** For a year, in this browser. */
-export function setPreferences(reply: FastifyReply, { language, theme }: PreferencesAnswer): void {
-  const options = { path: '/app', httpOnly: true, sameSite: 'lax', maxAge: 365 * 24 * 3600 } as const
+/** For a year, in this browser. `publicPath`: see `render`. */
+export function setPreferences(reply: FastifyReply, { language, theme }: PreferencesAnswer, publicPath: string): void {
+  const options = { path: `${publicPath}/app`, httpOnly: true, sameSite: 'lax', maxAge: 365 * 24 * 3600 } as const
   if (language !== undefined) reply.setCookie(LANGUAGE_COOKIE, language, options)
   if (theme === 'auto') reply.clearCookie(THEME_COOKIE, options)
   else if (theme !== undefined) reply.setCookie(THEME_COOKIE, theme, options)

@@ -10,21 +10,26 @@ const WORTH_COMPRESSING = 1200
 const QUALITY = { [constants.BROTLI_PARAM_QUALITY]: 4 }
 
 /** Sends a page, compressed. */
-export async function sendHtml(
+export type SendHtml = (
   request: FastifyRequest,
   reply: FastifyReply,
   status: number,
   document: Html,
-): Promise<FastifyReply> {
-  const plain = Buffer.from(await render(document))
-  const encoding = plain.length < WORTH_COMPRESSING ? undefined : acceptedEncoding(request.headers['accept-encoding'])
-  reply.code(status).headers(PAGE_HEADERS).type('text/html; charset=utf-8')
-  if (encoding === undefined) return reply.send(plain)
-  const body =
-    encoding === 'br'
-      ? await promisify(brotliCompress)(plain, { params: QUALITY })
-      : await promisify(gzip)(plain, { level: 6 })
-  return reply.header('content-encoding', encoding).send(body)
+) => Promise<FastifyReply>
+
+/** `publicPath`: see `render`. */
+export function createSendHtml(publicPath: string): SendHtml {
+  return async (request, reply, status, document) => {
+    const plain = Buffer.from(await render(document, publicPath))
+    const encoding = plain.length < WORTH_COMPRESSING ? undefined : acceptedEncoding(request.headers['accept-encoding'])
+    reply.code(status).headers(PAGE_HEADERS).type('text/html; charset=utf-8')
+    if (encoding === undefined) return reply.send(plain)
+    const body =
+      encoding === 'br'
+        ? await promisify(brotliCompress)(plain, { params: QUALITY })
+        : await promisify(gzip)(plain, { level: 6 })
+    return reply.header('content-encoding', encoding).send(body)
+  }
 }
 
 /** Sends a file that pages load. Its URL changes with its content. */

@@ -8,6 +8,7 @@ import {
   type Session,
 } from '@postrider/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { CookiePlace } from './cookie-place.ts'
 import type { Right } from './right.ts'
 
 /** The person who asks, with the accounts that this person may see. */
@@ -18,20 +19,15 @@ export type VisitedAccount = AccountOfUser
 
 const NAME = 'postrider'
 
-/**
- * The session cookie. With https it has the prefix `__Host-`, so no other host of the domain can set it (RFC 6265bis 4.1.3.2). Lax: a link
- * in a mail opens the page for a visitor who is logged in, and a form of another site has no cookie.
- */
+/** The session cookie. */
 export interface SessionCookie {
   read(request: FastifyRequest): string | undefined
   set(reply: FastifyReply, token: string): void
   clear(reply: FastifyReply): void
 }
 
-export function createSessionCookie(publicUrl: string): SessionCookie {
-  const secure = publicUrl.startsWith('https:')
-  const name = secure ? `__Host-${NAME}` : NAME
-  const options = { path: '/', httpOnly: true, sameSite: 'lax', secure } as const
+export function createSessionCookie({ prefix, options }: CookiePlace): SessionCookie {
+  const name = `${prefix}${NAME}`
   return {
     read: (request) => request.cookies[name],
     // A session ends by its row, 30 days after log-in at the latest; the cookie need not outlive it.

@@ -2,7 +2,15 @@ import { randomBytes } from 'node:crypto'
 import { lstatSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
-import { type Core, commandLines, type DomainWithRecords, parseAddress, parseDomain, readConfig } from '@postrider/core'
+import {
+  type Core,
+  commandLines,
+  type DomainWithRecords,
+  parseAddress,
+  parseDomain,
+  parsePublicUrl,
+  readConfig,
+} from '@postrider/core'
 import { type Answer, type Call, type Command, CommandError, textOption, UsageError } from '../../command.ts'
 import { makeFirstLink } from '../../first-run.ts'
 import { withInstallation } from '../../installation.ts'
@@ -146,8 +154,7 @@ function hostOf(text: string): string {
 }
 
 function urlOf(text: string): string {
-  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) throw new Error('must be an http or https URL')
-  return safe(text)
+  return parsePublicUrl(safe(text)).publicUrl
 }
 
 function mailOf(text: string): string {
@@ -236,7 +243,8 @@ ${table(['purpose', 'type', 'host', 'value'], records, ['value'])}
 
 next:
   1. Point ${host} to this host, by its address record and the reverse one; "${command} dns" shows these and the others of this host.
-  2. Let a proxy with a certificate pass ${url} to http://127.0.0.1:${port}, and port 25 of this host to the port of RETURNS_PORT (docs/returns.md).
+  2. Let a proxy with a certificate pass ${url} to http://127.0.0.1:${port} (docs/reverse-proxy.md), and port 25 of this host to the port of
+     RETURNS_PORT (docs/returns.md).
   3. ${start}${how}.
   4. ${command} doctor says what is not right yet, and with what to do.`
 }

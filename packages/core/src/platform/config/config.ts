@@ -10,6 +10,7 @@ import { type OutboundAccess, outbound, relayTrusted, sandboxNames, type Trusted
 import { type BodyStoreConfig, bodyStore } from './object-storage.ts'
 import { type OidcConfig, oidc } from './oidc.ts'
 import { type OperatorDkim, operatorDkim } from './operator-dkim.ts'
+import { type PublicUrl, publicUrl } from './public-url.ts'
 import { type SecretKeyConfig, secretKeys } from './secret-keys.ts'
 import { serviceMail } from './service-mail.ts'
 import { SETTINGS } from './settings.ts'
@@ -22,7 +23,7 @@ export { embeddedUrlFile } from './database-url.ts'
 export { asksDns, type DeliveryRoute, type RelayHost } from './delivery-route.ts'
 export type { BodyStoreConfig, ObjectStoreConfig } from './object-storage.ts'
 
-export interface Config extends OutboundAccess, SecretKeyConfig {
+export interface Config extends OutboundAccess, SecretKeyConfig, PublicUrl {
   readonly databaseUrl: string | undefined
   /** The standby for reads that may be some seconds old; undefined if the primary answers them, too. */
   readonly databaseReadUrl: string | undefined
@@ -93,7 +94,6 @@ export interface Config extends OutboundAccess, SecretKeyConfig {
   readonly operatorDkim: OperatorDkim | undefined
   /** Hours a domain stays active after its DNS records stop being valid. */
   readonly domainGraceHours: number
-  readonly publicUrl: string
   /** Scheme of links on custom tracking hosts. */
   readonly trackingScheme: 'http' | 'https'
   readonly trustProxy: readonly string[]
@@ -146,7 +146,8 @@ export function readConfig(env: Environment): Config {
   const dataDir = resolve(env.DATA_DIR || './data')
   const apiPort = port(env, 'API_PORT', 8080)
   const heloName = hostName(env, 'HELO_NAME', defaultHeloName())
-  const url = publicUrl(env.PUBLIC_URL, apiPort)
+  const place = publicUrl(env.PUBLIC_URL, apiPort)
+  const usualScheme = place.publicUrl.startsWith('https:') ? 'https' : 'http'
   const tlsCert = file(env, 'TLS_CERT')
   const tlsKey = file(env, 'TLS_KEY')
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
@@ -204,8 +205,8 @@ export function readConfig(env: Environment): Config {
     ...serviceMail(env, [heloName, hostName(env, 'RETURN_PATH_HOST', heloName)]),
     operatorDkim: operatorDkim(env),
     domainGraceHours: wholeNumber(env, 'DOMAIN_GRACE_HOURS', 72, 1, 8760),
-    publicUrl: url,
-    trackingScheme: oneOf(env, 'TRACKING_SCHEME', ['http', 'https'], url.startsWith('https:') ? 'https' : 'http'),
+    ...place,
+    trackingScheme: oneOf(env, 'TRACKING_SCHEME', ['http', 'https'], usualScheme),
     trustProxy: networks(env, 'TRUST_PROXY'),
     operatorNetworks: networks(env, 'OPERATOR_NETWORKS', LOOPBACK),
     logLevel: oneOf(env, 'LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info'),
@@ -241,16 +242,6 @@ const SETTING_NAMES = SETTINGS.map(({ name }) => name)
 function defaultHeloName(): string {
   const name = hostname().toLowerCase()
   return /^[a-z0-9.-]+$/.test(name) && !/^[.-]|[.-]$|\.\./.test(name) ? name : 'localhost'
-}
-
-function publicUrl(text: string | undefined, apiPort: number): string {
-  if (!text) return `http://localhost:${apiPort}`
-  if (!URL.canParse(text) || !/^https?:/.test(text)) throw new ConfigError('PUBLIC_URL', 'must be an http or https URL')
-  const { username, password, host } = new URL(text)
-  // Paths are added to it, and it is in every mail.
-  if (username !== '' || password !== '' || /[?#]/.test(text))
-    throw new ConfigError('PUBLIC_URL', `must have no user name, query or fragment, like https://${host}`)
-  return text.replace(/\/+$/, '')
 }
 
 /** Gmail's Feedback-ID requires 5 to 15 characters. */

@@ -114,7 +114,9 @@ export const SETTINGS: readonly Setting[] = [
   {
     name: 'PUBLIC_URL',
     default: 'http://localhost:API_PORT',
-    meaning: 'URL under which the API is reached from outside. Open, click and unsubscribe links use it too.',
+    meaning:
+      'URL under which the API is reached from outside. Open, click and unsubscribe links use it too. With a path, such as ' +
+      'https://example.com/mail, the service shares a host with other programs. See docs/reverse-proxy.md.',
   },
   {
     name: 'TRACKING_SCHEME',

@@ -108,6 +108,7 @@ const WRONG: Readonly<Record<string, readonly [(value: string) => string[], RegE
   'without k': [(v) => [v.replace(' k=ed25519;', '')], /k=ed25519; mail/],
   'that is revoked': [() => ['v=DKIM1; k=ed25519; p='], /revokes the key; mail/],
   twice: [(v) => [v, v], /multiple DKIM records/],
+  'with a tag twice (RFC 6376 3.2)': [(v) => [`${v}; ${/p=.*/.exec(v)}`], /a tag occurs twice/],
 }
 for (const [what, [txt, problem]] of Object.entries(WRONG)) {
   t.test(`a record ${what} ends the Ed25519 signature, not that of RSA; it is back with the record`, async (t) => {

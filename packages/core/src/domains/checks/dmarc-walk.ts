@@ -1,3 +1,4 @@
+import { readTagList } from '../../mime/tag-list.ts'
 import { type DnsQuery, printableValue } from '../../platform/net/dns-lookup.ts'
 
 /** The DMARC record that applies to a domain. */
@@ -38,7 +39,8 @@ export async function walkDmarc(query: DnsQuery, name: string): Promise<DmarcWal
     if (records.length > 1 && domain === name) several = true
     const [record] = records
     if (record === undefined || records.length > 1) continue
-    const tags = tagsOf(record)
+    const tags = readTagList(record.toLowerCase())
+    if (!tags) continue
     found.push({ domain, tags })
     if (tags.get('psd') === 'n' || (tags.get('psd') === 'y' && domain !== name)) break
   }
@@ -75,13 +77,4 @@ function appliedOf(name: string, organisational: string, found: readonly Found[]
 
 function severalRecords(name: string): AppliedDmarc {
   return { state: 'wrong', host: `_dmarc.${name}`, problem: 'multiple DMARC records; receivers ignore all of them' }
-}
-
-function tagsOf(record: string): Map<string, string> {
-  return new Map(
-    record.split(';').map((tag) => {
-      const [name = '', ...value] = tag.split('=')
-      return [name.trim().toLowerCase(), value.join('=').trim()]
-    }),
-  )
 }

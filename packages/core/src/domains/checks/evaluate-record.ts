@@ -1,3 +1,4 @@
+import { readTagList } from '../../mime/tag-list.ts'
 import { printableValue } from '../../platform/net/dns-lookup.ts'
 import type { SeenRecord, WantedRecord } from '../domain.ts'
 
@@ -31,27 +32,19 @@ function evaluateDkim(value: string, values: readonly string[]): SeenRecord {
   const [record] = records
   if (record === undefined) return values.length === 0 ? MISSING : wrong(values, 'not a DKIM record')
   if (records.length > 1) return wrong(records, 'multiple DKIM records at this host; exactly one is allowed')
-  const tags = tagsOf(record)
+  const tags = readTagList(record)
+  if (!tags) return wrong(records, 'a tag occurs twice, for which receivers ignore the record')
   const key = tags.get('p')?.replace(/\s/g, '')
   if (key === '') return wrong(records, 'p= is empty, which revokes the key')
-  const wanted = tagsOf(value)
-  if (key !== wanted.get('p')) return wrong(records, 'p= is a different key')
-  if ((tags.get('v') ?? 'DKIM1') !== 'DKIM1' || (tags.get('k') ?? 'rsa') !== wanted.get('k')) {
-    return wrong(records, `must contain v=DKIM1 and k=${wanted.get('k')}`)
+  const wanted = readTagList(value)
+  if (key !== wanted?.get('p')) return wrong(records, 'p= is a different key')
+  if ((tags.get('v') ?? 'DKIM1') !== 'DKIM1' || (tags.get('k') ?? 'rsa') !== wanted?.get('k')) {
+    return wrong(records, `must contain v=DKIM1 and k=${wanted?.get('k')}`)
   }
   if (!allows(tags.get('h'), 'sha256') || !allows(tags.get('s'), 'email')) {
     return wrong(records, 'h= or s= does not allow mail signed with SHA-256')
   }
   return RIGHT
-}
-
-function tagsOf(record: string): Map<string, string> {
-  return new Map(
-    record.split(';').map((tag) => {
-      const [name = '', ...value] = tag.split('=')
-      return [name.trim(), value.join('=').trim()]
-    }),
-  )
 }
 
 function allows(list: string | undefined, wanted: string): boolean {
@@ -83,7 +76,7 @@ function evaluateDmarc(values: readonly string[]): SeenRecord {
   const [record] = records
   if (record === undefined) return values.length === 0 ? MISSING : wrong(values, 'not a DMARC record')
   if (records.length > 1) return wrong(records, 'multiple DMARC records; receivers ignore all of them')
-  const policy = tagsOf(record).get('p')?.toLowerCase()
+  const policy = readTagList(record)?.get('p')?.toLowerCase()
   return policy && ['none', 'quarantine', 'reject'].includes(policy)
     ? RIGHT
     : wrong(records, 'p= must be none, quarantine or reject')

@@ -1,5 +1,6 @@
 import { dkimBody } from 'mailauth/lib/dkim/body/index.js'
 import { headerFields } from '../header-fields.ts'
+import { readTagList } from '../tag-list.ts'
 
 /** Signatures of a message that are looked at. */
 const MAX_SIGNATURES = 5
@@ -19,21 +20,13 @@ export function hasIntactSignature(message: Buffer): boolean {
 export function signedFields(signatures: readonly string[]): ReadonlySet<string> {
   const covered = signatures
     .slice(0, MAX_SIGNATURES)
-    .flatMap((signature) => tagsOf(signature).get('h')?.split(':') ?? [])
+    .flatMap((signature) => readTagList(signature)?.get('h')?.split(':') ?? [])
   return new Set(covered.map((name) => name.trim().toLowerCase()))
 }
 
-function tagsOf(signature: string): ReadonlyMap<string, string> {
-  return new Map(
-    signature.split(';').map((tag) => {
-      const [name = '', ...value] = tag.split('=')
-      return [name.trim(), value.join('=').replace(/[ \t]+/g, '')]
-    }),
-  )
-}
-
 function isHashOf(body: Buffer, signature: string): boolean {
-  const tags = tagsOf(signature)
+  const tags = readTagList(signature)
+  if (!tags) return false
   const [algorithm = '', canonicalization = ''] = [tags.get('a'), tags.get('c')].map((tag) => tag?.toLowerCase())
   const length = tags.get('l')
   if (
@@ -44,5 +37,5 @@ function isHashOf(body: Buffer, signature: string): boolean {
   const [, ofBody = 'simple'] = canonicalization.split('/')
   const hash = dkimBody(ofBody, algorithm, length === undefined ? undefined : Number(length))
   hash.update(body)
-  return hash.digest('base64') === tags.get('bh')
+  return hash.digest('base64') === tags.get('bh')?.replace(/\s/g, '')
 }

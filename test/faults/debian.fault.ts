@@ -8,7 +8,7 @@ import { upSettings } from '../cli/postrider.ts'
 import { until } from '../helpers/until.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const SUITES = (process.env.SUITES ?? 'bookworm').split(',')
+const SUITES = (process.env.SUITES ?? 'bookworm,trixie').split(',')
 const MIRROR = process.env.DEBIAN_MIRROR ?? 'http://deb.debian.org/debian'
 const skip =
   process.getuid?.() !== 0

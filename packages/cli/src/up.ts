@@ -94,9 +94,9 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
       await supervisor.stop()
     }
   } catch (error) {
-    const problem = listenProblem(config, error)
-    if (problem === undefined) throw error
-    process.stderr.write(`postrider: ${problem}\n`)
+    const problems = (error instanceof AggregateError ? error.errors : [error]).map((one) => listenProblem(config, one))
+    if (problems.includes(undefined)) throw error
+    for (const problem of new Set(problems)) process.stderr.write(`postrider: ${problem}\n`)
     return EXIT_CONFIG
   } finally {
     held.close()
@@ -166,9 +166,14 @@ function summary(config: Config): string {
     `API       http://${reachable(apiHost)}:${apiPort}/v2`,
     `SMTP      ${reachable(relayHost)}:${relayPort} (STARTTLS), ${relayTlsPort} (TLS)`,
     `Delivery  ${where}`,
-    `Returns   ${reachable(returnsHost)}:${returnsPort} (bounce reports and complaints)`,
+    `Returns   ${listening(returnsHost, returnsPort)} (bounce reports and complaints)`,
     `Running. Ctrl-C stops everything; kill -HUP ${process.pid} replaces its processes without a failed request.`,
   ].join('\n')
+}
+
+/** Where other servers connect: one that listens on every address is not only reached from this machine. */
+function listening(host: string, port: number): string {
+  return host === '0.0.0.0' || host === '::' ? `port ${port} of every address` : `${reachable(host)}:${port}`
 }
 
 /** Resolves at SIGINT or SIGTERM; a second signal exits immediately. */

@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { connect } from 'node:tls'
-import { certificateFile } from '@postrider/core'
+import { type Config, ConfigError, certificateFile, ensureCertificate } from '@postrider/core'
 import { local } from '../first-run.ts'
 import type { Check } from './check.ts'
 import { bad, type CheckResult, NotChecked, ok, warn } from './check-result.ts'
@@ -23,21 +23,40 @@ interface Served {
   readonly problem: string | undefined
 }
 
+/** Both what the relay offers and what is in its files, with which it will start the next time. */
 async function checkRelayCertificate({ config }: Readings): Promise<CheckResult> {
-  const { relayHost, relayTlsPort, heloName, delivery, tlsCert } = config
+  const { relayHost, relayTlsPort, heloName, tlsCert } = config
   const file = certificateFile(config)
-  const stored = existsSync(file) ? new X509Certificate(readFileSync(file)) : undefined
-  const served = await servedCertificate(local(relayHost), relayTlsPort, heloName)
-  const certificate = served?.certificate ?? stored
-  if (certificate === undefined)
-    throw new NotChecked('the relay does not respond, and there is no certificate on this host')
   const fix = tlsCert
     ? 'renew the files of TLS_CERT and TLS_KEY, and restart the relay'
     : `set TLS_CERT and TLS_KEY to a certificate for ${heloName}, and restart the relay`
+  const [stored, served] = await Promise.all([
+    readStored(config),
+    servedCertificate(local(relayHost), relayTlsPort, heloName),
+  ])
+  if (stored instanceof ConfigError) return bad(`the relay cannot start again: ${stored.message}`, fix)
+  const certificate = stored ?? served?.certificate
+  if (certificate === undefined)
+    throw new NotChecked('the relay does not respond, and there is no certificate on this host')
   const inTime = checkDates(certificate, fix)
+  if (inTime.status === 'bad') return inTime
+  if (served && stored && served.certificate.fingerprint256 !== stored.fingerprint256) {
+    const text = `the relay still uses another certificate than ${file}`
+    const { status, detail } = checkDates(served.certificate, '')
+    return status === 'bad' ? bad(`${text}: ${detail}`, 'restart the relay') : warn(text, 'restart the relay')
+  }
   if (inTime.status !== 'ok') return inTime
-  if (served && stored && served.certificate.fingerprint256 !== stored.fingerprint256)
-    return warn(`the relay still uses another certificate than ${file}`, 'restart the relay')
+  return checkTrust(certificate, { config, served, fix, inTime })
+}
+
+interface TrustOptions extends Pick<Readings, 'config'> {
+  readonly served: Served | undefined
+  readonly fix: string
+  readonly inTime: CheckResult
+}
+
+function checkTrust(certificate: X509Certificate, { config, served, fix, inTime }: TrustOptions): CheckResult {
+  const { heloName, delivery } = config
   if (certificate.issuer === certificate.subject)
     return delivery.kind === 'sandbox'
       ? ok(`self-signed, ${inTime.detail}`)
@@ -53,6 +72,32 @@ async function checkRelayCertificate({ config }: Readings): Promise<CheckResult>
       'TLS_CERT needs the intermediate certificates after its own',
     )
   return inTime
+}
+
+/**
+ * The certificate in the file, if this user can read it and its key. An error if the relay could not use them: they are no certificate or key, or do not
+ * belong together.
+ */
+async function readStored(config: Config): Promise<X509Certificate | ConfigError | undefined> {
+  const { tlsCert, tlsKey } = config
+  const file = certificateFile(config)
+  if (!tlsCert || !tlsKey) return existsSync(file) ? new X509Certificate(readFileSync(file)) : undefined
+  if ([tlsCert, tlsKey].some((one) => existsSync(one) && !isReadable(one))) return undefined
+  try {
+    return new X509Certificate((await ensureCertificate(config)).cert)
+  } catch (error) {
+    if (error instanceof ConfigError) return error
+    throw error
+  }
+}
+
+function isReadable(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK)
+    return true
+  } catch {
+    return false
+  }
 }
 
 async function checkPublicCertificate({ config }: Readings): Promise<CheckResult | undefined> {

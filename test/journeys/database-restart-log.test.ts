@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startEmbeddedPostgres } from '@postrider/cli/embedded-postgres'
@@ -23,12 +23,16 @@ t.test('a restart of the database is one line of a log when it goes, and one whe
   const worker = processes.at(-1)?.log ?? []
   const marks = processes.map(({ log }) => log.length)
   const file = join(dataDir, 'postgres', 'postmaster.pid')
-  const fallen = Number(readFileSync(file, 'utf8').split('\n')[0])
+  const fallen = firstLine(file)
   // As a crash: recovery takes longer than a restart, and twenty loops of a worker try meanwhile.
   process.kill(fallen, 'SIGQUIT')
-  const beat = async () => [...(await readHeartbeats(service.sql)).values()][0]
-  const before = await until('the database to be back', () => beat().catch(() => undefined), 20_000)
-  await until('the worker to work again', async () => (await beat()) !== before, 20_000)
+  await until('the server to be another', () => existsSync(file) && firstLine(file) !== fallen, 20_000)
+  const beat = () =>
+    readHeartbeats(service.sql)
+      .then((all) => [...all.values()][0])
+      .catch(() => undefined)
+  const before = await until('the database to be back', beat, 20_000)
+  await until('the worker to work again', async () => ((await beat()) ?? before) !== before, 20_000)
   await until('the worker to know it', () => worker.at(-1)?.msg !== 'not ready', 20_000)
   for (const [at, { name, log }] of processes.entries()) {
     const lines = log.slice(marks[at])
@@ -37,3 +41,5 @@ t.test('a restart of the database is one line of a log when it goes, and one whe
     t.ok(lines.filter(({ msg }) => msg === 'ready').length <= 1, name)
   }
 })
+
+const firstLine = (file: string): number => Number(readFileSync(file, 'utf8').split('\n')[0])

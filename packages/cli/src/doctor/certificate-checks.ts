@@ -5,11 +5,15 @@ import { connect } from 'node:tls'
 import { type Config, ConfigError, certificateFile, ensureCertificate } from '@postrider/core'
 import { local } from '../first-run.ts'
 import type { Check } from './check.ts'
-import { bad, type CheckResult, NotChecked, ok, warn } from './check-result.ts'
+import { bad, type CheckResult, NotChecked, ok, spanText, warn } from './check-result.ts'
 import { RESPONSE_MS, type Readings } from './readings.ts'
 
-/** Days that a certificate is valid for. Those that are renewed automatically have 30 days left when that is due. */
+/**
+ * Days that a certificate is valid for. Those that are renewed automatically have a third of their time left when that is due: 30 days of 90, two of six,
+ * four hours of twelve. So of short ones it is a part of their time, where that is less.
+ */
 const DAYS = { warn: 21, bad: 3 }
+const PART = { warn: 1 / 4, bad: 1 / 12 }
 const DAY_MS = 86_400_000
 
 export const certificateChecks: readonly Check[] = [
@@ -113,12 +117,14 @@ async function checkPublicCertificate({ config }: Readings): Promise<CheckResult
 }
 
 function checkDates({ validFrom, validTo }: X509Certificate, fix: string): CheckResult {
-  const days = Math.floor((Date.parse(validTo) - Date.now()) / DAY_MS)
-  if (Date.parse(validFrom) > Date.now()) return bad(`not valid before ${new Date(validFrom).toISOString()}`, fix)
-  if (days < 0) return bad(`it expired on ${new Date(validTo).toISOString()}`, fix)
-  const text = `valid for ${days} days`
-  if (days < DAYS.bad) return bad(text, fix)
-  return days < DAYS.warn ? warn(text, fix) : ok(text)
+  const [from, to] = [Date.parse(validFrom), Date.parse(validTo)]
+  if (from > Date.now()) return bad(`not valid before ${new Date(from).toISOString()}`, fix)
+  const left = to - Date.now()
+  if (left < 0) return bad(`it expired on ${new Date(to).toISOString()}`, fix)
+  const text = `valid for ${left < 2 * DAY_MS ? spanText(left / 1000) : `${Math.floor(left / DAY_MS)} days`}`
+  const isBelow = (level: keyof typeof DAYS) => left < Math.min(DAYS[level] * DAY_MS, PART[level] * (to - from))
+  if (isBelow('bad')) return bad(text, fix)
+  return isBelow('warn') ? warn(text, fix) : ok(text)
 }
 
 /** Returns the certificate that a TLS server offers, valid or not; undefined if there is none in time. */

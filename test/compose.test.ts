@@ -39,7 +39,7 @@ t.test('what is in .env stays, and what is missing is added on lines of its own'
   )
 })
 
-t.test('with a host name, HTTPS at it is turned on, once; what is no host name changes nothing', async (t) => {
+t.test('with a host name, HTTPS at it is turned on, once; one that is not valid changes nothing', async (t) => {
   const { folder, text } = run()
   const of = (host: string) => spawnSync('sh', [SCRIPT, host], { cwd: folder, encoding: 'utf8' })
   const before = text()
@@ -64,7 +64,7 @@ t.test('with a host name, HTTPS at it is turned on, once; what is no host name c
   t.match(of('mail.example.com'), { status: 0, stdout: '' })
 })
 
-t.test('the proxy is in a profile, and is told what its file reads', async (t) => {
+t.test('the proxy is in a profile, and has the variables that its file reads', async (t) => {
   const { services } = parse(read('compose.yaml')) as {
     services: Record<string, { profiles?: string[]; environment?: object }>
   }

@@ -233,7 +233,10 @@ t.test('the records and the way out of a service that sends to the world', async
     /^bad: TXT mail\.service\.example: no SPF record; fix: publish what "postrider dns" prints$/,
   )
   t.match(foundBy(diagnosis, 'other records'), /^warn: A click\.service\.example: does not exist/)
-  t.match(foundBy(diagnosis, 'public URL'), /^bad: http:\/\/click\.service\.example does not lead to the API, as seen from this host: /)
+  t.match(
+    foundBy(diagnosis, 'public URL'),
+    /^bad: http:\/\/click\.service\.example does not lead to the API, as seen from this host: /,
+  )
   t.match(
     foundBy(diagnosis, 'outbound SMTP'),
     /^bad: mx\.example\.org:1: no response; fix: .*outbound port 1, or set DELIVERY/,

@@ -47,7 +47,7 @@ t.test('a proxy that keeps /health to itself leads to the API, and to that of an
   t.match(await found(service.env.API_PORT as string), /^ok: http:\S+ leads to the API$/)
   t.match(
     await found(other.env.API_PORT as string),
-    /^bad: .* does not know the links of this installation \(status 404\)/,
+    /^bad: .* links of this installation are not known there \(status 404\)/,
   )
   t.match(await found('1'), /^bad: .*status 502; links/)
 })
@@ -115,7 +115,7 @@ t.test('backups on the disk of the data, or where they cannot be written, are a 
   writeFileSync(join(DATA_DIR, 'file'), '')
   t.match(await found(join(DATA_DIR, 'file')), {
     status: 'warn',
-    detail: /cannot be written by this user \(.*no folder/,
+    detail: /cannot be written by this user \(.*not a folder/,
   })
   // For root, only the kernel's own file systems refuse.
   t.match(await found('/proc/sys/backups'), {

@@ -44,7 +44,7 @@ function firstExisting(path: string): string {
 
 function problemOf(path: string): string | undefined {
   try {
-    if (!statSync(path).isDirectory()) return 'it is no folder'
+    if (!statSync(path).isDirectory()) return 'not a folder'
     // Of a file system that is mounted read-only it is an error for root, too.
     accessSync(path, constants.W_OK | constants.X_OK)
     return undefined

@@ -79,8 +79,8 @@ function checkTrust(certificate: X509Certificate, { config, served, fix, inTime 
 }
 
 /**
- * The certificate in the file, if this user can read it and its key. An error if the relay could not use them: they are no certificate or key, or do not
- * belong together.
+ * The certificate in the file, if this user can read it and its key. An error if the relay could not use them: one is not valid, or they do not belong
+ * together.
  */
 async function readStored(config: Config): Promise<X509Certificate | ConfigError | undefined> {
   const { tlsCert, tlsKey } = config

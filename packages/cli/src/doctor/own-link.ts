@@ -5,11 +5,11 @@ import { RESPONSE_MS, type Readings } from './readings.ts'
 /** Whether the API of this installation is at a URL. Otherwise what is there: an error, or a status. */
 export type FoundAt = { readonly isOwn: true } | { readonly isOwn: false; readonly problem: string }
 
-const FOREIGN = 'it does not know the links of this installation (status 404)'
+const FOREIGN = 'links of this installation are not known there (status 404)'
 
 /**
  * Opens a link as recipients do, through whatever proxy is in front: /health may be closed to the outside, and another installation would answer it, too.
- * Only a process with this SECRET_KEY knows the link. It unsubscribes nobody: the message does not exist, and opening it has no effect.
+ * Only a process with this SECRET_KEY knows the link. Its message does not exist, and opening it has no effect.
  */
 export async function findOwn(url: string, readings: Readings): Promise<FoundAt> {
   const link = `${url}/t/u/${await tokenOf(readings)}`

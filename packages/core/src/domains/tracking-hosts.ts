@@ -4,7 +4,7 @@ import type { Sql } from '../platform/database/database.ts'
 import { ownTrackingHost } from './records.ts'
 import { selectHolders } from './store.ts'
 
-/** Milliseconds that an answer is used, right or wrong. A certificate is asked for at most once per handshake without one. */
+/** Milliseconds that an answer is used, right or wrong. A proxy requests one for each handshake without a certificate. */
 const AGE_MS = 30_000
 /** Answers that are kept: names that anyone invents push out each other, and nothing else. */
 const MAX_ANSWERS = 5000

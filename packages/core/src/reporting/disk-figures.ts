@@ -9,7 +9,7 @@ const WAIT_MS = 1000
 
 /**
  * Returns a function that reads the free space where DATA_DIR is, and BACKUP_DIR if that is a folder. A folder that is not there yet is one of its parent.
- * One whose disk does not answer is left out, and not asked again until it has answered.
+ * One whose disk does not answer is left out until it has answered.
  */
 export function createDiskFigures({ dataDir, backups }: Pick<Config, 'dataDir' | 'backups'>): () => Promise<Measured> {
   const folders = [

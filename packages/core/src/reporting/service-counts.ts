@@ -1,6 +1,6 @@
 import { type AnySql, onlyRow } from '../platform/database/database.ts'
 
-/** What is wrong with domains, webhooks and sources, in numbers. */
+/** Numbers of domains, webhooks and sources that are in trouble. */
 export interface ServiceCounts {
   /** Sending domains that may not send, because a required record is gone. */
   readonly inactiveDomains: number
@@ -22,7 +22,7 @@ interface Shared extends Partial<ServiceCounts> {
 }
 
 /**
- * Counts at most once a minute for all workers together: these tables are small beside those of messages, but are read whole. The worker that claims
+ * Counts at most once a minute for all workers together: these tables are smaller than those of messages, but are read whole. The worker that claims
  * the turn counts, the others use what was counted before. Undefined until the first counts are there.
  */
 export async function readServiceCounts(sql: AnySql): Promise<ServiceCounts | undefined> {

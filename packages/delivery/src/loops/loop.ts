@@ -1,5 +1,5 @@
 import { isDatabaseTrouble, timerDelay } from '@postrider/core'
-import { logTrouble, type Troubled } from './log-trouble.ts'
+import { logTrouble, type Troubled } from '../common/log-trouble.ts'
 
 export interface LoopOptions extends Troubled {
   /** Name in log messages: "the NAME loop". */

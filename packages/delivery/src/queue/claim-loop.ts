@@ -1,5 +1,5 @@
 import { type Log, pause, type QueuedMail, timerDelay } from '@postrider/core'
-import { logTrouble } from '../loops/log-trouble.ts'
+import { logTrouble } from '../common/log-trouble.ts'
 import { claimParked } from './claim-parked.ts'
 import { BATCH, DueClaims, type DueClaimsOptions, POLL_MS } from './due-claims.ts'
 import { WakeOrder } from './wake-order.ts'

@@ -45,7 +45,7 @@ export type SessionLimit = (connection: RelayConnection, connections: number) =>
 export interface SmtpServersOptions {
   readonly servers: readonly { readonly name: SocketName; readonly server: RelayServer; readonly port: number }[]
   readonly host: string
-  /** What its servers offer, for the metrics; undefined without TLS. */
+  /** The certificate of its servers, for the metrics; undefined without TLS. */
   readonly certificate?: Certificate
   readonly sockets?: InheritedSockets | undefined
   readonly maxSessionMs?: SessionLimit

@@ -227,7 +227,7 @@ const STATES: Readonly<Record<Requirement['state'], string>> = {
   unneeded: 'not needed',
 }
 
-/** What receivers demand, each demand once with those that have it, its state and what is to be done; then where that was read. */
+/** A table of the demands of receivers, each once with its state and what is to be done; then where they were read. */
 function requirementsText(receivers: readonly ReceiverRequirements[], alarm: GuardAlarm | undefined): string {
   const demands = receivers.flatMap(({ label, requirements }) =>
     requirements.map(({ name, state, senders, problem, remedy }) => ({

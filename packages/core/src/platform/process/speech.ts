@@ -1,8 +1,8 @@
 import { createLog } from './log.ts'
 
-/** What a program says beside its log: to whom it was started by, or to whatever collects its lines. */
+/** Sentences of a program that are not in its log: for the person who started it, or for whatever collects its lines. */
 export interface Speech {
-  /** Whether each line is one of JSON, as those of the log are. Then nobody is there to paste a command, and a secret would stay in the log. */
+  /** Whether each line is one of JSON, as those of the log are. They are collected, so a secret would stay in them. */
   readonly isJson: boolean
   say(sentence: string): void
   complain(sentence: string): void

@@ -10,7 +10,7 @@ export interface Troubled {
  * process.
  */
 export function logTrouble({ readiness, log }: Troubled, err: unknown, message: string): void {
-  if (!isDatabaseAway(err)) return log.warn({ err }, message)
-  log.debug({ err }, message)
-  readiness.noteAway()
+  const isAway = isDatabaseAway(err)
+  log[isAway ? 'debug' : 'warn']({ err }, message)
+  if (isAway) readiness.noteAway()
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '@postrider/core'
 import t from 'tap'
-import { startMetrics } from '../../../packages/core/src/platform/metrics/metrics.ts'
+import { measure, startMetrics } from '../../../packages/core/src/platform/metrics/metrics.ts'
 import { createDiskFigures } from '../../../packages/core/src/reporting/disk-figures.ts'
 import { readServiceCounts } from '../../../packages/core/src/reporting/service-counts.ts'
 import { createServiceFigures } from '../../../packages/core/src/reporting/service-figures.ts'
@@ -47,6 +47,18 @@ t.test('the free space of the folders of data and backups is measured', async (t
     const [part, whole] = [(free as Map<string, number>).get(name) as number, (all as Map<string, number>).get(name)]
     t.ok(part > 0 && part <= (whole as number), `${name}: ${part} of ${whole}`)
   }
+  const metrics = await startMetrics({ process: 'delivery', version: 'test' })
+  const forget = measure(() => ({
+    disk_free_bytes: new Map([
+      ['data', 7],
+      ['elsewhere', 8],
+    ]),
+  }))
+  t.strictSame((await metrics.text()).match(/^postrider_disk_free_bytes.*$/gm), [
+    'postrider_disk_free_bytes{folder="data"} 7',
+  ])
+  forget()
+  metrics.close()
   const one = await createDiskFigures(readConfig({ DATA_DIR: folder }))()
   t.strictSame([...(one.disk_free_bytes as Map<string, number>).keys()], ['data'])
 })

@@ -45,3 +45,12 @@ t.test(
     t.notMatch(first.stdout, /\/app\/first|\/first\//)
   },
 )
+
+t.test('under a service manager no link is printed that makes its reader the owner', async (t) => {
+  const database = await makeDatabase()
+  t.teardown(() => database.drop())
+  const service = await startUp(t, await upSettings({ DATABASE_URL: database.url, NODE_ENV: 'production' }))
+  t.notMatch(service.stdout, 'works once')
+  t.match(service.stdout, 'No user yet: "postrider user link" prints the link')
+  t.equal(await service.end('SIGTERM'), 0)
+})

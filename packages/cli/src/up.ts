@@ -33,6 +33,8 @@ import { type Supervisor, supervise } from './supervisor.ts'
 export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number> {
   const speech = createSpeech('up', { env })
   const { say: print, complain } = speech
+  // The units of systemd set it: what is said then goes to the journal.
+  const isService = speech.isJson || env.NODE_ENV === 'production'
   logWarnings(env, complain)
   print(`Postrider ${buildText()}`)
   const stopAsked = untilStopped()
@@ -75,7 +77,7 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
       const { key, link, isEmpty, needsOwner } = await onDatabase(config, url, async (core) => ({
         // A key or link in the log of a server would be one for everybody who reads that, and a link would replace the one that init printed.
         key: speech.isJson ? undefined : await makeDemoAccount(core, config),
-        link: speech.isJson || config.delivery.kind === 'mx' ? undefined : (await makeFirstLink(core, config))?.url,
+        link: isService || config.delivery.kind === 'mx' ? undefined : (await makeFirstLink(core, config))?.url,
         needsOwner: await core.people.firstLink.isNeeded(),
         isEmpty: (await core.accounts.list()).length === 0,
       }))

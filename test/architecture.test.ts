@@ -53,6 +53,7 @@ const ORDER: Readonly<Record<string, readonly string[]>> = {
     'usage.ts',
     'topics.ts',
     'memory.ts',
+    'main-thread.ts',
     'lives.ts',
     'held-sockets.ts',
     'supervisor.ts',

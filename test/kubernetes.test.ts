@@ -2,8 +2,9 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { readConfig, SETTINGS } from '@postrider/core'
+import { METRIC_TABLE, type MetricRow, readConfig, SETTINGS } from '@postrider/core'
 import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment'
+import type { IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler'
 import type { INetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy'
 import type { IConfigMap } from 'kubernetes-models/v1/ConfigMap'
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec'
@@ -13,7 +14,7 @@ import t from 'tap'
 import { parseAllDocuments } from 'yaml'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const OVERLAYS = ['deploy/kubernetes/base', 'deploy/kubernetes/overlays/example']
+const OVERLAYS = ['base', 'overlays/example', 'overlays/scaled'].map((name) => `deploy/kubernetes/${name}`)
 /** Seconds in which a process finishes its work after DRAIN_DELAY (core/process.ts). */
 const DRAIN = 30
 const skip = spawnSync('kubectl', ['version', '--client']).status === 0 ? false : 'kubectl is not installed'
@@ -153,12 +154,29 @@ for (const folder of OVERLAYS)
       }
       const own = Object.assign({}, ...all<IConfigMap>('ConfigMap').map(({ data }) => data)) as Record<string, string>
       for (const { metadata, spec } of deployments) {
-        t.ok((spec?.replicas ?? 1) >= 2, String(metadata?.name))
+        const scaler = all<IHorizontalPodAutoscaler>('HorizontalPodAutoscaler').find(
+          (one) => one.spec?.scaleTargetRef.name === metadata?.name,
+        )
+        t.ok((scaler?.spec?.minReplicas ?? spec?.replicas ?? 1) >= 2, String(metadata?.name))
+        if (scaler) t.equal(spec?.replicas, undefined, 'each apply would set the number back')
         t.ok((spec?.template.spec?.terminationGracePeriodSeconds ?? 0) >= Number(own.DRAIN_DELAY) + DRAIN)
         t.ok(objects.some(({ kind, metadata: { name } }) => kind === 'PodDisruptionBudget' && name === metadata?.name))
       }
     })
   })
+
+t.test('delivery pods are scaled by a metric that exists, and workers have', { skip }, async (t) => {
+  const scalers = rendered.filter(
+    ({ kind }) => kind === 'HorizontalPodAutoscaler',
+  ) as unknown as IHorizontalPodAutoscaler[]
+  t.equal(scalers.length, 1)
+  const { scaleTargetRef, metrics = [] } = scalers[0]?.spec ?? {}
+  t.match(scaleTargetRef, { kind: 'Deployment', name: 'postrider-delivery' })
+  const row = (METRIC_TABLE as Readonly<Record<string, MetricRow>>)[
+    metrics[0]?.external?.metric.name.replace('postrider_', '') as string
+  ]
+  t.match(row, { type: 'gauge', processes: ['delivery'], labels: {} })
+})
 
 t.test('their objects have no fields that Kubernetes does not know', { skip }, async (t) => {
   t.ok(rendered.length > 20)

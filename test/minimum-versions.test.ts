@@ -36,7 +36,7 @@ t.test('every base image is named by its version and digest', async (t) => {
   const node = /nodeVersion: (\S+)/.exec(read('pnpm-workspace.yaml'))?.[1]
   t.match(arg, new RegExp(`^node:${node}-bookworm-slim@sha256:[0-9a-f]{64}$`), 'the Node that the tests ran on')
   t.strictSame(dockerfile.match(/^FROM (?!\$\{NODE_IMAGE\}).*/gm), ['FROM packages AS bundle', 'FROM scratch'])
-  const files = ['compose.yaml', 'deploy/compose/tls.yaml']
+  const files = ['compose.yaml']
   const images = files.flatMap((file) => [...read(file).matchAll(/^ +image: (\S+)$/gm)].map(([, image]) => image))
   t.strictSame(images.map((image) => image?.split(':')[0]).sort(), ['caddy', 'postgres', 'postrider'])
   for (const image of images)

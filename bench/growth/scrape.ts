@@ -36,7 +36,7 @@ export async function measureScrape(folder: string, report: (line: string) => vo
 }
 
 async function measureReadings(sql: Sql, report: (line: string) => void): Promise<boolean> {
-  const read = () => createServiceFigures(sql, { backups: undefined, bodyStore: undefined })()
+  const read = () => createServiceFigures(sql, { backups: undefined, bodyStore: undefined, dataDir: '.' })()
   report(`gauges: ${JSON.stringify(await read())}`)
   const scannedBefore = await scanned(sql)
   await sql`select pg_stat_statements_reset()`

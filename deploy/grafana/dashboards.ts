@@ -89,6 +89,17 @@ const DASHBOARDS: Readonly<Record<string, { readonly title: string; readonly pan
         'short',
         { takeovers: rate('takeovers_total'), 'stale results': rate('stale_results_total') },
       ],
+      [
+        'In trouble',
+        'short',
+        {
+          'inactive domains': largest('domains_inactive'),
+          'failing domains': largest('domains_failing'),
+          'disabled webhooks': largest('webhooks_disabled'),
+          'listed sources': largest('sources_listed'),
+        },
+      ],
+      ['Certificates expire in', 's', { '{{instance}}': 'postrider_certificate_seconds' }],
     ],
   },
   database: {
@@ -110,6 +121,7 @@ const DASHBOARDS: Readonly<Record<string, { readonly title: string; readonly pan
       ['Failures to archive', 'short', { failures: largest('database_archive_failures') }],
       ['Weeks of partitions ahead', 'short', { weeks: 'min(postrider_database_partition_weeks)' }],
       ['Numbering of events', 's', quantiles('sequence_seconds')],
+      ['Free on disk', 'bytes', { '{{instance}} {{folder}}': 'postrider_disk_free_bytes' }],
       ['Gauges that could not be read, per second', 'short', { failures: rate('measurement_failures_total') }],
     ],
   },

@@ -133,7 +133,11 @@ t.test('a DNS that does not answer is unknown, and no record is reported as miss
     records.slice(-4, -1).map(({ state }) => state),
     ['unknown', 'unknown', 'unknown'],
   )
+  t.match(records[0], { purpose: 'helo', host: 'mail.service.example', state: 'unknown' })
   t.match(await postrider(env, 'dns'), { code: 1, stderr: /records could not be looked up/ })
+  dns.zones['bounces.service.example'] = { mx: [[10, 'mail.service.example']] }
+  const returnPath = async () => (await answeredPlan(env)).records.find(({ purpose }) => purpose === 'returnPath')
+  t.match(await returnPath(), { state: 'unknown' }, 'the host may have an address')
 })
 
 t.test('SPF must also permit smart hosts and the relay host, whose addresses are not known', async (t) => {

@@ -160,24 +160,30 @@ t.test('free connections and waiting locks', async (t) => {
   t.match(await locks(2), /^warn: 2 sessions waited/)
 })
 
-t.test('a certificate is renewed in time: from 21 days on it is a warning, from 3 it is bad', async (t) => {
-  const authority = await makeAuthority()
-  const days = async (count: number) => {
-    const certificate = await authority.issue(['localhost'], { days: count })
-    const server = createServer(certificate)
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const publicUrl = `https://localhost:${(server.address() as AddressInfo).port}`
-    const found = await evaluated('certificate of the public URL', { config: { ...bare.config, publicUrl } })
-    server.close()
-    return found
-  }
-  const trusted = getCACertificates()
-  setDefaultCACertificates([...trusted, authority.cert])
-  t.teardown(() => setDefaultCACertificates(trusted))
-  t.match(await days(30), /^ok: valid for \d+ days$/)
-  t.match(await days(20), /^warn: valid for \d+ days; fix: renew the certificate of localhost/)
-  t.match(await days(2), /^bad: valid for \d days/)
-})
+t.test(
+  'a certificate is renewed in time: from 21 days on it is a warning, from 3 it is bad, and sooner for short ones',
+  async (t) => {
+    const authority = await makeAuthority()
+    const days = async (count: number, of = 90) => {
+      const certificate = await authority.issue(['localhost'], { days: count, of })
+      const server = createServer(certificate)
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      const publicUrl = `https://localhost:${(server.address() as AddressInfo).port}`
+      const found = await evaluated('certificate of the public URL', { config: { ...bare.config, publicUrl } })
+      server.close()
+      return found
+    }
+    const trusted = getCACertificates()
+    setDefaultCACertificates([...trusted, authority.cert])
+    t.teardown(() => setDefaultCACertificates(trusted))
+    t.match(await days(30), /^ok: valid for \d+ days$/)
+    t.match(await days(20), /^warn: valid for \d+ days; fix: renew the certificate of localhost/)
+    t.match(await days(2.5), /^bad: valid for \d days/)
+    t.match(await days(3, 6), /^ok: valid for \d days/)
+    t.match(await days(1.2, 6), /^warn: valid for \d+ h; fix: /)
+    t.match(await days(0.4, 6), /^bad: valid for \d+ h; fix: /)
+  },
+)
 
 t.test('the MTA-STS policies of the own domains list their mail hosts', async (t) => {
   const authority = await makeAuthority()

@@ -13,8 +13,9 @@ t.test('a service that runs', async (t) => {
   const service = await makeServiceOn(t, await makeWholeDatabase())
   const { env, core } = service
   const sender = await service.makeSender()
-  await Promise.all([service.openApi(), service.openRelay(), service.openReturns()])
-  await Promise.all([startProcess(t, 'delivery', env), startProcess(t, 'sandbox', env)])
+  await service.openApi()
+  const programs = ['relay', 'returns', 'delivery', 'sandbox'] as const
+  await Promise.all(programs.map((name) => startProcess(t, name, env)))
 
   await t.test('is healthy: every check is ok, and the exit status is 0', async (t) => {
     const diagnosis = await examined(env)

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
+import { watchLives } from '../../packages/cli/src/lives.ts'
+import { readMainThread } from '../../packages/cli/src/main-thread.ts'
 import { supervise } from '../../packages/cli/src/supervisor.ts'
 import { freePorts } from '../helpers/ports.ts'
 import { BARE_ENVIRONMENT } from '../helpers/processes.ts'
@@ -55,10 +57,44 @@ t.test('a process whose main loop spins, or that is stopped, is ended and starte
   await until('both to be replaced', () => ends('spinning') > 0 && ends('stopped') > 0, 60_000)
   for (const name of ['spinning', 'stopped']) {
     const own = lines.filter((line) => line.startsWith(name))
-    t.match(own[0], new RegExp(`^${name} hangs \\(no heartbeat for 2 s\\); stopping it$`))
+    t.match(own[0], new RegExp(`^${name} hangs \\(no heartbeat for \\d+(?:\\.\\d)? s\\); stopping it$`))
     t.match(own[1], new RegExp(`^${name} ended \\(SIGKILL\\); restarting it$`))
   }
   t.notOk(lines.some((line) => line.startsWith('steady')))
+})
+
+t.test('one that gets no processor is not taken for one that hangs, however long that lasts', async (t) => {
+  const { file } = program('starved', "process.on('SIGTERM', () => process.exit(0)); setInterval(() => {}, 1000)")
+  const child = fork(file)
+  t.teardown(() => child.kill('SIGKILL'))
+  let [reads, seconds, each] = [0, 5, 0]
+  const read = () => {
+    reads++
+    return { isWaitingToRun: true, seconds: (seconds += each) }
+  }
+  const lines: string[] = []
+  const lives = watchLives({ ...PATIENCE, every: 5, starting: 20 }, (line) => void lines.push(line), read)
+  t.teardown(() => lives.stop())
+  lives.add('starved', child)
+  await until('ten times the patience', () => reads > 200)
+  t.strictSame(lines, [])
+  // A fiftieth of a processor counts as the twenty-fifth part of a tick.
+  each = 0.005 / 50
+  const before = reads
+  await until('it to hang', () => lines.length > 0)
+  t.ok(reads - before > 400, `${reads - before} ticks`)
+  t.match(lines[0], /^starved hangs/)
+})
+
+t.test('the state of the main thread is read from the system', { skip: process.platform !== 'linux' }, async (t) => {
+  const own = readMainThread(process.pid)
+  t.equal(own?.isWaitingToRun, true)
+  t.ok((own?.seconds ?? 0) > 0)
+  const { file } = program('(a) b', 'setInterval(() => {}, 100_000)')
+  const child = fork(file)
+  t.teardown(() => child.kill('SIGKILL'))
+  await until('it to wait', () => readMainThread(child.pid as number)?.isWaitingToRun === false)
+  t.equal(readMainThread(child.pid as number, '/nowhere'), undefined)
 })
 
 t.test('one that wakes up when it is asked to stop may finish what it has in flight', async (t) => {

@@ -5,6 +5,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { MEMORY } from '../../packages/cli/src/memory.ts'
 import { freePorts } from '../helpers/ports.ts'
 import { BARE_ENVIRONMENT, FILES, startProcess } from '../helpers/processes.ts'
 import { makeService } from '../helpers/service.ts'
@@ -48,6 +49,17 @@ t.test('the units start programs that exist, with sockets of their names', (t) =
     for (const [, socket = ''] of text.matchAll(/^Sockets=(.+)$/gm)) t.ok(sockets[socket], `${file}: ${socket}`)
   }
   t.end()
+})
+
+t.test('the units and the image start processes with the memory settings of npm start', async (t) => {
+  const [flags, env] = [MEMORY.flags.join(' '), Object.entries(MEMORY.env).map(([name, value]) => `${name}=${value}`)]
+  for (const file of [...UNITS.filter((name) => name.endsWith('.service')), 'deploy/debian/postrider.service']) {
+    const text = readFileSync(join(ROOT, file), 'utf8')
+    for (const one of env) t.match(text, one, file)
+    // "postrider up" gives the flags to the processes that it starts.
+    if (!text.includes('postrider up')) t.match(text, `/node ${flags} packages/`, file)
+  }
+  t.match(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'), `NODE_OPTIONS="${flags}"`)
 })
 
 t.test(

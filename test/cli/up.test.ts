@@ -154,6 +154,10 @@ t.test('two installations run side by side, one on a database of its own, one on
       t.notMatch(failed.stderr, /^ +at /m)
       t.notMatch(failed.stdout, KEY)
     }
+    const both = { API_PORT: own.API_PORT as string, SANDBOX_SMTP_PORT: own.SANDBOX_SMTP_PORT as string }
+    const failed = await startUp(t, { ...third, ...both })
+    for (const [setting, port] of Object.entries(both))
+      t.match(failed.stderr, new RegExp(`^postrider: port ${port} is in use.* set ${setting} `, 'm'), 'all at once')
     const repaired = await startUp(t, third)
     t.match(repaired.stdout, KEY, 'the key was not lost with the failed starts')
     t.strictSame(await end(repaired, 'SIGTERM'), GONE)

@@ -16,7 +16,13 @@ export interface Authority {
   readonly file: string
   issue(
     names: readonly string[],
-    options?: { readonly expired?: boolean; readonly days?: number; readonly subject?: string },
+    options?: {
+      readonly expired?: boolean
+      /** Days that are left, of as many. */
+      readonly days?: number
+      readonly of?: number
+      readonly subject?: string
+    },
   ): Promise<IssuedCertificate>
 }
 
@@ -45,7 +51,7 @@ export async function makeAuthority(): Promise<Authority> {
   return {
     cert: root.cert,
     file,
-    async issue(names, { expired = false, days, subject = 'mail' } = {}) {
+    async issue(names, { expired = false, days, of, subject = 'mail' } = {}) {
       const made = await generate([{ name: 'commonName', value: subject }], {
         ...KEYS,
         ca: { key: root.private, cert: root.cert },
@@ -59,6 +65,7 @@ export async function makeAuthority(): Promise<Authority> {
           },
         ],
         ...(days === undefined ? {} : { notAfterDate: new Date(Date.now() + days * 86_400_000 + 60_000) }),
+        ...(days && of ? { notBeforeDate: new Date(Date.now() - (of - days) * 86_400_000) } : {}),
         ...(expired ? { notBeforeDate: new Date('2020-01-01'), notAfterDate: new Date('2021-01-01') } : {}),
       })
       return { cert: made.cert, key: made.private }

@@ -19,7 +19,10 @@ export function runLoops(t: Test, { core }: TestService): { stop(): Promise<void
   const log = createLog('test', 'silent')
   const webhooks = runWebhookLoop({ core, log })
   const numbering = async () => (await core.events.sequence()).more
-  const loops = [runLoop({ name: 'event', log, act: numbering, every: 1000, breath: 5 }), webhooks]
+  const loops = [
+    runLoop({ name: 'event', readiness: core.readiness, log, act: numbering, every: 1000, breath: 5 }),
+    webhooks,
+  ]
   const listening = core.events.listen(webhooks.wake)
   let stopped: Promise<unknown> | undefined
   const stop = async () => {

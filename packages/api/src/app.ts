@@ -15,6 +15,7 @@ import { doLargeWork } from './large-calls/large-work.ts'
 import { openapi } from './openapi.ts'
 import { operator } from './operator/index.ts'
 import { registerEntryPoints } from './register-entry-points.ts'
+import { tlsHosts } from './tls-hosts.ts'
 import { tracking, withoutTrail } from './tracking/index.ts'
 import { sendFailure, V2_FORM } from './v2/envelope.ts'
 import { sendRefusal, V3_FORM } from './v3/refusal.ts'
@@ -106,6 +107,7 @@ export async function buildApp({
     readiness: core.readiness.current,
     isStopping: () => (stopping || stop.isStopping()) && !stop.isReplaced(),
   })
+  await app.register(tlsHosts, { core, config })
   await app.register(tracking, { prefix: '/t', core })
   await app.register(exportLinks, { core })
   await openapi(app, config)

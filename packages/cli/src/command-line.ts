@@ -1,6 +1,7 @@
 import {
   BackupError,
   ConfigError,
+  createSpeech,
   EXIT_CONFIG,
   misspeltSettings,
   misspeltText,
@@ -30,6 +31,8 @@ const EXIT_TEMPORARY = 75
  */
 export async function runCommand(args: string[], env: NodeJS.ProcessEnv, streams: Streams): Promise<number> {
   const json = args.includes('--json')
+  // "up" is a service, whose lines are those of its log.
+  const { complain: warn } = createSpeech('up', { env: args[0] === 'up' ? env : {}, stderr: streams.stderr })
   const layout = layoutOf(streams.stdout, env)
   let command: Command | undefined
   try {
@@ -39,8 +42,7 @@ export async function runCommand(args: string[], env: NodeJS.ProcessEnv, streams
     command = parsed.command
     const surplus = words[readUsage(command.usage).words.length]
     if (surplus !== undefined) throw new UsageError(`unexpected argument "${surplus}"${meantInstead(surplus, command)}`)
-    for (const one of command.checksSettings ? [] : misspeltSettings(env))
-      streams.stderr.write(`postrider: ${misspeltText(one)}\n`)
+    for (const one of command.checksSettings ? [] : misspeltSettings(env)) warn(misspeltText(one))
     const config = readConfig(env)
     const { creates, migrates } = command
     const answer = await command.run({
@@ -53,17 +55,16 @@ export async function runCommand(args: string[], env: NodeJS.ProcessEnv, streams
       columns: layout.columns,
       withCore: (act) => {
         if (!env.DATABASE_URL && !creates) requireInstallation(config)
-        const warn = (sentence: string) => void streams.stderr.write(`postrider: ${sentence}\n`)
         const given = migrates ? { ...config, migrate: 'auto' as const } : config
         return withInstallation(given, env.DATABASE_URL || undefined, act, warn)
       },
     })
-    if (answer) print(answer, { json, streams }, layout)
+    if (answer) print(answer, { json, streams, warn }, layout)
     if (answer?.failure === undefined) return 0
-    complain(answer.failure, { json, streams })
+    complain(answer.failure, { json, streams, warn })
     return 1
   } catch (error) {
-    return fail(error, command, { json, streams, debug: env.LOG_LEVEL === 'debug' })
+    return fail(error, command, { json, streams, warn, debug: env.LOG_LEVEL === 'debug' })
   }
 }
 
@@ -87,6 +88,8 @@ function layoutOf({ isTTY, columns }: Output, env: NodeJS.ProcessEnv): Layout {
 interface Printing {
   readonly json: boolean
   readonly streams: Streams
+  /** Says a sentence on stderr. */
+  readonly warn: (sentence: string) => void
 }
 
 function print({ data, text }: Answer, { json, streams: { stdout } }: Printing, layout: Layout): void {
@@ -94,8 +97,9 @@ function print({ data, text }: Answer, { json, streams: { stdout } }: Printing, 
   else stdout.write(typeof text === 'string' ? `${layOut(text, layout).replace(/\n$/, '')}\n` : text)
 }
 
-function complain(message: string, { json, streams }: Printing): void {
-  streams.stderr.write(json ? `${JSON.stringify({ error: message })}\n` : `postrider: ${message}\n`)
+function complain(message: string, { json, streams, warn }: Printing): void {
+  if (json) streams.stderr.write(`${JSON.stringify({ error: message })}\n`)
+  else warn(message)
 }
 
 function fail(error: unknown, command: Command | undefined, printing: Printing & { readonly debug: boolean }): number {

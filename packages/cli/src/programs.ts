@@ -6,9 +6,19 @@ import type { Program } from './supervisor.ts'
 /**
  * Returns the programs that `postrider up` runs, with their listening sockets. Processes of one kind share their sockets, except those of their metrics.
  *
- * Throws the error of the system if an address is in use or cannot be bound.
+ * Throws an AggregateError with the errors of the system, of all addresses that are in use or cannot be bound: one at a time, each would take another start.
  */
-export async function programs(config: Config, held: HeldSockets): Promise<Program[]> {
+export async function programs(config: Config, sockets: HeldSockets): Promise<Program[]> {
+  const failures: unknown[] = []
+  const found = await programsOn(config, {
+    ...sockets,
+    hold: (...address) => sockets.hold(...address).catch((error: unknown) => void failures.push(error)),
+  })
+  if (failures.length > 0) throw new AggregateError(failures)
+  return found
+}
+
+async function programsOn(config: Config, held: HeldSockets): Promise<Program[]> {
   const { apiHost, relayHost, returnsHost } = config
   const api = await held.hold('api', apiHost, config.apiPort)
   const relay = await held.hold('relay', relayHost, config.relayPort)

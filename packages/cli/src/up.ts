@@ -5,9 +5,11 @@ import {
   type Config,
   ConfigError,
   certificateFile,
+  createSpeech,
   EXIT_CONFIG,
   inheritedSockets,
   listenProblem,
+  logWarnings,
   requireDistinctPorts,
 } from '@postrider/core'
 import { scheduleBackups } from './backup/schedule.ts'
@@ -29,7 +31,11 @@ import { type Supervisor, supervise } from './supervisor.ts'
 
 /** Starts all processes and runs until stopped. Returns the exit status. */
 export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number> {
-  const print = (line: string) => void process.stdout.write(`${line}\n`)
+  const speech = createSpeech('up', { env })
+  const { say: print, complain } = speech
+  // The units of systemd set it: what is said then goes to the journal.
+  const isService = speech.isJson || env.NODE_ENV === 'production'
+  logWarnings(env, complain)
   print(`Postrider ${buildText()}`)
   const stopAsked = untilStopped()
   const hangUp = rollOnHangUp()
@@ -69,9 +75,9 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
       step('processes running')
       // Created last: if a port were taken, a key created earlier would never be shown.
       const { key, link, isEmpty, needsOwner } = await onDatabase(config, url, async (core) => ({
-        key: await makeDemoAccount(core, config),
-        // A link in the log of a server would be one for everybody who reads that, and would replace the one that init printed.
-        link: config.delivery.kind === 'mx' ? undefined : (await makeFirstLink(core, config))?.url,
+        // A key or link in the log of a server would be one for everybody who reads that, and a link would replace the one that init printed.
+        key: speech.isJson ? undefined : await makeDemoAccount(core, config),
+        link: isService || config.delivery.kind === 'mx' ? undefined : (await makeFirstLink(core, config))?.url,
         needsOwner: await core.people.firstLink.isNeeded(),
         isEmpty: (await core.accounts.list()).length === 0,
       }))
@@ -79,24 +85,24 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
       const ownEnv = { ...env, DATA_DIR: config.dataDir }
       if (embedded && backupConfig) backups = scheduleBackups({ config: backupConfig, env: ownEnv, report: print })
       const certificate = certificateFile(config)
-      print(`\n${dashboardLine(config, link)}`)
+      print(`${speech.isJson ? '' : '\n'}${dashboardLine(config, link)}`)
       if (key) print(firstSteps(key, config, existsSync(certificate) ? certificate : undefined))
-      print(summary(config))
+      for (const line of speech.isJson ? summary(config) : [summary(config).join('\n')]) print(line)
       if (isEmpty) print(NO_ACCOUNT)
       if (needsOwner && link === undefined) print(NO_OWNER)
       const broken = await Promise.race([stopAsked.then(() => undefined), supervisor.broken])
       return broken === undefined ? 0 : EXIT_CONFIG
     } catch (error) {
-      process.stderr.write(`postrider: ${(error as Error).message}\n`)
+      complain((error as Error).message)
       return EXIT_CONFIG
     } finally {
       backups?.stop()
       await supervisor.stop()
     }
   } catch (error) {
-    const problem = listenProblem(config, error)
-    if (problem === undefined) throw error
-    process.stderr.write(`postrider: ${problem}\n`)
+    const problems = (error instanceof AggregateError ? error.errors : [error]).map((one) => listenProblem(config, one))
+    if (problems.includes(undefined)) throw error
+    for (const problem of new Set(problems)) complain(problem as string)
     return EXIT_CONFIG
   } finally {
     held.close()
@@ -155,7 +161,7 @@ function dashboardLine({ publicUrl }: Config, link: string | undefined): string 
   return `Dashboard ${link ?? `${publicUrl}/app`}${link ? ' (works once, for 24 hours)' : ''}`
 }
 
-function summary(config: Config): string {
+function summary(config: Config): string[] {
   const { apiHost, apiPort, relayHost, relayPort, relayTlsPort, returnsHost, returnsPort, delivery } = config
   const where = {
     sandbox: `to the sandbox inbox, ${sandboxUrl(config)}/ (nothing leaves this machine)`,
@@ -166,9 +172,14 @@ function summary(config: Config): string {
     `API       http://${reachable(apiHost)}:${apiPort}/v2`,
     `SMTP      ${reachable(relayHost)}:${relayPort} (STARTTLS), ${relayTlsPort} (TLS)`,
     `Delivery  ${where}`,
-    `Returns   ${reachable(returnsHost)}:${returnsPort} (bounce reports and complaints)`,
+    `Returns   ${listening(returnsHost, returnsPort)} (bounce reports and complaints)`,
     `Running. Ctrl-C stops everything; kill -HUP ${process.pid} replaces its processes without a failed request.`,
-  ].join('\n')
+  ]
+}
+
+/** Where other servers connect: one that listens on every address is not only reached from this machine. */
+function listening(host: string, port: number): string {
+  return host === '0.0.0.0' || host === '::' ? `port ${port} of every address` : `${reachable(host)}:${port}`
 }
 
 /** Resolves at SIGINT or SIGTERM; a second signal exits immediately. */

@@ -200,6 +200,7 @@ export {
 } from './platform/process/program-version.ts'
 export { standbyProblems } from './platform/process/readiness.ts'
 export { release } from './platform/process/release.ts'
+export { createSpeech, logWarnings, type Speech } from './platform/process/speech.ts'
 export { REPLACED, type StopState } from './platform/process/stop-signals.ts'
 export { type Certificate, certificateFile, ensureCertificate } from './platform/security/certificate.ts'
 export { secretAgrees } from './platform/security/key-agreement.ts'

@@ -17,6 +17,7 @@ import { createLog, type Log } from './platform/process/log.ts'
 import { notifyReady } from './platform/process/notify-ready.ts'
 import { programBuild } from './platform/process/program-version.ts'
 import { migrationsMissing } from './platform/process/readiness.ts'
+import { createSpeech, logWarnings } from './platform/process/speech.ts'
 import { type StopState, stopRequests } from './platform/process/stop-signals.ts'
 import { keyMark } from './platform/security/key-rotation.ts'
 import { loadSecrets } from './platform/security/secrets.ts'
@@ -77,6 +78,8 @@ export async function runProcess(
   setFlagsFromString('--no-parallel-scavenge')
   const { config, sockets } = settings(options)
   const log = createLog(options.name, config.logLevel, config.logFormat)
+  const { complain } = createSpeech(options.name, options)
+  logWarnings(options.env, complain)
   // The supervisor has told the user.
   if (!process.send) for (const one of misspeltSettings(options.env)) log.warn(misspeltText(one))
   // Read now: later, the checkout may be of another version.
@@ -93,7 +96,7 @@ export async function runProcess(
     process.send?.('ready')
     notifyReady(options.env, log)
   } catch (error) {
-    fail(log, config, error)
+    fail(log, { config, complain }, error)
   }
 }
 
@@ -176,7 +179,7 @@ function settings({ name, env }: ProcessOptions): Pick<ProcessContext, 'config' 
     }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    process.stderr.write(`postrider ${name}: ${error.message}\n`)
+    createSpeech(name, { env, prefix: `postrider ${name}` }).complain(error.message)
     process.exit(EXIT_CONFIG)
   }
 }
@@ -248,7 +251,16 @@ function sendHeartbeats(): void {
   send()
 }
 
-function fail(log: Log, config: Config, error: unknown): never {
+interface Failing {
+  readonly config: Config
+  readonly complain: (sentence: string) => void
+}
+
+function fail(log: Log, { config, complain }: Failing, error: unknown): never {
+  const end = (problem: string, code: number): never => {
+    complain(problem)
+    process.exit(code)
+  }
   const problem = error instanceof ConfigError ? error.message : listenProblem(config, error)
   if (problem !== undefined) return end(problem, EXIT_CONFIG)
   if (error instanceof SchemaTooOld) return end(error.message, EXIT_CONFIG)
@@ -257,11 +269,6 @@ function fail(log: Log, config: Config, error: unknown): never {
   if (refusal === undefined) return die(log, error)
   // A restart may help: who changes a password changes it at two places.
   return end(`the database refuses the connection: ${unmetText(refusal)}`, 1)
-}
-
-function end(problem: string, code: number): never {
-  process.stderr.write(`postrider: ${problem}\n`)
-  process.exit(code)
 }
 
 /**

@@ -69,6 +69,7 @@ export function createRelay({ core, config, log, certificate, sockets }: RelayOp
       { name: 'relay-tls', server: make(true), port: config.relayTlsPort },
     ],
     host: config.relayHost,
+    certificate,
     sockets,
     maxSessionMs: limits.maxMs,
   })

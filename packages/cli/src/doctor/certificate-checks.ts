@@ -1,15 +1,19 @@
 import { X509Certificate } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { connect } from 'node:tls'
-import { certificateFile } from '@postrider/core'
+import { type Config, ConfigError, certificateFile, ensureCertificate } from '@postrider/core'
 import { local } from '../first-run.ts'
 import type { Check } from './check.ts'
-import { bad, type CheckResult, NotChecked, ok, warn } from './check-result.ts'
+import { bad, type CheckResult, NotChecked, ok, spanText, warn } from './check-result.ts'
 import { RESPONSE_MS, type Readings } from './readings.ts'
 
-/** Days that a certificate is valid for. Those that are renewed automatically have 30 days left when that is due. */
+/**
+ * Days that a certificate is valid for. Those that are renewed automatically have a third of their time left when that is due: 30 days of 90, two of six,
+ * four hours of twelve. So of short ones it is a part of their time, where that is less.
+ */
 const DAYS = { warn: 21, bad: 3 }
+const PART = { warn: 1 / 4, bad: 1 / 12 }
 const DAY_MS = 86_400_000
 
 export const certificateChecks: readonly Check[] = [
@@ -23,21 +27,40 @@ interface Served {
   readonly problem: string | undefined
 }
 
+/** Both what the relay offers and what is in its files, with which it will start the next time. */
 async function checkRelayCertificate({ config }: Readings): Promise<CheckResult> {
-  const { relayHost, relayTlsPort, heloName, delivery, tlsCert } = config
+  const { relayHost, relayTlsPort, heloName, tlsCert } = config
   const file = certificateFile(config)
-  const stored = existsSync(file) ? new X509Certificate(readFileSync(file)) : undefined
-  const served = await servedCertificate(local(relayHost), relayTlsPort, heloName)
-  const certificate = served?.certificate ?? stored
-  if (certificate === undefined)
-    throw new NotChecked('the relay does not respond, and there is no certificate on this host')
   const fix = tlsCert
     ? 'renew the files of TLS_CERT and TLS_KEY, and restart the relay'
     : `set TLS_CERT and TLS_KEY to a certificate for ${heloName}, and restart the relay`
+  const [stored, served] = await Promise.all([
+    readStored(config),
+    servedCertificate(local(relayHost), relayTlsPort, heloName),
+  ])
+  if (stored instanceof ConfigError) return bad(`the relay cannot start again: ${stored.message}`, fix)
+  const certificate = stored ?? served?.certificate
+  if (certificate === undefined)
+    throw new NotChecked('the relay does not respond, and there is no certificate on this host')
   const inTime = checkDates(certificate, fix)
+  if (inTime.status === 'bad') return inTime
+  if (served && stored && served.certificate.fingerprint256 !== stored.fingerprint256) {
+    const text = `the relay still uses another certificate than ${file}`
+    const { status, detail } = checkDates(served.certificate, '')
+    return status === 'bad' ? bad(`${text}: ${detail}`, 'restart the relay') : warn(text, 'restart the relay')
+  }
   if (inTime.status !== 'ok') return inTime
-  if (served && stored && served.certificate.fingerprint256 !== stored.fingerprint256)
-    return warn(`the relay still uses another certificate than ${file}`, 'restart the relay')
+  return checkTrust(certificate, { config, served, fix, inTime })
+}
+
+interface TrustOptions extends Pick<Readings, 'config'> {
+  readonly served: Served | undefined
+  readonly fix: string
+  readonly inTime: CheckResult
+}
+
+function checkTrust(certificate: X509Certificate, { config, served, fix, inTime }: TrustOptions): CheckResult {
+  const { heloName, delivery } = config
   if (certificate.issuer === certificate.subject)
     return delivery.kind === 'sandbox'
       ? ok(`self-signed, ${inTime.detail}`)
@@ -55,6 +78,32 @@ async function checkRelayCertificate({ config }: Readings): Promise<CheckResult>
   return inTime
 }
 
+/**
+ * The certificate in the file, if this user can read it and its key. An error if the relay could not use them: one is not valid, or they do not belong
+ * together.
+ */
+async function readStored(config: Config): Promise<X509Certificate | ConfigError | undefined> {
+  const { tlsCert, tlsKey } = config
+  const file = certificateFile(config)
+  if (!tlsCert || !tlsKey) return existsSync(file) ? new X509Certificate(readFileSync(file)) : undefined
+  if ([tlsCert, tlsKey].some((one) => existsSync(one) && !isReadable(one))) return undefined
+  try {
+    return new X509Certificate((await ensureCertificate(config)).cert)
+  } catch (error) {
+    if (error instanceof ConfigError) return error
+    throw error
+  }
+}
+
+function isReadable(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
 async function checkPublicCertificate({ config }: Readings): Promise<CheckResult | undefined> {
   const { protocol, hostname, port } = new URL(config.publicUrl)
   if (protocol !== 'https:') return undefined
@@ -68,12 +117,14 @@ async function checkPublicCertificate({ config }: Readings): Promise<CheckResult
 }
 
 function checkDates({ validFrom, validTo }: X509Certificate, fix: string): CheckResult {
-  const days = Math.floor((Date.parse(validTo) - Date.now()) / DAY_MS)
-  if (Date.parse(validFrom) > Date.now()) return bad(`not valid before ${new Date(validFrom).toISOString()}`, fix)
-  if (days < 0) return bad(`it expired on ${new Date(validTo).toISOString()}`, fix)
-  const text = `valid for ${days} days`
-  if (days < DAYS.bad) return bad(text, fix)
-  return days < DAYS.warn ? warn(text, fix) : ok(text)
+  const [from, to] = [Date.parse(validFrom), Date.parse(validTo)]
+  if (from > Date.now()) return bad(`not valid before ${new Date(from).toISOString()}`, fix)
+  const left = to - Date.now()
+  if (left < 0) return bad(`it expired on ${new Date(to).toISOString()}`, fix)
+  const text = `valid for ${left < 2 * DAY_MS ? spanText(left / 1000) : `${Math.floor(left / DAY_MS)} days`}`
+  const isBelow = (level: keyof typeof DAYS) => left < Math.min(DAYS[level] * DAY_MS, PART[level] * (to - from))
+  if (isBelow('bad')) return bad(text, fix)
+  return isBelow('warn') ? warn(text, fix) : ok(text)
 }
 
 /** Returns the certificate that a TLS server offers, valid or not; undefined if there is none in time. */

@@ -2,8 +2,10 @@ import { hostname } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { readHeartbeats, startLine, type WorkerSummary } from '@postrider/core'
 import { local, reachable, sandboxUrl } from '../first-run.ts'
+import { bootCheck } from './boot-check.ts'
 import type { Check } from './check.ts'
-import { bad, type CheckResult, counted, firstOf, ok, warn } from './check-result.ts'
+import { bad, type CheckResult, counted, firstOf, NotChecked, ok, warn } from './check-result.ts'
+import { findOwn } from './own-link.ts'
 import { RESPONSE_MS, type Readings } from './readings.ts'
 
 /** Milliseconds within which a worker advances its counter: it does so every two seconds. */
@@ -17,6 +19,7 @@ export const processChecks: readonly Check[] = [
   { area: 'processes', name: 'returns', run: checkReturns },
   { area: 'processes', name: 'sandbox', run: checkSandbox },
   { area: 'processes', name: 'worker leases', database: true, run: checkLeases },
+  bootCheck,
 ]
 
 async function checkApi(readings: Readings): Promise<CheckResult> {
@@ -24,7 +27,10 @@ async function checkApi(readings: Readings): Promise<CheckResult> {
   const health = await readings.api()
   const at = `${reachable(local(apiHost))}:${apiPort}`
   if (health === undefined) return absent(readings, 'api', at, 'packages/api/src/server.ts')
-  if (health.status === 200) return ok(`ready at ${at}`)
+  if (health.status === 200) {
+    const found = await findOwn(`http://${at}`, readings).catch(orUnknown)
+    return found === undefined || found.isOwn ? ok(`ready at ${at}`) : foreign(readings, at, 'API_PORT')
+  }
   return bad(
     `not ready: ${health.reasons.join('; ') || `status ${health.status}`}`,
     health.reasons.length > 0
@@ -36,25 +42,47 @@ async function checkApi(readings: Readings): Promise<CheckResult> {
 async function checkRelay(readings: Readings): Promise<CheckResult> {
   const { relayHost, relayPort } = readings.config
   const at = `${local(relayHost)}:${relayPort}`
-  return greeted(readings, 'relay', at, await readings.relay(), 'packages/relay/src/server.ts')
+  const greeting = await readings.relay()
+  return greeted(readings, { program: 'relay', at, greeting, file: 'packages/relay/src/server.ts', port: 'RELAY_PORT' })
 }
 
 async function checkReturns(readings: Readings): Promise<CheckResult> {
   const { returnsHost, returnsPort } = readings.config
   const at = `${local(returnsHost)}:${returnsPort}`
-  return greeted(readings, 'returns', at, await readings.returns(), 'packages/relay/src/returns-server.ts')
+  const greeting = await readings.returns()
+  const file = 'packages/relay/src/returns-server.ts'
+  return greeted(readings, { program: 'returns', at, greeting, file, port: 'RETURNS_PORT' })
 }
 
-async function greeted(
-  readings: Readings,
-  program: string,
-  at: string,
-  greeting: string | undefined,
-  file: string,
-): Promise<CheckResult> {
+interface Greeted {
+  readonly program: string
+  readonly at: string
+  readonly greeting: string | undefined
+  readonly file: string
+  /** The setting of its port. */
+  readonly port: string
+}
+
+async function greeted(readings: Readings, { program, at, greeting, file, port }: Greeted): Promise<CheckResult> {
   if (greeting === undefined) return absent(readings, program, at, file)
-  if (greeting.startsWith('220')) return ok(`responds at ${at}`)
-  return bad(`${at} does not greet: ${greeting}`, `see the log of the process ${program}`)
+  if (!greeting.startsWith('220'))
+    return bad(`${at} does not greet: ${greeting}`, `see the log of the process ${program}`)
+  const activity = await readings.activity().catch(() => undefined)
+  // A process asks its database each second whether it may accept mail, so it always has a session.
+  if (activity && !activity.programs.some((one) => one.program === program)) return foreign(readings, at, port)
+  return ok(`responds at ${at}`)
+}
+
+/** Another program, or an installation with another database, has the port. */
+function foreign({ config }: Readings, at: string, port: string): CheckResult {
+  return bad(
+    `the process at ${at} is not of this installation: it was started with another database or SECRET_KEY`,
+    `stop it, or set ${port} of this installation to another port; DATA_DIR here is ${config.dataDir}`,
+  )
+}
+
+function orUnknown(error: unknown): undefined {
+  if (!(error instanceof NotChecked)) throw error
 }
 
 /** No process responds on this host. This is correct if it runs on other hosts only. */

@@ -37,6 +37,8 @@ export interface Readings {
   readonly env: NodeJS.ProcessEnv
   /** The recipient of the test messages; undefined if none are sent. */
   readonly recipient: string | undefined
+  /** No mail server of others is connected to, except for a recipient. */
+  readonly offline: boolean
   /** Throws {@link NotChecked} if the database does not respond. */
   readonly sql: () => Sql
   readonly facts: () => Promise<DatabaseFacts>
@@ -59,6 +61,7 @@ export interface ReadingsOptions {
   readonly config: Config
   readonly env: NodeJS.ProcessEnv
   readonly recipient: string | undefined
+  readonly offline?: boolean
   readonly sql: Sql | undefined
 }
 
@@ -66,7 +69,7 @@ export interface ReadingsOptions {
 export const RESPONSE_MS = 5000
 export const DNS_MS = 15_000
 
-export function createReadings({ config, env, recipient, sql }: ReadingsOptions): Readings {
+export function createReadings({ config, env, recipient, offline = false, sql }: ReadingsOptions): Readings {
   const database = (): Sql => {
     if (sql === undefined) throw new NotChecked('the database does not respond')
     return sql
@@ -75,6 +78,7 @@ export function createReadings({ config, env, recipient, sql }: ReadingsOptions)
     config,
     env,
     recipient,
+    offline,
     sql: database,
     facts: once(() => readDatabaseFacts(database())),
     server: once(() => readServerState(database())),

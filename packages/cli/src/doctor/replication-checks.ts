@@ -2,6 +2,7 @@ import { BackupError, commandLines, missingStandbys, PATIENCE, type Standby } fr
 import { type BaseBackup, findBackup } from '../backup/base-backup.ts'
 import { missingSegment } from '../backup/missing-segment.ts'
 import { withBackups } from '../backup/open-backups.ts'
+import { backupFolderCheck } from './backup-folder-check.ts'
 import type { Check } from './check.ts'
 import { bad, bytesText, type CheckResult, counted, firstOf, NotChecked, ok, spanText, warn } from './check-result.ts'
 import { readReplicaCheck } from './read-replica-check.ts'
@@ -20,6 +21,7 @@ const NOT_REQUIRED = 'set REQUIRE_SYNC_STANDBY=0 and restart the processes'
 export const replicationChecks: readonly Check[] = [
   { area: 'replication', name: 'WAL archive', database: true, run: checkArchive },
   { area: 'replication', name: 'base backup', run: checkBaseBackup },
+  backupFolderCheck,
   { area: 'replication', name: 'standbys', database: true, run: checkStandbys },
   { area: 'replication', name: 'replication lag', database: true, run: checkLag },
   { area: 'replication', name: 'replication slots', database: true, run: checkSlots },

@@ -61,9 +61,17 @@ async function checkSources({ sql, config }: Readings): Promise<CheckResult | un
     ...(isPaused ? [`${name} is paused`] : workers === 0 ? [`no running worker has the address of ${name}`] : []),
     ...warningsOf(name, statuses.get(id) ?? NOT_CHECKED).map((text) => text.replace(/^warning: /, '')),
   ])
-  return warnings.length === 0
-    ? ok(`${counted(sources.length, 'source')}, none paused or in a block list`)
-    : warn(firstOf(warnings), 'postrider source list; correct the records, or ask the list to remove the address')
+  if (warnings.length > 0)
+    return warn(firstOf(warnings), 'postrider source list; correct the records, or ask the list to remove the address')
+  const silent = sources.flatMap(({ id }) =>
+    (statuses.get(id)?.listings ?? []).flatMap(({ state, list }) => (state === 'unknown' ? [list] : [])),
+  )
+  if (silent.length > 0)
+    return warn(
+      `no block list is known to have a source, but these did not answer: ${firstOf([...new Set(silent)])}`,
+      'many lists refuse public resolvers: set DNS_SERVERS to one of your own, or leave the list out of BLOCK_LISTS',
+    )
+  return ok(`${counted(sources.length, 'source')}, none paused or in a block list`)
 }
 
 async function checkSetAside({ sql }: Readings): Promise<CheckResult> {

@@ -23,6 +23,7 @@ import { removeDomain } from './remove-domain.ts'
 import { serviceHosts } from './service-hosts.ts'
 import { shareDomain } from './share-domain.ts'
 import { type StoredDomain, selectDomains } from './store.ts'
+import { createTrackingHosts, type IsTrackingHost } from './tracking-hosts.ts'
 import { createTrialSender, type FindTrialSender } from './trial-sender.ts'
 
 export type { DomainFinding } from './checks/findings.ts'
@@ -108,6 +109,8 @@ export interface Domains {
   findSender(account: SendingAccount, name: string): Promise<UsableDomain | null>
   /** The state of the account's own domain of this name (A-label), pending ones included; null if it has none. At most 5 s old. */
   stateOf(accountId: number, name: string): Promise<DomainState | null> | DomainState | null
+  /** See tracking-hosts.ts. */
+  readonly isTrackingHost: IsTrackingHost
   /** See trial-sender.ts. */
   readonly trialSender: FindTrialSender
   /** Records a provider's refusal that is about this sending domain. See findings.ts. */
@@ -200,6 +203,7 @@ export function createDomains({ sql, secrets, rateLimits, config, givenKey, onCh
     findSender: async ({ id, parentId, hostsMaySend }, name) =>
       (await cache.findActive(id, name, parentId)) ?? (hostsMaySend ? cache.findAbove(id, name, parentId) : null),
     stateOf: (accountId, name) => cache.stateOf(accountId, name),
+    isTrackingHost: createTrackingHosts(sql),
     trialSender: createTrialSender(cache, config.serviceDomain),
     signer: (domainId) => cache.signer(domainId),
     operatorSigner: createOperatorSigner(config, { sql, secrets }),

@@ -10,6 +10,8 @@ import type { Config } from '../platform/config/config.ts'
 import { onlyRow, type Sql } from '../platform/database/database.ts'
 import { readDatabaseHealth } from '../platform/database/database-health.ts'
 import type { Measured } from '../platform/metrics/metrics.ts'
+import { createDiskFigures } from './disk-figures.ts'
+import { readServiceCounts, type ServiceCounts } from './service-counts.ts'
 
 /** Milliseconds for which figures are used again, however often the metrics are read. */
 const REUSE_MS = 10_000
@@ -22,14 +24,19 @@ const MAX_FLOWS = 5000
 
 /**
  * Returns a function that reads the gauges that are the same for every process: the queue, the lag of events, the database. It reads
- * catalogs and indexes, and no more than a few rows of any table.
+ * catalogs and indexes, and no more than a few rows of any table; the counts of service-counts.ts once a minute for all processes together.
  */
-export function createServiceFigures(sql: Sql, config: Pick<Config, 'backups' | 'bodyStore'>): () => Promise<Measured> {
+export function createServiceFigures(
+  sql: Sql,
+  config: Pick<Config, 'backups' | 'bodyStore' | 'dataDir'>,
+): () => Promise<Measured> {
   let last: { readonly at: number; readonly figures: Promise<Measured> } | undefined
   const backupFigures = config.backups ? createBackupFigures(config.backups) : async () => ({})
+  const diskFigures = createDiskFigures(config)
+  const hostFigures = async () => Object.assign({}, ...(await Promise.all([backupFigures(), diskFigures()])))
   return () => {
     if (!last || performance.now() - last.at >= REUSE_MS) {
-      const read = { at: performance.now(), figures: readFigures(sql, config, backupFigures) }
+      const read = { at: performance.now(), figures: readFigures(sql, config, hostFigures) }
       last = read
       read.figures.catch(() => {
         if (last === read) last = undefined
@@ -42,7 +49,7 @@ export function createServiceFigures(sql: Sql, config: Pick<Config, 'backups' | 
 async function readFigures(
   sql: Sql,
   { bodyStore }: Pick<Config, 'bodyStore'>,
-  backupFigures: () => Promise<Measured>,
+  hostFigures: () => Promise<Measured>,
 ): Promise<Measured> {
   const [queue, health] = [await readQueue(sql), await readDatabaseHealth(sql)]
   const { archiveAge, archiveFailures } = health
@@ -62,7 +69,18 @@ async function readFigures(
       ? {}
       : { database_archive_age_seconds: archiveAge, database_archive_failures: archiveFailures }),
     ...(bodyStore ? { object_removals_seconds: await oldestRemoval(sql) } : {}),
-    ...(await backupFigures()),
+    ...countFigures(await readServiceCounts(sql)),
+    ...(await hostFigures()),
+  }
+}
+
+function countFigures(counts: ServiceCounts | undefined): Measured {
+  if (counts === undefined) return {}
+  return {
+    domains_inactive: counts.inactiveDomains,
+    domains_failing: counts.failingDomains,
+    webhooks_disabled: counts.disabledWebhooks,
+    sources_listed: counts.listedSources,
   }
 }
 

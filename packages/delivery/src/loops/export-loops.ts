@@ -7,7 +7,14 @@ const MAX_NOTIFICATIONS = 32
 /** Creates export files in parts, and notifies the accounts. The loops are separate, so that a slow callback delays no file. */
 export function runExportLoops({ core, log }: { core: Core; log: Log }): Loop[] {
   return [
-    runLoop({ name: 'export', log, act: () => core.exports.workSome(), every: 1000, breath: 20 }),
+    runLoop({
+      name: 'export',
+      readiness: core.readiness,
+      log,
+      act: () => core.exports.workSome(),
+      every: 1000,
+      breath: 20,
+    }),
     runNoticeLoop({ core, log }),
   ]
 }
@@ -16,6 +23,7 @@ function runNoticeLoop({ core, log }: { core: Core; log: Log }): Loop {
   const running = new Set<Promise<void>>()
   const loop = runLoop({
     name: 'export notice',
+    readiness: core.readiness,
     log,
     async act(signal) {
       while (!signal.aborted && running.size < MAX_NOTIFICATIONS) {

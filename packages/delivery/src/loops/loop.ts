@@ -1,9 +1,9 @@
-import { isDatabaseTrouble, type Log, timerDelay } from '@postrider/core'
+import { isDatabaseTrouble, timerDelay } from '@postrider/core'
+import { logTrouble, type Troubled } from '../common/log-trouble.ts'
 
-export interface LoopOptions {
+export interface LoopOptions extends Troubled {
   /** Name in log messages: "the NAME loop". */
   readonly name: string
-  readonly log: Log
   /** Runs one round. Returns whether there may be more work. */
   readonly act: (signal: AbortSignal) => Promise<boolean>
   /** Milliseconds between rounds when there was no more work. */
@@ -20,7 +20,7 @@ export interface Loop {
 }
 
 /** Runs background work in rounds; any number of workers may do so concurrently. A failed round is logged and repeated. */
-export function runLoop({ name, log, act, every, breath }: LoopOptions): Loop {
+export function runLoop({ name, readiness, log, act, every, breath }: LoopOptions): Loop {
   const stopping = new AbortController()
   const { signal } = stopping
   let woken = false
@@ -36,7 +36,7 @@ export function runLoop({ name, log, act, every, breath }: LoopOptions): Loop {
       return await act(signal)
     } catch (err) {
       if (signal.aborted) return false
-      if (isDatabaseTrouble(err)) log.warn({ err }, `the ${name} loop is waiting for the database`)
+      if (isDatabaseTrouble(err)) logTrouble({ readiness, log }, err, `the ${name} loop is waiting for the database`)
       else log.error({ err }, `the ${name} loop failed`)
       return false
     }

@@ -19,6 +19,7 @@ export function runSchemaLoop({ core, log }: { core: Core; log: Log }): Loop {
   }
   return runLoop({
     name: 'schema',
+    readiness: core.readiness,
     log,
     async act(signal) {
       if (finished) return false

@@ -99,7 +99,7 @@ export function runLoops({ core, log, config }: Given & { readonly config: Confi
 
 function run({ name, every, breath = 0, act, atEnd }: Row, { core, log }: Given): Loop {
   const round = async (signal: AbortSignal) => (await act({ core, log, signal })) === true
-  const { wake, stop } = runLoop({ name, log, act: round, every, breath })
+  const { wake, stop } = runLoop({ name, readiness: core.readiness, log, act: round, every, breath })
   return { wake, stop: async () => void (await stop().then(() => atEnd?.({ core, log }))) }
 }
 

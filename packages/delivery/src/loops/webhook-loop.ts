@@ -45,6 +45,7 @@ export function runWebhookLoop({ core, log }: { core: Core; log: Log }): Loop {
 
   const loop = runLoop({
     name: 'webhook',
+    readiness: core.readiness,
     log,
     async act(signal) {
       await look()

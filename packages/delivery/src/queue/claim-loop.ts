@@ -1,4 +1,5 @@
 import { type Log, pause, type QueuedMail, timerDelay } from '@postrider/core'
+import { logTrouble } from '../common/log-trouble.ts'
 import { claimParked } from './claim-parked.ts'
 import { BATCH, DueClaims, type DueClaimsOptions, POLL_MS } from './due-claims.ts'
 import { WakeOrder } from './wake-order.ts'
@@ -25,6 +26,7 @@ export interface ClaimLoopOptions extends DueClaimsOptions {
 /** Claims due deliveries, as many as the dispatcher has capacity for, until stopped. */
 export function runClaimLoop(options: ClaimLoopOptions): ClaimLoop {
   const { log, dispatcher, workerId, workers } = options
+  const trouble = { readiness: options.core.readiness, log }
   const due = new DueClaims(options)
   const order = new WakeOrder(workerId, workers)
   let stopped = false
@@ -46,7 +48,7 @@ export function runClaimLoop(options: ClaimLoopOptions): ClaimLoop {
         if (claimed > 0 && claimed < BATCH / 2 && !hadParked) await pause(GROW_MS)
         if (claimed > 0 || hadParked || due.hasMore) continue
       } catch (err) {
-        log.warn({ err }, 'claim failed')
+        logTrouble(trouble, err, 'claim failed')
         reconcileAt = 0
       }
       await sleep()
@@ -58,7 +60,7 @@ export function runClaimLoop(options: ClaimLoopOptions): ClaimLoop {
     const must = looks
     looks = false
     const looked = await due.look(must).catch((err: unknown) => {
-      log.warn({ err }, 'could not look for due mail')
+      logTrouble(trouble, err, 'could not look for due mail')
       return false
     })
     looks ||= must && !looked

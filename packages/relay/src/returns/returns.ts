@@ -72,6 +72,7 @@ export function createReturns({ core, config, log, certificate, sockets }: Retur
   return runSmtpServers({
     servers: [{ name: 'returns', server, port: config.returnsPort }],
     host: config.returnsHost,
+    certificate,
     sockets,
     maxSessionMs: time.of,
   })

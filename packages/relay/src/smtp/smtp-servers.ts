@@ -1,5 +1,14 @@
+import { X509Certificate } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type InheritedSockets, listen, measure, NO_SOCKETS, type SocketName, stopListening } from '@postrider/core'
+import {
+  type Certificate,
+  type InheritedSockets,
+  listen,
+  measure,
+  NO_SOCKETS,
+  type SocketName,
+  stopListening,
+} from '@postrider/core'
 import type { RelayConnection, RelayServer } from './connection.ts'
 
 export interface SmtpServers {
@@ -36,6 +45,8 @@ export type SessionLimit = (connection: RelayConnection, connections: number) =>
 export interface SmtpServersOptions {
   readonly servers: readonly { readonly name: SocketName; readonly server: RelayServer; readonly port: number }[]
   readonly host: string
+  /** The certificate of its servers, for the metrics; undefined without TLS. */
+  readonly certificate?: Certificate
   readonly sockets?: InheritedSockets | undefined
   readonly maxSessionMs?: SessionLimit
 }
@@ -47,6 +58,7 @@ export interface SmtpServersOptions {
 export function runSmtpServers({
   servers,
   host,
+  certificate,
   sockets = NO_SOCKETS,
   maxSessionMs = () => Number.POSITIVE_INFINITY,
 }: SmtpServersOptions): SmtpServers {
@@ -59,8 +71,10 @@ export function runSmtpServers({
       }
     }
   }, CHECK_INTERVAL_MS)
+  const validTo = certificate && Date.parse(new X509Certificate(certificate.cert).validTo)
   const forget = measure(() => ({
     smtp_connections: servers.reduce((sum, { server }) => sum + server.connections.size, 0),
+    certificate_seconds: validTo && (validTo - Date.now()) / 1000,
   }))
   return {
     async listen() {

@@ -227,17 +227,24 @@ const STATES: Readonly<Record<Requirement['state'], string>> = {
   unneeded: 'not needed',
 }
 
-/** A table of the demands of each receiver, with their states and what is to be done. */
+/** A table of the demands of receivers, each once with its state and what is to be done; then where they were read. */
 function requirementsText(receivers: readonly ReceiverRequirements[], alarm: GuardAlarm | undefined): string {
-  const sections = receivers.map(({ label, sources, requirements }) => {
-    const rows = requirements.map(({ name, state, senders, problem, remedy }) => {
-      const who = senders === 'all' ? 'all' : 'large'
-      return [REQUIREMENTS[name], STATES[state], who, [problem, remedy].filter((one) => one !== undefined).join('; ')]
-    })
-    const read = sources.map((one) => `${one.address} (${one.read})`).join(', ')
-    return `${label} demands (${read}):\n\n${table(['requirement', 'state', 'senders', 'what to do'], rows)}`
-  })
-  const text = sections.join('\n\n')
+  const demands = receivers.flatMap(({ label, requirements }) =>
+    requirements.map(({ name, state, senders, problem, remedy }) => ({
+      label,
+      what: [REQUIREMENTS[name], STATES[state], senders === 'all' ? 'all' : 'large'],
+      remedy: [problem, remedy].filter((one) => one !== undefined).join('; '),
+    })),
+  )
+  const same = Map.groupBy(demands, ({ what, remedy }) => [...what, remedy].join('\n'))
+  const rows = [...same.values()].flatMap(([first, ...others]) =>
+    first ? [[...first.what, [first, ...others].map(({ label }) => label).join(', '), first.remedy]] : [],
+  )
+  const read = receivers.map(
+    ({ label, sources }) => `${label}: ${sources.map((one) => `${one.address} (${one.read})`).join(', ')}`,
+  )
+  const demanded = table(['requirement', 'state', 'senders', 'demanded by', 'what to do'], rows)
+  const text = `What large receivers demand:\n\n${demanded}\n\n${read.join('\n')}`
   if (!alarm) return text
   const { organisational, delivered, receiver } = alarm
   return `${text}\n\nwarning: ${delivered} messages of ${organisational} were delivered to ${receiver} within 24 hours, which demands what is missing`

@@ -8,6 +8,7 @@ import { type Examination, examine } from '../../doctor/examine.ts'
 import { loadChecks } from '../../doctor/load-checks.ts'
 import { networkChecks } from '../../doctor/network-checks.ts'
 import { openExamined } from '../../doctor/open-database.ts'
+import { WELL_KNOWN } from '../../doctor/outbound-check.ts'
 import { processChecks } from '../../doctor/process-checks.ts'
 import { createReadings, type Readings } from '../../doctor/readings.ts'
 import { replicationChecks } from '../../doctor/replication-checks.ts'
@@ -32,12 +33,13 @@ const CHECKS: readonly Check[] = [
 export const doctorCommands: readonly Command[] = [
   {
     name: 'doctor',
-    usage: '[--send ADDRESS [--from ADDRESS]]',
+    usage: '[--send ADDRESS [--from ADDRESS]] [--offline]',
     summary: 'Check this installation, and show what corrects each fault',
     detail: 'Settings, database, processes, network and domains are checked. The exit status is 1 if a check is bad',
     parameters: {
       send: 'Also send one message to this address by each of v2, v3 and SMTP',
       from: 'Sender of these messages (default: postmaster@ the oldest active domain)',
+      offline: 'Open no connection to a mail server of others, by which port 25 is tried with DELIVERY=mx',
     },
     examples: ['doctor --send you@example.com'],
     checksSettings: true,
@@ -50,10 +52,15 @@ async function runDoctor(call: Call): Promise<Answer> {
   const recipient = addressOption(call, 'send')
   const from = addressOption(call, 'from')
   if (from !== undefined && recipient === undefined) throw new UsageError('--from is only for --send')
+  const offline = call.options.offline === true
+  if (config.delivery.kind === 'mx' && recipient === undefined && !offline)
+    stderr.write(
+      `Port ${config.mxPort} is tried with one connection to a mail server of ${WELL_KNOWN} (not with --offline).\n`,
+    )
   const progress = stderr.isTTY && !call.options.json ? progressOn(stderr) : SILENT
   const database = await openExamined(config, env)
   try {
-    const readings = createReadings({ config, env, recipient, sql: database.sql })
+    const readings = createReadings({ config, env, recipient, offline, sql: database.sql })
     let done = 0
     const first = await examine([connectionCheck(database.connection), ...CHECKS], readings, () =>
       progress.show('Checks', ++done, CHECKS.length + 1),

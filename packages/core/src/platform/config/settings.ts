@@ -145,7 +145,8 @@ export const SETTINGS: readonly Setting[] = [
   {
     name: 'LOG_FORMAT',
     default: 'json; with npm start on a terminal: pretty',
-    meaning: 'json: a line of JSON for each event; pretty: lines for people.',
+    meaning:
+      'json: a line of JSON for each event; pretty: lines for people. If it is set to json, npm start prints only such lines, and no keys or links.',
   },
   {
     name: 'LOG_DELIVERIES',

@@ -120,8 +120,9 @@ export async function startMetrics({ process, version, commit, schema = 0 }: Met
       return
     }
     const [label, bound] = Object.entries((METRIC_TABLE[name] as MetricRow).labels)[0] ?? []
-    if (label === undefined || typeof bound !== 'number') throw new Error(`${name} has no label of named values`)
-    for (const [named, one] of boundedTo(bound, value)) gauge?.set({ [label]: named }, one)
+    if (label === undefined || bound === undefined) throw new Error(`${name} has no label`)
+    const kept = typeof bound === 'number' ? boundedTo(bound, value) : listed(bound, value)
+    for (const [named, one] of kept) gauge?.set({ [label]: named }, one)
   }
 
   /** So that a gauge that could not be read is absent, and neither 0 nor as it was. */
@@ -158,6 +159,11 @@ function boundedTo(bound: number, values: ReadonlyMap<string, number>): Map<stri
     kept.set(series, (kept.get(series) ?? 0) + value)
   }
   return kept
+}
+
+/** Leaves out what the table does not list, as its number of series counts on. */
+function listed(names: readonly string[], values: ReadonlyMap<string, number>): [name: string, value: number][] {
+  return [...values].filter(([name]) => names.includes(name))
 }
 
 async function inTime(read: () => Measured | Promise<Measured>): Promise<Measured> {

@@ -88,6 +88,10 @@ export const METRIC_TABLE = {
 
   ...of(['relay', 'returns'], {
     smtp_connections: gauge('Open SMTP connections of clients.', {}),
+    certificate_seconds: gauge(
+      'Seconds until the certificate expires that the process offers; negative afterwards.',
+      {},
+    ),
     smtp_sessions_total: counter('SMTP sessions that began.', { tls: ['implicit', 'none'] }),
     smtp_replies_total: counter('SMTP replies sent to clients.', { code_class: ['2xx', '3xx', '4xx', '5xx'] }),
     smtp_logins_total: counter('SMTP authentications.', { result: ['accepted', 'refused', 'failed'] }),
@@ -227,6 +231,18 @@ export const METRIC_TABLE = {
       {},
     ),
     backup_interval_seconds: gauge('Seconds between two base backups (BACKUP_EVERY); absent without BACKUP_DIR.', {}),
+    disk_free_bytes: gauge(
+      "Bytes free for the service on the disk of this host's DATA_DIR, and of BACKUP_DIR if that is a folder.",
+      { folder: ['data', 'backup'] },
+    ),
+    disk_bytes: gauge('Bytes of that disk.', { folder: ['data', 'backup'] }),
+    domains_inactive: gauge(
+      'Sending domains that may not send, because a required record is gone; at most two minutes old, as the three after it.',
+      {},
+    ),
+    domains_failing: gauge('Active domains that become inactive unless a required record comes back.', {}),
+    webhooks_disabled: gauge('Webhooks that were disabled because they failed for too long.', {}),
+    sources_listed: gauge('Source addresses that are in a block list.', {}),
     database_transaction_id_ratio: gauge(
       'Age of the oldest transaction id as a part of the age at which Postgres stops (2^31).',
       {},

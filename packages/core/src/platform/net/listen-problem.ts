@@ -26,7 +26,8 @@ export function listenProblem(config: Config, error: unknown): string | undefine
     return `${naming(hosts, hostname)}: the host name ${hostname} cannot be resolved; use an address of this machine`
   }
   if (syscall !== 'listen' && syscall !== 'bind') return undefined
-  const setting = naming(ports, port)
+  // The metrics of each process but the first have a port after it.
+  const setting = naming(ports, port) || 'METRICS_PORT'
   if (code === 'EADDRINUSE')
     return `port ${port} is in use: stop the program that uses it, or set ${setting} to another port`
   if (code === 'EACCES') return `port ${port} requires root: set ${setting} to a port above 1023`

@@ -32,6 +32,8 @@ const CLOCK_TOLERANCE = 60_000
 const PATIENCE = { first: 5000, later: 1750, busy: 4000 } as const
 /** Milliseconds between two queries of a database that does not respond at the start of a process. */
 const ASK_AGAIN = 500
+/** Milliseconds in which the log says only once that the database was away: those who find it out do so within their next statements. */
+const SAID_MS = 30_000
 /** Programs per processor that want to run from which on a response takes longer without the database being away. */
 const BUSY_LOAD = 2
 
@@ -54,6 +56,11 @@ export interface ReadinessWatch {
   untilAnswered(): Promise<void>
   /** Reports that the database returned a "disk full" error. */
   noteFull(): void
+  /**
+   * A statement found the database away. Checks at once, so that the log says it, once for all who note it: that the process is not ready, or that the
+   * database was away for a moment.
+   */
+  noteAway(): void
   /** Milliseconds since the pool last received a response, whatever other connections this process has. */
   sinceAnswer(): number
   close(): void
@@ -100,6 +107,8 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
   let wasChecked = false
   let standbyResponds = false
   let looking = false
+  let saidAt = Number.NEGATIVE_INFINITY
+  let isNoting = false
   const compareClocks = clockComparison(log)
   const timer = setInterval(() => void (checking ?? check()), timerDelay(every))
   timer.unref()
@@ -129,6 +138,7 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
     if (changed && !state.ready) log.error({ reasons }, 'not ready')
     // At its start, the process says "started" when it listens.
     if (changed && state.ready && wasChecked) log.info('ready')
+    if (changed) saidAt = clock.monotonic()
     wasChecked = true
     return state
   }
@@ -175,6 +185,16 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
     noteFull() {
       disk.suspect()
       void (checking ?? check())
+    },
+    noteAway() {
+      if (isNoting) return
+      isNoting = true
+      void check().then(({ ready }) => {
+        isNoting = false
+        if (!ready || clock.monotonic() - saidAt < SAID_MS) return
+        saidAt = clock.monotonic()
+        log.warn('the database was away for a moment')
+      })
     },
     sinceAnswer: () => clock.monotonic() - answeredAt,
     close: () => clearInterval(timer),

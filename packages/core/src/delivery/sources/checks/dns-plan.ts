@@ -51,9 +51,10 @@ export async function planDns({ sql, config, deadlineMs = DEADLINE_MS }: DnsPlan
   return withDns({ servers: config.dnsServers, deadlineMs }, async (resolve) => {
     const query = memoized(resolve)
     const own = sources.flatMap(sendingAddresses)
-    const addresses = own.length > 0 || skip !== undefined ? own : await addressesOf(config.heloName, query)
+    const host = own.length > 0 || skip !== undefined ? NOT_ASKED : await resolveHost(config.heloName, query)
+    const addresses = own.length > 0 ? own : host.addresses
     const records = await checkEach(addresses, skip, query)
-    if (sources.length === 0 && addresses.length === 0) records.push(unknownAddress(config.heloName, skip))
+    if (sources.length === 0 && addresses.length === 0) records.push(unknownAddress(config.heloName, skip, host.failed))
     const spf = await planSpf(addresses, { config, query, skip })
     records.push(
       skip === undefined ? await checkReturnPath(config, query) : skipped(returnPathRecord(config), skip),
@@ -72,15 +73,28 @@ export async function planDns({ sql, config, deadlineMs = DEADLINE_MS }: DnsPlan
   })
 }
 
-/** Without sources, what is known of the address is the host name in EHLO. */
-async function addressesOf(host: string, query: DnsQuery): Promise<SendingAddress[]> {
-  const answers = await Promise.all([query('A', host), query('AAAA', host)])
-  return answers.flatMap(valuesOf).map((address) => ({ address, helo: host }))
+interface ResolvedHost {
+  readonly addresses: readonly SendingAddress[]
+  /** Why there may be others: a query that failed. */
+  readonly failed?: string | undefined
 }
 
-function unknownAddress(host: string, skip: string | undefined): RecordCheck {
+const NOT_ASKED: ResolvedHost = { addresses: [] }
+
+/** Without sources, what is known of the address is the host name in EHLO. */
+async function resolveHost(host: string, query: DnsQuery): Promise<ResolvedHost> {
+  const answers = await Promise.all([query('A', host), query('AAAA', host)])
+  const failed = answers.find((answer) => answer.kind === 'unanswered')
+  return {
+    addresses: answers.flatMap(valuesOf).map((address) => ({ address, helo: host })),
+    failed: failed?.kind === 'unanswered' ? failed.code : undefined,
+  }
+}
+
+function unknownAddress(host: string, skip: string | undefined, failed: string | undefined): RecordCheck {
   const wanted = { purpose: 'helo', type: 'A', host, expected: 'the address that mail is sent from' } as const
-  return skip === undefined ? notRight(wanted, [], '') : skipped(wanted, skip)
+  if (skip !== undefined) return skipped(wanted, skip)
+  return failed === undefined ? notRight(wanted, [], '') : unanswered(wanted, failed)
 }
 
 async function checkEach(
@@ -154,15 +168,16 @@ async function checkReturnPath(config: DnsPlanOptions['config'], query: DnsQuery
   if (answer.values.length === 0) return checkImplicitMx(wanted, query)
   const hosts = answer.values.map((value) => plainName(value.split(' ')[1] ?? '')).filter(Boolean)
   if (hosts.length === 0) return notRight(wanted, answer.values, 'the host accepts no mail (null MX)')
-  const found = await Promise.all(hosts.map((host) => addressesOf(host, query)))
-  const lost = hosts.filter((_, at) => found[at]?.length === 0)
-  return lost.length === hosts.length
-    ? notRight(wanted, answer.values, `${lost.slice(0, 3).join(', ')} has no address`)
-    : right(wanted, answer.values)
+  const found = await Promise.all(hosts.map((host) => resolveHost(host, query)))
+  if (found.some(({ addresses }) => addresses.length > 0)) return right(wanted, answer.values)
+  const failed = found.find((one) => one.failed !== undefined)?.failed
+  if (failed !== undefined) return unanswered(wanted, failed)
+  return notRight(wanted, answer.values, `${hosts.slice(0, 3).join(', ')} has no address`)
 }
 
 async function checkImplicitMx(wanted: ReturnType<typeof returnPathRecord>, query: DnsQuery): Promise<RecordCheck> {
-  const addresses = await addressesOf(wanted.host, query)
+  const { addresses, failed } = await resolveHost(wanted.host, query)
+  if (addresses.length === 0 && failed !== undefined) return unanswered(wanted, failed)
   return addresses.length === 0
     ? notRight(wanted, [], '')
     : right(

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { makeAuthority } from '../delivery/authority.ts'
 import { freePorts } from '../helpers/ports.ts'
+import { sendV2, v2Body } from '../helpers/send.ts'
 import { makeService, type TestService } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
 import { examined, foundBy } from './doctor.ts'
@@ -85,6 +86,9 @@ async function tryBehind(t: Test, service: TestService, { port, authority }: Pro
     t.equal(await status(path), 404, path)
   t.equal(await status('/v2/events/feed'), 401)
   t.equal(await status('/docs'), 200)
+  const sender = await service.makeSender()
+  const { status: sent, body } = await sendV2(PUBLIC_URL, sender.apiKey, v2Body(sender))
+  t.equal(sent, 200, JSON.stringify(body))
   const diagnosis = await examined({ ...service.env, PUBLIC_URL, TRUST_PROXY: '127.0.0.1' })
   t.equal(foundBy(diagnosis, 'public URL'), `ok: ${PUBLIC_URL} leads to the API`)
   t.match(foundBy(diagnosis, 'certificate of the public URL'), /^(?:ok|warn): valid for/)

@@ -27,6 +27,20 @@ export async function selectAccount(sql: AnySql, id: number): Promise<Account | 
   return account
 }
 
+/** Selects an account that is not deleted, and locks it until the end of the transaction. */
+export async function lockAccount(sql: AnySql, id: number): Promise<Account | undefined> {
+  const [account] = await sql<Account[]>`
+    select ${columns(sql)} from accounts where id = ${id}::int and deleted_at is null for no key update`
+  return account
+}
+
+/** Renames an account, and its subaccounts, whose names begin with its own. */
+export async function updateName(sql: AnySql, id: number, name: string): Promise<Account | undefined> {
+  const [account] = await sql<Account[]>`update accounts set name = ${name} where id = ${id} returning ${columns(sql)}`
+  await sql`update accounts set name = ${name}::text || '/' || username where parent_id = ${id} and deleted_at is null`
+  return account
+}
+
 export async function selectNames(sql: AnySql, ids: readonly number[]): Promise<Map<number, string>> {
   if (ids.length === 0) return new Map()
   const rows = await sql<

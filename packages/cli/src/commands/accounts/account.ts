@@ -89,6 +89,18 @@ export const accountCommands: readonly Command[] = [
     },
   }),
   coreCommand({
+    name: 'account rename',
+    usage: 'ID NAME',
+    summary: 'Rename an account',
+    detail: 'Its subaccounts, whose names begin with its own, are renamed with it',
+    parameters: { NAME: 'Name of the account, 1 to 100 characters' },
+    examples: ['account rename 12 "Harbor Shipping"'],
+    run: async ({ accounts }, { ID: id, NAME: name }) => {
+      const account = await accounts.rename(id, name)
+      return { data: account, text: `account ${account.id} is now "${account.name}"` }
+    },
+  }),
+  coreCommand({
     name: 'account suspend',
     usage: 'ID',
     summary: 'Suspend an account: reject all its mail',

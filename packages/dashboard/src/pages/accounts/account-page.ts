@@ -47,6 +47,9 @@ export const ACCOUNT: readonly DashboardRoute[] = [
   operators('POST', '/operator/accounts/:id/resume', (call) =>
     change(call, 'resumed', (id, by) => call.core.accounts.resume(id, by)),
   ),
+  operators('POST', '/operator/accounts/:id/rename', (call) =>
+    change(call, 'saved', (id, by) => call.core.accounts.rename(id, field(call.form, 'name'), by)),
+  ),
   operators('POST', '/operator/accounts/:id/invite', (call) => proved(call, invite)),
 ]
 
@@ -79,7 +82,7 @@ async function accountPage(call: UserCall, { problem, link }: Shown = {}): Promi
     }
 ${tiles(call, account, standing)}
 <div class="cols"><div class="stack w7"><section class="box">${holdsPart(call, standing)}</section><section class="box">${membersPart(call, members)}
-  </section></div>
+  </section>${account.parentId === null && html`<section class="box">${nameForm(call, account)}</section>`}</div>
 <section class="box w5">${holdForm(call, standing)}</section></div>
 ${byApi(
   call,
@@ -183,6 +186,21 @@ ${inputField({
   maxlength: 320,
 })}
 <div class="row"><button class="btn" type="submit">${words.invite}</button></div></form>`
+}
+
+function nameForm(call: UserCall, { name }: AccountFigures): Html {
+  const { form, language } = call
+  const words = accountsWords(language)
+  return html`<header><h2>${words.rename}</h2></header><form class="pad stack s" method="post" action="${pathOf(call, '/rename')}">
+${inputField({
+  name: 'name',
+  label: words.name,
+  value: form.name === undefined ? name : field(form, 'name'),
+  hint: words.renameHint,
+  required: true,
+  maxlength: 100,
+})}
+<div class="row"><button class="btn" type="submit">${words.rename}</button></div></form>`
 }
 
 function holdForm(call: UserCall, { rules, hasOwnRules }: AccountStanding): Html {

@@ -3,7 +3,7 @@ import type { Account } from './account.ts'
 import type { AccountSettings } from './account-settings.ts'
 
 const columns = (sql: AnySql) =>
-  sql`id, name, state, parent_id as "parentId", expires_at as "expiresAt", created_at as "createdAt"`
+  sql`id, name, state, parent_id as "parentId", expires_at as "expiresAt", closed_at as "closedAt", created_at as "createdAt"`
 
 export async function insertAccount(sql: AnySql, name: string): Promise<Account> {
   return onlyRow(await sql<Account[]>`insert into accounts (name) values (${name}) returning ${columns(sql)}`)

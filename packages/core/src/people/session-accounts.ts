@@ -12,7 +12,7 @@ export interface AccountsQuery {
 
 /**
  * For each query, the accounts of the user by name, and the one that an operator looks at. A subaccount that its parent has disabled is left
- * out.
+ * out, and so is a closed account, except where an operator looks at it.
  */
 export async function selectAccountsOf(sql: AnySql, queries: readonly AccountsQuery[]): Promise<AccountOfUser[][]> {
   const found = queries.map((): AccountOfUser[] => [])
@@ -31,6 +31,7 @@ export async function selectAccountsOf(sql: AnySql, queries: readonly AccountsQu
          ) m join accounts a on a.id = m.account_id left join accounts p on p.id = a.parent_id
         where a.deleted_at is null and a.state <> 'deleted' and p.state is distinct from 'deleted'
           and not (a.parent_id is not null and a.state = 'suspended')
+          and (m.role = 'observer' or coalesce(a.closed_at, p.closed_at) is null)
         order by lower(a.name), a.id limit ${MAX_ACCOUNTS}) one
      order by asked.at, lower(one.name), one.id`
   for (const { at, ...account } of rows) found[at - 1]?.push(account)

@@ -81,9 +81,7 @@ export const accountCommands: readonly Command[] = [
     usage: '',
     summary: 'List all accounts',
     run: async (core) => {
-      const isOver = ({ state, expiresAt }: Account) =>
-        state === 'active' && expiresAt !== null && expiresAt <= new Date()
-      const accounts = (await core.accounts.list()).map((one) => (isOver(one) ? { ...one, state: 'expired' } : one))
+      const accounts = (await core.accounts.list()).map((one) => ({ ...one, state: shownState(one) }))
       const rows = accounts.map(({ id, name, state, expiresAt }) => [id, name, state, expiresAt])
       return { data: accounts, text: table(['id', 'name', 'state', 'expires'], rows) }
     },
@@ -146,6 +144,11 @@ export const accountCommands: readonly Command[] = [
   }),
   settingsCommand,
 ]
+
+function shownState({ state, closedAt, expiresAt }: Account): string {
+  if (closedAt) return 'closed'
+  return state === 'active' && expiresAt !== null && expiresAt <= new Date() ? 'expired' : state
+}
 
 /** The text shown for a setting without a value. */
 function unset(name: string): string {

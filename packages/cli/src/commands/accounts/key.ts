@@ -111,6 +111,7 @@ export const keyCommands: readonly Command[] = [
   }),
   coreCommand({
     name: 'key revoke',
+    destroys: true,
     usage: 'ID',
     summary: 'Revoke an API key or an operator key',
     detail: 'Takes effect within 5 seconds',

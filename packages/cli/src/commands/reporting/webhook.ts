@@ -116,6 +116,7 @@ export const webhookCommands: readonly Command[] = [
   }),
   coreCommand({
     name: 'webhook delete',
+    destroys: true,
     usage: 'ID --account ID',
     summary: 'Delete a webhook and its pending batches',
     run: async (core, given) => {

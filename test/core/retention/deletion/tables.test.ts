@@ -1,5 +1,6 @@
 import t from 'tap'
-import { STAYING } from '../../../../packages/core/src/retention/deletion/own-rows.ts'
+import { OWN_ROWS, STAYING } from '../../../../packages/core/src/retention/deletion/own-rows.ts'
+import { removeOwnRows } from '../../../../packages/core/src/retention/deletion/remove-rows.ts'
 import { moveClock } from '../../../helpers/database.ts'
 import { makeService } from '../../../helpers/service.ts'
 import { accountTables, closeAccount, insertAnyRow, KNOWN, removeAll, rowsOf } from './deleted.ts'
@@ -31,6 +32,20 @@ t.test('of a deleted account, no table has a row but those that say why, and oth
     [],
     'each table had a row',
   )
+  for (const rows of OWN_ROWS.filter(({ key }) => key)) {
+    const undone = sql.begin(async (transaction) => {
+      const { accountId } = gone
+      const one = await removeOwnRows(transaction, { ...rows, limit: 1 }, { accountId, position: undefined })
+      t.match(one, { removed: 1, next: Array }, `${rows.table}: more may follow`)
+      t.strictSame(
+        await removeOwnRows(transaction, rows, { accountId, position: one.next }),
+        { removed: 0 },
+        rows.table,
+      )
+      throw new Error('undone')
+    })
+    await t.rejects(undone, { message: 'undone' })
+  }
   const others = await rowsOf(service, tables, other.accountId)
   await closeAccount(service, gone.accountId, 0)
   await moveClock(sql, '6 minutes')

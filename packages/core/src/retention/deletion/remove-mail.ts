@@ -21,8 +21,9 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 export async function removeMessages(sql: SqlTransaction, { accountId, position }: Given): Promise<Part> {
   await lockBodies(sql, accountId)
   const after = position?.[0] ?? FIRST_ID
+  // By the column: "id" alone would be the text, in the order of which no index is, and each part would read all messages.
   const rows = await sql<{ id: string }[]>`
-    select id::text from messages where account_id = ${accountId} and id > ${after}::uuid order by id limit ${MESSAGES}`
+    select m.id::text from messages m where m.account_id = ${accountId} and m.id > ${after}::uuid order by m.id limit ${MESSAGES}`
   const ids = rows.map(({ id }) => id)
   const last = ids.at(-1)
   if (last === undefined) return { removed: 0 }
@@ -58,9 +59,9 @@ export async function removeEventPage(sql: SqlTransaction, { accountId }: Given)
 export async function removeOtherEvents(sql: SqlTransaction, { accountId, position }: Given): Promise<Part> {
   const after = position?.[0] ?? '0'
   const [last] = await sql<{ transaction: string }[]>`
-    select max(transaction)::text as transaction from (
+    select max(e.transaction)::text as transaction from (
       select transaction from events where account_id = ${accountId} and transaction > ${after}::text::xid8
-       order by transaction limit ${EVENTS}) next_events`
+       order by transaction limit ${EVENTS}) e`
   if (!last?.transaction) return { removed: 0 }
   const { count } = await sql`
     delete from events
@@ -72,8 +73,8 @@ export async function removeOtherEvents(sql: SqlTransaction, { accountId, positi
 export async function removeOtherReturns(sql: SqlTransaction, { accountId, position }: Given): Promise<Part> {
   const after = position?.[0] ?? FIRST_ID
   const rows = await sql<{ id: string; own: boolean }[]>`
-    select id::text, account_id is not distinct from ${accountId} as own from returns
-     where id > ${after}::uuid order by id limit ${SCANNED}`
+    select r.id::text, r.account_id is not distinct from ${accountId} as own from returns r
+     where r.id > ${after}::uuid order by r.id limit ${SCANNED}`
   const last = rows.at(-1)
   if (!last) return { removed: 0 }
   const own = rows.filter((row) => row.own).map(({ id }) => id)

@@ -44,7 +44,7 @@ t.test('a plan says what would be deleted and changes nothing; confirmed, it clo
     ),
   )
   for (const row of [
-    'messages queued +1',
+    'messages in the queue +1',
     'messages +1',
     'domains +1',
     'members +0',
@@ -134,6 +134,16 @@ t.test('what cannot be deleted, confirmed or restored is refused with words, and
   for (const verb of ['suspend', 'resume', 'settings']) t.match(await refused(verb, id), /^1 .*does not exist/, verb)
   t.match(await refused('rename', id, 'Other'), /^1 .*does not exist/)
   t.match((await postrider(env, 'account', 'deletions')).stdout, new RegExp(`^${id} +done `, 'm'))
+})
+
+t.test('the account that the service itself sends from is not deleted', async (t) => {
+  const own = await makeService(t, { SERVICE_DOMAIN: 'service.example' })
+  const { accountId } = await own.makeSender()
+  await own.core.domains.add({ accountId, name: 'service.example', state: 'active' })
+  t.match(await postrider(own.env, 'account', 'delete', String(accountId)), {
+    code: 1,
+    stderr: /--account: has service.example, .*SERVICE_DOMAIN/,
+  })
 })
 
 t.test('the demo account can be deleted, and is not made again', async (t) => {

@@ -214,7 +214,7 @@ export function createCore({
     { sql: work, secrets, rateLimits, auth, credits, clock, serviceMail, log, config },
     passwordCost,
   )
-  const accountDeletions = createAccountDeletions(work)
+  const accountDeletions = createAccountDeletions({ sql: work, config })
   const deliveries = createDeliveries({ sql, log, config, secrets, clock: hostClock, forgotten })
 
   return {

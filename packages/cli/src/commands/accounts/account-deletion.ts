@@ -69,7 +69,7 @@ async function confirmed(core: Core, id: number): Promise<Answer> {
 }
 
 function planText({ id, accountId, name, graceDays, counts, expiresAt }: DeletionPlan): string {
-  const rows = Object.entries(counts).map(([kind, counted]) => [kind, countText(counted)])
+  const rows = Object.entries(counts).map(([kind, counted]) => [KINDS[kind] ?? kind, countText(counted)])
   const days = graceDays === 1 ? '1 day' : `${graceDays} days`
   return [
     `plan ${id}: delete account ${accountId}, "${name}"; it is closed at once, and removed ${graceDays === 0 ? 'after 5 minutes' : `after ${days}`}`,
@@ -78,6 +78,13 @@ function planText({ id, accountId, name, graceDays, counts, expiresAt }: Deletio
     '',
     `to execute it: postrider account delete --confirm ${id} (until ${expiresAt.toISOString()})`,
   ].join('\n')
+}
+
+/** Kinds whose names over HTTP are not words. */
+const KINDS: Readonly<Record<string, string>> = {
+  queued: 'messages in the queue',
+  editableTemplates: 'templates of v3',
+  unsubscribeGroups: 'unsubscribe groups',
 }
 
 function countText({ count, partial }: Counted): string {

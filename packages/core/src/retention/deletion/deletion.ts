@@ -40,7 +40,7 @@ const MAX_COUNTED = 100_000
 
 /** What a plan counts: tables with an account_id, and the rows of them that count. */
 const KINDS: readonly (readonly [kind: string, table: string, condition?: string])[] = [
-  ['messages queued', 'delivery_queue'],
+  ['queued', 'delivery_queue'],
   ['messages', 'messages'],
   ['events', 'events'],
   ['domains', 'domains', 'deleted_at is null'],
@@ -48,10 +48,10 @@ const KINDS: readonly (readonly [kind: string, table: string, condition?: string
   ['keys', 'api_keys', 'revoked_at is null'],
   ['webhooks', 'webhooks'],
   ['templates', 'templates'],
-  ['v3 templates', 'editable_templates'],
-  ['files', 'attachments'],
+  ['editableTemplates', 'editable_templates'],
+  ['attachments', 'attachments'],
   ['suppressions', 'suppressions'],
-  ['unsubscribe groups', 'unsubscribe_groups', 'deleted_at is null'],
+  ['unsubscribeGroups', 'unsubscribe_groups', 'deleted_at is null'],
   ['exports', 'export_jobs'],
 ]
 

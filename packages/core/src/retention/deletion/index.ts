@@ -1,8 +1,8 @@
 import { type Actor, OPERATOR } from '../../accounts/audit/index.ts'
-import type { Sql } from '../../platform/database/database.ts'
 import type { AccountDeletion, DeletionPlan } from './deletion.ts'
 import {
   confirmDeletion,
+  type DeletionDependencies,
   type DeletionProblem,
   forgetPlans,
   GRACE_DAYS,
@@ -34,9 +34,10 @@ export interface AccountDeletions {
   forgetOld(): Promise<number>
 }
 
-export function createAccountDeletions(sql: Sql): AccountDeletions {
+export function createAccountDeletions(dependencies: DeletionDependencies): AccountDeletions {
+  const { sql } = dependencies
   return {
-    plan: (accountId, graceDays = GRACE_DAYS.usual) => planDeletion(sql, accountId, graceDays),
+    plan: (accountId, graceDays = GRACE_DAYS.usual) => planDeletion(dependencies, accountId, graceDays),
     confirm: (id, by = OPERATOR) => confirmDeletion(sql, id, by),
     restore: (accountId, by = OPERATOR) => restoreAccount(sql, accountId, by),
     list: () => listDeletions(sql),

@@ -1,5 +1,7 @@
 import { type Actor, ALL_ACCOUNTS, type Change, isKnown, noteChange, OPERATOR } from '../../accounts/audit/index.ts'
 import { lockAccount } from '../../accounts/store.ts'
+import { selectHolder } from '../../domains/store.ts'
+import type { Config } from '../../platform/config/config.ts'
 import { type AnySql, onlyRow, type Sql } from '../../platform/database/database.ts'
 import { invalidParameter } from '../../platform/errors.ts'
 import { type AccountDeletion, countRows, DELETION_COLUMNS, type DeletionPlan } from './deletion.ts'
@@ -30,11 +32,26 @@ export function deletionProblemText({ why }: DeletionProblem, id: number): strin
   }
 }
 
+export interface DeletionDependencies {
+  readonly sql: Sql
+  readonly config: Pick<Config, 'serviceDomain'>
+}
+
 /** Stores a plan, and returns what the deletion would remove now. Throws parameterInvalid (account, graceDays). */
-export async function planDeletion(sql: Sql, accountId: number, graceDays: number): Promise<DeletionPlan> {
+export async function planDeletion(
+  { sql, config: { serviceDomain } }: DeletionDependencies,
+  accountId: number,
+  graceDays: number,
+): Promise<DeletionPlan> {
   if (!Number.isInteger(graceDays) || graceDays < 0 || graceDays > GRACE_DAYS.most)
     throw invalidParameter('graceDays', `must be a whole number from 0 to ${GRACE_DAYS.most}`)
   const { name } = await requireDeletable(sql, accountId)
+  const sender = serviceDomain === undefined ? undefined : await selectHolder(sql, serviceDomain)
+  if (sender?.accountId === accountId)
+    throw invalidParameter(
+      'account',
+      `has ${serviceDomain}, which mail of the service itself is sent from (SERVICE_DOMAIN)`,
+    )
   const counts = await countRows(sql, accountId)
   const { id, expiresAt } = onlyRow(
     await sql<{ id: number; expiresAt: Date }[]>`

@@ -126,9 +126,9 @@ t.test('what cannot be deleted, confirmed or restored is refused with words, and
   t.match(await refused('delete', '--confirm', String(second.id)), /^1 .*is closed already/)
   t.match(await refused('delete', id), /^1 .*account: is closed already/)
   await moveClock(sql, '7 days 1 minute')
-  while (await core.accountDeletions.removeSome());
+  while (await core.retention.deletions.removeSome());
   await moveClock(sql, '7 days 2 minutes')
-  while (await core.accountDeletions.removeSome());
+  while (await core.retention.deletions.removeSome());
   t.match(await refused('restore', id), /^1 .*account: is deleted, and cannot be restored/)
   t.match(await refused('delete', id), /^1 .*account: is deleted already/)
   for (const verb of ['suspend', 'resume', 'settings']) t.match(await refused(verb, id), /^1 .*does not exist/, verb)
@@ -153,7 +153,7 @@ t.test('the demo account can be deleted, and is not made again', async (t) => {
   await postrider(own.env, 'account', 'delete', '1', '--grace-days', '0')
   await answered(own.env, 'account', 'delete', '--confirm', '1')
   await moveClock(own.sql, '6 minutes')
-  while (await own.core.accountDeletions.removeSome());
+  while (await own.core.retention.deletions.removeSome());
   t.match(await own.core.accounts.list(), [{ id: 1, state: 'deleted' }])
   t.notMatch((await postrider(own.env, 'setup')).stdout, /Created a demo account/)
   t.equal((await own.core.accounts.list()).length, 1)

@@ -18,7 +18,7 @@ export interface Command {
   readonly examples?: readonly string[]
   /**
    * Whether the command, as it is called, takes away something that no other command brings back. It then asks on a terminal, and needs --yes elsewhere
-   * (confirming.ts), which coreCommand sees to.
+   * (commands/confirming.ts), which coreCommand sees to.
    */
   readonly destroys?: true | ((call: Call) => boolean)
   /** Whether the command may create the embedded database. For all others, its absence means a wrong DATA_DIR. */

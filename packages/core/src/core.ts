@@ -54,7 +54,6 @@ import { createEvidencePacks, type EvidencePacks } from './reputation/evidence/i
 import { createGuard, type Guard } from './reputation/guard/index.ts'
 import { createReputation, type Reputation } from './reputation/index.ts'
 import { createProviderFigures, type ProviderFigures } from './reputation/provider-figures/index.ts'
-import { type AccountDeletions, createAccountDeletions } from './retention/deletion/index.ts'
 import { createRetention, type Retention } from './retention/index.ts'
 import { SEALED_FORGET_REQUESTS } from './retention/privacy/forget.ts'
 import { createPrivacy, type Privacy } from './retention/privacy/index.ts'
@@ -68,7 +67,6 @@ import { createTracking, type Tracking } from './tracking/index.ts'
 /** The domain logic of the service, one property per domain. */
 export interface Core {
   readonly accounts: Accounts
-  readonly accountDeletions: AccountDeletions
   readonly audit: Audit
   readonly schema: Schema
   readonly auth: Auth
@@ -214,12 +212,10 @@ export function createCore({
     { sql: work, secrets, rateLimits, auth, credits, clock, serviceMail, log, config },
     passwordCost,
   )
-  const accountDeletions = createAccountDeletions({ sql: work, config })
   const deliveries = createDeliveries({ sql, log, config, secrets, clock: hostClock, forgotten })
 
   return {
     accounts: createAccounts(work, config),
-    accountDeletions,
     audit: createAudit(work),
     schema: createSchema(sql),
     credits,
@@ -290,7 +286,6 @@ export function createCore({
         tls.sts.forgetOld,
         tls.results.forgetOld,
         people.forgetOld,
-        accountDeletions.forgetOld,
       ]),
     async close() {
       readiness.close()

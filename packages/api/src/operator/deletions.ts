@@ -17,7 +17,7 @@ export const DELETIONS: readonly Operation[] = [
     path: '/accounts/:account/deletion',
     params: Type.Object({ account: ID }),
     input: Type.Object({ graceDays: Type.Optional(Type.Integer({ minimum: 0, maximum: GRACE_DAYS.most })) }),
-    act: ({ account, graceDays }, { core }) => core.accountDeletions.plan(account, graceDays),
+    act: ({ account, graceDays }, { core }) => core.retention.deletions.plan(account, graceDays),
   }),
   operation({
     name: 'confirmDeletion',
@@ -28,7 +28,7 @@ export const DELETIONS: readonly Operation[] = [
     params: Type.Object({ id: ID }),
     input: NOTHING,
     async act({ id }, { core, by }) {
-      const result = await core.accountDeletions.confirm(id, by)
+      const result = await core.retention.deletions.confirm(id, by)
       if (!('why' in result)) return result
       const { why } = result
       const code = `plan${why.charAt(0).toUpperCase()}${why.slice(1)}`
@@ -43,7 +43,7 @@ export const DELETIONS: readonly Operation[] = [
     path: '/accounts/:account/restore',
     params: Type.Object({ account: ID }),
     input: NOTHING,
-    act: ({ account }, { core, by }) => core.accountDeletions.restore(account, by),
+    act: ({ account }, { core, by }) => core.retention.deletions.restore(account, by),
   }),
   operation({
     name: 'listDeletions',
@@ -53,6 +53,6 @@ export const DELETIONS: readonly Operation[] = [
     path: '/deletions',
     params: NOTHING,
     input: NOTHING,
-    act: async (_input, { core }) => ({ deletions: await core.accountDeletions.list() }),
+    act: async (_input, { core }) => ({ deletions: await core.retention.deletions.list() }),
   }),
 ]

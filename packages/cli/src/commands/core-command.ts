@@ -12,8 +12,8 @@ import {
   UsageError,
   wholeOption,
 } from '../command.ts'
-import { requireConsent, withYes } from '../confirming.ts'
 import { choicesOf, isFixedList, readUsage } from '../usage.ts'
+import { requireConsent, withYes } from './confirming.ts'
 
 interface CoreCommand<U extends string, I> extends Omit<Command, 'run' | 'usage'> {
   readonly usage: U
@@ -30,8 +30,8 @@ type Act = (core: Core) => Promise<Answer | undefined>
 
 /**
  * A command that acts on the installation's database. Its usage line says what it is given: arguments and options outside of brackets are
- * required, `ID`, `N` and `NUMBER` are whole numbers, `ROWS` is one that is 0 if it is not given, `TIME` is a time, `on|off` and `yes|no` are booleans, other fixed lists are one of
- * their values, and `default` of `N|default` is null.
+ * required, `ID`, `N` and `NUMBER` are whole numbers, `ROWS` is one that is 0 if it is not given, `TIME` is a time, `on|off` and `yes|no` are booleans,
+ * other fixed lists are one of their values, and `default` of `N|default` is null.
  */
 export function coreCommand<const U extends string, const I = false>(spec: CoreCommand<U, I>): Command {
   const { run, prepare, limit: _limit, hasTextId: _hasTextId, ...command } = spec

@@ -28,7 +28,8 @@ export async function selectAccountsOf(sql: AnySql, queries: readonly AccountsQu
       from unnest(${queries.map(({ userId }) => userId)}::int[], ${queries.map(({ looksAt }) => looksAt)}::int[])
              with ordinality as asked(user_id, looks_at, at)
      cross join lateral (
-       select a.id, a.name, m.role, m.role <> 'observer' and coalesce(a.closed_at, p.closed_at) is not null as closed, case when p.state <> 'active' then p.state else a.state end as state
+       select a.id, a.name, m.role, m.role <> 'observer' and coalesce(a.closed_at, p.closed_at) is not null as closed,
+              case when p.state <> 'active' then p.state else a.state end as state
          from (
            select account_id, role from memberships where user_id = asked.user_id
            union all

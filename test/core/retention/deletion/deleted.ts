@@ -3,15 +3,15 @@ import type { TestService } from '../../../helpers/service.ts'
 
 /** Closes an account. Returns the number of its plan. */
 export async function closeAccount({ core }: TestService, accountId: number, graceDays?: number): Promise<number> {
-  const { id } = await core.accountDeletions.plan(accountId, graceDays)
-  const result = await core.accountDeletions.confirm(id)
+  const { id } = await core.retention.deletions.plan(accountId, graceDays)
+  const result = await core.retention.deletions.confirm(id)
   if ('why' in result) throw new Error(result.why)
   return id
 }
 
 /** Does all that is due. Returns how many parts that were. */
 export async function removeAll({ core }: TestService): Promise<number> {
-  for (let parts = 0; ; parts++) if (!(await core.accountDeletions.removeSome())) return parts
+  for (let parts = 0; ; parts++) if (!(await core.retention.deletions.removeSome())) return parts
 }
 
 /** The tables with a column `account_id`, from the catalog. */

@@ -65,12 +65,12 @@ t.test(
     const workers = ['one', 'two', 'three'].map(() => openCore(t, service, 1))
     const axe = openDatabase({ url: env.DATABASE_URL as string, name: 'axe', connections: 1 })
     t.teardown(() => axe.end())
-    const isOver = async () => (await core.accountDeletions.list())[0]?.state === 'done'
+    const isOver = async () => (await core.retention.deletions.list())[0]?.state === 'done'
     let kills = 0
     let failures = 0
     const work = async (worker: (typeof workers)[number]) => {
       while (!(await isOver())) {
-        await worker.accountDeletions.removeSome().catch(() => failures++)
+        await worker.retention.deletions.removeSome().catch(() => failures++)
         // What a failed part waits for.
         await axe`update account_deletions set due_at = '-infinity' where due_at > service_now()`
       }
@@ -88,7 +88,7 @@ t.test(
     t.strictSame(Object.keys(await rowsOf(service, tables, gone.accountId)), ['account_deletions'])
     t.strictSame(await rowsOf(service, tables, other.accountId), kept)
     t.match(await others(service), { bodies: 1, engagements: 0, keys: 1 })
-    t.match(await core.accountDeletions.list(), [
+    t.match(await core.retention.deletions.list(), [
       { removed: { messages: 1000, suppressions: 1000, event_pages: /\d+/ } },
     ])
     t.strictSame((await verifyData(sql)).problems, [])
@@ -105,8 +105,8 @@ t.test('no part removes more than a thousand rows of a table, or two hundred mes
   await moveClock(sql, '6 minutes')
   const before = new Map<string, number>()
   for (;;) {
-    if (!(await core.accountDeletions.removeSome())) break
-    const [deletion] = await core.accountDeletions.list()
+    if (!(await core.retention.deletions.removeSome())) break
+    const [deletion] = await core.retention.deletions.list()
     for (const [step, removed] of Object.entries(deletion?.removed ?? {})) {
       const part = removed - (before.get(step) ?? 0)
       before.set(step, removed)
@@ -115,7 +115,7 @@ t.test('no part removes more than a thousand rows of a table, or two hundred mes
       t.ok(part <= (step === 'messages' ? 200 : step === 'event_pages' ? 5000 : 1000), `${step}: ${part}`)
     }
   }
-  t.equal((await core.accountDeletions.list())[0]?.state, 'done')
+  t.equal((await core.retention.deletions.list())[0]?.state, 'done')
 })
 
 t.test('bodies in object storage go, too', async (t) => {
@@ -194,14 +194,14 @@ t.test('what a call stores that had begun before the account was closed is remov
   const late = await submissionOf(service, gone)
   await closeAccount(service, gone.accountId, 0)
   await moveClock(sql, '6 minutes')
-  while ((await core.accountDeletions.list())[0]?.removed.event_pages === undefined)
-    await core.accountDeletions.removeSome()
+  while ((await core.retention.deletions.list())[0]?.removed.event_pages === undefined)
+    await core.retention.deletions.removeSome()
   await core.messages.accept(late)
   t.equal((await sql`select from messages`).count, 1)
   await removeAll(service)
   await moveClock(sql, '7 minutes')
   await removeAll(service)
-  t.equal((await core.accountDeletions.list())[0]?.state, 'done')
+  t.equal((await core.retention.deletions.list())[0]?.state, 'done')
   t.strictSame(Object.keys(await rowsOf(service, await accountTables(service), gone.accountId)), ['account_deletions'])
 })
 
@@ -214,10 +214,10 @@ t.test('a mail that a worker is delivering is waited for', async (t) => {
   await closeAccount(service, gone.accountId, 0)
   await moveClock(sql, '6 minutes')
   await removeAll(service)
-  t.match(await core.accountDeletions.list(), [{ state: 'removing' }])
+  t.match(await core.retention.deletions.list(), [{ state: 'removing' }])
   t.equal((await sql`select from messages`).count, 1)
   await sql`update delivery_queue set worker_id = null`
   await moveClock(sql, '7 minutes')
   await removeAll(service)
-  t.match(await core.accountDeletions.list(), [{ state: 'done' }])
+  t.match(await core.retention.deletions.list(), [{ state: 'done' }])
 })

@@ -51,7 +51,7 @@ t.test('of a deleted account, no table has a row but those that say why, and oth
   await moveClock(sql, '6 minutes')
   await sql`update delivery_queue set worker_id = null`
   await removeAll(service)
-  const [deletion] = await core.accountDeletions.list()
+  const [deletion] = await core.retention.deletions.list()
   t.match(deletion, { accountId: gone.accountId, state: 'done' })
   t.strictSame(Object.keys(await rowsOf(service, tables, gone.accountId)), ['account_deletions'])
   t.strictSame(await rowsOf(service, tables, other.accountId), others)

@@ -36,7 +36,7 @@ export const accountDeletionCommands: readonly Command[] = [
     target: 'account',
     examples: ['account restore 12'],
     run: async (core, { ID: id }) => {
-      const deletion = await core.accountDeletions.restore(id)
+      const deletion = await core.retention.deletions.restore(id)
       return { data: deletion, text: `account ${id} is open again` }
     },
   }),
@@ -46,7 +46,7 @@ export const accountDeletionCommands: readonly Command[] = [
     summary: 'List the deletions of accounts that were confirmed, the latest first',
     detail: 'At most 100 are listed',
     run: async (core) => {
-      const deletions = await core.accountDeletions.list()
+      const deletions = await core.retention.deletions.list()
       const rows = deletions.map((one) => [one.accountId, one.state, one.confirmedAt, one.removeAt, ...doneOf(one)])
       const heading = ['account', 'state', 'confirmed', 'removal', 'rows removed', 'finished']
       return { data: deletions, text: tableOr('no deletions', heading, rows) }
@@ -55,12 +55,12 @@ export const accountDeletionCommands: readonly Command[] = [
 ]
 
 async function planOf(core: Core, id: number, graceDays: number | undefined): Promise<Answer> {
-  const plan = await core.accountDeletions.plan(id, graceDays)
+  const plan = await core.retention.deletions.plan(id, graceDays)
   return { data: plan, text: planText(plan) }
 }
 
 async function confirmed(core: Core, id: number): Promise<Answer> {
-  const result = await core.accountDeletions.confirm(id)
+  const result = await core.retention.deletions.confirm(id)
   if ('why' in result) throw new CommandError(deletionProblemText(result, id))
   const { accountId, graceDays, removeAt } = result
   const end = graceDays === 0 ? 'in 5 minutes' : `at ${removeAt?.toISOString()}`

@@ -36,7 +36,7 @@ export const subaccountCommands: readonly Command[] = [
     name: 'subaccount list',
     usage: '--account ID [--limit N] [--after ROWS]',
     summary: 'List the subaccounts of an account by name, with their use in the last 30 days',
-    parameters: { after: 'Only after so many subaccounts, for the next page' },
+    parameters: { after: 'Number of subaccounts after which the page begins' },
     run: async ({ subaccounts }, { account, limit, after: offset }) => {
       const found = await subaccounts.figures(account, { limit, offset })
       const rows = found.subaccounts.map((one) => [

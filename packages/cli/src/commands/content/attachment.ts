@@ -27,7 +27,7 @@ export const attachmentCommands: readonly Command[] = [
     name: 'attachment list',
     usage: '--account ID [--limit N] [--after ROWS]',
     summary: 'List the stored files of an account, oldest first',
-    parameters: { after: 'Only after so many files, for the next page' },
+    parameters: { after: 'Number of files after which the page begins' },
     run: async ({ attachments }, { account, limit, after: offset }) => {
       const found = await attachments.list(account, { limit, offset })
       const rows = found.attachments.map((one) => [one.id, one.fileName, one.size, one.createdAt])

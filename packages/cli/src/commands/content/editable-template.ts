@@ -42,7 +42,7 @@ export const editableTemplateCommands: readonly Command[] = [
     summary: 'List the v3 templates of an account, newest first',
     parameters: {
       generation: 'Only of this kind',
-      after: 'Only after so many templates, for the next page',
+      after: 'Number of templates after which the page begins',
     },
     run: async ({ editableTemplates }, { account: accountId, limit, after: offset, generation: kind }) => {
       const generations: readonly Generation[] = kind === undefined ? ['legacy', 'dynamic'] : [kind]

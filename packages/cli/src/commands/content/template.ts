@@ -39,7 +39,7 @@ export const templateCommands: readonly Command[] = [
     name: 'template list',
     usage: '--account ID [--limit N] [--after ROWS]',
     summary: 'List the templates of an account, oldest first',
-    parameters: { after: 'Only after so many templates, for the next page' },
+    parameters: { after: 'Number of templates after which the page begins' },
     run: async ({ templates }, { account, limit, after: offset }) => {
       const found = await templates.list(account, { limit, offset })
       const rows = found.templates.map((one) => [one.id, one.name, one.version, one.updatedAt, one.subject])

@@ -1,10 +1,10 @@
 import { text } from 'node:stream/consumers'
 import { type Call, type Command, CommandError, requiredId, textOption, UsageError } from '../../command.ts'
-import { requireYes } from '../../confirming.ts'
 import { BOUNDS, baseUrl, importAccount, openSource, PARTS, type Part, SourceError } from '../../importing/index.ts'
 import { progressOn, SILENT } from '../../importing/progress.ts'
 import { toReport } from '../../importing/report.ts'
 import { newTally } from '../../importing/tally.ts'
+import { requireYes } from '../confirming.ts'
 
 const HOSTED = 'https://api.sendgrid.com'
 

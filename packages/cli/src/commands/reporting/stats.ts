@@ -29,7 +29,7 @@ const ONE = {
   tag: 'Only mail with this tag',
   subaccount: 'Statistics of the subaccount with this user name',
 }
-const AFTER = 'Only after so many rows, for the next page'
+const AFTER = 'Number of rows after which the page begins'
 
 export const statsCommands: readonly Command[] = [
   coreCommand({

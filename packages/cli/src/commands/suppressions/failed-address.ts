@@ -15,7 +15,7 @@ export const failedAddressCommands: readonly Command[] = [
     parameters: {
       kind: KIND,
       email: 'Only this address',
-      after: 'Only after so many addresses, for the next page',
+      after: 'Number of addresses after which the page begins',
     },
     run: async ({ failures }, { account, email, since: from, until: to, after: offset, ...filter }) => {
       const emails = email === undefined ? undefined : [email.toLowerCase()]

@@ -1,6 +1,6 @@
 import { type AnySql, onlyRow } from '../../platform/database/database.ts'
 
-/** How many rows of a kind there are; `partial`: at least so many. */
+/** Number of rows of a kind; `partial`: there are more. */
 export interface Counted {
   readonly count: number
   readonly partial: boolean
@@ -22,7 +22,7 @@ export interface AccountDeletion {
   readonly removed: Readonly<Record<string, number>>
 }
 
-/** What a deletion would remove now. */
+/** The deletion of an account before it is confirmed, with what it would remove now. */
 export interface DeletionPlan extends Pick<AccountDeletion, 'id' | 'accountId' | 'graceDays'> {
   /** The name of the account. */
   readonly name: string
@@ -38,7 +38,7 @@ export const DELETION_COLUMNS = (sql: AnySql) => sql`
 /** Rows that a plan counts of each kind at most. */
 const MAX_COUNTED = 100_000
 
-/** What a plan counts: tables with an account_id, and the rows of them that count. */
+/** Counted tables, which have an account_id, and the condition for their rows. */
 const KINDS: readonly (readonly [kind: string, table: string, condition?: string])[] = [
   ['queued', 'delivery_queue'],
   ['messages', 'messages'],

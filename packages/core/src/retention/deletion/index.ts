@@ -4,7 +4,6 @@ import {
   confirmDeletion,
   type DeletionDependencies,
   type DeletionProblem,
-  forgetPlans,
   GRACE_DAYS,
   listDeletions,
   planDeletion,
@@ -30,8 +29,6 @@ export interface AccountDeletions {
   list(): Promise<AccountDeletion[]>
   /** See remove.ts. Delivery workers may call it concurrently. */
   removeSome(): Promise<boolean>
-  /** Deletes plans after a day. */
-  forgetOld(): Promise<number>
 }
 
 export function createAccountDeletions(dependencies: DeletionDependencies): AccountDeletions {
@@ -42,6 +39,5 @@ export function createAccountDeletions(dependencies: DeletionDependencies): Acco
     restore: (accountId, by = OPERATOR) => restoreAccount(sql, accountId, by),
     list: () => listDeletions(sql),
     removeSome: () => removeSome(sql),
-    forgetOld: () => forgetPlans(sql),
   }
 }

@@ -4,7 +4,7 @@ import type { OwnRows } from './own-rows.ts'
 /** Where a step goes on; undefined at its beginning. */
 export type Position = readonly string[] | undefined
 
-/** What a part of a step has done. */
+/** The result of a part of a step. */
 export interface Part {
   readonly removed: number
   /** Where the step goes on; undefined if it is finished. */

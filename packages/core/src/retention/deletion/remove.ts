@@ -92,7 +92,7 @@ async function finish(sql: SqlTransaction, { id, accountId, isSubaccount }: Remo
     update account_deletions set state = 'done', finished_at = service_now(), due_at = null, step = null, position = null
      where id = ${id} returning removed`
   if (isSubaccount) return
-  // What the operator's log says of it stays.
+  // In the log of the installation, which stays.
   await noteChange(sql, {
     accountId: ALL_ACCOUNTS,
     by: OPERATOR,

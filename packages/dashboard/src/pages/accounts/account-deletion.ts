@@ -29,7 +29,7 @@ ${inputField({
 export async function closedNote(call: UserCall, { id }: AccountFigures): Promise<Html> {
   const { core, format, icon, language } = call
   const words = accountsWords(language)
-  const deletion = (await core.accountDeletions.list()).find(
+  const deletion = (await core.retention.deletions.list()).find(
     ({ accountId, state }) => accountId === id && state === 'closed',
   )
   return html`<section class="note wait">${icon('warn', 'wait')}<div class="stack s"><p>
@@ -45,7 +45,7 @@ export async function planDeletion(
 ): Promise<Answer> {
   const { core, form } = call
   const days = /^\d{1,4}$/.test(field(form, 'days')) ? Number(field(form, 'days')) : Number.NaN
-  const planned = await attempt(() => core.accountDeletions.plan(id, days))
+  const planned = await attempt(() => core.retention.deletions.plan(id, days))
   if (!planned.ok) return refused(planned.problem)
   const { language } = call
   const words = accountsWords(language)
@@ -68,7 +68,8 @@ function planPart(call: UserCall, { id, accountId, graceDays, counts, expiresAt 
   return html`<section class="note wait">${icon('warn', 'wait')}<div class="stack s"><div><b>${words.deleteTitle}</b><p>
   ${words.deletePlan(graceDays)} ${words.validUntil(format.plainTime(expiresAt))}</p></div>
 <div class="row"><form method="post" action="${pathOf(accountId, '/deletion/confirm')}"><input type="hidden" name="plan" value="${id}">
-  <button class="btn stop" type="submit">${words.closeAndDelete}</button></form><a class="btn" href="${pathOf(accountId)}">${words.keep}</a></div></div></section>
+  <button class="btn stop" type="submit">${words.closeAndDelete}</button></form>
+  <a class="btn" href="${pathOf(accountId)}">${words.keep}</a></div></div></section>
 <section class="box"><header><h2>${words.whatGoes}</h2></header><div class="scroll" tabindex="0" role="region" aria-label="${words.whatGoes}"><table><tbody>
   ${Object.entries(counts).map(
     ([kind, counted]) => html`<tr><td>${kinds[kind] ?? kind}</td><td class="n">${number(counted)}</td></tr>`,
@@ -82,6 +83,6 @@ export async function confirmDeletion(
   refused: (problem: string) => Promise<Answer>,
 ): Promise<Answer> {
   const plan = idIn(field(call.form, 'plan')) ?? 0
-  const result = await call.core.accountDeletions.confirm(plan, operatorOf(call))
+  const result = await call.core.retention.deletions.confirm(plan, operatorOf(call))
   return 'why' in result ? refused(deletionProblemText(result, plan)) : redirect(pathOf(id), 'closed')
 }

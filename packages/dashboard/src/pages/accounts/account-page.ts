@@ -55,7 +55,7 @@ export const ACCOUNT: readonly DashboardRoute[] = [
   operators('POST', '/operator/accounts/:id/deletion', (call) => ofAccount(call, planDeletion)),
   operators('POST', '/operator/accounts/:id/deletion/confirm', (call) => ofAccount(call, confirmDeletion)),
   operators('POST', '/operator/accounts/:id/restore', (call) =>
-    change(call, 'resumed', (id, by) => call.core.accountDeletions.restore(id, by)),
+    change(call, 'resumed', (id, by) => call.core.retention.deletions.restore(id, by)),
   ),
   operators('POST', '/operator/accounts/:id/invite', (call) => proved(call, invite)),
 ]
@@ -80,16 +80,21 @@ async function accountPage(call: UserCall, { problem, link }: Shown = {}): Promi
     core.reputation.show(account.id),
     core.people.members.list(account.id),
   ])
+  const closed = account.closedAt && (await closedNote(call, account))
+  const deletion = !account.closedAt && html`<section class="box">${deletionForm(call, account)}</section>`
+  // A subaccount has the name that its parent has given it, and is deleted by it.
+  const changes =
+    account.parentId === null && html`<section class="box">${nameForm(call, account)}</section>${deletion}`
   return page({
     title: account.name,
     crumbs,
     status: problem === undefined ? 200 : 400,
-    body: html`${pageHead(foreign(account.name), words.number(String(params.id)), buttons(call, account))}${problemNote(call, problem)}${account.closedAt && (await closedNote(call, account))}${
+    body: html`${pageHead(foreign(account.name), words.number(String(params.id)), buttons(call, account))}${problemNote(call, problem)}${closed}${
       link && html`<div class="note"><div><p>${words.handOver}</p>${copyable(call, link, words.invite)}</div></div>`
     }
 ${tiles(call, account, standing)}
 <div class="cols"><div class="stack w7"><section class="box">${holdsPart(call, standing)}</section><section class="box">${membersPart(call, members)}
-  </section>${account.parentId === null && html`<section class="box">${nameForm(call, account)}</section>${!account.closedAt && html`<section class="box">${deletionForm(call, account)}</section>`}`}</div>
+  </section>${changes}</div>
 <section class="box w5">${holdForm(call, standing)}</section></div>
 ${byApi(
   call,

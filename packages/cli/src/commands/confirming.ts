@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises'
-import { type Call, type Command, CommandError, UsageError } from './command.ts'
+import { type Call, type Command, CommandError, UsageError } from '../command.ts'
 
 /** Asks before a command that destroys something does. A program that calls it says --yes. */
 export async function requireConsent(call: Call, { destroys, name, summary }: Omit<Command, 'run'>): Promise<void> {
@@ -23,7 +23,7 @@ export function withYes(usage: string): string {
 export async function requireYes(call: Call, question: string, kept = 'nothing was changed'): Promise<void> {
   if (call.options.yes) return
   if (!process.stdin.isTTY)
-    throw new UsageError('missing option --yes: stdin is not a terminal, so nobody can be asked')
+    throw new UsageError('missing option --yes: stdin is not a terminal, so the command cannot ask')
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   const answer = await terminal.question(`${question} [y/N] `).finally(() => terminal.close())
   if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError(`cancelled; ${kept}`)

@@ -14,6 +14,7 @@ import { scheduleBackups } from './backup/schedule.ts'
 import {
   DEMO_DOMAIN,
   firstSteps,
+  isWithoutAccount,
   makeDemoAccount,
   makeFirstLink,
   NO_ACCOUNT,
@@ -73,7 +74,7 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
         // A link in the log of a server would be one for everybody who reads that, and would replace the one that init printed.
         link: config.delivery.kind === 'mx' ? undefined : (await makeFirstLink(core, config))?.url,
         needsOwner: await core.people.firstLink.isNeeded(),
-        isEmpty: (await core.accounts.list()).length === 0,
+        isEmpty: await isWithoutAccount(core),
       }))
       const { backups: backupConfig } = config
       const ownEnv = { ...env, DATA_DIR: config.dataDir }

@@ -21,6 +21,7 @@ const CALLS: Readonly<Record<string, string>> = {
   'failed-address remove': '--account 1 --kind block --all',
   'group delete': '1 --account 1',
   'key revoke': '1',
+  'key rotate': '1 --overlap-hours 0',
   'message cancel': '01a20468da3678e4ae0150514402a171',
   'message fail': '01a20468da3678e4ae0150514402a171',
   'person forget': 'lena@harbor.example --account 1',
@@ -34,6 +35,7 @@ const CALLS: Readonly<Record<string, string>> = {
   'template delete': '1 --account 1',
   'user reset-2fa': 'lena@harbor.example',
   'webhook delete': '1 --account 1',
+  'webhook rotate': '1 --account 1 --overlap-hours 0',
 }
 /** No database answers there. */
 const NOWHERE = { DATABASE_URL: 'postgres://127.0.0.1:1/none', SECRET_KEY: 'a secret key that only tests may know' }
@@ -63,7 +65,11 @@ for (const [name, args] of Object.entries(CALLS)) {
 }
 
 t.test('what is called in a way that destroys nothing does not ask', async (t) => {
-  for (const call of ['account release 1', 'suppression remove --account 1 --email lena@harbor.example'])
+  for (const call of [
+    'account release 1',
+    'key rotate 1',
+    'suppression remove --account 1 --email lena@harbor.example',
+  ])
     t.notMatch((await postrider(NOWHERE, ...call.split(' '))).stderr, /--yes: stdin/)
 })
 

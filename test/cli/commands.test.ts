@@ -186,7 +186,7 @@ t.test('keys get restrictions, lose them, and are rotated with an overlap', asyn
   const next = await answered<{ keyId: number; apiKey: string }>(env, 'key', 'rotate', id, '--overlap-hours', '2')
   t.match(next, { apiKey: /^pr_/, replaced: { id: made.keyId, replacedBy: next.keyId, expired: false } })
   t.match(
-    (await postrider(env, 'key', 'rotate', String(next.keyId), '--overlap-hours', '0')).stdout,
+    (await postrider(env, 'key', 'rotate', String(next.keyId), '--overlap-hours', '0', '--yes')).stdout,
     /key \d+ revoked 20/,
   )
   const entries = await service.core.audit.list(sender.accountId, { after: 0, limit: 1000 })

@@ -93,6 +93,7 @@ export const keyCommands: readonly Command[] = [
   }),
   coreCommand({
     name: 'key rotate',
+    destroys: ({ options }) => Number(options['overlap-hours']) === 0,
     usage: 'ID [--overlap-hours N]',
     summary: 'Create a successor of a key with the same permissions',
     detail: 'The old key stays valid for some hours',

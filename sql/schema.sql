@@ -16,6 +16,28 @@ create table account_counts (
 );
 create index account_counts_hour on account_counts (hour);
 
+create table account_deletions (
+  id integer not null generated always as identity,
+  account_id integer not null,
+  state text not null default 'planned'::text,
+  grace_days integer not null,
+  counts jsonb not null,
+  created_at timestamptz not null default service_now(),
+  confirmed_at timestamptz,
+  remove_at timestamptz,
+  due_at timestamptz,
+  step text,
+  position jsonb,
+  removed jsonb not null default '{}'::jsonb,
+  finished_at timestamptz,
+  constraint account_deletions_pkey primary key (id),
+  constraint account_deletions_grace_days_check check (grace_days >= 0 and grace_days <= 90),
+  constraint account_deletions_state_check check (state = any (array['planned'::text, 'closed'::text, 'restored'::text, 'removing'::text, 'done'::text])),
+  constraint account_deletions_account_id_fkey foreign key (account_id) references accounts(id)
+);
+create index account_deletions_due on account_deletions (due_at) where state = any (array['closed'::text, 'removing'::text]);
+create unique index account_deletions_open on account_deletions (account_id) where state = any (array['closed'::text, 'removing'::text]);
+
 create table account_holds (
   account_id integer not null,
   rule text not null,
@@ -94,6 +116,7 @@ create table accounts (
   generate_text boolean not null default true,
   mail_reports boolean not null default false,
   requirements text,
+  closed_at timestamptz,
   constraint accounts_pkey primary key (id),
   constraint accounts_calls_per_minute_check check (calls_per_minute > 0),
   constraint accounts_name_check check (name <> ''::text),
@@ -103,6 +126,7 @@ create table accounts (
   constraint accounts_time_zone check (is_time_zone(time_zone)),
   constraint accounts_parent_id_fkey foreign key (parent_id) references accounts(id)
 );
+create index accounts_closed on accounts (id) where closed_at is not null;
 create unique index accounts_name on accounts (lower(name)) where deleted_at is null;
 create index accounts_requirements on accounts (requirements) where requirements is not null;
 create unique index accounts_username on accounts (parent_id, lower(username)) where deleted_at is null;
@@ -204,7 +228,8 @@ create table audit_log (
   version smallint not null default 1,
   constraint audit_log_pkey primary key (account_id, number)
 );
-create trigger audit_log_append_only before delete or update or truncate on audit_log for each statement execute function refuse_change();
+create trigger audit_log_append_only before update or truncate on audit_log for each statement execute function refuse_change();
+create trigger audit_log_removal before delete on audit_log for each row execute function refuse_deletion();
 
 create table batch_messages (
   account_id integer not null,
@@ -1995,6 +2020,18 @@ CREATE OR REPLACE FUNCTION refuse_change()
 AS $function$
 begin
   raise exception '% is append only', tg_table_name using errcode = 'restrict_violation';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION refuse_deletion()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not exists (select from account_deletions d where d.account_id = old.account_id and d.state = 'removing') then
+    raise exception '% is append only', tg_table_name using errcode = 'restrict_violation';
+  end if;
+  return old;
 end
 $function$;
 

@@ -53,7 +53,7 @@ t.test('a template gets versions, is rendered, changed and deleted', async (t) =
     version: 5,
   })
   t.match(await postrider(env, 'template', 'update', id, ...account), { code: 2, stderr: /no changes given/ })
-  t.match(await run('delete', id), { deleted: Number(id) })
+  t.match(await run('delete', id, '--yes'), { deleted: Number(id) })
   t.match(await run('list'), { total: 0 })
 })
 
@@ -71,9 +71,9 @@ t.test('an editable template gets versions, is copied, changed and deleted', asy
   t.match(await run('rename', id, '--name', 'hello'), { name: 'hello' })
   const copy = await run<{ id: string }>('copy', id, '--name', 'second')
   t.match(await run('list', '--generation', 'dynamic'), { total: 2 })
-  t.match(await run('delete', id, '--version', first.id), { deleted: first.id })
+  t.match(await run('delete', id, '--version', first.id, '--yes'), { deleted: first.id })
   t.match(await run('show', id), { name: 'hello', versions: [{ name: 'two', subject: 'Ahoy' }] })
-  for (const one of [id, copy.id]) await run('delete', one)
+  for (const one of [id, copy.id]) await run('delete', one, '--yes')
   t.match(await run('list'), { total: 0 })
 })
 
@@ -81,7 +81,7 @@ t.test('files are stored, listed and deleted', async (t) => {
   const run = (...args: string[]) => answered<Answered>(env, 'attachment', ...args, ...account)
   const { id } = await run('add', file('rules.txt', 'Rules'))
   t.match(await run('list'), { attachments: [{ id, fileName: 'rules.txt', size: 5 }] })
-  await run('delete', String(id))
+  await run('delete', String(id), '--yes')
   t.match(await run('list'), { total: 0 })
   t.match(await postrider(env, 'attachment', 'add', '/no/such', ...account), {
     code: 1,
@@ -99,7 +99,7 @@ t.test('groups are created and changed, and addresses suppressed for them', asyn
   t.match(await run('group', 'update', String(id), '--name', 'Offers'), { name: 'Offers' })
   await run('suppression', 'remove', '--email', 'lena@harbor.example', ...group)
   t.match(await run('group', 'list'), [{ name: 'Offers', unsubscribes: 0 }])
-  t.match(await run('group', 'delete', String(id)), { deleted: id })
+  t.match(await run('group', 'delete', String(id), '--yes'), { deleted: id })
   t.strictSame(await run('group', 'list'), [])
 })
 
@@ -111,7 +111,7 @@ t.test('suppressions are imported from CSV, exported, and removed by their reaso
   t.match(wrong, { code: 1, stdout: /^2 +\S/m, stderr: /1 rows of .* are invalid/ })
   t.match(await run('export', '--out', path('all.csv')), { file: path('all.csv') })
   t.match(readFileSync(path('all.csv'), 'utf8'), /^email,domain,.*\r\nx@harbor\.example,,hardbounce,/)
-  t.match(await run('remove', '--all', '--reason', 'hardbounce'), { removed: 2 })
+  t.match(await run('remove', '--all', '--reason', 'hardbounce', '--yes'), { removed: 2 })
   t.match(await run('list'), [{ value: 'z@harbor.example' }])
   t.match(await postrider(env, 'suppression', 'remove', '--all', ...account), {
     code: 2,
@@ -122,7 +122,7 @@ t.test('suppressions are imported from CSV, exported, and removed by their reaso
 t.test('blocked addresses are listed and removed', async (t) => {
   const run = (...args: string[]) => answered<Answered>(env, 'failed-address', ...args, ...account)
   t.strictSame(await run('list', '--kind', 'block'), [])
-  t.match(await run('remove', '--kind', 'invalid', '--all'), { removed: 0 })
+  t.match(await run('remove', '--kind', 'invalid', '--all', '--yes'), { removed: 0 })
   t.match(await postrider(env, 'failed-address', 'list', ...account), { code: 2, stderr: /--kind must be/ })
 })
 
@@ -135,7 +135,7 @@ t.test('batches are created, paused, cancelled and resumed', async (t) => {
   t.match(await run('list'), [{ id, state: 'pause' }])
   await run('resume', id)
   t.strictSame(await run('list'), [])
-  t.match(await run('cancel', id), { state: 'cancel' })
+  t.match(await run('cancel', id, '--yes'), { state: 'cancel' })
 })
 
 t.test("a message's content is shown and written, and the message sent again", async (t) => {
@@ -180,7 +180,7 @@ t.test('events are exported at once, and by a job of a worker', async (t) => {
   await run('download', String(id), '--out', path('events.csv'))
   t.match(readFileSync(path('events.csv'), 'utf8'), /\r\n.*"?sent/)
   const unwanted = await run('create', '--from', today)
-  t.match(await run('delete', String(unwanted.id)), { deleted: unwanted.id })
+  t.match(await run('delete', String(unwanted.id), '--yes'), { deleted: unwanted.id })
 })
 
 t.test('credits are shown per day, and a subaccount gets credit per period', async (t) => {

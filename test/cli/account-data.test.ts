@@ -24,9 +24,9 @@ t.test('subaccounts are created, listed, changed, given credit, disabled and del
     /^dock2 +\d+ +dock@ship.example +disabled +400 +0$/m,
   )
   t.match(await run('enable', 'dock2'), { disabled: false })
-  await run('delete', 'dock2')
+  await run('delete', 'dock2', '--yes')
   t.match(await run('list'), { total: 0 })
-  const { code, stderr } = await postrider(env, 'subaccount', 'delete', 'dock2', ...account)
+  const { code, stderr } = await postrider(env, 'subaccount', 'delete', 'dock2', '--yes', ...account)
   t.equal(code, 1)
   t.match(stderr, /^postrider: .*subaccount/i)
 })
@@ -57,7 +57,7 @@ t.test('webhooks are created, tested, changed, rotated and deleted', async (t) =
   t.match((await postrider(env, 'webhook', 'list', ...account)).stdout, /^\d+ +http.* +disabled +never$/m)
   t.same(await run('deliveries', id), [])
   t.match(await run('failures', id), { total: 0 })
-  await run('delete', id)
+  await run('delete', id, '--yes')
   t.match(
     (await postrider(env, 'webhook', 'test', id, ...account)).stderr,
     /has no webhook \d+; "webhook list" lists them/,
@@ -75,7 +75,7 @@ t.test('a recipient is exported and erased', async (t) => {
     deliveries: [],
     suppressions: [{ reason: 'manual' }],
   })
-  const { id } = await run('forget', 'lena@harbor.example')
+  const { id } = await run('forget', 'lena@harbor.example', '--yes')
   t.match(id, /^gd_[0-9a-f]{32}$/)
   t.match(await run('status', String(id)), { state: 'queued', emails: 1 })
   t.match((await postrider(env, 'person', 'status', 'gd_1', ...account)).stderr, /^postrider: /)
@@ -94,9 +94,9 @@ t.test('a domain gets a new DKIM key and one of its owner, is shared and deleted
   const own = await answered(env, 'domain', 'set-key', sender.domain, '--selector', 'own1', '--file', file)
   t.match(own, { warnings: [/1024 bits/] })
   t.match(await postrider(env, 'domain', 'dns', sender.domain), { stdout: /own1\._domainkey/ })
-  t.match(await answered(env, 'domain', 'delete', sender.domain), { deleted: sender.domain })
+  t.match(await answered(env, 'domain', 'delete', sender.domain, '--yes'), { deleted: sender.domain })
   t.match(
-    (await postrider(env, 'domain', 'delete', sender.domain)).stderr,
+    (await postrider(env, 'domain', 'delete', sender.domain, '--yes')).stderr,
     /not found; "domain list" lists all domains/,
   )
 })

@@ -121,7 +121,7 @@ t.test('keys are created with their limits, listed without the secret, and revok
     (JSON.parse(listed.stdout) as { id: number }[]).find(({ id }) => id === made.keyId),
     { name: 'shop', networks: ['10.1.0.0/16', '2001:db8::/32'], scopes: ['send'], revokedAt: null },
   )
-  t.match(await answered(env, 'key', 'revoke', String(made.keyId)), { id: made.keyId, revokedAt: /^20/ })
+  t.match(await answered(env, 'key', 'revoke', String(made.keyId), '--yes'), { id: made.keyId, revokedAt: /^20/ })
   const text = (await postrider(env, 'key', 'list', '--account', account)).stdout
   t.match(text, new RegExp(`^${made.keyId} .*shop .*revoked 20`, 'm'))
   t.notMatch(text, made.apiKey)
@@ -186,7 +186,7 @@ t.test('keys get restrictions, lose them, and are rotated with an overlap', asyn
   const next = await answered<{ keyId: number; apiKey: string }>(env, 'key', 'rotate', id, '--overlap-hours', '2')
   t.match(next, { apiKey: /^pr_/, replaced: { id: made.keyId, replacedBy: next.keyId, expired: false } })
   t.match(
-    (await postrider(env, 'key', 'rotate', String(next.keyId), '--overlap-hours', '0')).stdout,
+    (await postrider(env, 'key', 'rotate', String(next.keyId), '--overlap-hours', '0', '--yes')).stdout,
     /key \d+ revoked 20/,
   )
   const entries = await service.core.audit.list(sender.accountId, { after: 0, limit: 1000 })

@@ -198,7 +198,11 @@ t.test('archives and standbys, and a database that is one, are seen for what the
   await t.test('while commits wait for a standby, commands read, and refuse what would hang', async (t) => {
     for (const command of ['queue', 'message list', 'user list'])
       t.match(await postrider({ DATA_DIR: first }, ...command.split(' ')), { code: 0, stderr: READS_ONLY }, command)
-    for (const command of ['queue pause google --reason trial', 'key revoke 1', 'restored --to 2026-11-24T08:00:00Z'])
+    for (const command of [
+      'queue pause google --reason trial',
+      'key revoke 1 --yes',
+      'restored --to 2026-11-24T08:00:00Z',
+    ])
       t.match(await postrider(WITH_STANDBY, ...command.split(' ')), { code: 1, stderr: NOTHING_CHANGED }, command)
     t.equal((await sql`select from audit_log where action in ('queue.pause', 'key.revoke')`).length, 0)
   })

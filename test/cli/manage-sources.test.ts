@@ -37,7 +37,7 @@ t.test(
     t.match(await run('source', 'resume', 'mta-1'), { code: 1, stderr: /source mta-1 is not paused/ })
     t.match(await run('source', 'warm', 'mta-1', '--plan', 'standard'), { code: 0 })
     t.match(await run('source', 'warm', 'mta-1', '--plan', 'none'), { code: 0, stdout: /has no limit/ })
-    for (const name of ['mta-1', 'mta-2']) t.match(await run('source', 'remove', name), { code: 0 })
+    for (const name of ['mta-1', 'mta-2']) t.match(await run('source', 'remove', name, '--yes'), { code: 0 })
     t.match(await lastEntry(), { action: 'source.remove' })
   },
 )
@@ -70,17 +70,20 @@ t.test('pools and rules are added, listed and removed; what is in use is not rem
     { id: second.rule.id, class: 2 },
   ])
   t.match((await run('pool', 'list')).stdout, /bulk +bulk-1 +yes/)
-  t.match(await run('source', 'remove', 'bulk-1'), {
+  t.match(await run('source', 'remove', 'bulk-1', '--yes'), {
     code: 1,
     stderr: /is the last one of the pool bulk, which rules or other pools use/,
   })
-  t.match(await run('pool', 'remove', 'bulk'), { code: 1, stderr: /is in use by source bulk-1, rule \d+, pool news/ })
+  t.match(await run('pool', 'remove', 'bulk', '--yes'), {
+    code: 1,
+    stderr: /is in use by source bulk-1, rule \d+, pool news/,
+  })
   for (const { rule } of [first, second])
-    t.match(await run('pool', 'rule', 'remove', '--rule', String(rule.id)), { code: 0 })
+    t.match(await run('pool', 'rule', 'remove', '--rule', String(rule.id), '--yes'), { code: 0 })
   t.match(await run('pool', 'set', 'news', '--fallback', 'none', '--reserved', 'yes'), { code: 0 })
-  t.match(await run('pool', 'remove', 'news'), { code: 0 })
-  t.match(await run('source', 'remove', 'bulk-1'), { code: 0 })
-  t.match(await run('pool', 'remove', 'bulk'), { code: 0 })
+  t.match(await run('pool', 'remove', 'news', '--yes'), { code: 0 })
+  t.match(await run('source', 'remove', 'bulk-1', '--yes'), { code: 0 })
+  t.match(await run('pool', 'remove', 'bulk', '--yes'), { code: 0 })
 })
 
 t.test('smart hosts are added, listed without their passwords, and removed', async (t) => {
@@ -115,8 +118,8 @@ t.test('smart hosts are added, listed without their passwords, and removed', asy
   const [row] = await service.sql`select encode(url, 'escape') as url from smart_hosts`
   for (const text of [JSON.stringify(smartHosts), JSON.stringify(await lastEntry()), row?.url])
     t.notMatch(text, /s3cret/)
-  t.match(await run('smart-host', 'remove', 'backup'), { code: 0 })
-  t.match(await run('smart-host', 'remove', 'backup'), { code: 1, stderr: /"backup" does not exist/ })
+  t.match(await run('smart-host', 'remove', 'backup', '--yes'), { code: 0 })
+  t.match(await run('smart-host', 'remove', 'backup', '--yes'), { code: 1, stderr: /"backup" does not exist/ })
 })
 
 t.test('each mistake is an error that names the parameter, and changes nothing', async (t) => {
@@ -190,7 +193,7 @@ t.test('each mistake is an error that names the parameter, and changes nothing',
       ['pool', 'rule', 'add', 'default', '--tag', 'x', '--position', '5'],
       /(?:--position|\[position\] is invalid): must be from 1 to 1/,
     ],
-    [['pool', 'rule', 'remove', '--rule', '999'], /(?:--rule|\[rule\] is invalid): 999 does not exist/],
+    [['pool', 'rule', 'remove', '--rule', '999', '--yes'], /(?:--rule|\[rule\] is invalid): 999 does not exist/],
     [['smart-host', 'add', 'x', '--url', 'http://a', '--for', 'spill'], /(?:--url|\[url\] is invalid): /],
     [['smart-host', 'add', 'x', '--url', 'smtp://a', '--for', 'always'], /(?:--for|\[for\] is invalid): /],
     [

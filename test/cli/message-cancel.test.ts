@@ -6,7 +6,7 @@ import { answered, postrider } from './postrider.ts'
 async function makeCancelling(t: Test) {
   const queue = await makeQueue(t)
   const { service, core, sender } = queue
-  const cancel = (id: string, ...more: string[]) => postrider(service.env, 'message', 'cancel', id, ...more)
+  const cancel = (id: string, ...more: string[]) => postrider(service.env, 'message', 'cancel', id, '--yes', ...more)
   const states = async (id: string) => (await core.messages.show(id))?.deliveries.map(({ state }) => state)
   return { ...queue, env: service.env, cancel, states, accountId: sender.accountId }
 }
@@ -55,7 +55,7 @@ t.test('message cancel drops what waits, and leaves what is in flight or final',
   t.equal(again.stderr, `postrider: no delivery of message ${hex} can be cancelled: 1 in flight, 3 already final\n`)
 
   await core.deliveries.record([{ ...of(3), workerId, outcome: DEFERRED }])
-  t.strictSame(await answered(env, 'message', 'cancel', id), { id: hex, cancelled: 1, inFlight: 0, final: 3 })
+  t.strictSame(await answered(env, 'message', 'cancel', id, '--yes'), { id: hex, cancelled: 1, inFlight: 0, final: 3 })
   t.equal((await claimAll(workerId)).length, 0, 'nothing is left to send')
   await countAll(service)
   const [counts] = await service.sql`
@@ -79,7 +79,10 @@ t.test('a claim and a cancellation at the same time share the deliveries between
   const workerId = await register()
   for (let round = 0; round < 5; round++) {
     const id = await accept(recipients(200))
-    const [claimed, ran] = await Promise.all([claimAll(workerId), postrider(env, 'message', 'cancel', id, '--json')])
+    const [claimed, ran] = await Promise.all([
+      claimAll(workerId),
+      postrider(env, 'message', 'cancel', id, '--yes', '--json'),
+    ])
     const cancelled = ran.code === 0 ? (JSON.parse(ran.stdout) as { cancelled: number }).cancelled : 0
     const after = (await states(id)) ?? []
     t.equal(after.filter((state) => state === 'sending').length, claimed.length)

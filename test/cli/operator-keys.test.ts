@@ -21,7 +21,7 @@ t.test('an operator key is created, listed and revoked, and no account lists it'
   t.match(list, /OPERATOR_NETWORKS +never +active until 2099-01-01T00:00:00\.000Z/)
   t.notMatch(list, operatorKey)
   t.equal((await core.auth.listKeys(sender.accountId)).length, 1)
-  t.match(await postrider(env, 'key', 'revoke', String(keyId)), {
+  t.match(await postrider(env, 'key', 'revoke', String(keyId), '--yes'), {
     code: 0,
     stdout: `operator key ${keyId} is revoked\n`,
   })

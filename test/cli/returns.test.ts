@@ -41,8 +41,8 @@ t.test('what came back is listed newest first, by kind and by sender, in pages',
   t.strictSame(await answered(env, 'returns', 'list', '--message', '0'.repeat(32)), [])
   const first = await postrider(env, 'returns', 'list', '--limit', '1')
   t.match(first.stdout, /^id +received +kind/)
-  t.match(first.stdout, `continue with --before ${all[0]?.id}`)
-  t.match(await answered(env, 'returns', 'list', '--before', all[0]?.id ?? ''), [{ kind: 'letter' }])
+  t.match(first.stdout, `continue with --after ${all[0]?.id}`)
+  t.match(await answered(env, 'returns', 'list', '--after', all[0]?.id ?? ''), [{ kind: 'letter' }])
 })
 
 t.test('a letter is shown without what would control the terminal, and unchanged with --raw', async (t) => {
@@ -70,8 +70,12 @@ t.test('what is kept is read again, and says how much it was', async (t) => {
 })
 
 t.test('letters are deleted by kind and sender', async (t) => {
-  t.strictSame(await answered(env, 'returns', 'delete', '--kind', 'letter', '--from', 'other.example'), { deleted: 0 })
-  t.strictSame(await answered(env, 'returns', 'delete', '--kind', 'letter', '--from', 'quay.example'), { deleted: 1 })
+  t.strictSame(await answered(env, 'returns', 'delete', '--kind', 'letter', '--from', 'other.example', '--yes'), {
+    deleted: 0,
+  })
+  t.strictSame(await answered(env, 'returns', 'delete', '--kind', 'letter', '--from', 'quay.example', '--yes'), {
+    deleted: 1,
+  })
   t.match(await answered(env, 'returns', 'list'), [{ kind: 'complaint' }])
 })
 
@@ -80,7 +84,7 @@ t.test('wrong options are named', async (t) => {
     [['list', '--kind', 'bounces'], /--kind must be one of bounce, complaint/],
     [['delete'], /missing option --kind/],
     [['list', '--limit', '0'], /--limit must be from 1 to 1000/],
-    [['list', '--before', 'x'], /--before must be an id/],
+    [['list', '--after', 'x'], /--after must be an id/],
     [['list', '--since', 'yesterday'], /--since must be an ISO 8601 time/],
     [['list', '--message', '12'], /--message must be the id of a message \(got "12"\)/],
     [['show', '12'], /id must be an id from "returns list"/],

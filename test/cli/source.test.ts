@@ -25,7 +25,7 @@ t.test('a source without a confirmed PTR record is refused, with the record and 
     code: 0,
     stdout: /source mta-1 added\n\ncheck +type.*\nPTR and back +PTR .* missing/,
   })
-  t.match(await postrider(env, 'source', 'remove', 'mta-1'), { code: 0 })
+  t.match(await postrider(env, 'source', 'remove', 'mta-1', '--yes'), { code: 0 })
 })
 
 t.test('a source is added with the results of its checks', async (t) => {

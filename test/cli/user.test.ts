@@ -67,7 +67,10 @@ t.test('users are added, listed, given roles, disabled and freed of a second fac
   })
   t.match(await core.people.logIn({ email: 'ada@people.example', password: PASSWORD, ...CLIENT }), { kind: 'refused' })
   t.match(await postrider(env, 'user', 'enable', 'ada@people.example'), { code: 0 })
-  t.match(await postrider(env, 'user', 'reset-2fa', 'ada@people.example'), { code: 0, stdout: /without second factor/ })
+  t.match(await postrider(env, 'user', 'reset-2fa', 'ada@people.example', '--yes'), {
+    code: 0,
+    stdout: /without second factor/,
+  })
   t.match(await core.people.logIn({ email: 'ada@people.example', password: PASSWORD, ...CLIENT }), { kind: 'session' })
 })
 

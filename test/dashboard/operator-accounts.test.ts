@@ -59,13 +59,18 @@ t.test('an account is created, held, released, suspended and resumed, each with 
   t.equal((await post(`${path}/rules`, { rules: 'lax' })).status, 400)
   await post(`${path}/suspend`)
   t.match(await (await get(path)).text(), 'Suspended')
+  t.equal((await post(`${path}/rename`, { name: '' })).status, 400)
+  await post(`${path}/rename`, { name: 'Harbor Shipping' })
+  t.match(await (await get(path)).text(), '<title>Harbor Shipping · ')
   await post(`${path}/resume`)
   const { accounts } = await core.reputation.accounts({ id, limit: 1, offset: 0 })
   t.equal(accounts[0]?.state, 'active')
   const log = (await core.audit.list(0, { after: 0, limit: 100 })).filter(({ object }) => object === `account ${id}`)
   t.strictSame(
     log.map(({ action, userName }) => `${action} ${userName}`),
-    ['create', 'hold', 'release', 'rules', 'suspend', 'resume'].map((action) => `account.${action} Ada Lovelace`),
+    ['create', 'hold', 'release', 'rules', 'suspend', 'rename', 'resume'].map(
+      (action) => `account.${action} Ada Lovelace`,
+    ),
   )
   for (const { userId } of await core.audit.list(id, { after: 0, limit: 100 })) t.equal(userId, null)
 })

@@ -124,7 +124,7 @@ t.test(
       return groups.length === 1 && groups[0]?.endsWith(HELD) && Number.parseInt(groups[0], 10)
     })
     t.ok(waiting >= 25 && waiting <= 35, `${waiting}: up to ten of the sixty were not tried before the hold`)
-    const purged = await answered<{ dropped: number }>(env, 'account', 'release', account.id, '--purge')
+    const purged = await answered<{ dropped: number }>(env, 'account', 'release', account.id, '--purge', '--yes')
     t.match(purged, { dropped: waiting, rules: ['unknown-recipients'] })
     for (const id of ids)
       t.match(await outbox.story(id), {
@@ -242,7 +242,7 @@ t.test('a recipient who gets one message again and again waits for an hour, and 
     [],
   )
   t.match((await postrider(env, 'account', 'standing', account.id)).stdout, /^repeated-recipient +held +recipients 1 /m)
-  t.match(await answered(env, 'account', 'release', account.id, '--purge'), {
+  t.match(await answered(env, 'account', 'release', account.id, '--purge', '--yes'), {
     dropped: 1,
     rules: ['repeated-recipient'],
   })
@@ -273,5 +273,5 @@ t.test('wrong calls say what is wrong', async (t) => {
   t.match(await wrong('hold', '999999', '--reason', 'x'), 'account 999999 not found')
   t.match((await postrider(env, 'account', 'rules', '1')).stdout, /^account 1 has the rules \w+ \(default\)$/m, 'shown')
   t.match(await wrong('rules', '1', 'lax'), 'must be none, standard, strict or default')
-  t.match(await wrong('release', '999999', '--purge'), 'account 999999 not found')
+  t.match(await wrong('release', '999999', '--purge', '--yes'), 'account 999999 not found')
 })

@@ -22,6 +22,9 @@ in \`DATA_DIR\`), so they need the settings of the service. \`postrider COMMAND 
 - Times are ISO 8601; without a zone they are UTC, as all times that are shown are.
 - Tables fit the width of the terminal; long cells are shortened there, but not in a file, in a pipe or with \`--json\`. Colours are used only on
   terminals, and never if \`NO_COLOR\` is set. Long work shows its progress on stderr if that is a terminal.
+- What no other command brings back is asked about on a terminal, and needs \`--yes\` elsewhere; or the command prints a plan, which
+  \`--confirm\` executes.
+- Lists that have pages have \`--limit\`, and \`--after\` for the next page.
 
 For completion of commands, options and values, an alias gives the command its name:
 

@@ -133,6 +133,9 @@ const OPTIONS: Readonly<Record<string, string>> = {
   recipientDomains: 'recipient-domain',
   sendsPerMinute: 'sends',
   callsPerMinute: 'calls',
+  offset: 'after',
+  before: 'after',
+  next: 'after',
 }
 
 /** The error's message, in which an invalid parameter is named by the option it was given as: --time-zone, not timeZone. */

@@ -16,6 +16,11 @@ export interface Command {
   readonly target?: string
   /** Calls for the help, without "postrider". */
   readonly examples?: readonly string[]
+  /**
+   * Whether the command, as it is called, takes away something that no other command brings back. It then asks on a terminal, and needs --yes elsewhere
+   * (commands/confirming.ts), which coreCommand sees to.
+   */
+  readonly destroys?: true | ((call: Call) => boolean)
   /** Whether the command may create the embedded database. For all others, its absence means a wrong DATA_DIR. */
   readonly creates?: boolean
   /** Whether the command applies missing migrations with MIGRATE=manual, too. */

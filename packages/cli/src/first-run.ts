@@ -8,8 +8,13 @@ export const NO_OWNER = 'No user yet: "postrider user link" prints the link that
 export const NO_ACCOUNT =
   'No account yet: "postrider account create --name NAME" makes one and prints its API key, "postrider init" sets up everything.'
 
+/** Whether the installation has no account, or none that is not deleted. */
+export async function isWithoutAccount({ accounts }: Core): Promise<boolean> {
+  return (await accounts.list()).every(({ state }) => state === 'deleted')
+}
+
 /**
- * Creates a demo account with an active sending domain and returns its key; undefined if there is already an account, or if mail goes to the servers of
+ * Creates a demo account with an active sending domain and returns its key; undefined if there is or was an account, or if mail goes to the servers of
  * its recipients, who should not get any from a domain that does not exist.
  */
 export async function makeDemoAccount(core: Core, { delivery }: Config): Promise<string | undefined> {

@@ -16,6 +16,7 @@ import { scheduleBackups } from './backup/schedule.ts'
 import {
   DEMO_DOMAIN,
   firstSteps,
+  isWithoutAccount,
   makeDemoAccount,
   makeFirstLink,
   NO_ACCOUNT,
@@ -79,7 +80,7 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
         key: speech.isJson ? undefined : await makeDemoAccount(core, config),
         link: isService || config.delivery.kind === 'mx' ? undefined : (await makeFirstLink(core, config))?.url,
         needsOwner: await core.people.firstLink.isNeeded(),
-        isEmpty: (await core.accounts.list()).length === 0,
+        isEmpty: await isWithoutAccount(core),
       }))
       const { backups: backupConfig } = config
       const ownEnv = { ...env, DATA_DIR: config.dataDir }

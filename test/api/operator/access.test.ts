@@ -11,7 +11,9 @@ const CALLS = OPERATOR_OPERATIONS.map(({ method, path }) => ({
 }))
 
 t.test('no key of an account is valid here, whatever its rights, and an unknown key is counted', async (t) => {
-  const { call, url, sender, service } = await makeOperator(t, { WRONG_KEYS_PER_MINUTE: '50' })
+  // Each call is made with three wrong keys before those that are too many.
+  const wrongKeys = String(3 * CALLS.length + 2)
+  const { call, url, sender, service } = await makeOperator(t, { WRONG_KEYS_PER_MINUTE: wrongKeys })
   const other = await service.makeSender()
   for (const key of [sender.apiKey, other.apiKey, 'pr_nonsense']) {
     for (const { method, path } of CALLS) {

@@ -29,3 +29,27 @@ t.test('an account is held and released, with what the commands print, and the l
     { action: 'account.release', ...by },
   ])
 })
+
+t.test('an account is renamed with its subaccounts, and the log has both names and the key', async (t) => {
+  const { call, service, sender, keyId } = await makeOperator(t)
+  const { accountId, accountName } = sender
+  const path = `/accounts/${accountId}/rename`
+  t.match(await call(path, { body: { name: ' Harbor Shipping ' } }), {
+    status: 200,
+    body: { id: accountId, name: 'Harbor Shipping' },
+  })
+  t.match(await call(path, { body: { name: '' } }), { status: 400, body: { error: { message: /name/ } } })
+  t.match(await call('/accounts/999999/rename', { body: { name: 'Other' } }), {
+    status: 400,
+    body: { error: { message: /account/ } },
+  })
+  t.match((await service.core.audit.list(0, { after: 1, limit: 10 })).slice(0, 1), [
+    {
+      action: 'account.rename',
+      keyId,
+      object: `account ${accountId}`,
+      before: { name: accountName },
+      after: { name: 'Harbor Shipping' },
+    },
+  ])
+})

@@ -63,6 +63,12 @@ export async function recordOperator(recorder: Recorder, world: World): Promise<
   await ask('getStanding', `GET ${path}/standing`)
   await ask('releaseAccount', `POST ${path}/release`, {})
 
+  await ask('renameAccount', `POST ${path}/rename`, { name: 'Harbor Shipping' })
+  const { id: deletion } = await ask('planDeletion', `POST ${path}/deletion`, { graceDays: 7 })
+  await ask('confirmDeletion', `POST /deletions/${deletion}/confirm`, {})
+  await ask('listDeletions', 'GET /deletions')
+  await ask('restoreAccount', `POST ${path}/restore`, {})
+
   // The operations that nothing above calls, with what the documentation shows of them.
   const ids: Fields = { place: 'google', jobs: id, plans: id, accounts: account }
   for (const { name, method, path, input } of OPERATOR_OPERATIONS) {

@@ -38,14 +38,16 @@ t.test('listAudit', async (t) => {
     const { accountId } = await service.makeSender()
     for (const number of [1, 2, 3]) await note(accountId, number)
     t.equal(await service.core.audit.firstBroken(accountId), null)
-    await service.sql`alter table audit_log disable trigger audit_log_append_only`
+    for (const trigger of ['audit_log_append_only', 'audit_log_removal'])
+      await service.sql`alter table audit_log disable trigger ${service.sql(trigger)}`
     await service.sql`update audit_log set object = 'template 13' where account_id = ${accountId} and after->>'name' = 't2'`
     const [row] =
       await service.sql`select number from audit_log where account_id = ${accountId} and after->>'name' = 't2'`
     t.equal(await service.core.audit.firstBroken(accountId), Number(row?.number))
     await service.sql`delete from audit_log where account_id = ${accountId} and after->>'name' = 't2'`
     t.equal(await service.core.audit.firstBroken(accountId), Number(row?.number) + 1, 'an entry that is gone shows too')
-    await service.sql`alter table audit_log enable trigger audit_log_append_only`
+    for (const trigger of ['audit_log_append_only', 'audit_log_removal'])
+      await service.sql`alter table audit_log enable trigger ${service.sql(trigger)}`
   })
 
   await t.test('chains entries of parallel changes without a gap', async (t) => {

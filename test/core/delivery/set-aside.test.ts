@@ -138,7 +138,7 @@ t.test('what is set aside is listed and shown, and released or failed by hand', 
       t.match(await answered(service.env, 'message', 'aside'), [])
     }
   }
-  t.match(await answered(service.env, 'message', 'fail', short), { id: short, failed: 1 })
+  t.match(await answered(service.env, 'message', 'fail', short, '--yes'), { id: short, failed: 1 })
   const story = await core.messages.show(id)
   t.match(story?.deliveries[1], { state: 'dropped', reason: 'set-aside' })
   t.match(story?.events.at(-1), { type: 'dropped', recipientNo: 1, detail: { reason: 'set-aside' } })

@@ -42,6 +42,16 @@ export const ACCOUNTS: readonly Operation[] = [
     },
   }),
   operation({
+    name: 'renameAccount',
+    summary: 'Rename an account',
+    cli: 'account rename',
+    method: 'POST',
+    path: '/accounts/:account/rename',
+    params: ACCOUNT,
+    input: Type.Object({ name: Type.String({ maxLength: 1000 }) }),
+    act: ({ account, name }, { core, by }) => core.accounts.rename(account, name, by),
+  }),
+  operation({
     name: 'holdAccount',
     summary: 'Hold the mail of an account',
     cli: 'account hold',

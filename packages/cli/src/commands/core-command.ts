@@ -13,6 +13,7 @@ import {
   wholeOption,
 } from '../command.ts'
 import { choicesOf, isFixedList, readUsage } from '../usage.ts'
+import { requireConsent, withYes } from './confirming.ts'
 
 interface CoreCommand<U extends string, I> extends Omit<Command, 'run' | 'usage'> {
   readonly usage: U
@@ -29,16 +30,18 @@ type Act = (core: Core) => Promise<Answer | undefined>
 
 /**
  * A command that acts on the installation's database. Its usage line says what it is given: arguments and options outside of brackets are
- * required, `ID`, `N` and `NUMBER` are whole numbers, `TIME` is a time, `on|off` and `yes|no` are booleans, other fixed lists are one of
- * their values, and `default` of `N|default` is null.
+ * required, `ID`, `N` and `NUMBER` are whole numbers, `ROWS` is one that is 0 if it is not given, `TIME` is a time, `on|off` and `yes|no` are booleans,
+ * other fixed lists are one of their values, and `default` of `N|default` is null.
  */
 export function coreCommand<const U extends string, const I = false>(spec: CoreCommand<U, I>): Command {
   const { run, prepare, limit: _limit, hasTextId: _hasTextId, ...command } = spec
   return {
     ...command,
+    ...(command.destroys === undefined ? {} : { usage: withYes(command.usage) }),
     run: async (call) => {
       const given = givenOf(spec, call) as Given<U, I>
       const act = await prepare?.(given, call)
+      await requireConsent(call, command)
       return call.withCore(async (core) => act?.(core) ?? run?.(core, given, call))
     },
   }
@@ -77,17 +80,17 @@ function givenOf(spec: CoreCommand<string, unknown>, call: Call): Readonly<Recor
     given[name] = isRepeatable ? textsOption(call, name) : optionValue(call, name, value)
   }
   if ('limit' in given) given.limit = limitOption(call, spec.limit)
-  if ('offset' in given) given.offset ??= 0
   return given
 }
 
 function optionValue(call: Call, name: string, value: string | undefined): unknown {
   const text = textOption(call, name)
   if (value === undefined) return call.options[name] === true
-  if (text === undefined) return undefined
+  if (text === undefined) return value === 'ROWS' ? 0 : undefined
   if (value === 'ID' && NUMBERED.some((one) => one === name)) return requiredId(call, name)
   if (name === 'amount') return amount(text)
   if (NUMBERS.some((one) => one === value)) return wholeOption(call, name)
+  if (value === 'ROWS') return wholeOption(call, name)
   if (value === 'N|default') return text === 'default' ? null : wholeOption(call, name)
   if (value === 'TIME') return timeOption(call, name)
   return isFixedList(value) ? choice(value, text, `--${name}`) : text
@@ -149,18 +152,18 @@ type FoldOption<
       : V extends `${string}]...`
         ? Fold<R, false, I, A & { readonly [K in N]: readonly string[] }>
         : V extends `${infer P}${Closing}`
-          ? Fold<R, false, I, A & { readonly [K in N]: Value<N, P> | Absent<N> }>
-          : Fold<R, O, I, A & { readonly [K in N]: Value<N, V> | (O extends true ? Absent<N> : never) }>
+          ? Fold<R, false, I, A & { readonly [K in N]: Value<N, P> | Absent<N, P> }>
+          : Fold<R, O, I, A & { readonly [K in N]: Value<N, V> | (O extends true ? Absent<N, V> : never) }>
     : A & { readonly [K in N]: boolean }
 
 type Closing = ']' | ')' | '}'
 
 /** Those with a usual value are never absent. */
-type Absent<N> = N extends 'limit' | 'offset' ? never : undefined
+type Absent<N, P> = N extends 'limit' ? never : P extends 'ROWS' ? never : undefined
 
 type WordValue<W, I> = W extends 'ID' ? (I extends true ? string : number) : Value<'', W>
 
-type Value<N, P> = P extends (typeof NUMBERS)[number]
+type Value<N, P> = P extends (typeof NUMBERS)[number] | 'ROWS'
   ? number
   : P extends 'ID'
     ? N extends (typeof NUMBERED)[number]

@@ -1,5 +1,6 @@
 import type { Command } from '../command.ts'
 import { accountCommands } from './accounts/account.ts'
+import { accountDeletionCommands } from './accounts/account-deletion.ts'
 import { accountStandingCommands } from './accounts/account-standing.ts'
 import { auditCommands } from './accounts/audit.ts'
 import { creditsCommands } from './accounts/credits.ts'
@@ -65,6 +66,7 @@ export const COMMANDS: readonly Command[] = [
   ...secretCommands,
   ...completionCommands,
   ...accountCommands,
+  ...accountDeletionCommands,
   ...accountStandingCommands,
   ...subaccountCommands,
   ...userCommands,

@@ -14,6 +14,7 @@ export function removeCommand({ kind, summary, remove }: Removal): Command {
   return coreCommand({
     name: `${kind} remove`,
     usage: 'NAME',
+    destroys: true,
     summary,
     run: async (core, { NAME: name }) => {
       await remove(core, name)

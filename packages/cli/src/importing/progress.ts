@@ -1,3 +1,5 @@
+import type { Call } from '../command.ts'
+
 /** Shows how far the command is. */
 export interface Progress {
   /** `total` is undefined if unknown. */
@@ -35,7 +37,26 @@ export function progressOn(stream: Pick<NodeJS.WriteStream, 'isTTY' | 'write'>):
 
 function lineOf(what: string, done: number, total: number | undefined): string {
   const name = what.padEnd(20)
-  if (total === undefined) return `${name}${done} read`
+  if (total === undefined) return `${name}${done}`
   const full = total === 0 ? BAR : Math.round((BAR * done) / total)
   return `${name}[${'#'.repeat(full)}${'.'.repeat(BAR - full)}] ${done}/${total}`
+}
+
+/** Where a command shows how far it is: on a terminal, and not with --json. */
+export function progressOf({ options, stderr }: Pick<Call, 'options' | 'stderr'>): Progress {
+  return stderr.isTTY && !options.json ? progressOn(stderr) : SILENT
+}
+
+/** Passes the items on, and shows how many there were. */
+export async function* shown<T>(
+  progress: Progress,
+  what: string,
+  items: AsyncIterable<T> | Iterable<T>,
+): AsyncGenerator<T> {
+  let count = 0
+  for await (const item of items) {
+    progress.show(what, ++count)
+    yield item
+  }
+  progress.end()
 }

@@ -21,6 +21,8 @@ export interface Account {
   /** For a subaccount, its parent account, which may act for it; otherwise null. */
   readonly parentId: number | null
   readonly expiresAt: Date | null
+  /** Since when it is closed, to be deleted; null or absent: it is not. */
+  readonly closedAt?: Date | null
   /** For an account on trial, the verified address that it may send to until it has an active domain; otherwise null or absent. */
   readonly trialAddress?: string | null
   /** Whether hosts below its active domains may send; absent: no. */

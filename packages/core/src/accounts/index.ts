@@ -7,6 +7,7 @@ import { createSettings, type MostDays, type Settings } from './settings.ts'
 import {
   type AccountLimits,
   insertAccount,
+  lockAccount,
   selectAccount,
   selectAccountLimits,
   selectAccounts,
@@ -15,6 +16,7 @@ import {
   updateAccountExpiry,
   updateAccountLimits,
   updateAccountState,
+  updateName,
 } from './store.ts'
 
 export type { Account } from './account.ts'
@@ -27,6 +29,11 @@ export interface Accounts {
    * Throws parameterInvalid if the name is blank or longer than 100 characters, has control characters, or is in use.
    */
   create(name: string, by?: Actor): Promise<Account>
+  /**
+   * Subaccounts, whose names begin with that of the account, are renamed with it. Throws parameterInvalid like `create`, and for an unknown account and
+   * a subaccount.
+   */
+  rename(id: number, name: string, by?: Actor): Promise<Account>
   list(): Promise<Account[]>
   /** Also a deleted one; undefined if there is none with this number. */
   find(id: number): Promise<Account | undefined>
@@ -71,19 +78,23 @@ export function createAccounts(sql: Sql, most: MostDays): Accounts {
 
   return {
     async create(name, by = OPERATOR) {
-      const clean = name.trim()
-      if (clean === '' || clean.length > 100) throw invalidParameter('name', 'must have 1 to 100 characters')
-      if (/\p{C}/u.test(clean)) throw invalidParameter('name', 'must not contain control characters')
-      try {
-        return await audited('account.create', (transaction) => insertAccount(transaction, clean), {
-          values: nameOf,
-          by,
-        })
-      } catch (error) {
-        if (isUniqueViolation(error, 'accounts_name'))
-          throw invalidParameter('name', 'is already used by another account')
-        throw error
-      }
+      const clean = validName(name)
+      return uniquelyNamed(
+        audited('account.create', (transaction) => insertAccount(transaction, clean), { values: nameOf, by }),
+      )
+    },
+    async rename(id, name, by = OPERATOR) {
+      const clean = validName(name)
+      const renamed = sql.begin(async (transaction) => {
+        const before = requireKnown(await lockAccount(transaction, id))
+        if (before.parentId !== null)
+          throw invalidParameter('account', 'is a subaccount, which keeps the name that its parent has given it')
+        const account = requireKnown(await updateName(transaction, id, clean))
+        const change = { accountId: id, by, action: 'account.rename', object: `account ${id}` }
+        await noteOperatorChange(transaction, { ...change, before: { name: before.name }, after: { name: clean } })
+        return account
+      })
+      return uniquelyNamed(renamed as Promise<Account>)
     },
     list: () => selectAccounts(sql),
     find: (id) => selectAccount(sql, id),
@@ -118,6 +129,22 @@ export function createAccounts(sql: Sql, most: MostDays): Accounts {
     },
     settings: createSettings(sql, most),
   }
+}
+
+/** Returns the name without surrounding spaces. Throws parameterInvalid. */
+function validName(name: string): string {
+  const clean = name.trim()
+  if (clean === '' || clean.length > 100) throw invalidParameter('name', 'must have 1 to 100 characters')
+  if (/\p{C}/u.test(clean)) throw invalidParameter('name', 'must not contain control characters')
+  return clean
+}
+
+/** Throws parameterInvalid in place of the database's error about the name. */
+function uniquelyNamed<T>(change: Promise<T>): Promise<T> {
+  return change.catch((error: unknown) => {
+    if (isUniqueViolation(error, 'accounts_name')) throw invalidParameter('name', 'is already used by another account')
+    throw error
+  })
 }
 
 const MAX_PER_MINUTE = 1_000_000_000

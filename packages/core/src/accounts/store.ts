@@ -3,7 +3,7 @@ import type { Account } from './account.ts'
 import type { AccountSettings } from './account-settings.ts'
 
 const columns = (sql: AnySql) =>
-  sql`id, name, state, parent_id as "parentId", expires_at as "expiresAt", created_at as "createdAt"`
+  sql`id, name, state, parent_id as "parentId", expires_at as "expiresAt", closed_at as "closedAt", created_at as "createdAt"`
 
 export async function insertAccount(sql: AnySql, name: string): Promise<Account> {
   return onlyRow(await sql<Account[]>`insert into accounts (name) values (${name}) returning ${columns(sql)}`)
@@ -24,6 +24,20 @@ export async function selectAccounts(sql: AnySql): Promise<Account[]> {
 
 export async function selectAccount(sql: AnySql, id: number): Promise<Account | undefined> {
   const [account] = await sql<Account[]>`select ${columns(sql)} from accounts where id = ${id}::int`
+  return account
+}
+
+/** Selects an account that is not deleted, and locks it until the end of the transaction. */
+export async function lockAccount(sql: AnySql, id: number): Promise<Account | undefined> {
+  const [account] = await sql<Account[]>`
+    select ${columns(sql)} from accounts where id = ${id}::int and deleted_at is null for no key update`
+  return account
+}
+
+/** Renames an account, and its subaccounts, whose names begin with its own. */
+export async function updateName(sql: AnySql, id: number, name: string): Promise<Account | undefined> {
+  const [account] = await sql<Account[]>`update accounts set name = ${name} where id = ${id} returning ${columns(sql)}`
+  await sql`update accounts set name = ${name}::text || '/' || username where parent_id = ${id} and deleted_at is null`
   return account
 }
 

@@ -80,7 +80,7 @@ export function createFirstLink({
 async function accountWithoutMembers(transaction: SqlTransaction): Promise<number> {
   const [account] = await transaction<{ id: number }[]>`
     select a.id from accounts a
-     where a.parent_id is null and a.deleted_at is null and not exists (select from memberships m where m.account_id = a.id)
+     where a.parent_id is null and a.deleted_at is null and a.closed_at is null and not exists (select from memberships m where m.account_id = a.id)
      order by a.id limit 1`
   return account?.id ?? (await insertAccount(transaction, await freeAccountName(transaction, NAME))).id
 }

@@ -11,7 +11,7 @@ export async function findHolder(sql: AnySql, fullName: string): Promise<StoredU
   >`
     select a.id, a.username as name, a.email, a.password, u.id as "userId"
       from accounts a join accounts p on p.id = a.parent_id left join users u on u.holder_of = a.id
-     where lower(a.name) = ${fullName} and a.deleted_at is null and a.state = 'active' and p.state <> 'deleted'
+     where lower(a.name) = ${fullName} and a.deleted_at is null and a.state = 'active' and p.state <> 'deleted' and coalesce(a.closed_at, p.closed_at) is null
        and a.password is not null`
   if (!account) return undefined
   const { id, name, email, password, userId } = account

@@ -114,7 +114,7 @@ export function createInvitations(dependencies: InvitationsDependencies): Invita
         select i.account_id as "accountId", a.name as "accountName", i.role, i.email,
                exists (select from users u where u.email_key = i.email_key) as "hasUser"
           from invitations i join accounts a on a.id = i.account_id
-         where i.hash = ${hash} and ${isOpen(sql)} and a.deleted_at is null`
+         where i.hash = ${hash} and ${isOpen(sql)} and a.deleted_at is null and a.closed_at is null`
       return row
     },
     async accept(token, person, client) {

@@ -4,7 +4,7 @@ import { type AnySql, onlyRow, type Sql, type SqlTransaction } from '../platform
 import { ServiceError } from '../platform/errors.ts'
 import type { Secrets } from '../platform/security/secrets.ts'
 import type { AccountOfUser, Client, LogInMethod, User } from './person.ts'
-import { selectAccountsOf } from './session-accounts.ts'
+import { type AccountsOfUser, selectAccountsOf } from './session-accounts.ts'
 import { createSessionTokens } from './tokens.ts'
 
 /** A valid session, with its user and the accounts they may see. */
@@ -13,6 +13,8 @@ export interface Session {
   readonly user: User
   /** Sorted by name. An account that an operator looks at has the role `observer`. */
   readonly accounts: readonly AccountOfUser[]
+  /** The names of the user's accounts that are closed, to be deleted. */
+  readonly closedAccounts: readonly string[]
   /** The account that an operator looks at, which is also in `accounts`; otherwise null. */
   readonly looksAt: number | null
   /** When the user last proved who they are. */
@@ -219,7 +221,7 @@ async function loadSessions(sql: Sql, hashes: readonly string[], require2fa: boo
     const session = {
       sessionId,
       user: { id: userId, name, email, operator, holder, verified, secondFactor },
-      accounts: accounts[n] as AccountOfUser[],
+      ...(accounts[n] as AccountsOfUser),
       looksAt: operator ? row.looksAt : null,
       reauthenticatedAt,
       method,

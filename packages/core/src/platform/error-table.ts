@@ -136,6 +136,7 @@ export const ERRORS = {
     },
     accountExpired: { v2: 115, status: 403, sentence: 'Account has expired', smtp: '550 5.7.1', v3: { status: 401 } },
     accountSuspended: { v2: 115, status: 403, sentence: 'Account is suspended', smtp: '550 5.7.1' },
+    accountClosed: { v2: 115, status: 403, sentence: 'Account is closed', smtp: '550 5.7.1' },
     subjectMissing: { v2: 116, sentence: 'Subject not specified' },
     contentMissing: { v2: 117, sentence: 'Content not specified' },
     templateUnknown: { v2: 118, sentence: 'Invalid templateId' },

@@ -10,7 +10,7 @@ export interface AccountFigures extends Account {
   readonly level: HoldLevel | null
 }
 
-export const ACCOUNT_FILTERS = [...HOLD_LEVELS, 'suspended'] as const
+export const ACCOUNT_FILTERS = [...HOLD_LEVELS, 'suspended', 'closed'] as const
 export type AccountFilter = (typeof ACCOUNT_FILTERS)[number]
 
 export interface AccountQuery {
@@ -41,7 +41,7 @@ export async function listFigures(
       select account_id, max(array_position(${[...HOLD_LEVELS]}::text[], level)) as rank
         from account_holds where until is null or until > service_now() group by account_id
     )
-    select a.id, a.name, a.state, a.parent_id as "parentId", a.expires_at as "expiresAt", a.created_at as "createdAt",
+    select a.id, a.name, a.state, a.parent_id as "parentId", a.expires_at as "expiresAt", a.closed_at as "closedAt", a.created_at as "createdAt",
            coalesce(d.accepted, 0) as accepted, coalesce(d.delivered, 0) as delivered, coalesce(d.hard, 0) as hard, coalesce(d.soft, 0) as soft,
            coalesce(d.complained, 0) as complained, (${[...HOLD_LEVELS]}::text[])[h.rank] as level, (count(*) over ())::int as total
       from accounts a left join day d on d.account_id = a.id left join hold h on h.account_id = a.id
@@ -62,5 +62,6 @@ function matching(sql: AnySql, search: string): ReturnType<AnySql> {
 function filtered(sql: AnySql, filter: AccountFilter | undefined): ReturnType<AnySql> {
   if (filter === undefined) return sql``
   if (filter === 'suspended') return sql`and a.state = 'suspended'`
+  if (filter === 'closed') return sql`and a.closed_at is not null`
   return sql`and (${[...HOLD_LEVELS]}::text[])[h.rank] = ${filter}::text`
 }

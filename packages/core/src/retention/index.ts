@@ -1,7 +1,9 @@
-import type { MostDays } from '../accounts/index.ts'
+import type { Config } from '../platform/config/config.ts'
 import type { Sql } from '../platform/database/database.ts'
 import type { ObjectStore } from '../platform/storage/object-store.ts'
 import { type BodyObjectRemoval, createBodyObjectRemoval, noteStorage } from './body-objects.ts'
+import { type AccountDeletions, createAccountDeletions } from './deletion/index.ts'
+import { forgetPlans } from './deletion/plan.ts'
 import { dropPartitions } from './drop-partitions.ts'
 import { noteShortKeepers, shortenSome } from './shorten.ts'
 
@@ -13,12 +15,14 @@ export interface Retention extends BodyObjectRemoval {
    * Throws the database's error if another session blocks it; a later round resumes there.
    */
   dropPartitions(): Promise<string[]>
+  /** See deletion/index.ts. */
+  readonly deletions: AccountDeletions
   /** Deletes expired data of one account with shorter retention than the operator's. Returns false if no account is due. */
   shortenSome(): Promise<boolean>
 }
 
 /** `objects`: the storage of large bodies; undefined without BODY_STORE. */
-export function createRetention(sql: Sql, most: MostDays, objects?: ObjectStore): Retention {
+export function createRetention(sql: Sql, config: Config, objects?: ObjectStore): Retention {
   /** Returns true once a minute, for one of all processes. */
   async function claimRun(name: 'partitions' | 'accounts'): Promise<boolean> {
     const { count } = await sql`
@@ -27,14 +31,16 @@ export function createRetention(sql: Sql, most: MostDays, objects?: ObjectStore)
   }
   return {
     ...createBodyObjectRemoval(sql, objects),
+    deletions: createAccountDeletions({ sql, config }),
     async dropPartitions() {
       if (!(await claimRun('partitions'))) return []
       if (objects) await noteStorage(sql)
-      return dropPartitions(sql, most)
+      await forgetPlans(sql)
+      return dropPartitions(sql, config)
     },
     async shortenSome() {
       if (await claimRun('accounts')) await noteShortKeepers(sql)
-      return shortenSome(sql, most)
+      return shortenSome(sql, config)
     },
   }
 }

@@ -54,6 +54,8 @@ const LOOPS: readonly Row[] = [
   { name: 'body sweep', every: MINUTE, breath: 200, act: onObjects((core) => core.retention.sweepSome()) },
   { name: 'retention', every: 30 * SECOND, breath: 1000, act: dropPartitions },
   { name: 'shorter retention', every: 30 * SECOND, breath: 50, act: ({ core }) => core.retention.shortenSome() },
+  // Between two parts of the removal of an account, mail has the database for as long.
+  { name: 'account removal', every: 5 * SECOND, breath: 50, act: ({ core }) => core.retention.deletions.removeSome() },
   // Apart from each other, so that block lists that do not answer delay no other check.
   {
     name: 'source',

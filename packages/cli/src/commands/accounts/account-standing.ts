@@ -1,5 +1,6 @@
 import { type AccountStanding, classOf, DELIVERY_CLASSES, isClassName, type ShownHold } from '@postrider/core'
 import { type Command, UsageError } from '../../command.ts'
+import { progressOf } from '../../importing/progress.ts'
 import { tableOr } from '../../table.ts'
 import { coreCommand } from '../core-command.ts'
 
@@ -56,6 +57,7 @@ export const accountStandingCommands: readonly Command[] = [
   }),
   coreCommand({
     name: 'account release',
+    destroys: ({ options }) => options.purge === true,
     usage: 'ID [--purge]',
     summary: 'End all holds and warnings of an account',
     detail: 'What was counted until now no longer matters',
@@ -66,11 +68,9 @@ export const accountStandingCommands: readonly Command[] = [
         const rules = await reputation.release(id)
         return { data: { dropped: 0, rules }, text: releasedText(id, rules) }
       }
-      const purged = await reputation.purge(id, {
-        onProgress: (dropped) => {
-          if (call.stderr.isTTY) call.stderr.write(`dropped ${dropped}\n`)
-        },
-      })
+      const progress = progressOf(call)
+      const purged = await reputation.purge(id, { onProgress: (dropped) => progress.show('deliveries', dropped) })
+      progress.end()
       return { data: purged, text: `dropped ${purged.dropped} deliveries\n${releasedText(id, purged.rules)}` }
     },
   }),

@@ -81,11 +81,21 @@ export const accountCommands: readonly Command[] = [
     usage: '',
     summary: 'List all accounts',
     run: async (core) => {
-      const isOver = ({ state, expiresAt }: Account) =>
-        state === 'active' && expiresAt !== null && expiresAt <= new Date()
-      const accounts = (await core.accounts.list()).map((one) => (isOver(one) ? { ...one, state: 'expired' } : one))
+      const accounts = (await core.accounts.list()).map((one) => ({ ...one, state: shownState(one) }))
       const rows = accounts.map(({ id, name, state, expiresAt }) => [id, name, state, expiresAt])
       return { data: accounts, text: table(['id', 'name', 'state', 'expires'], rows) }
+    },
+  }),
+  coreCommand({
+    name: 'account rename',
+    usage: 'ID NAME',
+    summary: 'Rename an account',
+    detail: 'Its subaccounts, whose names begin with its own, are renamed with it',
+    parameters: { NAME: 'Name of the account, 1 to 100 characters' },
+    examples: ['account rename 12 "Harbor Shipping"'],
+    run: async ({ accounts }, { ID: id, NAME: name }) => {
+      const account = await accounts.rename(id, name)
+      return { data: account, text: `account ${account.id} is now "${account.name}"` }
     },
   }),
   coreCommand({
@@ -134,6 +144,11 @@ export const accountCommands: readonly Command[] = [
   }),
   settingsCommand,
 ]
+
+function shownState({ state, closedAt, expiresAt }: Account): string {
+  if (closedAt) return 'closed'
+  return state === 'active' && expiresAt !== null && expiresAt <= new Date() ? 'expired' : state
+}
 
 /** The text shown for a setting without a value. */
 function unset(name: string): string {

@@ -93,6 +93,7 @@ export const keyCommands: readonly Command[] = [
   }),
   coreCommand({
     name: 'key rotate',
+    destroys: ({ options }) => Number(options['overlap-hours']) === 0,
     usage: 'ID [--overlap-hours N]',
     summary: 'Create a successor of a key with the same permissions',
     detail: 'The old key stays valid for some hours',
@@ -111,6 +112,7 @@ export const keyCommands: readonly Command[] = [
   }),
   coreCommand({
     name: 'key revoke',
+    destroys: true,
     usage: 'ID',
     summary: 'Revoke an API key or an operator key',
     detail: 'Takes effect within 5 seconds',

@@ -6,6 +6,7 @@ import { coreCommand } from '../core-command.ts'
 export const personCommands: readonly Command[] = [
   coreCommand({
     name: 'person forget',
+    destroys: true,
     usage: 'ADDRESS --account ID',
     summary: 'Erase a recipient from the stored data of an account; their opt-outs stay in effect',
     detail: 'A delivery worker performs the request; "person status" shows its progress',
@@ -32,24 +33,24 @@ export const personCommands: readonly Command[] = [
   }),
   coreCommand({
     name: 'person export',
-    usage: '--account ID --email ADDRESS [--limit N] [--next CURSOR]',
+    usage: '--account ID --email ADDRESS [--limit N] [--after CURSOR]',
     summary: 'Export the data stored about a recipient, page by page; --json has all of it',
     parameters: {
       email: 'Email address of the recipient',
       limit: 'Deliveries per page (default 50, maximum 100)',
-      next: 'Cursor of the previous page',
+      after: 'Cursor of the previous page',
     },
     examples: ['person export --account 12 --email lena@harbor.example --json'],
     limit: { usual: 50, most: 100 },
-    run: async ({ privacy }, { account, ...query }) => {
-      const page = await privacy.export(account, query)
+    run: async ({ privacy }, { account, after, ...query }) => {
+      const page = await privacy.export(account, { ...query, next: after })
       const { deliveries, suppressions, next } = page
       const mail = deliveries.map((one) => [one.messageId, one.state, one.acceptedAt, one.from, one.subject])
       const entries = suppressions.map(({ reason, group, since }) => [reason, group || '', since])
       const sections = [
         tableOr('no deliveries', ['message', 'state', 'accepted', 'from', 'subject'], mail),
         tableOr('not suppressed', ['suppressed', 'group', 'since'], entries),
-        ...(next === undefined ? [] : [`there are more; continue with --next ${next}`]),
+        ...(next === undefined ? [] : [`there are more; continue with --after ${next}`]),
       ]
       return { data: page, text: sections.join('\n\n') }
     },

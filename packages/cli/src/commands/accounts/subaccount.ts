@@ -34,10 +34,10 @@ export const subaccountCommands: readonly Command[] = [
   }),
   coreCommand({
     name: 'subaccount list',
-    usage: '--account ID [--limit N] [--offset N]',
+    usage: '--account ID [--limit N] [--after ROWS]',
     summary: 'List the subaccounts of an account by name, with their use in the last 30 days',
-    parameters: { offset: 'Number of subaccounts to leave out, for the next page' },
-    run: async ({ subaccounts }, { account, limit, offset }) => {
+    parameters: { after: 'Number of subaccounts after which the page begins' },
+    run: async ({ subaccounts }, { account, limit, after: offset }) => {
       const found = await subaccounts.figures(account, { limit, offset })
       const rows = found.subaccounts.map((one) => [
         one.username,
@@ -50,7 +50,7 @@ export const subaccountCommands: readonly Command[] = [
       const shown = tableOr('no subaccounts', ['user name', 'account', 'email', 'state', 'credit', 'used'], rows)
       const next = offset + rows.length
       const rest = found.total - next
-      return { data: found, text: rest > 0 ? `${shown}\n${rest} more; continue with --offset ${next}` : shown }
+      return { data: found, text: rest > 0 ? `${shown}\n${rest} more; continue with --after ${next}` : shown }
     },
   }),
   coreCommand({
@@ -114,6 +114,7 @@ export const subaccountCommands: readonly Command[] = [
   }),
   coreCommand({
     name: 'subaccount delete',
+    destroys: true,
     usage: 'USERNAME --account ID',
     summary: 'Delete a subaccount; its remaining credit is returned to the account',
     run: async ({ subaccounts }, { USERNAME: name, account: accountId }) => {

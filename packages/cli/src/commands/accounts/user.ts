@@ -136,6 +136,7 @@ interface Membership {
 function change(verb: string, summary: string, state: string, fn: (core: Core, id: number) => Promise<void>): Command {
   return coreCommand({
     name: `user ${verb}`,
+    ...(verb === 'reset-2fa' ? { destroys: true } : {}),
     usage: 'EMAIL',
     summary,
     run: async (core, { EMAIL: email }) => {

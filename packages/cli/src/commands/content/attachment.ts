@@ -25,11 +25,11 @@ export const attachmentCommands: readonly Command[] = [
   }),
   coreCommand({
     name: 'attachment list',
-    usage: '--account ID [--limit N] [--offset N]',
+    usage: '--account ID [--limit N] [--after ROWS]',
     summary: 'List the stored files of an account, oldest first',
-    parameters: { offset: 'Number of files to leave out, for the next page' },
-    run: async ({ attachments }, { account, ...page }) => {
-      const found = await attachments.list(account, page)
+    parameters: { after: 'Number of files after which the page begins' },
+    run: async ({ attachments }, { account, limit, after: offset }) => {
+      const found = await attachments.list(account, { limit, offset })
       const rows = found.attachments.map((one) => [one.id, one.fileName, one.size, one.createdAt])
       const text = tableOr('no stored files', ['id', 'file name', 'bytes', 'created'], rows)
       return { data: found, text }
@@ -37,6 +37,7 @@ export const attachmentCommands: readonly Command[] = [
   }),
   coreCommand({
     name: 'attachment delete',
+    destroys: true,
     usage: 'ID --account ID',
     summary: 'Delete a stored file; accepted messages keep their copy',
     run: async ({ attachments }, { ID: id, account: accountId }) => {

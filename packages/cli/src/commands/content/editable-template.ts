@@ -38,13 +38,13 @@ export const editableTemplateCommands: readonly Command[] = [
   }),
   coreCommand({
     name: 'editable-template list',
-    usage: '--account ID [--generation legacy|dynamic] [--limit N] [--offset N]',
+    usage: '--account ID [--generation legacy|dynamic] [--limit N] [--after ROWS]',
     summary: 'List the v3 templates of an account, newest first',
     parameters: {
       generation: 'Only of this kind',
-      offset: 'Number of templates to leave out, for the next page',
+      after: 'Number of templates after which the page begins',
     },
-    run: async ({ editableTemplates }, { account: accountId, limit, offset, generation: kind }) => {
+    run: async ({ editableTemplates }, { account: accountId, limit, after: offset, generation: kind }) => {
       const generations: readonly Generation[] = kind === undefined ? ['legacy', 'dynamic'] : [kind]
       const found = await editableTemplates.list({ accountId, generations, limit, offset })
       const rows = found.templates.map(({ id, generation, name, versions, updatedAt }) => [
@@ -90,6 +90,7 @@ export const editableTemplateCommands: readonly Command[] = [
   }),
   coreCommand({
     name: 'editable-template delete',
+    destroys: true,
     usage: 'TEMPLATE --account ID [--version ID]',
     summary: 'Delete a v3 template and its versions, or one version',
     parameters: VERSION,

@@ -37,11 +37,11 @@ export const templateCommands: readonly Command[] = [
   }),
   coreCommand({
     name: 'template list',
-    usage: '--account ID [--limit N] [--offset N]',
+    usage: '--account ID [--limit N] [--after ROWS]',
     summary: 'List the templates of an account, oldest first',
-    parameters: { offset: 'Number of templates to leave out, for the next page' },
-    run: async ({ templates }, { account, ...page }) => {
-      const found = await templates.list(account, page)
+    parameters: { after: 'Number of templates after which the page begins' },
+    run: async ({ templates }, { account, limit, after: offset }) => {
+      const found = await templates.list(account, { limit, offset })
       const rows = found.templates.map((one) => [one.id, one.name, one.version, one.updatedAt, one.subject])
       const text = tableOr('no templates', ['id', 'name', 'version', 'changed', 'subject'], rows)
       return { data: found, text }
@@ -75,6 +75,7 @@ export const templateCommands: readonly Command[] = [
   }),
   coreCommand({
     name: 'template delete',
+    destroys: true,
     usage: 'ID --account ID',
     summary: 'Delete a template and its versions; accepted messages keep their content',
     run: async ({ templates }, { ID: id, account: accountId }) => {

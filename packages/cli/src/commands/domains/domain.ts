@@ -122,6 +122,7 @@ export const domainCommands: readonly Command[] = [
   }),
   coreCommand({
     name: 'domain delete',
+    destroys: true,
     usage: 'DOMAIN [--account ID]',
     summary: 'Delete a sending domain; accepted messages are still signed and delivered',
     parameters: { account: CLAIMANT },

@@ -1,10 +1,10 @@
-import { createInterface } from 'node:readline/promises'
 import { text } from 'node:stream/consumers'
 import { type Call, type Command, CommandError, requiredId, textOption, UsageError } from '../../command.ts'
 import { BOUNDS, baseUrl, importAccount, openSource, PARTS, type Part, SourceError } from '../../importing/index.ts'
 import { progressOn, SILENT } from '../../importing/progress.ts'
 import { toReport } from '../../importing/report.ts'
 import { newTally } from '../../importing/tally.ts'
+import { requireYes } from '../confirming.ts'
 
 const HOSTED = 'https://api.sendgrid.com'
 
@@ -29,7 +29,12 @@ export const importCommands: readonly Command[] = [
       const dryRun = call.options['dry-run'] === true
       const overwrite = call.options.overwrite === true
       const key = await keyOf(call)
-      if (!dryRun) await requireYes(call, `Import ${parts.join(', ')} from ${base} into account ${accountId}?`)
+      if (!dryRun)
+        await requireYes(
+          call,
+          `Import ${parts.join(', ')} from ${base} into account ${accountId}?`,
+          'nothing was imported',
+        )
       const tally = newTally()
       const progress = call.options.json ? SILENT : progressOn(call.stderr)
       const how = { accountId, bounds: BOUNDS, dryRun, overwrite, tally, progress }
@@ -63,14 +68,4 @@ async function keyOf(call: Call): Promise<string> {
   if (key === '') throw new UsageError('missing option --key (or the environment variable SENDGRID_API_KEY)')
   if (!/^[\x21-\x7e]{1,1000}$/.test(key)) throw new UsageError('the API key contains invalid characters')
   return key
-}
-
-/** Throws {@link UsageError} if there is no terminal to prompt at, {@link CommandError} if the user declines. */
-async function requireYes(call: Call, question: string): Promise<void> {
-  if (call.options.yes) return
-  if (!process.stdin.isTTY)
-    throw new UsageError('missing option --yes: stdin is not a terminal, so the import cannot be confirmed')
-  const terminal = createInterface({ input: process.stdin, output: process.stderr })
-  const answer = await terminal.question(`${question} [y/N] `).finally(() => terminal.close())
-  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('cancelled; nothing was imported')
 }

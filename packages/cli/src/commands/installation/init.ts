@@ -197,7 +197,7 @@ function settingsOf(
 
 /** The first account of that name: an earlier call may have been interrupted. */
 async function accountNamed({ accounts }: Core, name: string): Promise<{ readonly id: number }> {
-  const all = await accounts.list()
+  const all = (await accounts.list()).filter(({ state }) => state !== 'deleted')
   const own = all.find((one) => one.name === name && one.parentId === null)
   if (own) return own
   const [other] = all

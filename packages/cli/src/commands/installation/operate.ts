@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { type Call, type Command, CommandError, UsageError } from '../../command.ts'
-import { firstSteps, local, makeDemoAccount, NO_ACCOUNT, reachable } from '../../first-run.ts'
+import { firstSteps, isWithoutAccount, local, makeDemoAccount, NO_ACCOUNT, reachable } from '../../first-run.ts'
 import { smtpGreeting } from '../../smtp/greeting.ts'
 
 const PROCESSES = ['api', 'relay', 'delivery', 'returns', 'sandbox'] as const
@@ -17,7 +17,7 @@ export const operateCommands: readonly Command[] = [
     run: (call) =>
       call.withCore(async (core) => {
         const key = await makeDemoAccount(core, call.config)
-        const isEmpty = (await core.accounts.list()).length === 0
+        const isEmpty = await isWithoutAccount(core)
         return {
           data: { apiKey: key ?? null },
           text: key

@@ -59,6 +59,7 @@ const WORDS: Readonly<Record<BatchState, string>> = { pause: 'paused', cancel: '
 function hold(state: BatchState, summary: string): Command {
   return coreCommand({
     name: `batch ${state}`,
+    ...(state === 'cancel' ? { destroys: true } : {}),
     usage: 'BATCH --account ID',
     summary,
     parameters: BATCH,

@@ -33,11 +33,11 @@ export const exportCommands: readonly Command[] = [
   }),
   coreCommand({
     name: 'export list',
-    usage: '--account ID [--limit N] [--before EXPORT]',
+    usage: '--account ID [--limit N] [--after EXPORT]',
     summary: 'List the exports of an account, latest first',
-    parameters: { before: 'Only those requested before the export with this id' },
-    run: async ({ exports }, { account, ...page }) => {
-      const jobs = await exports.list(account, page)
+    parameters: { after: 'Only after the export with this id, for the next page' },
+    run: async ({ exports }, { account, limit, after: before }) => {
+      const jobs = await exports.list(account, { limit, before })
       return { data: jobs, text: jobs.length > 0 ? tableOf(jobs) : 'no exports' }
     },
   }),
@@ -53,6 +53,7 @@ export const exportCommands: readonly Command[] = [
   }),
   coreCommand({
     name: 'export delete',
+    destroys: true,
     usage: 'EXPORT --account ID',
     summary: 'Delete an export that is still queued',
     parameters: JOB,

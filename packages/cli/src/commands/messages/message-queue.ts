@@ -8,6 +8,7 @@ import { requeue } from './message-requeue.ts'
 export const messageQueueCommands: readonly Command[] = [
   coreCommand({
     name: 'message cancel',
+    destroys: true,
     usage: 'ID',
     summary: 'Drop the deliveries of a message that are scheduled, queued or deferred',
     detail: 'Those in flight are not affected',

@@ -64,6 +64,7 @@ export const messageCommands: readonly Command[] = [
   }),
   coreCommand({
     name: 'message fail',
+    destroys: true,
     usage: 'ID',
     hasTextId: true,
     summary: 'Drop the set-aside deliveries of a message',

@@ -58,7 +58,7 @@ export function listAnswer(returns: readonly StoredReturn[], limit: number): Ans
       forward ?? '',
     ]
   })
-  const more = returns.length === limit ? [`there may be more; continue with --before ${returns.at(-1)?.id}`] : []
+  const more = returns.length === limit ? [`there may be more; continue with --after ${returns.at(-1)?.id}`] : []
   return { data: returns, text: rows.length > 0 ? [table(HEADING, rows), ...more].join('\n') : 'nothing came back' }
 }
 

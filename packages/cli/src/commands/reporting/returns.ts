@@ -49,22 +49,22 @@ export const returnCommands: readonly Command[] = [
   },
   coreCommand({
     name: 'returns list',
-    usage: '[--kind KIND] [--from DOMAIN] [--message ID] [--since TIME] [--limit N] [--before ID]',
+    usage: '[--kind KIND] [--from DOMAIN] [--message ID] [--since TIME] [--limit N] [--after ID]',
     summary: 'List mail that came back, newest first',
     parameters: {
       kind: `Only this kind: ${RETURN_KINDS.join(', ')}`,
       from: 'Only from senders that name this domain',
       message: 'Only what came back for the message with this id',
-      before: 'Only before the one with this id, for the next page',
+      after: 'Only after the one with this id, for the next page',
     },
     examples: ['returns list --kind letter'],
-    prepare: ({ kind, from, message, since, before, limit }) => {
+    prepare: ({ kind, from, message, since, after, limit }) => {
       const filter = {
         kind: kindNamed(kind, RETURN_KINDS),
         reporter: from?.toLowerCase(),
         messageId: messageOf(message),
         since,
-        before: before && idOf(before, '--before'),
+        before: after && idOf(after, '--after'),
         limit,
       }
       return async ({ returns }) => listAnswer(await returns.list(filter), limit)
@@ -105,6 +105,7 @@ export const returnCommands: readonly Command[] = [
   }),
   coreCommand({
     name: 'returns delete',
+    destroys: true,
     usage: '--kind KIND [--from DOMAIN]',
     summary: 'Delete what is stored of a kind of returns, for example letters',
     parameters: { kind: `Kind to delete: ${RETURN_KINDS.join(', ')}`, from: 'Only from senders that name this domain' },

@@ -8,6 +8,7 @@ import {
   type Wanted,
 } from '@postrider/core'
 import { type Command, UsageError } from '../../command.ts'
+import { progressOf } from '../../importing/progress.ts'
 import { table, tableOr } from '../../table.ts'
 import { requireAccount } from '../account-option.ts'
 import { coreCommand, type Given } from '../core-command.ts'
@@ -28,19 +29,19 @@ const ONE = {
   tag: 'Only mail with this tag',
   subaccount: 'Statistics of the subaccount with this user name',
 }
-const OFFSET = 'Number of rows to leave out, for the next page'
+const AFTER = 'Number of rows after which the page begins'
 
 export const statsCommands: readonly Command[] = [
   coreCommand({
     name: 'stats show',
-    usage: `${SPAN_USAGE} [--period day|week|month] [--by ${BY.join('|')}] ${ONE_USAGE} [--limit N] [--offset N]`,
+    usage: `${SPAN_USAGE} [--period day|week|month] [--by ${BY.join('|')}] ${ONE_USAGE} [--limit N] [--after ROWS]`,
     summary: "Show what became of an account's mail, per day, week or month",
     parameters: {
       ...SPAN,
       ...ONE,
       period: 'Length of the periods (default day)',
       by: 'A row for each sending domain, domain of recipients, tag, subaccount or mailbox provider',
-      offset: OFFSET,
+      after: AFTER,
     },
     examples: ['stats show --account 12 --from 2030-01-01 --period month --by site'],
     prepare: ({ by, domain, site, tag, period = 'day', ...given }) => {
@@ -55,13 +56,13 @@ export const statsCommands: readonly Command[] = [
   }),
   coreCommand({
     name: 'stats sums',
-    usage: `${SPAN_USAGE} --by domain|site|tag [--subaccount USERNAME] [--limit N] [--offset N]`,
+    usage: `${SPAN_USAGE} --by domain|site|tag [--subaccount USERNAME] [--limit N] [--after ROWS]`,
     summary: "Show what became of an account's mail over a date range, the busiest names first",
     parameters: {
       ...SPAN,
       by: 'A row for each sending domain, domain of recipients or tag',
       subaccount: ONE.subaccount,
-      offset: OFFSET,
+      after: AFTER,
     },
     run: async (core, { by, ...given }) => {
       await requireAccount(core, given.account)
@@ -72,11 +73,11 @@ export const statsCommands: readonly Command[] = [
   }),
   coreCommand({
     name: 'stats tags',
-    usage: '--account ID [--prefix TEXT] [--limit N] [--offset N]',
+    usage: '--account ID [--prefix TEXT] [--limit N] [--after ROWS]',
     summary: 'List the tags that messages of an account have used, by name',
-    parameters: { prefix: 'Only tags that begin with this text', offset: OFFSET },
-    run: async ({ stats }, { account: accountId, prefix = '', ...page }) => {
-      const found = await stats.tags({ accountId, prefix, ...page })
+    parameters: { prefix: 'Only tags that begin with this text', after: AFTER },
+    run: async ({ stats }, { account: accountId, prefix = '', limit, after: offset }) => {
+      const found = await stats.tags({ accountId, prefix, limit, offset })
       const rows = found.tags.map(({ name, createdAt }) => [name, createdAt])
       return { data: found, text: tableOr('no tags', ['tag', 'first used'], rows) }
     },
@@ -109,9 +110,11 @@ export const statsCommands: readonly Command[] = [
       to: 'Last day (default: today)',
     },
     examples: ['stats recount --account 12'],
-    run: async (core, { account: accountId, from: first, to: last }) => {
+    run: async (core, { account: accountId, from: first, to: last }, call) => {
+      const progress = progressOf(call)
       let days = 0
-      const range = await core.stats.recount({ accountId, first, last, onDay: () => days++ })
+      const range = await core.stats.recount({ accountId, first, last, onDay: () => progress.show('days', ++days) })
+      progress.end()
       const text = range
         ? `recomputed ${days} days of account ${accountId}, ${range.first} to ${range.last}`
         : `account ${accountId} has no events`
@@ -120,10 +123,10 @@ export const statsCommands: readonly Command[] = [
   }),
 ]
 
-type Question = Given<`${typeof SPAN_USAGE} [--subaccount USERNAME] [--limit N] [--offset N]`>
+type Question = Given<`${typeof SPAN_USAGE} [--subaccount USERNAME] [--limit N] [--after ROWS]`>
 
-function questionOf({ account: accountId, from: first, to: last, ...rest }: Question) {
-  return { accountId, first, last, times: true, ...rest }
+function questionOf({ account: accountId, from: first, to: last, after: offset, ...rest }: Question) {
+  return { accountId, first, last, times: true, offset, ...rest }
 }
 
 /** Counts exist for one subject at a time. Throws {@link UsageError}. */

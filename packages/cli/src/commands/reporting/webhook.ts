@@ -116,6 +116,7 @@ export const webhookCommands: readonly Command[] = [
   }),
   coreCommand({
     name: 'webhook delete',
+    destroys: true,
     usage: 'ID --account ID',
     summary: 'Delete a webhook and its pending batches',
     run: async (core, given) => {
@@ -137,6 +138,7 @@ export const webhookCommands: readonly Command[] = [
   }),
   coreCommand({
     name: 'webhook rotate',
+    destroys: ({ options }) => Number(options['overlap-hours']) === 0,
     usage: 'ID --account ID [--overlap-hours N]',
     summary: 'Create a new secret (shown once); requests are signed with both during a grace period',
     parameters: { 'overlap-hours': 'Hours for which the old secret also signs (default 24, maximum 720)' },

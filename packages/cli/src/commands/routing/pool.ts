@@ -62,6 +62,7 @@ export const poolCommands: readonly Command[] = [
   }),
   coreCommand({
     name: 'pool rule remove',
+    destroys: true,
     usage: '--rule ID',
     summary: 'Remove a rule that chooses a pool',
     parameters: { rule: 'Number of the rule; "postrider pool list" shows them' },

@@ -9,16 +9,17 @@ const KIND = 'block: could not be delivered to for reasons other than the addres
 export const failedAddressCommands: readonly Command[] = [
   coreCommand({
     name: 'failed-address list',
-    usage: '--account ID --kind block|invalid [--email ADDRESS] [--since TIME] [--until TIME] [--limit N] [--offset N]',
+    usage:
+      '--account ID --kind block|invalid [--email ADDRESS] [--since TIME] [--until TIME] [--limit N] [--after ROWS]',
     summary: 'List the addresses of an account that mail was blocked for, or that are invalid',
     parameters: {
       kind: KIND,
       email: 'Only this address',
-      offset: 'Number of addresses to leave out, for the next page',
+      after: 'Number of addresses after which the page begins',
     },
-    run: async ({ failures }, { account, email, since: from, until: to, ...filter }) => {
+    run: async ({ failures }, { account, email, since: from, until: to, after: offset, ...filter }) => {
       const emails = email === undefined ? undefined : [email.toLowerCase()]
-      const found = await failures.browse(account, { ...filter, from, to, emails })
+      const found = await failures.browse(account, { ...filter, from, to, emails, offset })
       const rows = found.map((one) => [one.email, one.since, one.code, one.status, one.reply])
       const text = tableOr('no addresses', ['address', 'since', 'code', 'status', 'reply'], rows)
       return { data: found, text }
@@ -26,6 +27,7 @@ export const failedAddressCommands: readonly Command[] = [
   }),
   coreCommand({
     name: 'failed-address remove',
+    destroys: ({ options }) => options.all === true,
     usage: '--account ID --kind block|invalid (--email ADDRESS | --all)',
     summary: 'Remove an address or all from such a list, until they fail again',
     parameters: { kind: KIND, email: 'Only this address', all: 'All addresses of the list' },

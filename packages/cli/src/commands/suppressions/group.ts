@@ -56,6 +56,7 @@ export const groupCommands: readonly Command[] = [
   }),
   coreCommand({
     name: 'group delete',
+    destroys: true,
     usage: 'ID --account ID',
     summary: 'Delete an unsubscribe group; its unsubscribes are kept',
     run: async ({ groups }, { ID: id, account: accountId }) => {

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { OPERATOR, readSuppressionCsv, suppressionCsv } from '@postrider/core'
 import { type Command, CommandError } from '../../command.ts'
+import { progressOf, shown } from '../../importing/progress.ts'
 import { table } from '../../table.ts'
 import { requireAccount } from '../account-option.ts'
 import { coreCommand } from '../core-command.ts'
@@ -15,9 +16,9 @@ export const suppressionFileCommands: readonly Command[] = [
     detail: 'Its columns are email or domain, and optionally reason, since and group',
     parameters: { atomic: 'Add nothing if a row is invalid' },
     examples: ['suppression import bounced.csv --account 12'],
-    run: async (core, { FILE: file, account: accountId, atomic }) => {
+    run: async (core, { FILE: file, account: accountId, atomic }, call) => {
       const opened = await open(file)
-      const rows = readSuppressionCsv(opened)
+      const rows = shown(progressOf(call), 'rows', readSuppressionCsv(opened))
       const report = await core.suppressions.import({ accountId, by: OPERATOR, rows, atomic })
       const { added, known, wrong, problems } = report
       const problem = problems.map((one) => [one.line, one.problem])
@@ -32,9 +33,10 @@ export const suppressionFileCommands: readonly Command[] = [
     summary: 'Write all suppressions of an account as CSV, for "suppression import"',
     parameters: { out: 'File to write' },
     examples: ['suppression export --account 12 --out suppressions.csv'],
-    run: async (core, { account: accountId, out: file }) => {
+    run: async (core, { account: accountId, out: file }, call) => {
       await requireAccount(core, accountId)
-      const bytes = await writeOut(file, suppressionCsv(core.suppressions.pages(accountId)))
+      const pages = shown(progressOf(call), 'pages', core.suppressions.pages(accountId))
+      const bytes = await writeOut(file, suppressionCsv(pages))
       return { data: { file, bytes }, text: `${bytes} bytes written to ${file}` }
     },
   }),

@@ -8,6 +8,7 @@ import {
   type SuppressionReason,
 } from '@postrider/core'
 import { type Answer, type Call, type Command, requiredId, textOption, UsageError } from '../../command.ts'
+import { type Progress, progressOf } from '../../importing/progress.ts'
 import { table, tableOr } from '../../table.ts'
 import { requireAccount } from '../account-option.ts'
 import { coreCommand, type Given } from '../core-command.ts'
@@ -47,6 +48,7 @@ export const suppressionCommands: readonly Command[] = [
   }),
   coreCommand({
     name: 'suppression remove',
+    destroys: ({ options }) => options.all === true,
     usage: `${SCOPE_USAGE} {${VALUE_USAGE} [--group ID] | --all --reason REASON}`,
     summary: 'Remove the suppression of an address or a domain, or of all addresses with a reason',
     parameters: {
@@ -57,7 +59,8 @@ export const suppressionCommands: readonly Command[] = [
     },
     prepare: ({ all, group, ...given }, call) => {
       const accountId = requiredList(call)
-      if (all) return removalOf(accountId, reasonOption(call), optionalValue(given))
+      if (all)
+        return removalOf(accountId, reasonOption(call), { named: optionalValue(given), progress: progressOf(call) })
       const { scope, value, change } = requiredValue(given)
       return async ({ suppressions }) => {
         const removed = await suppressions.removeAll({ accountId, ...change, ...defined({ group }) })
@@ -151,7 +154,11 @@ function reasonOption(call: Call): SuppressionReason | undefined {
 const BATCH = 1000
 
 /** Throws {@link UsageError}. */
-function removalOf(accountId: number, reason: SuppressionReason | undefined, named: Named | undefined) {
+function removalOf(
+  accountId: number,
+  reason: SuppressionReason | undefined,
+  { named, progress }: { readonly named: Named | undefined; readonly progress: Progress },
+) {
   if (reason === undefined || named) throw new UsageError('--all needs --reason and no --email or --domain')
   return async ({ suppressions }: Core): Promise<Answer> => {
     let removed = 0
@@ -161,7 +168,9 @@ function removalOf(accountId: number, reason: SuppressionReason | undefined, nam
       const count = emails.length === 0 ? 0 : await suppressions.removeAll({ accountId, emails, reasons: [reason] })
       if (count === 0) break
       removed += count
+      progress.show('suppressions', removed)
     }
+    progress.end()
     return { data: { reason, removed }, text: `${removed} suppressions removed` }
   }
 }

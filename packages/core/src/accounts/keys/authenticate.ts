@@ -16,10 +16,11 @@ export async function authenticate(
   onBehalfOf: string | undefined,
 ): Promise<Principal> {
   if (!secret) throw new ServiceError('keyMissing')
-  const { principal, networkList, disabled } = await holderOf(secret, address)
+  const { principal, networkList, disabled, closed } = await holderOf(secret, address)
   if (!networkList.empty && !networkList.has(address)) {
     throw new ServiceError('addressNotAllowed', { reason: `key ${principal.keyId}` })
   }
+  if (closed) throw new ServiceError('accountClosed', { reason: `key ${principal.keyId}` })
   if (disabled) throw new ServiceError('accountSuspended', { reason: `subaccount of key ${principal.keyId}` })
   lastUsed.note(principal.keyId)
   return onBehalfOf ? actingFor(principal, onBehalfOf) : principal

@@ -58,6 +58,8 @@ export interface KeyHolder extends AccountLimits {
   readonly expired: boolean
   /** A subaccount disabled by its parent. */
   readonly disabled: boolean
+  /** Whether the account or its parent is closed, to be deleted. */
+  readonly closed: boolean
   readonly accountCallsPerMinute: number | null
   /** Limit of the parent account. */
   readonly parentSendsPerMinute: number | null
@@ -90,7 +92,8 @@ const accountColumns = (sql: AnySql) => sql`
          select from domains d where d.account_id = a.id and d.state = 'active' and d.deleted_at is null)
        then a.trial_address end as "trialAddress",
   coalesce(least(a.expires_at, p.expires_at) <= service_now(), false) as expired,
-  a.parent_id is not null and a.state = 'suspended' as disabled, a.sends_per_minute as "sendsPerMinute",
+  a.parent_id is not null and a.state = 'suspended' as disabled,
+  coalesce(a.closed_at, p.closed_at) is not null as closed, a.sends_per_minute as "sendsPerMinute",
   a.calls_per_minute as "accountCallsPerMinute", p.sends_per_minute as "parentSendsPerMinute"`
 
 /** Returns an account with these scopes in place of a key, or null. Its `keyId` is 0. */

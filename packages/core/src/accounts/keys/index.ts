@@ -29,7 +29,7 @@ export type { RestrictionsChange } from './restrictions.ts'
 export interface Auth extends Keys, OperatorKeys {
   /**
    * Returns the principal of a key presented from an address. Throws keyMissing, wrongKeysTooMany, keyInvalid,
-   * addressNotAllowed, in this order (v2 contract section 3), and accountSuspended for a subaccount disabled by its
+   * addressNotAllowed, in this order (v2 contract section 3), accountClosed, and accountSuspended for a subaccount disabled by its
    * parent. Whether the account may send is checked later, by the message rules.
    *
    * `onBehalfOf`: the user name of a subaccount the caller acts for. Throws subaccountUnknown.

@@ -16,6 +16,8 @@ export interface Holder {
   readonly networkList: NetworkList
   /** A subaccount disabled by its parent. */
   readonly disabled: boolean
+  /** The account is closed, to be deleted. */
+  readonly closed: boolean
 }
 
 export interface KeyHoldersDependencies {
@@ -42,6 +44,7 @@ export function createKeyHolders({
         principal: principalFor(holder, callsPerMinute),
         networkList: new NetworkList(holder.networks),
         disabled: holder.disabled,
+        closed: holder.closed,
       }
     },
   })

@@ -39,7 +39,6 @@ export async function createSubaccount(
     return await sql.begin(async (transaction) => {
       const row = {
         parentId: parent.id,
-        name: `${parent.name}/${username}`,
         username,
         email: address,
         password: hashed,

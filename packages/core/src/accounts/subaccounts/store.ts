@@ -13,7 +13,6 @@ const columns = (sql: AnySql) => sql`
 
 export interface NewSubaccountRow {
   readonly parentId: number
-  readonly name: string
   readonly username: string
   readonly email: string
   readonly password: string | null
@@ -21,16 +20,18 @@ export interface NewSubaccountRow {
 
 /** Inserts a subaccount that copies its parent's settings. Returns its id. */
 export async function insertSubaccount(sql: AnySql, row: NewSubaccountRow): Promise<number> {
-  const { parentId, name, username, email, password } = row
+  const { parentId, username, email, password } = row
   return onlyRow(
     await sql<{ id: number }[]>`
       insert into accounts (parent_id, name, username, email, password, open_tracking, click_tracking, unsubscribe_link, mail_class,
                             footer_html, footer_text, generate_text, hosts_may_send, mail_reports,
                             privacy_mode, account_notices, requirements, time_zone, event_days, body_days)
-      select id, ${name}, ${username}, ${email}, ${password}, open_tracking, click_tracking, unsubscribe_link, mail_class,
+      select id, name || '/' || ${username}::text, ${username}, ${email}, ${password}, open_tracking, click_tracking, unsubscribe_link, mail_class,
              footer_html, footer_text, generate_text, hosts_may_send, mail_reports,
              privacy_mode, account_notices, requirements, time_zone, event_days, body_days
         from accounts where id = ${parentId}
+         -- Its name begins with that of the parent, which must not be changed meanwhile.
+         for share
       returning id`,
   ).id
 }

@@ -1,4 +1,4 @@
-import { BULK, type DeliveryClass, NORMAL } from '../../accounts/mail-class.ts'
+import { BULK, type DeliveryClass, NORMAL, URGENT } from '../../accounts/mail-class.ts'
 import type { AnySql } from '../../platform/database/database.ts'
 import type { Secrets } from '../../platform/security/secrets.ts'
 
@@ -41,13 +41,19 @@ export interface AccountHold {
   readonly rate: number | null
 }
 
+const CLASSES: readonly DeliveryClass[] = [URGENT, NORMAL, BULK]
 const NOT_URGENT: readonly DeliveryClass[] = [NORMAL, BULK]
 
 /** Returns what workers must hold or slow. A hold with a rate slows the mail that it does not hold, except urgent mail. */
 export async function readAccountHolds(sql: AnySql): Promise<AccountHold[]> {
   const rows = await sql<(AccountHold & { level: HoldLevel })[]>`
     select account_id as "accountId", classes, level, rate from account_holds
-     where level <> 'warned' and (until is null or until > service_now())`
+     where level <> 'warned' and (until is null or until > service_now())
+    union all
+    select id, ${[...CLASSES]}::smallint[], 'held', null from accounts where closed_at is not null
+    union all
+    select a.id, ${[...CLASSES]}::smallint[], 'held', null
+      from accounts p join accounts a on a.parent_id = p.id and a.deleted_at is null where p.closed_at is not null`
   return rows.flatMap(({ accountId, classes, level, rate }) => {
     if (level === 'slowed') return [{ accountId, classes, rate }]
     const others = rate === null ? [] : NOT_URGENT.filter((of) => !classes.includes(of))
@@ -96,5 +102,16 @@ export async function holdOf(
      where account_id = ${accountId} and level <> 'warned' and (until is null or until > service_now())
        and (${of}::smallint = any(classes) or (rate is not null and ${of}::smallint = any(${[...NOT_URGENT]}::smallint[])))
      order by level = 'held' and ${of}::smallint = any(classes) desc, rate limit 1`
+  return row?.level === 'held' ? row : ((await closedOf(sql, accountId)) ?? row)
+}
+
+/** The name of a closed account's hold among the rules. */
+const CLOSED = 'closed'
+
+async function closedOf(sql: AnySql, accountId: number): Promise<HoldReason | undefined> {
+  const [row] = await sql<HoldReason[]>`
+    select ${CLOSED} as rule, 'held' as level, null as rate, null as reason, coalesce(a.closed_at, p.closed_at) as since
+      from accounts a left join accounts p on p.id = a.parent_id
+     where a.id = ${accountId} and coalesce(a.closed_at, p.closed_at) is not null`
   return row
 }

@@ -237,6 +237,7 @@ export function accountHeld(hold: HoldReason | undefined, isOperator: boolean): 
 }
 
 const HOLD_TEXTS: Readonly<Record<string, string>> = {
+  closed: 'The account is closed, and will be deleted',
   'unknown-recipients': 'Mail of the account is held, because much of it went to addresses that do not exist',
   'sudden-volume': 'Mail of the account is slowed, because there is far more of it than usual',
   bounces: 'Mail of the account is held back, because much of it bounced',

@@ -17,6 +17,8 @@ import { actButton, ask, byApi, copyable, emptyBox, pageHead, problemNote } from
 import { type DashboardRoute, operators } from '../../frame/routes.ts'
 import { frameWords } from '../../frame/words/frame-words.ts'
 import { figuresText, levelMark, ruleText } from '../operator/standing.ts'
+import { closedNote, confirmDeletion, deletionForm, planDeletion } from './account-deletion.ts'
+import { stateMark } from './account-state.ts'
 import { accountsWords } from './accounts-words.ts'
 
 /** One account: its standing and state, and the way to look at its pages. */
@@ -47,6 +49,14 @@ export const ACCOUNT: readonly DashboardRoute[] = [
   operators('POST', '/operator/accounts/:id/resume', (call) =>
     change(call, 'resumed', (id, by) => call.core.accounts.resume(id, by)),
   ),
+  operators('POST', '/operator/accounts/:id/rename', (call) =>
+    change(call, 'saved', (id, by) => call.core.accounts.rename(id, field(call.form, 'name'), by)),
+  ),
+  operators('POST', '/operator/accounts/:id/deletion', (call) => ofAccount(call, planDeletion)),
+  operators('POST', '/operator/accounts/:id/deletion/confirm', (call) => ofAccount(call, confirmDeletion)),
+  operators('POST', '/operator/accounts/:id/restore', (call) =>
+    change(call, 'resumed', (id, by) => call.core.retention.deletions.restore(id, by)),
+  ),
   operators('POST', '/operator/accounts/:id/invite', (call) => proved(call, invite)),
 ]
 
@@ -70,16 +80,21 @@ async function accountPage(call: UserCall, { problem, link }: Shown = {}): Promi
     core.reputation.show(account.id),
     core.people.members.list(account.id),
   ])
+  const closed = account.closedAt && (await closedNote(call, account))
+  const deletion = !account.closedAt && html`<section class="box">${deletionForm(call, account)}</section>`
+  // A subaccount has the name that its parent has given it, and is deleted by it.
+  const changes =
+    account.parentId === null && html`<section class="box">${nameForm(call, account)}</section>${deletion}`
   return page({
     title: account.name,
     crumbs,
     status: problem === undefined ? 200 : 400,
-    body: html`${pageHead(foreign(account.name), words.number(String(params.id)), buttons(call, account))}${problemNote(call, problem)}${
+    body: html`${pageHead(foreign(account.name), words.number(String(params.id)), buttons(call, account))}${problemNote(call, problem)}${closed}${
       link && html`<div class="note"><div><p>${words.handOver}</p>${copyable(call, link, words.invite)}</div></div>`
     }
 ${tiles(call, account, standing)}
 <div class="cols"><div class="stack w7"><section class="box">${holdsPart(call, standing)}</section><section class="box">${membersPart(call, members)}
-  </section></div>
+  </section>${changes}</div>
 <section class="box w5">${holdForm(call, standing)}</section></div>
 ${byApi(
   call,
@@ -120,22 +135,21 @@ function buttons(call: UserCall, { id, state }: AccountFigures): Value {
   return html`${change}${look}`
 }
 
-function tiles(call: UserCall, { state, level }: AccountFigures, { day }: AccountStanding): Html {
+function tiles(call: UserCall, account: AccountFigures, { day }: AccountStanding): Html {
   const { format, icon, language } = call
   const words = accountsWords(language)
   const outcomes = day.delivered + day.hard
   const tile = (name: string, value: Value, small: Value) =>
     html`<div class="tile"><span class="k">${name}</span><span class="v">${value}</span><small>${small}</small></div>`
   const mark =
-    state === 'suspended'
-      ? html`<span class="state idle">${icon('lock', 'idle')}<span>${words.suspended}</span></span>`
-      : html`<span class="state good">${icon('check', 'good')}<span>${words.active}</span></span>`
+    stateMark(call, account) ??
+    html`<span class="state good">${icon('check', 'good')}<span>${words.active}</span></span>`
   return html`<section class="tiles" aria-label="${words.day}">
 ${tile(words.sent, format.number(day.accepted), '')}
 ${tile(words.delivered, format.number(day.delivered), '')}
 ${tile(words.bounces, format.share(day.hard, outcomes), `${format.number(day.hard)} ${words.ofOutcomes}`)}
 ${tile(words.complaints, format.share(day.complained, day.delivered), `${format.number(day.complained)} ${words.ofDelivered}`)}
-<div class="tile"><span class="k">${words.standing}</span><div class="stack xs">${levelMark(call, level ?? 'good')}${mark}</div></div>
+<div class="tile"><span class="k">${words.standing}</span><div class="stack xs">${levelMark(call, account.level ?? 'good')}${mark}</div></div>
 </section>`
 }
 
@@ -185,6 +199,21 @@ ${inputField({
 <div class="row"><button class="btn" type="submit">${words.invite}</button></div></form>`
 }
 
+function nameForm(call: UserCall, { name }: AccountFigures): Html {
+  const { form, language } = call
+  const words = accountsWords(language)
+  return html`<header><h2>${words.rename}</h2></header><form class="pad stack s" method="post" action="${pathOf(call, '/rename')}">
+${inputField({
+  name: 'name',
+  label: words.name,
+  value: form.name === undefined ? name : field(form, 'name'),
+  hint: words.renameHint,
+  required: true,
+  maxlength: 100,
+})}
+<div class="row"><button class="btn" type="submit">${words.rename}</button></div></form>`
+}
+
 function holdForm(call: UserCall, { rules, hasOwnRules }: AccountStanding): Html {
   const { config, form, language } = call
   const words = accountsWords(language)
@@ -220,6 +249,15 @@ async function change(
   if (!account) return accountPage(call)
   const done = await attempt(() => act(account.id, operatorOf(call)))
   return done.ok ? redirect(pathOf(call), said) : accountPage(call, { problem: done.problem })
+}
+
+/** Shows the page of the account with the problem if what the form asks for is refused. */
+async function ofAccount(
+  call: UserCall,
+  act: (call: UserCall, account: AccountFigures, refused: (problem: string) => Promise<Answer>) => Promise<Answer>,
+): Promise<Answer> {
+  const account = await accountOf(call)
+  return account ? act(call, account, (problem) => accountPage(call, { problem })) : accountPage(call)
 }
 
 async function lookAt(call: UserCall): Promise<Answer> {

@@ -11,6 +11,7 @@ import { frameWords } from '../../frame/words/frame-words.ts'
 import { levelMark } from '../operator/standing.ts'
 import { standingWords } from '../operator/standing-words.ts'
 import { ACCOUNT } from './account-page.ts'
+import { stateMark } from './account-state.ts'
 import { accountsWords } from './accounts-words.ts'
 
 export const OPERATED_ACCOUNTS: readonly DashboardRoute[] = [
@@ -61,7 +62,7 @@ function searchForm({ icon, language }: UserCall, search: string, filter: Accoun
       maxlength="${MAX_SEARCH}">
     <kbd class="wide-only">/</kbd></div><button class="btn" type="submit">${words.find}</button></form>
 <nav class="pick" aria-label="${words.filter}">${chip(undefined, words.all)}
-  ${ACCOUNT_FILTERS.map((one) => chip(one, one === 'suspended' ? words.suspended : levels[one]))}</nav></div>`
+  ${ACCOUNT_FILTERS.map((one) => chip(one, one === 'suspended' || one === 'closed' ? words[one] : levels[one]))}</nav></div>`
 }
 
 function table(call: UserCall, accounts: readonly AccountFigures[]): Html {
@@ -74,12 +75,8 @@ function table(call: UserCall, accounts: readonly AccountFigures[]): Html {
       return html`<tr><td><a class="go any" href="${operatorPath(`accounts/${id}`)}">${foreign(account.name)}</a><small>${noteOf(call, account)}
         </small></td><td class="n">${format.number(day.accepted)}</td><td class="n wide-only">${format.share(day.hard, day.delivered + day.hard)}</td>
         <td class="n wide-only">${format.share(day.complained, day.delivered)}</td><td>
-        ${account.state === 'suspended' ? suspendedMark(call) : levelMark(call, level ?? 'good')}</td></tr>`
+        ${stateMark(call, account) ?? levelMark(call, level ?? 'good')}</td></tr>`
     })}</tbody></table></div>`
-}
-
-function suspendedMark({ icon, language }: UserCall): Html {
-  return html`<span class="state idle">${icon('lock', 'idle')}<span>${accountsWords(language).suspended}</span></span>`
 }
 
 function noteOf({ format, language, now }: UserCall, { id, parentId, expiresAt }: AccountFigures): string {

@@ -28,6 +28,8 @@ export const startWords = catalogue({
     create: 'Create the account',
     accounts: 'Accounts',
     accountsLead: 'Choose the account to work in.',
+    closed: (names: string) =>
+      `Closed, and will be deleted: ${names}. Who runs this service can open it again until then.`,
     noAccounts: 'You are a member of no account',
     noAccountsText: 'Ask an owner of the account to invite you. The invitation arrives by e-mail.',
     chooseLanguage: 'Language',
@@ -59,6 +61,8 @@ export const startWords = catalogue({
     create: 'Konto anlegen',
     accounts: 'Konten',
     accountsLead: 'Wählen Sie das Konto, in dem Sie arbeiten.',
+    closed: (names) =>
+      `Geschlossen, wird gelöscht: ${names}. Bis dahin kann der Betreiber dieses Dienstes es wieder öffnen.`,
     noAccounts: 'Sie gehören zu keinem Konto',
     noAccountsText: 'Bitten Sie einen Inhaber des Kontos um eine Einladung. Sie kommt per E-Mail.',
     chooseLanguage: 'Sprache',

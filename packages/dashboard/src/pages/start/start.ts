@@ -53,11 +53,13 @@ async function accountList({ visitor, language }: UserCall): Promise<Answer> {
   const list = html`<ul class="list">${visitor.accounts.map(
     ({ id, name }) => html`<li><div><a class="go" href="/app/${id}">${name}</a></div></li>`,
   )}</ul>`
+  const closed = visitor.closedAccounts.join(', ')
   const none = html`<div class="void"><h2>${words.noAccounts}</h2><p>${words.noAccountsText}</p></div>`
   return page({
     title: words.accounts,
     body: html`<header class="head"><div><h1>${words.accounts}</h1><p class="lead">${words.accountsLead}</p></div></header>
-<section class="box">${visitor.accounts.length > 0 ? list : none}</section>`,
+${closed !== '' && html`<div class="note wait"><p>${words.closed(closed)}</p></div>`}
+${(closed === '' || visitor.accounts.length > 0) && html`<section class="box">${visitor.accounts.length > 0 ? list : none}</section>`}`,
   })
 }
 

@@ -1,0 +1,30 @@
+import { createInterface } from 'node:readline/promises'
+import { type Call, type Command, CommandError, UsageError } from '../command.ts'
+
+/** Asks before a command that destroys something does. A program that calls it says --yes. */
+export async function requireConsent(call: Call, { destroys, name, summary }: Omit<Command, 'run'>): Promise<void> {
+  if (destroys === undefined || (destroys !== true && !destroys(call))) return
+  const asked = [name, ...call.words].join(' ')
+  await requireYes(
+    call,
+    `${asked}: ${summary.charAt(0).toLowerCase()}${summary.slice(1)}. It cannot be undone. Continue?`,
+  )
+}
+
+/** The usage line of a command with the option by which it does not ask. */
+export function withYes(usage: string): string {
+  return `${usage} [--yes]`.trimStart()
+}
+
+/**
+ * Asks on a terminal. Throws {@link UsageError} if there is none and --yes is not given, {@link CommandError} if the answer is not yes. `kept` says that
+ * nothing was done.
+ */
+export async function requireYes(call: Call, question: string, kept = 'nothing was changed'): Promise<void> {
+  if (call.options.yes) return
+  if (!process.stdin.isTTY)
+    throw new UsageError('missing option --yes: stdin is not a terminal, so the command cannot ask')
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  const answer = await terminal.question(`${question} [y/N] `).finally(() => terminal.close())
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError(`cancelled; ${kept}`)
+}

@@ -54,7 +54,7 @@ type Says = (failed: Failed, found: RegExpExecArray) => string | ConfigError | u
 /** The first row whose pattern is found and which has something to say decides. The wordings are those of glibc's loader, util-linux and Postgres 18. */
 const CAUSES: readonly (readonly [RegExp, Says])[] = [
   [
-    /shared memory segment .{1,200}(?:No space left on device|Read-only file system|Permission denied|No such file)/,
+    /could not (?:open|create|resize|truncate) shared memory segment/,
     () =>
       `/dev/shm is missing, too small or not writable: give it 64 MB or more (docker run --shm-size=64m, compose shm_size), ${OWN}`,
   ],
@@ -79,7 +79,7 @@ const CAUSES: readonly (readonly [RegExp, Says])[] = [
         ? `this system's C library is older than ${version}, which the embedded Postgres needs: ${OWN.slice(3)}`
         : `its library ${library} is missing: ${REINSTALL}`,
   ],
-  [/failed to execute|spawn\w{0,4} .{1,1000} E[A-Z]+|sh: .{1,1000}: (?:not found|Permission denied)/, programProblem],
+  [/failed to execute|spawn(?:Sync)? |sh: /, programProblem],
   [
     /program "postgres" is needed by/,
     ({ binaries }) =>

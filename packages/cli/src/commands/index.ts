@@ -38,6 +38,7 @@ import { providerCommands } from './queue/provider.ts'
 import { evidenceCommands } from './queue/provider-evidence.ts'
 import { providerFigureCommands } from './queue/provider-figures.ts'
 import { queueCommands } from './queue/queue.ts'
+import { topCommands } from './queue/top.ts'
 import { returnCommands } from './reporting/returns.ts'
 import { statsCommands } from './reporting/stats.ts'
 import { webhookCommands } from './reporting/webhook.ts'
@@ -88,6 +89,7 @@ export const COMMANDS: readonly Command[] = [
   ...providerCommands,
   ...evidenceCommands,
   ...providerFigureCommands,
+  ...topCommands,
   ...queueCommands,
   ...sourceCommands,
   ...poolCommands,

@@ -55,7 +55,7 @@ async function database(name: string): Promise<{ dataDir: string; cluster: strin
 /** What a failed start left in a DATA_DIR. */
 const left = (dataDir: string): string[] => readdirSync(dataDir).filter((name) => name.startsWith('postgres'))
 
-t.test('what is no database in DATA_DIR is told, and no new one is made in its place', { skip }, async (t) => {
+t.test('a folder without a database is named, and no new one is made in its place', { skip }, async (t) => {
   const dataDir = join(folder, 'none')
   const cluster = join(dataDir, 'postgres')
   mkdirSync(cluster, { recursive: true })
@@ -151,14 +151,14 @@ t.test('users who may not', { skip: skip || asRoot }, async (t) => {
     await fails(t, start(dataDir, user), 1, /user 12345 has no entry in \/etc\/passwd, which initdb needs: /)
     t.strictSame(left(dataDir), [])
   })
-  await t.test('nobody, where root may make no namespace and has its data in its own home', async (t) => {
+  await t.test('root that may make no namespace and has its data in its own home', async (t) => {
     const [bin, home] = [join(folder, 'bin'), join(folder, 'home')]
     mkdirSync(bin)
     writeFileSync(join(bin, 'unshare'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
     mkdirSync(home, { mode: 0o700 })
     const dataDir = join(home, 'data')
     const says =
-      /DATA_DIR is in a folder of root .*the user nobody, as which root runs Postgres here, may not enter .*\/home \(mode 0700\); set it to another/
+      /DATA_DIR is in a folder of root .*user 65534 \(`nobody`\), as which root runs Postgres here, may not enter .*\/home \(mode 0700\); set it to another/
     await fails(t, start(dataDir, '', { PATH: `${bin}:${PATH}` }), 78, says)
     t.strictSame(left(dataDir), [])
     chmodSync(home, 0o755)

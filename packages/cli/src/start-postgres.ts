@@ -78,7 +78,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   }
 }
 
-/** Of a file in DATA_DIR that this user cannot use. */
+/** The error if this user cannot use a file in DATA_DIR. */
 function fileProblem(error: unknown, dataDir: string): ConfigError | undefined {
   const { code = '', path = '' } = error as NodeJS.ErrnoException
   if (!['EACCES', 'EPERM', 'EROFS'].includes(code) || !path.startsWith(dataDir)) return undefined

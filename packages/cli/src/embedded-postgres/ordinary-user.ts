@@ -25,7 +25,7 @@ function give(file: string): void {
     chownSync(file, NOBODY, NOBODY)
   } catch (error) {
     throw new CommandError(
-      `Postgres does not run as root, and ${file} cannot be given to the user nobody (${(error as NodeJS.ErrnoException).code}): run Postrider as ` +
+      `Postgres does not run as root, and ${file} cannot be given to user 65534 (${(error as NodeJS.ErrnoException).code}): run Postrider as ` +
         'another user (docker run --user), or set DATABASE_URL to a Postgres of your own',
     )
   }

@@ -8,7 +8,7 @@ import { closedFolder, isNobody, NOBODY, works } from './ordinary-user.ts'
 
 /** An initdb or a server that ended. */
 export interface Failed {
-  /** What it printed, and why it could not be run at all, if that is so. */
+  /** Its output, and why it could not be run at all, if that is so. */
   readonly output: string
   /** "create the embedded database" */
   readonly action: string
@@ -27,7 +27,7 @@ const OWN = 'or set DATABASE_URL to a Postgres of your own'
 const REINSTALL = `install Postrider again, ${OWN}`
 
 /**
- * The error of a start that failed: one sentence that says what is wrong, where, and what to do. What only a person can mend is a {@link ConfigError}
+ * The error of a start that failed: one sentence that says what is wrong, where, and what to do. A fault that only a person can correct is a {@link ConfigError}
  * (exit status 78, after which a service manager does not try again), everything else a {@link CommandError}.
  */
 export function startProblem(failed: Failed): ConfigError | CommandError {
@@ -134,7 +134,7 @@ const CAUSES: readonly (readonly [RegExp, Says])[] = [
   ],
   [
     /caught signal|(?<=terminated by signal )SIG[A-Z]{1,10}/,
-    (_failed, [signal]) => `it was interrupted (${signal}); nothing is left of it, and the next start begins anew`,
+    (_failed, [signal]) => `it was interrupted (${signal}); nothing is left of it, and the next start begins again`,
   ],
 ]
 
@@ -167,7 +167,7 @@ function mayRun(program: string): boolean {
 
 const nobodyMayNotEnter = (folder: string): string => {
   const mode = (statSync(folder).mode & 0o777).toString(8)
-  return `the user nobody, as which root runs Postgres here, may not enter ${folder} (mode 0${mode})`
+  return `user 65534 (\`nobody\`), as which root runs Postgres here, may not enter ${folder} (mode 0${mode})`
 }
 
 function accessProblem({ cluster, runner }: Failed): string | ConfigError | undefined {

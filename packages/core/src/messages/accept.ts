@@ -42,7 +42,7 @@ export interface AcceptDependencies extends QuotaSources {
   readonly receivedField: ReceivedField
   /** Called after each commit that queued a delivery, unless it was announced with it. */
   readonly announce: (flow: Flow) => void
-  /** Called with each message once it is stored; undefined if nobody asks. */
+  /** Called with each message once it is stored. */
   readonly onStored?: ((message: StoredMessage) => void) | undefined
   /** Called if the database had no disk space for a message. */
   readonly onFull: () => void

@@ -1,6 +1,6 @@
 import type { AnySql } from '../platform/database/database.ts'
 
-/** What happened to the mail of all accounts in one hour, so far. */
+/** Sums of all accounts in one hour, so far. */
 export interface HourSums {
   readonly hour: Date
   /** Recipients. */

@@ -4,7 +4,7 @@ import { heldName, NOT_ASSIGNED } from './queue.ts'
 import { duration } from './queue-format.ts'
 
 /** Destinations in a picture. */
-const SHOWN = 15
+const MAX_DESTINATIONS = 15
 /** Rates are of the pictures of the last seconds: events are counted in batches, about one a second. */
 const WINDOW_MS = 10_000
 
@@ -22,7 +22,7 @@ interface WorkerInPicture extends Pick<WorkerSummary, 'id' | 'host' | 'pid' | 'a
   readonly heartbeatAge: number | null
 }
 
-/** What `top` shows at one moment. */
+/** The figures of `top` at one moment. */
 export interface Picture {
   readonly at: Date
   /** The first picture has those of the hour so far. */
@@ -54,7 +54,7 @@ export class Camera {
   async take(): Promise<Picture> {
     const { queue, deliveries, reputation } = this.#core
     const [overview, workers, hours] = [
-      await queue.overview({ by: 'provider', limit: SHOWN, glance: true }),
+      await queue.overview({ by: 'provider', limit: MAX_DESTINATIONS, glance: true }),
       await deliveries.listWorkers(),
       await reputation.recentSums(),
     ]

@@ -39,7 +39,7 @@ interface Most {
   /** Pages of the queue in which the largest flows are looked for; undefined: all flows are looked for, in the order of their index. */
   readonly pages?: number
 }
-const MOST: Most = { flows: 2000, sending: 50_000 }
+const BOUNDS: Most = { flows: 2000, sending: 50_000 }
 /** 50 pages have about 1,500 deliveries, enough to find each flow that has a fiftieth of the queue. */
 const AT_A_GLANCE: Most = { flows: 40, sending: 2000, pages: 50 }
 
@@ -55,7 +55,7 @@ export async function countGroups(
   budget: number,
   glance = false,
 ): Promise<GroupCounts> {
-  const most = glance ? AT_A_GLANCE : MOST
+  const most = glance ? AT_A_GLANCE : BOUNDS
   const waiting = await countWaiting(sql, by, budget, most)
   const parked = await countParked(sql, by, budget, most)
   const isSampled = most.pages !== undefined && (await isLonger(sql, most.pages))
@@ -103,7 +103,7 @@ function countWaiting(sql: AnySql, by: QueueGrouping, budget: number, most: Most
 }
 
 /** Rows of each flow that are not in flight, the first of those that are due, later and held. */
-function waitingRows(sql: AnySql, budget: number, most = MOST): Fragment {
+function waitingRows(sql: AnySql, budget: number, most = BOUNDS): Fragment {
   const arm = (name: string, when: Fragment): Fragment => sql`
     (select ${name}::text as arm, message_id, recipient_domain, state, place, last_place, waiting_for from delivery_queue
       where worker_id is null and account_id = flow.account_id and class = flow.class and ${when}
@@ -158,7 +158,7 @@ function sampledFlows(sql: AnySql, { flows, pages = 0 }: Most, columns: Fragment
      group by ${columns} order by count(*) desc limit ${flows}`
 }
 
-/** How many deliveries a row that is read stands for: one, or its part of the estimate. */
+/** Deliveries per row that was read: one, or its part of the estimate. */
 function standsFor(sql: AnySql, { pages }: Most, flow: Fragment): Fragment {
   if (pages === undefined) return sql`1`
   const read = sql`count(*) over (partition by ${flow})`

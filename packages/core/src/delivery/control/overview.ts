@@ -79,7 +79,7 @@ export interface OverviewDependencies {
 
 /** Rows read at first, and if that takes too long. */
 const BUDGETS = [100_000, 5000] as const
-/** What a glance reads, which is repeated every two seconds: 10 ms of the database with 10,000 destinations (docs/operating-the-queue.md). */
+/** Rows read at a glance, which is repeated every two seconds. */
 const GLANCE_BUDGETS = [1000, 500] as const
 
 export interface OverviewQuery {

@@ -27,7 +27,7 @@ const OWN = 'or set DATABASE_URL to a Postgres of your own'
 const REINSTALL = `install Postrider again, ${OWN}`
 
 /**
- * The error of a start that failed: one sentence that says what is wrong, where, and what to do. A fault that only a person can correct is a {@link ConfigError}
+ * The error of a start that failed: one sentence that says what is wrong, where, and what to do. One that a person has to correct is a {@link ConfigError}
  * (exit status 78, after which a service manager does not try again), everything else a {@link CommandError}.
  */
 export function startProblem(failed: Failed): ConfigError | CommandError {

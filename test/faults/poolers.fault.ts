@@ -14,7 +14,7 @@ import {
   STARTUP_PARAMETERS,
 } from '@postrider/core'
 import t, { type Test } from 'tap'
-import { asOrdinaryUser } from '../../packages/cli/src/embedded-postgres/binaries.ts'
+import { asOrdinaryUser } from '../../packages/cli/src/embedded-postgres/ordinary-user.ts'
 import { postrider } from '../cli/postrider.ts'
 import { acceptMessage } from '../core/submission.ts'
 import { freePorts } from '../helpers/ports.ts'

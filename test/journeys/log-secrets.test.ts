@@ -35,6 +35,7 @@ t.test('no log has a secret, an address of a person or content, whatever is sent
     DELIVERY: `smtp://127.0.0.1:${sink.port}`,
     SECRET_KEY: `${MARK} is the key of this installation`,
     LOG_LEVEL: 'trace',
+    LOG_MESSAGES: '1',
   })
   const sender = await service.makeSender({ tracking: true })
   const receiver = await startReceiver(

@@ -1,16 +1,25 @@
 import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type BackupAddress, BackupError, backupAccess, commandLines, embeddedUrlFile, PATIENCE } from '@postrider/core'
+import {
+  type BackupAddress,
+  BackupError,
+  backupAccess,
+  ConfigError,
+  commandLines,
+  embeddedUrlFile,
+  PATIENCE,
+} from '@postrider/core'
 import { prepareStore } from './backup/base-backup.ts'
 import { withBackups } from './backup/open-backups.ts'
 import { accessEnvironment, archiveSettings } from './backup/wal-commands.ts'
 import { CommandError } from './command.ts'
-import { asOrdinaryUser, findBinaries } from './embedded-postgres/binaries.ts'
+import { findBinaries } from './embedded-postgres/binaries.ts'
 import { backupIdOf, clusterOf, ensureCluster, readPassword } from './embedded-postgres/cluster.ts'
 import { freePort } from './embedded-postgres/free-port.ts'
+import { asOrdinaryUser } from './embedded-postgres/ordinary-user.ts'
 import { type Owner, type Role, takeLock } from './embedded-postgres/owner.ts'
-import { endLeftOver, postmasterOf } from './embedded-postgres/postmaster.ts'
+import { disownPidFile, endLeftOver, postmasterOf } from './embedded-postgres/postmaster.ts'
 import { readText } from './embedded-postgres/read-text.ts'
 import { Server } from './embedded-postgres/server.ts'
 import { SERVER_SETTINGS } from './embedded-postgres/settings.ts'
@@ -64,9 +73,19 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     release?.()
     const full =
       (error as NodeJS.ErrnoException).code === 'ENOSPC' || (release && !signal?.aborted && !hasSpace(dataDir))
-    if (!full) throw error
+    if (!full) throw fileProblem(error, dataDir) ?? error
     throw new CommandError(`the disk of DATA_DIR (${dataDir}) is full; free space on it, then start again`)
   }
+}
+
+/** The error if this user cannot use a file in DATA_DIR. */
+function fileProblem(error: unknown, dataDir: string): ConfigError | undefined {
+  const { code = '', path = '' } = error as NodeJS.ErrnoException
+  if (!['EACCES', 'EPERM', 'EROFS'].includes(code) || !path.startsWith(dataDir)) return undefined
+  return new ConfigError(
+    'DATA_DIR',
+    `has a file that this user cannot use (${path}: ${code}): run Postrider as the user whose data it is, or give the folder to this user (chown -R)`,
+  )
 }
 
 /** Takes the lock or finds the URL of the running database; waits while neither succeeds. */
@@ -117,6 +136,7 @@ async function startOwn(options: EmbeddedPostgresOptions, release: () => void): 
   rmSync(embeddedUrlFile(dataDir), { force: true })
   await endLeftOver(cluster, report, signal)
   ensureCluster(binaries, dataDir, report)
+  disownPidFile(cluster)
   const env = backups && (await prepareArchive(backups, backupIdOf(dataDir), report))
   const settings = [...SERVER_SETTINGS, ...(env ? archiveSettings() : []), ...(options.settings ?? [])]
   const password = readPassword(dataDir)

@@ -48,6 +48,7 @@ export const TOPICS: Readonly<Record<string, Topic>> = {
   batch: { heading: MAIL, about: 'Batches of scheduled messages' },
   returns: { heading: MAIL, about: 'Mail that came back' },
   inbox: { heading: MAIL, about: 'Sandbox inbox' },
+  top: { heading: DELIVERY },
   queue: { heading: DELIVERY, about: 'Queue, pauses, and actions on many deliveries' },
   provider: { heading: DELIVERY, about: 'Mailbox providers' },
   source: { heading: DELIVERY, about: 'Addresses that mail is sent from' },

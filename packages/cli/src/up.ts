@@ -54,9 +54,9 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
     requireConsistent(config, env)
     const supervisor = supervise({
       programs: await programs(config, held),
-      // Keeps the terminal readable; LOG_LEVEL=info shows every step.
+      // Keeps the terminal readable; LOG_LEVEL=info shows every step, and LOG_MESSAGES has its lines there.
       env: {
-        LOG_LEVEL: 'warn',
+        LOG_LEVEL: config.logMessages ? 'info' : 'warn',
         ...(isatty(1) ? { LOG_FORMAT: 'pretty' } : {}),
         ...trialSettings(config, env),
         ...env,

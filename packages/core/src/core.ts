@@ -18,6 +18,7 @@ import { createDomains, type Domains } from './domains/index.ts'
 import type { GivenKey } from './domains/keys/dkim-key.ts'
 import { SEALED_DKIM_KEYS } from './domains/keys/dkim-key.ts'
 import { type Batches, batchesOf, createMessages, EVERYTHING, type Messages, type Share } from './messages/index.ts'
+import { logAccepted } from './messages/log-accepted.ts'
 import { createFinishedSource } from './messages/requeue/finished-source.ts'
 import { createServiceMail } from './messages/service-mail.ts'
 import { createPeople, type People } from './people/index.ts'
@@ -196,6 +197,7 @@ export function createCore({
     ready: () => readiness.current().ready,
     announcer: createAnnouncer(sql),
     onFull: readiness.noteFull,
+    onStored: logAccepted(log, config),
   })
   const tracking = createTracking({ sql, secrets, log })
   const aggregateReports = createAggregateReports({ sql: work, config, now })

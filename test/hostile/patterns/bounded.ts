@@ -42,7 +42,6 @@ export const BOUNDED: Readonly<Record<string, Bound>> = {
     why: REPLY,
     attack: 'greylist',
   },
-  '/(?<=(FATAL|PANIC): +).*/g': { longest: 4000, why: 'the end of the log of our own database' },
   '/(?<=^|\\n)(content-[^\\r\\n:]*):([^\\r]*(?:\\r(?!\\n[^ \\t]|\\n?$)[^\\r]*)*)\\r\\n/gi': {
     longest: 1024 * 1024,
     why: 'the head of a part (LONGEST_HEAD); begins at line starts only, and each character has one way to match',

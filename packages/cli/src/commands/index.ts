@@ -39,6 +39,7 @@ import { providerCommands } from './queue/provider.ts'
 import { evidenceCommands } from './queue/provider-evidence.ts'
 import { providerFigureCommands } from './queue/provider-figures.ts'
 import { queueCommands } from './queue/queue.ts'
+import { topCommands } from './queue/top.ts'
 import { returnCommands } from './reporting/returns.ts'
 import { statsCommands } from './reporting/stats.ts'
 import { webhookCommands } from './reporting/webhook.ts'
@@ -90,6 +91,7 @@ export const COMMANDS: readonly Command[] = [
   ...providerCommands,
   ...evidenceCommands,
   ...providerFigureCommands,
+  ...topCommands,
   ...queueCommands,
   ...sourceCommands,
   ...poolCommands,

@@ -1,5 +1,4 @@
-import { spawnSync } from 'node:child_process'
-import { chownSync, existsSync, readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { CommandError } from '../command.ts'
@@ -60,29 +59,4 @@ function makeLink(source: string, target: string): void {
     // Another command makes them at the same time.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
-}
-
-const NOBODY = 65534
-
-/**
- * The beginning of a command line that runs a program as a user other than root who may read and write `files`.
- *
- * Postgres refuses to run as root. A root process runs it in a user namespace in which our files belong to `nobody`. Where a container
- * forbids namespaces, it runs as the real user `nobody`, who must have access to DATA_DIR and the binaries.
- */
-export function asOrdinaryUser(...files: readonly string[]): readonly string[] {
-  if (process.getuid?.() !== 0) return []
-  const namespace = ['unshare', '--user', `--map-user=${NOBODY}`, `--map-group=${NOBODY}`]
-  if (works([...namespace, 'true'])) return namespace
-  for (const file of files) chownSync(file, NOBODY, NOBODY)
-  return ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups']
-}
-
-/** Where {@link asOrdinaryUser} changes to the real user, the files of a folder that was copied must belong to it, too. */
-export function giveTo([program]: readonly string[], folder: string): void {
-  if (program === 'setpriv') spawnSync('chown', ['-R', `${NOBODY}:${NOBODY}`, folder])
-}
-
-export function works(command: readonly string[]): boolean {
-  return spawnSync(command[0] as string, command.slice(1), { stdio: 'ignore' }).status === 0
 }

@@ -1,16 +1,33 @@
 import { spawnSync } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { readKept, syncFolder, writeOnce } from '@postrider/core'
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { ConfigError, readKept, syncFolder, writeOnce } from '@postrider/core'
 import { CommandError } from '../command.ts'
-import { asOrdinaryUser, type Binaries } from './binaries.ts'
+import type { Binaries } from './binaries.ts'
+import { asOrdinaryUser } from './ordinary-user.ts'
+import { incompleteProblem, startProblem } from './start-problem.ts'
+
+const { R_OK, W_OK, X_OK } = constants
 
 /** The folder of the embedded database in DATA_DIR. */
 export const clusterOf = (dataDir: string): string => join(dataDir, 'postgres')
 
 /** A folder in DATA_DIR with the files of a restore that has not ended. */
 export const UNFINISHED_RESTORE = 'restoring'
+
+/** The beginning of the names of folders in DATA_DIR in which initdb works. */
+const UNFINISHED_CLUSTER = 'postgres.new'
 
 const passwordFileOf = (dataDir: string): string => join(dataDir, 'postgres-password')
 
@@ -41,14 +58,37 @@ export function requireNoRestore(dataDir: string): void {
   )
 }
 
-/** Creates the database cluster if it does not exist. Throws {@link CommandError}. */
+/** Of the path: initdb, which has room for 1,024 octets and adds names to it, overwrites its own stack. */
+const MAX_CLUSTER_OCTETS = 900
+
+/**
+ * Throws {@link ConfigError} if what should be the folder of a database is none: initdb would not create one in its place. Throws the error of the
+ * system if this user cannot use one of its folders: Postgres would start nevertheless, and refuse each connection.
+ */
+function requireWhole(cluster: string): void {
+  if (!statSync(cluster).isDirectory()) throw incompleteProblem(cluster, 'is a file')
+  const names = readdirSync(cluster)
+  if (names.length === 0) throw incompleteProblem(cluster, 'is empty')
+  if (!names.includes('PG_VERSION')) throw incompleteProblem(cluster, 'has no PG_VERSION')
+  for (const entry of readdirSync(cluster, { withFileTypes: true }))
+    accessSync(join(cluster, entry.name), entry.isDirectory() ? R_OK | W_OK | X_OK : R_OK)
+}
+
+/** Creates the database cluster if it does not exist. Throws {@link CommandError} or {@link ConfigError}, and leaves nothing then. */
 export function ensureCluster(binaries: Binaries, dataDir: string, report: (line: string) => void): void {
   const cluster = clusterOf(dataDir)
-  if (existsSync(cluster)) return
+  if (existsSync(cluster)) {
+    requireWhole(cluster)
+    return
+  }
+  const octets = Buffer.byteLength(resolve(cluster))
+  if (octets > MAX_CLUSTER_OCTETS)
+    throw new ConfigError('DATA_DIR', `has too long a path: ${octets} octets, and Postgres takes ${MAX_CLUSTER_OCTETS}`)
   requireNoRestore(dataDir)
   report('creating the embedded database')
-  const fresh = `${cluster}.new`
-  rmSync(fresh, { recursive: true, force: true })
+  for (const name of readdirSync(dataDir)) if (name.startsWith(UNFINISHED_CLUSTER)) removeFolder(join(dataDir, name))
+  // A name of its own: the initdb of a start that was killed goes on for a moment, and would write into the folder of this one.
+  const fresh = join(dataDir, `${UNFINISHED_CLUSTER}.${process.pid}`)
   // An earlier first start that failed before the rename may have left a password; no cluster uses it.
   rmSync(passwordFileOf(dataDir), { force: true })
   writeOnce(passwordFileOf(dataDir), `${randomBytes(24).toString('hex')}\n`)
@@ -57,12 +97,21 @@ export function ensureCluster(binaries: Binaries, dataDir: string, report: (line
   try {
     writeFileSync(handed, readPassword(dataDir), { mode: 0o600 })
     initialise(binaries, fresh, handed)
+  } catch (error) {
+    removeFolder(fresh)
+    rmSync(passwordFileOf(dataDir), { force: true })
+    throw error
   } finally {
     rmSync(handed, { force: true })
   }
   // initdb has already synced the contents.
   renameSync(fresh, cluster)
   syncFolder(dirname(cluster))
+}
+
+/** Even one to which another process adds files. */
+function removeFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 })
 }
 
 function initialise(binaries: Binaries, folder: string, passwordFile: string): void {
@@ -79,11 +128,17 @@ function initialise(binaries: Binaries, folder: string, passwordFile: string): v
     '--locale=C.UTF-8',
     '--data-checksums',
   ]
-  const [program = '', ...rest] = [...asOrdinaryUser(folder, passwordFile), binaries.initdb, ...args]
+  const runner = asOrdinaryUser(folder, passwordFile)
+  const [program = '', ...rest] = [...runner, binaries.initdb, ...args]
   const made = spawnSync(program, rest, { env: binaries.env, encoding: 'utf8' })
-  if (made.error || made.status !== 0) {
-    throw new CommandError(
-      `initdb failed, set DATABASE_URL to use your own Postgres: ${made.error?.message ?? made.stderr.trim()}`,
-    )
-  }
+  if (made.status === 0) return
+  const end = made.error?.message ?? (made.signal ? `terminated by signal ${made.signal}` : '')
+  throw startProblem({
+    output: `${made.stderr ?? ''}\n${end}`,
+    action: 'create the embedded database',
+    cluster: folder,
+    binaries,
+    program: binaries.initdb,
+    runner,
+  })
 }

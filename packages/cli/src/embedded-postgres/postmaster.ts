@@ -1,7 +1,8 @@
-import { readFileSync, readlinkSync, realpathSync } from 'node:fs'
+import { existsSync, readFileSync, readlinkSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { CommandError } from '../command.ts'
+import { readText } from './read-text.ts'
 
 /** The server that runs on a cluster, according to its postmaster.pid and the kernel. */
 export interface Postmaster {
@@ -32,8 +33,8 @@ function worksIn(pid: number, cluster: string): boolean {
   try {
     return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(cluster)
   } catch (error) {
-    // If it runs as another user and this is a root with few capabilities, only its name can be read.
-    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error
+    // Our server runs as another user only if we are root; of a root with few capabilities, only its name can be read.
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES' || process.getuid?.() !== 0) throw error
     return readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('postgres')
   }
 }
@@ -77,4 +78,18 @@ function signalProcess(pid: number, signal: NodeJS.Signals): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
+}
+
+/**
+ * Makes Postgres see, too, that the server of this postmaster.pid has ended. It refuses to start if another process has its pid by now, as after a
+ * restart of the machine or of a container. If it finds its parent there, this process, it goes on, but still checks that no process uses the former
+ * server's shared memory; without the file it would not. An empty or damaged file has nothing to check.
+ */
+export function disownPidFile(cluster: string): void {
+  const path = join(cluster, 'postmaster.pid')
+  const text = readText(path)
+  if (text === undefined || postmasterOf(cluster)) return
+  const [, pid, rest] = /^([1-9]\d{0,9})(\n.*)$/s.exec(text) ?? []
+  if (pid === undefined) rmSync(path, { force: true })
+  else if (existsSync(`/proc/${pid}`)) writeFileSync(path, `${process.pid}${rest}`)
 }

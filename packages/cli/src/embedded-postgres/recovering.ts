@@ -1,6 +1,7 @@
-import { asOrdinaryUser, findBinaries, giveTo } from './binaries.ts'
+import { findBinaries } from './binaries.ts'
 import { clusterOf, readPassword } from './cluster.ts'
 import { freePort } from './free-port.ts'
+import { asOrdinaryUser, giveTo } from './ordinary-user.ts'
 import { Server } from './server.ts'
 import { SERVER_SETTINGS } from './settings.ts'
 

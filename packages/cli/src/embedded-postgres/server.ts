@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { timerDelay } from '@postrider/core'
-import { CommandError } from '../command.ts'
-import { asOrdinaryUser, type Binaries, works } from './binaries.ts'
+import type { Binaries } from './binaries.ts'
+import { asOrdinaryUser, works } from './ordinary-user.ts'
 import { readText } from './read-text.ts'
+import { startProblem } from './start-problem.ts'
 
 export interface ServerOptions {
   readonly binaries: Binaries
@@ -35,17 +36,21 @@ const FAST_SHUTDOWN_MS = 20_000
 export class Server {
   readonly #options: ServerOptions
   #child: ChildProcess | undefined
+  /** Where the output of the latest try begins in the log file. */
+  #outputAt = 0
+  /** Why its program could not be run. */
+  #notRun = ''
   #stopping = false
 
   constructor(options: ServerOptions) {
     this.#options = options
   }
 
-  /** Resolves once it accepts connections. Throws {@link CommandError} with the server's last error if it does not start. */
+  /** Resolves once it accepts connections. Throws the {@link startProblem} if it does not start. */
   async start(): Promise<void> {
     for (let tries = 1; ; tries++) {
       if (await this.#run()) break
-      if (tries === (this.#options.firstStarts ?? FIRST_STARTS)) throw new CommandError(this.#complaint())
+      if (tries === (this.#options.firstStarts ?? FIRST_STARTS)) throw this.#problem()
       await this.#pause(FIRST_PAUSE_MS * tries)
     }
     void this.#keep()
@@ -61,7 +66,7 @@ export class Server {
       await pause(timerDelay(wait))
       if (this.#stopping) return
       if (await this.#run().catch(() => false)) wait = FIRST_PAUSE_MS / 2
-      else if (!this.#stopping) this.#options.report(this.#complaint())
+      else if (!this.#stopping) this.#options.report(this.#problem().message)
     }
   }
 
@@ -86,6 +91,7 @@ export class Server {
 
   #spawn(): ChildProcess {
     const { binaries, env, cluster, port, settings, logFile } = this.#options
+    this.#notRun = ''
     const flags = [`port=${port}`, ...settings].flatMap((setting) => ['-c', setting])
     const [program = '', ...args] = [
       ...asOrdinaryUser(cluster),
@@ -97,6 +103,7 @@ export class Server {
     ]
     const log = openSync(logFile, 'a', 0o600)
     try {
+      this.#outputAt = fstatSync(log).size
       // In its own process group, so that Ctrl-C in a terminal reaches the application first and the database last.
       const child = spawn(program, args, {
         env: { ...binaries.env, ...env },
@@ -104,21 +111,28 @@ export class Server {
         stdio: ['ignore', log, log],
       })
       // A program that cannot be run has no pid and counts as ended.
-      child.on('error', () => {})
+      child.on('error', ({ message }) => (this.#notRun = message))
       return child
     } finally {
       closeSync(log)
     }
   }
 
-  /** Why it did not start: the last error in its log, if there is one (a full disk has no room for it). */
-  #complaint(): string {
-    const { logFile } = this.#options
-    const lastError = readText(logFile)
-      ?.slice(-4000)
-      .match(/(?<=(FATAL|PANIC): +).*/g)
-      ?.at(-1)
-    return `could not start the embedded Postgres${lastError ? ` (${lastError})` : ''}; see ${logFile}`
+  /** Why it did not start, by what it wrote in this try: earlier lines are of other faults. A full disk has no room for any. */
+  #problem(): Error {
+    const { binaries, cluster, logFile } = this.#options
+    const written = existsSync(logFile)
+      ? readFileSync(logFile).subarray(this.#outputAt).subarray(-16_000).toString()
+      : ''
+    return startProblem({
+      output: `${written}\n${this.#notRun}`,
+      action: 'start the embedded Postgres',
+      cluster,
+      binaries,
+      program: binaries.postgres,
+      runner: asOrdinaryUser(),
+      logFile,
+    })
   }
 
   #pause(milliseconds: number): Promise<void> {

@@ -42,6 +42,8 @@ export interface AcceptDependencies extends QuotaSources {
   readonly receivedField: ReceivedField
   /** Called after each commit that queued a delivery, unless it was announced with it. */
   readonly announce: (flow: Flow) => void
+  /** Called with each message once it is stored. */
+  readonly onStored?: ((message: StoredMessage) => void) | undefined
   /** Called if the database had no disk space for a message. */
   readonly onFull: () => void
 }
@@ -137,6 +139,7 @@ async function acceptOnce(
       const written = await commit.add(stored).finally(() => span?.end())
       if (written.stored) {
         if (written.queued && !written.announced) announce(message)
+        dependencies.onStored?.(message)
         return { messageId: messageIdText(message.id), repeated: false }
       }
       const first = written.refused ? undefined : await resolveRepeat(message, findRepeat)

@@ -174,7 +174,7 @@ export interface Messages {
   close(): Promise<void>
 }
 
-export interface MessagesDependencies {
+export interface MessagesDependencies extends Pick<AcceptDependencies, 'onStored'> {
   /** Maximum share of the process's resources for one call. */
   readonly share: Share
   readonly sql: Sql

@@ -11,6 +11,7 @@ import { countDeliveries } from './count-deliveries.ts'
 import { evaluateSome, type StandingChange } from './evaluate.ts'
 import { foldCounts } from './fold.ts'
 import { forgetNotices, type Notified, notifySome } from './notices.ts'
+import { type HourSums, readRecentSums } from './recent-sums.ts'
 import { forgetRepeats, noteRepeats, type Repeated } from './repeats.ts'
 import {
   type AccountStanding,
@@ -29,6 +30,7 @@ export type { CountsOfSpan, SpanOfCounts } from './account-hours.ts'
 export { ACCOUNT_FILTERS, type AccountFigures, type AccountFilter, type AccountQuery } from './account-list.ts'
 export type { StandingChange } from './evaluate.ts'
 export type { Notified } from './notices.ts'
+export type { HourSums } from './recent-sums.ts'
 export type { Repeated } from './repeats.ts'
 export type { AccountStanding, Purged, ShownHold } from './standing.ts'
 
@@ -54,6 +56,8 @@ export interface Reputation {
   purge(accountId: number, options?: { by?: Actor; onProgress?: (dropped: number) => void }): Promise<Purged>
   /** See account-hours.ts. */
   counts(accountId: number, span: SpanOfCounts): Promise<CountsOfSpan[]>
+  /** See recent-sums.ts. */
+  recentSums(): Promise<HourSums[]>
   /** See fold.ts, repeats.ts and notices.ts. */
   forgetOld(): Promise<number>
 }
@@ -83,6 +87,7 @@ export function createReputation({ sql, config, serviceMail }: ReputationDepende
     release: (accountId, by = OPERATOR) => releaseAccount(sql, accountId, by),
     purge: (accountId, { by = OPERATOR, onProgress } = {}) => purgeAccount(sql, accountId, { by, onProgress }),
     counts: (accountId, span) => selectAccountHours(sql, accountId, span),
+    recentSums: () => readRecentSums(sql),
     forgetOld: async () => (await foldCounts(sql)) + (await forgetRepeats(sql)) + (await forgetNotices(sql)),
   }
 }

@@ -20,7 +20,7 @@ import { refusedLines } from './refused.ts'
 
 const HEADING = ['due', 'later', 'parked', 'held', 'in flight', 'oldest']
 /** The group of mail that was not tried yet and is not parked; the destination that it goes to is found when it is claimed. */
-const NOT_ASSIGNED = '(not assigned)'
+export const NOT_ASSIGNED = '(not assigned)'
 /** Names of the destinations where mail waits for its account, instead of a provider. */
 const HELD_NAMES: ReadonlyMap<string, string> = new Map([
   [HELD_PLACE, '(account held or slowed)'],
@@ -28,7 +28,7 @@ const HELD_NAMES: ReadonlyMap<string, string> = new Map([
   [HELD_ONE_CLICK_PLACE, '(without one-click unsubscribe)'],
 ])
 
-function heldName(place: string): string | undefined {
+export function heldName(place: string): string | undefined {
   const domain = domainOfPlace(place)
   return domain === undefined ? HELD_NAMES.get(place) : `(${domain} held)`
 }

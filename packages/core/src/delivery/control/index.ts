@@ -8,7 +8,7 @@ import type { QueueAction } from './job-filter.ts'
 import { type ConfirmProblem, confirmJob, type JobPlan, planJob } from './job-plan.ts'
 import { workOnJob } from './job-work.ts'
 import { findJob, forgetJobs, listJobs, type QueueJob, stopJob } from './jobs.ts'
-import { type QueueOverview, readOverview } from './overview.ts'
+import { type OverviewQuery, type QueueOverview, readOverview } from './overview.ts'
 import { type NewPause, type PauseResult, type PauseTarget, pauseDestination, resumeDestination } from './pauses.ts'
 import { createRecentOverviews, type RecentOverview } from './recent-overview.ts'
 import { readSelectors, type Selectors } from './selectors.ts'
@@ -30,7 +30,7 @@ export type { DestinationDetails as PlaceDetails, LimitInEffect } from './show-d
 /** The operator's view of the queue, and changes to it. */
 export interface QueueControl {
   /** See overview.ts. */
-  overview(query: { readonly by: QueueGrouping; readonly limit: number }): Promise<QueueOverview>
+  overview(query: OverviewQuery): Promise<QueueOverview>
   /** See recent-overview.ts. */
   recentOverview(by: QueueGrouping): Promise<RecentOverview>
   /** See show-destination.ts. */

@@ -79,16 +79,27 @@ export interface OverviewDependencies {
 
 /** Rows read at first, and if that takes too long. */
 const BUDGETS = [100_000, 5000] as const
+/** Rows read at a glance, which is repeated every two seconds. */
+const GLANCE_BUDGETS = [1000, 500] as const
+
+export interface OverviewQuery {
+  readonly by: QueueGrouping
+  readonly limit: number
+  /** Reads little: of a long queue, the largest groups, whose counts beyond their bounds are estimates. */
+  readonly glance?: boolean
+}
 const TIMEOUT_MS = 4000
 const QUERY_CANCELED = '57014'
 const NONE_REFUSED: RefusedOverview = { places: [], others: 0, partial: false }
 
-/** Returns what is in the queue, by groups. However long the queue is, it reads at most about 250,000 rows of it, for a few seconds. */
+/** Returns what is in the queue, by groups. However long the queue is, it reads at most about 250,000 rows of it, for a few seconds; at a glance, 5,000. */
 export async function readOverview(
   { sql, providers, siteConnections }: OverviewDependencies,
-  { by, limit }: { readonly by: QueueGrouping; readonly limit: number },
+  { by, limit, glance = false }: OverviewQuery,
 ): Promise<QueueOverview> {
-  const { counts, partial } = await countInTime(sql, BUDGETS, (snapshot, budget) => countGroups(snapshot, by, budget))
+  const { counts, partial } = await countInTime(sql, glance ? GLANCE_BUDGETS : BUDGETS, (snapshot, budget) =>
+    countGroups(snapshot, by, budget, glance),
+  )
   const byKey = Map.groupBy(counts, ({ key }) => key)
   const overrides = await readOverrides(
     sql,

@@ -99,6 +99,8 @@ export interface WorkerSummary {
   readonly startedAt: Date
   /** Whether it holds its lock: if not, it is dead, or reconnects; others take over its deliveries. */
   readonly alive: boolean
+  /** A counter that it advances every two seconds while it works. */
+  readonly beat: string
   /** Connections to providers and sites. */
   readonly connections: number
   /** Deliveries that it has claimed; counted up to 20,000. */
@@ -112,7 +114,7 @@ const MAX_LISTED = 500
 /** Returns the workers, the oldest first. */
 export async function listWorkers(sql: AnySql): Promise<WorkerSummary[]> {
   return sql<WorkerSummary[]>`
-    select w.id, w.host, w.pid, w.started_at as "startedAt", exists (${lockOf(sql)}) as alive,
+    select w.id, w.host, w.pid, w.started_at as "startedAt", exists (${lockOf(sql)}) as alive, w.beat::text as beat,
            (select count(*)::int from connection_slots s where s.worker_id = w.id) as connections,
            (select count(*)::int from (select from delivery_queue q where q.worker_id = w.id limit 20000) c) as "inFlight",
            array(select s.name from source_workers sw join sources s on s.id = sw.source_id where sw.worker_id = w.id order by s.name) as sources

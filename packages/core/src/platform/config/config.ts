@@ -103,6 +103,7 @@ export interface Config extends OutboundAccess, SecretKeyConfig, PublicUrl {
   readonly logFormat: LogFormat
   /** Which outcomes of attempts are logged. */
   readonly logDeliveries: 'all' | 'failures' | 'none'
+  readonly logMessages: boolean
   readonly mxPort: number
   readonly allowPrivateMx: boolean
   readonly allowUnsafeDatabase: boolean
@@ -212,6 +213,7 @@ export function readConfig(env: Environment): Config {
     logLevel: oneOf(env, 'LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info'),
     logFormat: oneOf(env, 'LOG_FORMAT', ['json', 'pretty'], 'json'),
     logDeliveries: oneOf(env, 'LOG_DELIVERIES', ['all', 'failures', 'none'], 'all'),
+    logMessages: oneOf(env, 'LOG_MESSAGES', ['0', '1'], '0') === '1',
     ...secretKeys(env),
     mxPort: port(env, 'MX_PORT', 25),
     allowPrivateMx: oneOf(env, 'MX_PRIVATE_NETWORKS', ['allow', 'refuse'], 'refuse') === 'allow',

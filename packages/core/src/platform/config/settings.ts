@@ -155,6 +155,13 @@ export const SETTINGS: readonly Setting[] = [
       'Which outcomes of delivery attempts are logged at the level info: all, failures or none. At 600 messages per second, all is 150 MB per hour.',
   },
   {
+    name: 'LOG_MESSAGES',
+    default: '0',
+    meaning:
+      '1: a line at the level info for each accepted message, with its id, account, entry point, number of recipients and octets. With LOG_DELIVERIES ' +
+      'the log then follows each message to its outcomes, without addresses and texts; npm start logs at info, too.',
+  },
+  {
     name: 'BODY_BUDGET_MB',
     default: '128',
     meaning:

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { ConfigError } from '../config/config.ts'
 import { syncFolder } from './sync-folder.ts'
@@ -30,14 +30,15 @@ export function writeOnce(path: string, content: string): boolean {
 /**
  * Reads a file that {@link writeOnce} wrote, now or at an earlier start.
  *
- * Throws {@link ConfigError} if the file is empty, as a power failure or a full disk leaves a file that was not synced:
+ * Throws {@link ConfigError} if the file is missing or empty, as a power failure or a full disk leaves a file that was not synced:
  * using an empty value would make data created with the former content unreadable. `remedy` tells the operator what to
  * do.
  */
 export function readKept(path: string, remedy: string): string {
   // Another process may have linked the file a moment ago.
   syncFolder(dirname(path))
-  const text = readFileSync(path, 'utf8').trim()
+  const text = existsSync(path) ? readFileSync(path, 'utf8').trim() : undefined
+  if (text === undefined) throw new ConfigError(path, `is missing: ${remedy}`)
   if (text === '') throw new ConfigError(path, `is empty: ${remedy}`)
   return text
 }

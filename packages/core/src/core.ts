@@ -31,6 +31,7 @@ import { databaseClock } from './platform/database/database-clock.ts'
 import { type DatabaseHealth, readDatabaseHealth } from './platform/database/database-health.ts'
 import { withDeadline } from './platform/database/deadlines.ts'
 import { createSchema, type Schema } from './platform/database/migrations/schema.ts'
+import { createPendingWork, type PendingWork } from './platform/database/pending-work.ts'
 import type { Reads } from './platform/database/reads.ts'
 import { openReads } from './platform/database/replication/read-sources.ts'
 import type { Measured } from './platform/metrics/metrics.ts'
@@ -107,6 +108,8 @@ export interface Core {
   /** The rotation of SECRET_KEY. */
   readonly keys: KeyRotation
   readonly readiness: ReadinessWatch
+  /** Whether loops of workers have anything to do, see pending-work.ts. */
+  readonly pendingWork: PendingWork
   /** Returns reads for one call whose answers may be some seconds old, see reads.ts. */
   readonly oldReads: () => Reads
   /** See database-health.ts. */
@@ -232,6 +235,7 @@ export function createCore({
     batches,
     exports,
     people,
+    pendingWork: createPendingWork(work),
     privacy: createPrivacy({ sql: work, secrets, forgotten }),
     deliveries,
     queue,

@@ -163,6 +163,7 @@ export {
   sharesSessions,
   unmetText,
 } from './platform/database/needs.ts'
+export type { PendingWork, Work } from './platform/database/pending-work.ts'
 export { connectionsOf, DATABASE_PROGRAMS, POOL_SIZES, STANDBY_POOL_SIZES } from './platform/database/pool-sizes.ts'
 export { type Reads, replayState } from './platform/database/reads.ts'
 export { clusterOf } from './platform/database/replication/read-replica.ts'

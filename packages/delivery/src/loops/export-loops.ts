@@ -7,7 +7,13 @@ const MAX_NOTIFICATIONS = 32
 /** Creates export files in parts, and notifies the accounts. The loops are separate, so that a slow callback delays no file. */
 export function runExportLoops({ core, log }: { core: Core; log: Log }): Loop[] {
   return [
-    runLoop({ name: 'export', log, act: () => core.exports.workSome(), every: 1000, breath: 20 }),
+    runLoop({
+      name: 'export',
+      log,
+      act: async () => (await core.pendingWork.has('export_jobs')) && core.exports.workSome(),
+      every: 1000,
+      breath: 20,
+    }),
     runNoticeLoop({ core, log }),
   ]
 }
@@ -18,6 +24,7 @@ function runNoticeLoop({ core, log }: { core: Core; log: Log }): Loop {
     name: 'export notice',
     log,
     async act(signal) {
+      if (!(await core.pendingWork.has('export_jobs'))) return false
       while (!signal.aborted && running.size < MAX_NOTIFICATIONS) {
         const notify = await core.exports.nextTelling()
         if (!notify) break

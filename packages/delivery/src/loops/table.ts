@@ -1,4 +1,4 @@
-import { asksDns, type Config, type Core, type Log, ObjectStoreError } from '@postrider/core'
+import { asksDns, type Config, type Core, type Log, ObjectStoreError, type Work } from '@postrider/core'
 import { type Loop, runLoop } from './loop.ts'
 
 interface Given {
@@ -31,12 +31,12 @@ const sendsToMx = ({ delivery }: Config): boolean => delivery.kind === 'mx'
 /** The background work that consists of rounds. Loops with more logic have files of their own. */
 const LOOPS: readonly Row[] = [
   // Erasure.
-  { name: 'privacy', every: SECOND, breath: 5, act: ({ core }) => core.privacy.forgetSome() },
+  { name: 'privacy', every: SECOND, breath: 5, act: ifAny('forget_requests', (core) => core.privacy.forgetSome()) },
   // Sequence numbers and rollups. Under load, a round processes the events of a second, so that thousands of events share its cost.
   { name: 'event', every: SECOND, breath: 5, act: async ({ core }) => (await core.events.sequence()).more },
-  { name: 'hit', every: 500, breath: 5, act: ({ core }) => core.tracking.classify() },
+  { name: 'hit', every: 500, breath: 5, act: ifAny('hits', (core) => core.tracking.classify()) },
   // Between two chunks of a job, mail has the database for longer than a chunk takes.
-  { name: 'queue job', every: SECOND, breath: 100, act: ({ core }) => core.queue.workSome() },
+  { name: 'queue job', every: SECOND, breath: 100, act: ifAny('queue_jobs', (core) => core.queue.workSome()) },
   // The next day of the plans of new sources.
   {
     name: 'warm-up',
@@ -152,6 +152,11 @@ async function sendTlsReport({ core, log }: Given): Promise<boolean> {
 async function dropPartitions({ core, log }: Given): Promise<void> {
   const tables = await core.retention.dropPartitions()
   if (tables.length > 0) log.info({ tables }, 'expired partitions dropped')
+}
+
+/** Without such work, nothing is begun. */
+function ifAny(work: Work, act: (core: Core) => Promise<boolean>): Row['act'] {
+  return async ({ core }) => (await core.pendingWork.has(work)) && act(core)
 }
 
 function onObjects(act: (core: Core) => Promise<boolean>): Row['act'] {

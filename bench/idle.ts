@@ -1,6 +1,15 @@
 // The processes run from a bundle, as with `npm start`.
 import '../packages/launch/src/build.ts'
-import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -28,6 +37,9 @@ const { values: options } = parseArgs({
 const seconds = Number(options.seconds)
 const folder = mkdtempSync(join(tmpdir(), 'postrider-idle-'))
 const dataDir = join(folder, 'data')
+// A copy of Node: other programs of this machine that run it would have a part of its memory.
+const node = join(folder, 'node')
+copyFileSync(process.execPath, node)
 const group = options.limit === undefined ? undefined : makeGroup(Number(options.limit))
 
 try {
@@ -68,7 +80,7 @@ async function startUp() {
     ...Object.fromEntries(names.map((name, at) => [`${name}_PORT`, ports[at] as string])),
   }
   const began = performance.now()
-  const command = [process.execPath, join(ROOT, 'packages/cli/src/postrider.ts'), 'up']
+  const command = [node, join(ROOT, 'packages/cli/src/postrider.ts'), 'up']
   const [program = '', ...args] = group ? ['sh', '-c', group.enter, 'sh', ...command] : command
   let said = ''
   const up = await start(program, args, { env, output: (text) => void (said += text) })

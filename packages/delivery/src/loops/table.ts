@@ -25,6 +25,11 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 /** Maximum number of domains, sources or policies that are checked per round. */
 const LIMIT = 20
+/**
+ * Milliseconds between the first rounds of slow loops. Those with the same interval would otherwise ask the database at the same moment for ever, each on a
+ * connection of its own.
+ */
+const APART = 50
 
 const sendsToMx = ({ delivery }: Config): boolean => delivery.kind === 'mx'
 
@@ -94,12 +99,16 @@ const LOOPS: readonly Row[] = [
 
 /** Starts the loops of the table that this configuration needs. */
 export function runLoops({ core, log, config }: Given & { readonly config: Config }): Loop[] {
-  return LOOPS.filter(({ needs }) => needs?.(config) ?? true).map((row) => run(row, { core, log }))
+  const needed = LOOPS.filter(({ needs }) => needs?.(config) ?? true)
+  return needed.map((row, at) => run(row, { core, log, after: row.every > SECOND ? at * APART : 0 }))
 }
 
-function run({ name, every, breath = 0, act, atEnd }: Row, { core, log }: Given): Loop {
+function run(
+  { name, every, breath = 0, act, atEnd }: Row,
+  { core, log, after }: Given & { readonly after: number },
+): Loop {
   const round = async (signal: AbortSignal) => (await act({ core, log, signal })) === true
-  const { wake, stop } = runLoop({ name, log, act: round, every, breath })
+  const { wake, stop } = runLoop({ name, log, act: round, every, breath, after })
   return { wake, stop: async () => void (await stop().then(() => atEnd?.({ core, log }))) }
 }
 

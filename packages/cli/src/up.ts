@@ -5,6 +5,7 @@ import {
   type Config,
   ConfigError,
   certificateFile,
+  collectWhenIdle,
   EXIT_CONFIG,
   inheritedSockets,
   listenProblem,
@@ -67,6 +68,7 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
       const started = await Promise.race([supervisor.started.then(() => true), stopAsked.then(() => false)])
       if (!started) return 0
       step('processes running')
+      collectWhenIdle()
       // Created last: if a port were taken, a key created earlier would never be shown.
       const { key, link, isEmpty, needsOwner } = await onDatabase(config, url, async (core) => ({
         key: await makeDemoAccount(core, config),

@@ -191,6 +191,7 @@ export * from './platform/net/listening-sockets.ts'
 export { isPrivateAddress, NetworkList, networkOf, plainAddress, siteNetworkOf } from './platform/net/networks.ts'
 export * from './platform/net/outbound-http.ts'
 export { type HealthAnswer, type HealthState, liveAnswer, readyAnswer } from './platform/process/health.ts'
+export { collectWhenIdle } from './platform/process/idle-memory.ts'
 export { createLog, type Log } from './platform/process/log.ts'
 export {
   buildText,

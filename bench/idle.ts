@@ -17,10 +17,10 @@ import { parseArgs } from 'node:util'
 import { embeddedUrlFile, openDatabase } from '@postrider/core'
 import { COMPILE_CACHE } from '@postrider/launch'
 import { freePort, ROOT, start, stopAll, until } from './harness/processes.ts'
-import { type Usage, usageOf } from './harness/usage.ts'
+import { type Usage, usageOf } from './usage.ts'
 
 /**
- * What `postrider up` costs while nobody uses it: processes, memory (PSS, by which shared pages are divided among those who share them) and
+ * The cost of `postrider up` without any use: processes, memory (PSS: shared pages are divided among those who share them) and
  * processor time per minute. It runs on the database of its own in an empty folder, with the demo account and after one delivered message.
  *
  * `node bench/idle.ts [--settle SECONDS] [--seconds N] [--statements] [--limit MB]`: `--statements` adds those of Postgres per minute, which

@@ -108,13 +108,11 @@ export interface Core {
   /** The rotation of SECRET_KEY. */
   readonly keys: KeyRotation
   readonly readiness: ReadinessWatch
-  /** Whether loops of workers have anything to do, see pending-work.ts. */
   readonly pendingWork: PendingWork
   /** Returns reads for one call whose answers may be some seconds old, see reads.ts. */
   readonly oldReads: () => Reads
   /** See database-health.ts. */
   readonly databaseHealth: () => Promise<DatabaseHealth>
-  /** See service-figures.ts. */
   readonly serviceFigures: () => Promise<Measured>
   /** The database's time, used for message timestamps. */
   readonly clock: Clock

@@ -204,7 +204,7 @@ t.test('a statement that may take longer than six seconds has its connection to 
   t.strictSame(deadlineFields(6001), { deadline: 25, alone: true })
 })
 
-t.test('a connection that nobody used for a minute is closed, unless it is of a session', async (t) => {
+t.test('a connection that is unused for a minute is closed, unless it is of a session', async (t) => {
   const { connections, queues, turns } = makePool(3, { closesIdle: true })
   const [used, idle, busy] = connections as [...typeof connections] as [
     (typeof connections)[0],

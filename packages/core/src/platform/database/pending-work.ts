@@ -1,6 +1,6 @@
 import { onlyRow, type Sql } from './database.ts'
 
-/** What loops of workers do, and the tables whose rows are that work: while they are empty, there is none. */
+/** Kinds of work of a worker's loops, named by the tables whose rows are that work: while a table is empty, there is none. */
 export type Work = 'hits' | 'forget_requests' | 'queue_jobs' | 'export_jobs' | 'webhooks'
 
 /** Milliseconds for which an answer counts, so that loops whose rounds begin together share it. */

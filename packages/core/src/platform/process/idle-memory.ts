@@ -9,7 +9,7 @@ const IDLE_SHARE = 0.03
 /** Bytes by which the memory must have grown since the last collection: a collection takes some 30 ms. */
 const GROWTH = 8 * 1024 * 1024
 
-/** What a look sees; tests give their own. */
+/** The process as a look sees it; tests give their own. */
 export interface ProcessFigures {
   /** Milliseconds of processor time so far. */
   readonly processorTime: () => number

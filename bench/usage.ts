@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** What a process uses: kilobytes of memory as PSS, by which those who share a page have a part of it each, and milliseconds of processor time so far. */
+/** Use of a process: kilobytes of memory as PSS, by which those who share a page have a part of it each, and milliseconds of processor time so far. */
 export interface Usage {
   readonly name: string
   readonly pss: number

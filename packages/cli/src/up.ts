@@ -5,6 +5,7 @@ import {
   type Config,
   ConfigError,
   certificateFile,
+  collectWhenIdle,
   createSpeech,
   EXIT_CONFIG,
   inheritedSockets,
@@ -74,6 +75,7 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
       const started = await Promise.race([supervisor.started.then(() => true), stopAsked.then(() => false)])
       if (!started) return 0
       step('processes running')
+      collectWhenIdle()
       // Created last: if a port were taken, a key created earlier would never be shown.
       const { key, link, isEmpty, needsOwner } = await onDatabase(config, url, async (core) => ({
         // A key or link in the log of a server would be one for everybody who reads that, and a link would replace the one that init printed.

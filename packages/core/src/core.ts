@@ -12,17 +12,14 @@ import { createTemplates, type Templates } from './content/templates/index.ts'
 import { createQueueControl, type QueueControl } from './delivery/control/index.ts'
 import { createAnnouncer, createDeliveries, type Deliveries } from './delivery/index.ts'
 import { createSourceChecks, createSources, type SourceChecks, type Sources } from './delivery/sources/index.ts'
-import { SEALED_SMART_HOSTS } from './delivery/sources/smart-hosts.ts'
 import { createTls, type Tls } from './delivery/tls/index.ts'
 import { createDomains, type Domains } from './domains/index.ts'
 import type { GivenKey } from './domains/keys/dkim-key.ts'
-import { SEALED_DKIM_KEYS } from './domains/keys/dkim-key.ts'
 import { type Batches, batchesOf, createMessages, EVERYTHING, type Messages, type Share } from './messages/index.ts'
 import { logAccepted } from './messages/log-accepted.ts'
 import { createFinishedSource } from './messages/requeue/finished-source.ts'
 import { createServiceMail } from './messages/service-mail.ts'
 import { createPeople, type People } from './people/index.ts'
-import { SEALED_TOTP_SECRETS } from './people/log-in/totp.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import { createByteBudget } from './platform/concurrency/budget.ts'
 import type { Config } from './platform/config/config.ts'
@@ -32,6 +29,7 @@ import { databaseClock } from './platform/database/database-clock.ts'
 import { type DatabaseHealth, readDatabaseHealth } from './platform/database/database-health.ts'
 import { withDeadline } from './platform/database/deadlines.ts'
 import { createSchema, type Schema } from './platform/database/migrations/schema.ts'
+import { createPendingWork, type PendingWork } from './platform/database/pending-work.ts'
 import type { Reads } from './platform/database/reads.ts'
 import { openReads } from './platform/database/replication/read-sources.ts'
 import type { Measured } from './platform/metrics/metrics.ts'
@@ -50,16 +48,15 @@ import { createStats, rollUp, type Stats } from './reporting/statistics/index.ts
 import { createNotificationMail, type NotificationMail } from './reporting/status-notifications/index.ts'
 import { createTlsReports, type TlsReports } from './reporting/tls-reports/index.ts'
 import { createWebhooks, type Webhooks } from './reporting/webhooks/index.ts'
-import { SEALED_WEBHOOK_COLUMNS } from './reporting/webhooks/sealing.ts'
 import { createEvidencePacks, type EvidencePacks } from './reputation/evidence/index.ts'
 import { createGuard, type Guard } from './reputation/guard/index.ts'
 import { createReputation, type Reputation } from './reputation/index.ts'
 import { createProviderFigures, type ProviderFigures } from './reputation/provider-figures/index.ts'
 import { createRetention, type Retention } from './retention/index.ts'
-import { SEALED_FORGET_REQUESTS } from './retention/privacy/forget.ts'
 import { createPrivacy, type Privacy } from './retention/privacy/index.ts'
 import { type AggregateReports, createAggregateReports } from './returns/aggregate/index.ts'
 import { createReturns, type Returns } from './returns/index.ts'
+import { SEALED_COLUMNS } from './sealed-columns.ts'
 import { createForgotten } from './suppressions/forgotten.ts'
 import { createGroups, type Groups } from './suppressions/groups.ts'
 import { createSuppressions, type Suppressions } from './suppressions/index.ts'
@@ -108,6 +105,7 @@ export interface Core {
   /** The rotation of SECRET_KEY. */
   readonly keys: KeyRotation
   readonly readiness: ReadinessWatch
+  readonly pendingWork: PendingWork
   /** Returns reads for one call whose answers may be some seconds old, see reads.ts. */
   readonly oldReads: () => Reads
   /** See database-health.ts. */
@@ -234,6 +232,7 @@ export function createCore({
     batches,
     exports,
     people,
+    pendingWork: createPendingWork(work),
     privacy: createPrivacy({ sql: work, secrets, forgotten }),
     deliveries,
     queue,
@@ -255,17 +254,7 @@ export function createCore({
     aggregateReports,
     retention: createRetention(work, config, objects),
     webhooks: createWebhooks({ sql: work, secrets, http }),
-    keys: createKeyRotation({
-      sql: work,
-      secrets,
-      columns: [
-        ...SEALED_DKIM_KEYS,
-        ...SEALED_WEBHOOK_COLUMNS,
-        SEALED_SMART_HOSTS,
-        SEALED_TOTP_SECRETS,
-        SEALED_FORGET_REQUESTS,
-      ],
-    }),
+    keys: createKeyRotation({ sql: work, secrets, columns: SEALED_COLUMNS }),
     readiness,
     oldReads,
     databaseHealth: () => readDatabaseHealth(work),

@@ -163,6 +163,7 @@ export {
   sharesSessions,
   unmetText,
 } from './platform/database/needs.ts'
+export type { PendingWork, Work } from './platform/database/pending-work.ts'
 export { connectionsOf, DATABASE_PROGRAMS, POOL_SIZES, STANDBY_POOL_SIZES } from './platform/database/pool-sizes.ts'
 export { type Reads, replayState } from './platform/database/reads.ts'
 export { clusterOf } from './platform/database/replication/read-replica.ts'
@@ -190,6 +191,7 @@ export * from './platform/net/listening-sockets.ts'
 export { isPrivateAddress, NetworkList, networkOf, plainAddress, siteNetworkOf } from './platform/net/networks.ts'
 export * from './platform/net/outbound-http.ts'
 export { type HealthAnswer, type HealthState, liveAnswer, readyAnswer } from './platform/process/health.ts'
+export { collectWhenIdle } from './platform/process/idle-memory.ts'
 export { createLog, type Log } from './platform/process/log.ts'
 export {
   buildText,

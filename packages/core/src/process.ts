@@ -13,10 +13,11 @@ import { listenProblem } from './platform/net/listen-problem.ts'
 import { type InheritedSockets, inheritedSockets } from './platform/net/listening-sockets.ts'
 import { servePlainHttp } from './platform/net/plain-http.ts'
 import { type HealthState, healthAnswer } from './platform/process/health.ts'
+import { collectWhenIdle } from './platform/process/idle-memory.ts'
 import { createLog, type Log } from './platform/process/log.ts'
 import { notifyReady } from './platform/process/notify-ready.ts'
 import { programBuild } from './platform/process/program-version.ts'
-import { migrationsMissing } from './platform/process/readiness.ts'
+import { migrationsMissing } from './platform/process/schema-problems.ts'
 import { createSpeech, logWarnings } from './platform/process/speech.ts'
 import { type StopState, stopRequests } from './platform/process/stop-signals.ts'
 import { keyMark } from './platform/security/key-rotation.ts'
@@ -87,6 +88,7 @@ export async function runProcess(
   process.on('unhandledRejection', (reason) => die(log, reason))
   process.on('uncaughtException', (error) => die(log, error))
   sendHeartbeats()
+  collectWhenIdle()
   const stop = stopRequests()
   try {
     const running = await start({ config, log, stop, sockets })

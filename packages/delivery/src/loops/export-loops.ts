@@ -11,7 +11,7 @@ export function runExportLoops({ core, log }: { core: Core; log: Log }): Loop[] 
       name: 'export',
       readiness: core.readiness,
       log,
-      act: () => core.exports.workSome(),
+      act: async () => (await core.pendingWork.has('export_jobs')) && core.exports.workSome(),
       every: 1000,
       breath: 20,
     }),
@@ -26,6 +26,7 @@ function runNoticeLoop({ core, log }: { core: Core; log: Log }): Loop {
     readiness: core.readiness,
     log,
     async act(signal) {
+      if (!(await core.pendingWork.has('export_jobs'))) return false
       while (!signal.aborted && running.size < MAX_NOTIFICATIONS) {
         const notify = await core.exports.nextTelling()
         if (!notify) break

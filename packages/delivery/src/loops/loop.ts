@@ -10,6 +10,8 @@ export interface LoopOptions extends Troubled {
   readonly every: number
   /** Milliseconds between rounds when there is more work; sending mail has priority. */
   readonly breath: number
+  /** Milliseconds before the first round; default 0. */
+  readonly after?: number
 }
 
 export interface Loop {
@@ -20,13 +22,14 @@ export interface Loop {
 }
 
 /** Runs background work in rounds; any number of workers may do so concurrently. A failed round is logged and repeated. */
-export function runLoop({ name, readiness, log, act, every, breath }: LoopOptions): Loop {
+export function runLoop({ name, readiness, log, act, every, breath, after = 0 }: LoopOptions): Loop {
   const stopping = new AbortController()
   const { signal } = stopping
   let woken = false
   let wakeUp: () => void = () => {}
 
   async function rounds(): Promise<void> {
+    if (after > 0) await pause(after)
     while (!signal.aborted) await pause((await round()) ? breath : every)
   }
 

@@ -1,4 +1,4 @@
-import { asksDns, type Config, type Core, type Log, ObjectStoreError } from '@postrider/core'
+import { asksDns, type Config, type Core, type Log, ObjectStoreError, type Work } from '@postrider/core'
 import { type Loop, runLoop } from './loop.ts'
 
 interface Given {
@@ -25,18 +25,23 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 /** Maximum number of domains, sources or policies that are checked per round. */
 const LIMIT = 20
+/**
+ * Milliseconds between the first rounds of slow loops. Those with the same interval would otherwise ask the database at the same moment for ever, each on a
+ * connection of its own.
+ */
+const APART = 50
 
 const sendsToMx = ({ delivery }: Config): boolean => delivery.kind === 'mx'
 
 /** The background work that consists of rounds. Loops with more logic have files of their own. */
 const LOOPS: readonly Row[] = [
   // Erasure.
-  { name: 'privacy', every: SECOND, breath: 5, act: ({ core }) => core.privacy.forgetSome() },
+  { name: 'privacy', every: SECOND, breath: 5, act: ifAny('forget_requests', (core) => core.privacy.forgetSome()) },
   // Sequence numbers and rollups. Under load, a round processes the events of a second, so that thousands of events share its cost.
   { name: 'event', every: SECOND, breath: 5, act: async ({ core }) => (await core.events.sequence()).more },
-  { name: 'hit', every: 500, breath: 5, act: ({ core }) => core.tracking.classify() },
+  { name: 'hit', every: 500, breath: 5, act: ifAny('hits', (core) => core.tracking.classify()) },
   // Between two chunks of a job, mail has the database for longer than a chunk takes.
-  { name: 'queue job', every: SECOND, breath: 100, act: ({ core }) => core.queue.workSome() },
+  { name: 'queue job', every: SECOND, breath: 100, act: ifAny('queue_jobs', (core) => core.queue.workSome()) },
   // The next day of the plans of new sources.
   {
     name: 'warm-up',
@@ -96,12 +101,16 @@ const LOOPS: readonly Row[] = [
 
 /** Starts the loops of the table that this configuration needs. */
 export function runLoops({ core, log, config }: Given & { readonly config: Config }): Loop[] {
-  return LOOPS.filter(({ needs }) => needs?.(config) ?? true).map((row) => run(row, { core, log }))
+  const needed = LOOPS.filter(({ needs }) => needs?.(config) ?? true)
+  return needed.map((row, at) => run(row, { core, log, after: row.every > SECOND ? at * APART : 0 }))
 }
 
-function run({ name, every, breath = 0, act, atEnd }: Row, { core, log }: Given): Loop {
+function run(
+  { name, every, breath = 0, act, atEnd }: Row,
+  { core, log, after }: Given & { readonly after: number },
+): Loop {
   const round = async (signal: AbortSignal) => (await act({ core, log, signal })) === true
-  const { wake, stop } = runLoop({ name, readiness: core.readiness, log, act: round, every, breath })
+  const { wake, stop } = runLoop({ name, readiness: core.readiness, log, act: round, every, breath, after })
   return { wake, stop: async () => void (await stop().then(() => atEnd?.({ core, log }))) }
 }
 
@@ -154,6 +163,11 @@ async function sendTlsReport({ core, log }: Given): Promise<boolean> {
 async function dropPartitions({ core, log }: Given): Promise<void> {
   const tables = await core.retention.dropPartitions()
   if (tables.length > 0) log.info({ tables }, 'expired partitions dropped')
+}
+
+/** Without such work, nothing is begun. */
+function ifAny(work: Work, act: (core: Core) => Promise<boolean>): Row['act'] {
+  return async ({ core }) => (await core.pendingWork.has(work)) && act(core)
 }
 
 function onObjects(act: (core: Core) => Promise<boolean>): Row['act'] {

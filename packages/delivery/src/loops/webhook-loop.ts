@@ -48,6 +48,7 @@ export function runWebhookLoop({ core, log }: { core: Core; log: Log }): Loop {
     readiness: core.readiness,
     log,
     async act(signal) {
+      if (!(await core.pendingWork.has('webhooks'))) return false
       await look()
       while (!signal.aborted && running.size < SLOTS.all) {
         const busy = [...ofHolder].flatMap(([holder, requests]) => (requests < SLOTS.ofHolder ? [] : [holder]))

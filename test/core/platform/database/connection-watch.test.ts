@@ -8,7 +8,7 @@ import {
 } from '../../../../packages/core/src/platform/database/driver/silent-connections.ts'
 
 /** A pool without a driver: what is read, sent and asked is set by the test. */
-function makePool(size: number, options: { ssl?: boolean } = {}) {
+function makePool(size: number, options: { ssl?: boolean; closesIdle?: boolean } = {}) {
   const queueOf = <T>(elements: T[]) => ({
     elements,
     get length() {
@@ -23,6 +23,7 @@ function makePool(size: number, options: { ssl?: boolean } = {}) {
     open: queueOf<DriverConnection>([]),
     busy: queueOf<DriverConnection>([]),
     full: queueOf<DriverConnection>([]),
+    ended: queueOf<DriverConnection>([]),
   }
   const connections = Array.from({ length: size }, () => {
     const failures: string[] = []
@@ -44,13 +45,15 @@ function makePool(size: number, options: { ssl?: boolean } = {}) {
       failures,
       errored: fail,
       error: fail,
+      end: () => (connection.queue = queues.ended),
     }
     queues.open.push(connection as unknown as DriverConnection)
     return connection
   })
   const queries = queueOf<DriverQuery>([])
   const pool = { connections: connections as unknown as DriverConnection[], queries, queues }
-  const watch = new ConnectionWatch(pool, { host: ['db'], port: [5432], ...options })
+  const { closesIdle = false, ...address } = options
+  const watch = new ConnectionWatch(pool, { host: ['db'], port: [5432], ...address }, { closesIdle })
   const turns = (count: number) => {
     for (let turn = 0; turn < count; turn++) watch.turn()
   }
@@ -199,4 +202,38 @@ t.test('time counts while anything is waited for', async (t) => {
 t.test('a statement that may take longer than six seconds has its connection to itself', async (t) => {
   t.strictSame(deadlineFields(5000), { deadline: 20, alone: false })
   t.strictSame(deadlineFields(6001), { deadline: 25, alone: true })
+})
+
+t.test('a connection that is unused for a minute is closed, unless it is of a session', async (t) => {
+  const { connections, queues, turns } = makePool(3, { closesIdle: true })
+  const [used, idle, busy] = connections as [...typeof connections] as [
+    (typeof connections)[0],
+    (typeof connections)[0],
+    (typeof connections)[0],
+  ]
+  busy.queue = queues.busy
+  for (let second = 0; second < 59; second++) {
+    if (used.socket) used.socket.bytesRead++
+    turns(1000 / TURN)
+  }
+  t.equal(idle.queue, queues.open, 'not before')
+  if (used.socket) used.socket.bytesRead++
+  turns(1000 / TURN)
+  t.equal(idle.queue, queues.ended)
+  t.equal(used.queue, queues.open, 'one that is used stays')
+  t.equal(busy.queue, queues.busy, 'a transaction that waits stays')
+  t.strictSame([idle.failures, idle.socket?.closed], [[], ''], 'it is closed in order')
+  const session = makePool(1)
+  session.turns(1000)
+  t.equal(session.connections[0]?.queue, session.queues.open)
+})
+
+t.test('a connection whose closing the database does not answer is reset', async (t) => {
+  const { connections, turns } = makePool(1, { closesIdle: true })
+  const [connection] = connections as [(typeof connections)[0]]
+  turns(60_000 / TURN)
+  turns(5000 / TURN)
+  t.equal(connection.socket?.closed, '')
+  turns(2)
+  t.equal(connection.socket?.closed, 'reset')
 })

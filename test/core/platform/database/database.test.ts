@@ -1,7 +1,8 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { isDatabaseAway, openDatabase } from '@postrider/core'
+import { isDatabaseAway, openDatabase, openSession } from '@postrider/core'
 import t from 'tap'
+import type { WatchedSql } from '../../../../packages/core/src/platform/database/database.ts'
 import { makeDatabase } from '../../../helpers/database.ts'
 import { freePorts } from '../../../helpers/ports.ts'
 import { until } from '../../../helpers/until.ts'
@@ -33,6 +34,33 @@ t.test('a connection is not given up because the process was busy while it was b
   await new Promise((resolve) => setTimeout(resolve, 1))
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 6000)
   t.strictSame([...(await answer)], [{ one: 1 }])
+})
+
+t.test('connections that are not needed for a minute are closed, and come back when they are', async (t) => {
+  const sql = openDatabase({ url: database.url, name: 'idle', connections: 3 }) as WatchedSql
+  t.teardown(() => sql.end())
+  const pidsOf = async () =>
+    (await Promise.all([1, 2, 3].map(() => sql<{ pid: number }[]>`select pg_backend_pid() as pid, pg_sleep(0.05)`)))
+      .flat()
+      .map(({ pid }) => pid)
+  const pids = await pidsOf()
+  t.equal(new Set(pids).size, 3)
+  const session = openSession(sql)
+  t.teardown(() => session.end())
+  const [{ pid } = { pid: 0 }] = await session<{ pid: number }[]>`select pg_backend_pid() as pid`
+  // A minute of the clock that the pool counts.
+  for (let turn = 0; turn < 241; turn++) {
+    sql.watch.turn()
+    ;(session as WatchedSql).watch.turn()
+  }
+  await until('their end', async () => {
+    const left = await database.sql`select from pg_stat_activity where pid = any(${pids}::int[])`
+    return left.length === 0
+  })
+  t.equal((await database.sql`select from pg_stat_activity where pid = ${pid}`).length, 1, 'a session keeps its locks')
+  const next = await pidsOf()
+  t.equal(new Set(next).size, 3)
+  t.notOk(next.some((one) => pids.includes(one)))
 })
 
 t.test('a database that is away, shutting down or full of connections is known as such', async (t) => {

@@ -2,12 +2,27 @@ import type { Log } from '../process/log.ts'
 import { isDatabaseTrouble, type Sql } from './database.ts'
 import { ensurePartitions } from './partitions.ts'
 
-/** Creates partitions, and calls each of the functions until it has nothing left to delete. */
+/**
+ * Creates partitions, and calls each of the functions until it has nothing left to delete. In turn, so that one with much to delete delays no other,
+ * and one at a time: together they opened every connection of the pool, once a minute. Throws the first failure when the others are done.
+ */
 export async function cleanUp(sql: Sql, forgetting: readonly (() => Promise<number>)[]): Promise<void> {
-  const all = async (forget: () => Promise<number>) => {
-    while ((await forget()) > 0);
+  const failures: unknown[] = []
+  const deletes = (forget: () => Promise<number>) =>
+    forget().then(
+      (count) => count > 0,
+      (error: unknown) => {
+        failures.push(error)
+        return false
+      },
+    )
+  await ensurePartitions(sql).catch((error: unknown) => failures.push(error))
+  for (let left = forgetting; left.length > 0; ) {
+    const more: (typeof left)[number][] = []
+    for (const forget of left) if (await deletes(forget)) more.push(forget)
+    left = more
   }
-  await Promise.all([ensurePartitions(sql), ...forgetting.map(all)])
+  if (failures.length > 0) throw failures[0]
 }
 
 /**

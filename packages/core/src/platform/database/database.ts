@@ -8,6 +8,7 @@ import {
   type DriverPool,
   deadlineFields,
   TURN,
+  type WatchOptions,
 } from './driver/silent-connections.ts'
 import { sessionName } from './session-name.ts'
 import { sessionSettings } from './session-settings.ts'
@@ -43,7 +44,7 @@ export interface DatabaseOptions {
  */
 export function openDatabase({ url, name, connections, keyMark, readOnly = false }: DatabaseOptions): Sql {
   const address = databaseAddress(url)
-  return openPool(address.url, {
+  const options = {
     ...(address.ssl === undefined ? {} : { ssl: address.ssl }),
     max: connections,
     // See MAX_CONNECTING.
@@ -52,6 +53,7 @@ export function openDatabase({ url, name, connections, keyMark, readOnly = false
     fetch_types: false,
     // TCP keepalive in seconds, for idle connections; pending queries have a deadline (deadlines.ts).
     keep_alive: 5,
+    // The watch of the pool closes idle connections, without a timer per statement.
     idle_timeout: 0,
     max_lifetime: null,
     onnotice: () => {},
@@ -61,22 +63,23 @@ export function openDatabase({ url, name, connections, keyMark, readOnly = false
       application_name: sessionName(name, keyMark),
       ...(readOnly ? { default_transaction_read_only: 'on' } : {}),
     },
-  })
+  }
+  return openPool([address.url, options], { closesIdle: true })
 }
 
 /** Opens a pool by the options of another one, and those that differ. */
 export function openAlike(sql: Sql, differing: object): Sql {
-  return openPool({ ...sql.options, ...differing })
+  return openPool([{ ...sql.options, ...differing }])
 }
 
 /** Opens a pool of the driver whose statements can have deadlines, and which replaces a silent connection that listens. */
-function openPool(...to: [url: string, options: object] | [options: object]): WatchedSql {
+function openPool(to: [url: string, options: object] | [options: object], watching: WatchOptions = {}): WatchedSql {
   const sql = (postgres as (...to: unknown[]) => Sql)(...to) as WatchedSql & { readonly pool: DriverPool }
   const { options, end } = sql
   addArrayTypes(options)
-  const watch = new ConnectionWatch(sql.pool, options)
+  const watch = new ConnectionWatch(sql.pool, options, watching)
   const listener = new Listener((hooks) =>
-    openPool({ ...options, ...hooks, max: 1, idle_timeout: null, max_lifetime: null }).within(
+    openPool([{ ...options, ...hooks, max: 1, idle_timeout: null, max_lifetime: null }]).within(
       deadlineFields(LISTEN_INTERVAL),
     ),
   )

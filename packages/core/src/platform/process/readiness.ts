@@ -5,15 +5,14 @@ import { databaseErrorCode, onlyRow, type Sql } from '../database/database.ts'
 import type { DatabaseClock } from '../database/database-clock.ts'
 import { withDeadline } from '../database/deadlines.ts'
 import { diskProbe } from '../database/disk-probe.ts'
-import { outdatedBy, readSchemaState, type SchemaState, SchemaTooOld } from '../database/migrations/migrate.ts'
 import { type DatabaseFacts, factColumns, unmetReasons } from '../database/needs.ts'
-import { isMarked, targetOf } from '../database/replication/recovery-target.ts'
+import { targetOf } from '../database/replication/recovery-target.ts'
 import { missingStandbys, readSyncStandby, type SyncStandby } from '../database/replication/replication.ts'
 import { findStandbyHosts } from '../database/replication/standby-hosts.ts'
 import { DURABILITY } from '../database/server-state.ts'
-import { agreeOnSecret } from '../security/key-agreement.ts'
 import type { Secrets } from '../security/secrets.ts'
 import type { Log } from './log.ts'
+import { schemaProblems } from './schema-problems.ts'
 
 const AWAY = 'the database does not respond'
 // Without the address: anyone may ask an API process whether it is ready.
@@ -226,21 +225,6 @@ function unsafe(name: string): string {
   return `the database has ${name} = off, so accepted mail could be lost: turn it on (ALLOW_UNSAFE_DATABASE=1 is for tests only)`
 }
 
-function tooOld({ version, minimum }: { version: number; minimum: number }): string {
-  return (
-    `a newer version of Postrider has changed the schema, and this one is too old for it (its last migration is ${version}, the schema requires ` +
-    `${minimum}): run the newer version, or restore a backup from before the upgrade`
-  )
-}
-
-/** Mail that was delivered after the moment would be delivered again, and numbers of events given to others unnoticed. */
-function restoredBefore(target: string): string {
-  return (
-    `the database was restored to an earlier moment (${target}), and the mail of its queue may have been delivered since: run "postrider ` +
-    `restored", which holds it`
-  )
-}
-
 /**
  * Why no mail is accepted with REQUIRE_SYNC_STANDBY. A commit waits for a synchronous standby only with synchronous_commit on or
  * remote_apply: remote_write survives no crash of both.
@@ -259,27 +243,4 @@ export function standbyProblems(standby: SyncStandby): string[] {
         `synchronous_standby_names`
       : `${missingStandbys(standby)}, so mail cannot be stored (REQUIRE_SYNC_STANDBY): connect another one, or lower the number in synchronous_standby_names`,
   ]
-}
-
-/** The reason why a process cannot work with a schema that lacks migrations. Of an empty database all are missing, and their names tell nothing. */
-export function migrationsMissing({ pending, isEmpty, tooOld }: Omit<SchemaState, 'later' | 'unknown'>): string {
-  if (tooOld !== undefined) return new SchemaTooOld(tooOld).message
-  const what = isEmpty
-    ? `the database is empty (${pending.length} migrations are to be applied)`
-    : `migrations not applied: ${pending.join(', ')}`
-  return `${what}; run "npm run postrider -- migrate"`
-}
-
-async function schemaProblems(sql: Sql, secrets: Secrets, target: string): Promise<string[]> {
-  const schema = await readSchemaState(sql)
-  if (schema.pending.length > 0) return [migrationsMissing(schema)]
-  const outdated = await outdatedBy(sql)
-  if (outdated) return [tooOld(outdated)]
-  if (!(await isMarked(sql, target))) return [restoredBefore(target)]
-  return (await agreeOnSecret(sql, secrets))
-    ? []
-    : [
-        'SECRET_KEY differs from the one this database was set up with: use the value of the first host (its DATA_DIR/secret-key, ' +
-          'if its environment does not set it); to rotate it, set the former value in SECRET_KEY_PREVIOUS',
-      ]
 }

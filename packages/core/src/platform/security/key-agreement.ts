@@ -33,7 +33,12 @@ export async function secretAgrees(sql: AnySql, secrets: Secrets): Promise<boole
 export async function readKeyRows(sql: AnySql): Promise<Partial<Record<keyof typeof KEY_ROWS, string>>> {
   const rows = await sql<{ name: string; value: string }[]>`
     select name, value from instance where name = any(${Object.values(KEY_ROWS)}::text[])`
-  const values = new Map(rows.map(({ name, value }) => [name, value]))
+  return keyRows(rows.map(({ name, value }) => [name, value]))
+}
+
+/** Those of {@link KEY_ROWS} among the names and values of rows of `instance`. */
+export function keyRows(rows: readonly (readonly [string, string])[]): Partial<Record<keyof typeof KEY_ROWS, string>> {
+  const values = new Map(rows)
   return Object.fromEntries(
     Object.entries(KEY_ROWS).flatMap(([key, name]) => (values.has(name) ? [[key, values.get(name)]] : [])),
   )

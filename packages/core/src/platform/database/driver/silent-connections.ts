@@ -7,6 +7,14 @@ const MAX_CONNECTING = 20
 /** Turns a statement may take at most without having its connection to itself: nothing waits behind one that may take longer. */
 const MAX_SHARED = 24
 
+/**
+ * Turns after which a connection that no one used is closed. Each is a process of Postgres with 3 to 10 MB of its own; readiness keeps one open, which
+ * serves the next message.
+ */
+const MAX_IDLE = 240
+/** Turns within which the database must have closed its side then. */
+const MAX_ENDING = 20
+
 /** A statement of the driver. */
 export interface DriverQuery {
   /** Turns it may wait for a connection, and then for any sign of activity on it; 0 without a deadline. */
@@ -32,6 +40,8 @@ export interface DriverConnection {
   readonly initial: DriverQuery | null
   readonly idleTimer: { cancel(): void }
   queue: Queue<DriverConnection>
+  /** Closes it once it has nothing to do; a later statement opens it again. */
+  end(): unknown
   /** Fails its statement, and the one that waits for the connection. */
   errored(error: Error): void
   /** Fails these and what was sent behind them. */
@@ -43,7 +53,7 @@ export interface DriverPool {
   readonly connections: readonly DriverConnection[]
   /** The statements that wait for any connection. */
   readonly queries: Queue<DriverQuery>
-  readonly queues: Readonly<Record<'open' | 'busy' | 'full', Queue<DriverConnection>>>
+  readonly queues: Readonly<Record<'open' | 'busy' | 'full' | 'ended', Queue<DriverConnection>>>
 }
 
 /** Where a pool connects to. */
@@ -65,6 +75,11 @@ export function deadlineFields(milliseconds: number): DeadlineFields {
   return { deadline, alone: deadline > MAX_SHARED }
 }
 
+export interface WatchOptions {
+  /** Whether idle connections are closed. Not those of a session, whose locks would be lost. */
+  readonly closesIdle?: boolean
+}
+
 /** The state of a connection at the last turn. */
 interface Observation {
   socket: DriverConnection['socket']
@@ -76,6 +91,8 @@ interface Observation {
   quiet: number
   /** Turns for which it has been being established. */
   connecting: number
+  /** Turns for which it has been idle, or has been closing. */
+  unused: number
 }
 
 /**
@@ -85,17 +102,19 @@ interface Observation {
 export class ConnectionWatch {
   readonly #pool: DriverPool
   readonly #address: Address
+  readonly #closesIdle: boolean
   readonly #observations: ReadonlyMap<DriverConnection, Observation>
   /** Turns at which anything was waited for. */
   #now = 0
 
-  constructor(pool: DriverPool, address: Address) {
+  constructor(pool: DriverPool, address: Address, { closesIdle = false }: WatchOptions = {}) {
     this.#pool = pool
     this.#address = address
+    this.#closesIdle = closesIdle
     this.#observations = new Map(
       pool.connections.map((connection) => [
         connection,
-        { socket: null, bytesRead: 0, bytesUnsent: 0, heard: 0, quiet: 0, connecting: 0 },
+        { socket: null, bytesRead: 0, bytesUnsent: 0, heard: 0, quiet: 0, connecting: 0, unused: 0 },
       ]),
     )
   }
@@ -114,6 +133,8 @@ export class ConnectionWatch {
       this.#isSilent(connection, observation),
     )
     for (const [connection, observation] of silent) this.#dropSilent(connection, observation)
+    if (this.#closesIdle)
+      for (const [connection, observation] of this.#observations) this.#closeUnused(connection, observation)
     for (let left = queries.length; left > 0; left--) {
       const query = queries.shift()
       if (isOverdue(query)) query.reject(this.#errorOf('CONNECT_TIMEOUT'))
@@ -129,6 +150,9 @@ export class ConnectionWatch {
     const isActive = isNew || bytesRead !== observation.bytesRead || bytesUnsent !== observation.bytesUnsent
     Object.assign(observation, { socket, bytesRead, bytesUnsent })
     if (isActive) observation.heard = this.#now
+    const { open, ended } = this.#pool.queues
+    const isUnused = connection.queue === ended || (connection.queue === open && !isActive)
+    observation.unused = isUnused ? observation.unused + 1 : 0
     observation.quiet = isActive || !query || initial ? 0 : observation.quiet + 1
     // Its first statement is `initial` until the database is ready, and runs on it while the driver still has it in its queue `connecting`.
     const isConnecting = socket !== null && initial !== null
@@ -140,6 +164,14 @@ export class ConnectionWatch {
       this.#close(connection)
     }
     return !initial && query !== null && query.deadline > 0 && observation.quiet > query.deadline
+  }
+
+  #closeUnused(connection: DriverConnection, observation: Observation): void {
+    const { open, ended } = this.#pool.queues
+    if (connection.queue === open && observation.unused >= MAX_IDLE) {
+      observation.unused = 0
+      connection.end()
+    } else if (connection.queue === ended && observation.unused > MAX_ENDING) this.#close(connection)
   }
 
   /**

@@ -92,10 +92,14 @@ export interface SchemaState {
 
 /** Compares the names of the migrations; changes nothing. */
 export async function readSchemaState(sql: Sql): Promise<SchemaState> {
-  const known = migrations()
   const [exists] = await sql<{ found: boolean }[]>`select to_regclass('schema_migrations') is not null as found`
   const rows = exists?.found ? await sql<{ name: string }[]>`select name from schema_migrations order by name` : []
-  const done = rows.map(({ name }) => name)
+  return schemaStateOf(rows.map(({ name }) => name))
+}
+
+/** Compares the names of the migrations that are applied with this version's. */
+export function schemaStateOf(done: readonly string[]): SchemaState {
+  const known = migrations()
   const former = countBefore(done)
   const [names, applied] = [new Set(known.map(({ name }) => name)), new Set(done)]
   const missing = known.filter(({ name }) => !applied.has(name) && (former !== BASELINE || versionOf(name) > BASELINE))

@@ -29,7 +29,12 @@ export function isUsable(sql: AnySql): ReturnType<AnySql> {
 /** Whether the queue was held after the server had been restored to this target. */
 export async function isMarked(sql: AnySql, target: string): Promise<boolean> {
   if (target === '') return true
-  return (await sql`select from instance where name = ${MARKED} and value = ${target}`).length > 0
+  return onlyRow(await sql<{ is: boolean }[]>`select ${isMarkedFor(sql, target)} as is`).is
+}
+
+/** The same as an expression of a statement. */
+export function isMarkedFor(sql: AnySql, target: string): ReturnType<AnySql> {
+  return sql`(${target}::text = '' or exists (select from instance where name = ${MARKED} and value = ${target}::text))`
 }
 
 export async function markTarget(sql: AnySql): Promise<void> {

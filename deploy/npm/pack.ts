@@ -13,7 +13,17 @@ import { bundlePrograms } from '../../packages/launch/src/bundle-programs.ts'
 const DIST = join(ROOT, 'dist')
 const FOLDER = join(DIST, 'package')
 /** What a file of an installation is, besides the bundle. The guides are shown at /docs. */
-const FILES = ['sql', 'docs', 'packages', 'LICENSE', 'SECURITY.md', 'CHANGELOG.md', '.env.example']
+const FILES = [
+  'sql',
+  'docs',
+  'packages',
+  'deploy/caddy',
+  'deploy/nginx',
+  'LICENSE',
+  'SECURITY.md',
+  'CHANGELOG.md',
+  '.env.example',
+]
 const OMITTED = /\.ts$|^packages\/[a-z]+\/package\.json$|^docs\/pictures\//
 /** What programBuild() reads. */
 const VERSION_FILE = 'packages/core/package.json'

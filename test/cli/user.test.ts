@@ -74,6 +74,13 @@ t.test('users are added, listed, given roles, disabled and freed of a second fac
   t.match(await core.people.logIn({ email: 'ada@people.example', password: PASSWORD, ...CLIENT }), { kind: 'session' })
 })
 
+t.test('a user who cannot get the role is not made', async (t) => {
+  const { env, core } = await makeService(t)
+  const ada = ['user', 'add', 'ada@people.example', '--name', 'Ada', '--role', 'viewer']
+  t.match(await postrider(env, ...ada, '--account', '99'), { code: 1, stderr: '--account: does not exist' })
+  t.equal(await core.people.users.find('ada@people.example'), undefined)
+})
+
 t.test('wrong calls of postrider user say what is wrong', async (t) => {
   const { env } = await makeService(t)
   for (const [args, problem, code] of [

@@ -4,7 +4,8 @@ import { ServiceError } from '../platform/errors.ts'
 import type { PasswordCheck } from '../platform/security/passwords.ts'
 import { dropLinks } from './links.ts'
 import { requireUncommon } from './log-in/common-passwords.ts'
-import { requireOtherOwner } from './members.ts'
+import { addMember, requireOtherOwner, validRole } from './members.ts'
+import { addOperator } from './operators.ts'
 import { deleteSessions, requireLive, rotateSessions, type SessionKeeper } from './sessions.ts'
 import { insertUser, lockOperators, requireUser, validEmail, validPersonName } from './users.ts'
 
@@ -23,14 +24,21 @@ export interface UserSummary {
   readonly roles: readonly string[]
 }
 
+export interface NewPerson {
+  readonly name: string
+  readonly email: string
+  readonly membership?: { readonly accountId: number; readonly role: string } | undefined
+  readonly isOperator?: boolean | undefined
+}
+
 /** Changes of users by the operator, and of users by themselves. */
 export interface Users {
   /** By id, behind `after`; at most `limit`. */
   list(page?: { readonly after?: number; readonly limit?: number }): Promise<UserSummary[]>
   /** The id of the user with this address; undefined if there is none. */
   find(email: string): Promise<number | undefined>
-  /** Makes a user for the operator, who sets the password by a link. Throws parameterInvalid (name, email). */
-  create(person: { readonly name: string; readonly email: string }, by: Actor): Promise<number>
+  /** Makes a user for the operator, who sets the password by a link. Throws parameterInvalid (name, email, account, role), and makes none then. */
+  create(person: NewPerson, by: Actor): Promise<number>
   /** Ends the user's sessions and refuses log-ins. Throws parameterInvalid (user), lastOwner. */
   disable(userId: number, by: Actor): Promise<void>
   enable(userId: number, by: Actor): Promise<void>
@@ -88,12 +96,15 @@ export function createUsers({
       const [row] = await sql<{ id: number }[]>`select id from users where email_key = ${key}`
       return row?.id
     },
-    async create(person, by) {
+    async create({ membership, isOperator, ...person }, by) {
       const name = validPersonName(person.name)
       const email = validEmail(person.email)
+      const member = membership && { accountId: membership.accountId, role: validRole(membership.role) }
       return sql.begin(async (transaction) => {
         const id = await insertUser(transaction, { name, email, password: null, verified: true })
         await noteChange(transaction, { accountId: ALL_ACCOUNTS, by, action: 'user.create', object: `user ${id}` })
+        if (member) await addMember(transaction, { ...member, userId: id, by })
+        if (isOperator) await addOperator(transaction, id, by)
         return id
       }) as Promise<number>
     },

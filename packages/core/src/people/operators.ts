@@ -1,5 +1,5 @@
 import { type Actor, ALL_ACCOUNTS, noteChange } from '../accounts/audit/index.ts'
-import type { Sql } from '../platform/database/database.ts'
+import type { Sql, SqlTransaction } from '../platform/database/database.ts'
 import { invalidParameter, ServiceError } from '../platform/errors.ts'
 import type { Session, SessionKeeper } from './sessions.ts'
 import { insertOperator, lockOperators, requireUser } from './users.ts'
@@ -13,6 +13,12 @@ export interface Operators {
   remove(userId: number, by: Actor): Promise<void>
 }
 
+/** The user must exist. */
+export async function addOperator(transaction: SqlTransaction, userId: number, by: Actor): Promise<void> {
+  await insertOperator(transaction, userId)
+  await noteChange(transaction, { accountId: ALL_ACCOUNTS, by, action: 'operator.add', object: `user ${userId}` })
+}
+
 export function createOperators(sql: Sql, sessions: SessionKeeper): Operators {
   return {
     list: () => sql<{ userId: number; name: string; email: string | null; since: Date }[]>`
@@ -21,9 +27,7 @@ export function createOperators(sql: Sql, sessions: SessionKeeper): Operators {
     async add(userId, by) {
       await sql.begin(async (transaction) => {
         await requireUser(transaction, userId)
-        await insertOperator(transaction, userId)
-        const object = `user ${userId}`
-        await noteChange(transaction, { accountId: ALL_ACCOUNTS, by, action: 'operator.add', object })
+        await addOperator(transaction, userId, by)
       })
       sessions.forget()
     },

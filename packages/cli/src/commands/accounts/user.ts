@@ -28,9 +28,7 @@ const add: Command = coreCommand({
     const membership = membershipOf(call)
     if (!membership && !isOperator) throw new UsageError('missing option --account with --role, or --operator')
     return async ({ people }) => {
-      const userId = await people.users.create({ name, email }, OPERATOR)
-      if (membership) await people.members.add(membership.accountId, userId, membership.role, OPERATOR)
-      if (isOperator) await people.operators.add(userId, OPERATOR)
+      const userId = await people.users.create({ name, email, membership, isOperator }, OPERATOR)
       const { url, expiresAt } = await people.passwordReset.link(userId)
       return { data: { userId, url, expiresAt }, text: `user ${userId}\nset the password (once): ${url}` }
     }

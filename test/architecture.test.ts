@@ -75,8 +75,8 @@ const ORDER: Readonly<Record<string, readonly string[]>> = {
   relay: ['smtp', 'message', 'smtpapi', 'session', 'returns'],
   sandbox: ['inbox-entry.ts', 'reading', 'inbox.ts', 'smtp', 'page', 'http'],
 }
-/** What may stand beside the rooms. `core.ts` and `process.ts` wire, `index.ts` is the door. */
-const ROOT_FILES = ['core.ts', 'index.ts', 'process.ts']
+/** What may stand beside the rooms. `core.ts`, `process.ts` and `sealed-columns.ts` wire, `index.ts` is the door. */
+const ROOT_FILES = ['core.ts', 'index.ts', 'process.ts', 'sealed-columns.ts']
 /** Texts in, texts out: no database, no clock, no settings. Of the platform they import errors, threads and what bounds their time. */
 const PURE = /^packages\/core\/src\/(mime|content\/(engine|plain-text|substitution))\//
 const FOR_THE_PURE = /^packages\/core\/src\/platform\/(errors\.ts|never\.ts|process\/release\.ts|concurrency\/)/

@@ -142,7 +142,7 @@ t.test('the account that the service itself sends from is not deleted', async (t
   await own.core.domains.add({ accountId, name: 'service.example', state: 'active' })
   t.match(await postrider(own.env, 'account', 'delete', String(accountId)), {
     code: 1,
-    stderr: /--account: has service.example, .*SERVICE_DOMAIN/,
+    stderr: /^postrider: account: has service.example, .*SERVICE_DOMAIN/,
   })
 })
 

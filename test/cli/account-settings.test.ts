@@ -52,6 +52,6 @@ t.test("an account's settings are changed and shown, and an unknown setting is r
   t.match(await postrider(env, 'account', 'settings', id, '--event-days', '91'), { code: 1, stderr: /from 1 to 90/ })
   t.match(await postrider(env, 'account', 'settings', '999999'), {
     code: 1,
-    stderr: /--account: does not exist/,
+    stderr: /^postrider: account: does not exist/,
   })
 })

@@ -69,7 +69,7 @@ t.test('credits are limited, granted, shown and made unlimited', async (t) => {
   })
   t.match(await postrider(env, 'credits', 'show', '999999'), {
     code: 1,
-    stderr: /--account: does not exist/,
+    stderr: /^postrider: account: does not exist/,
   })
   t.match(await postrider(env, 'credits', 'grant', id, '--amount', 'many'), { code: 2, stderr: /whole number/ })
 })

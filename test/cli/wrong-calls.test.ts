@@ -36,7 +36,7 @@ const WRONG: readonly (readonly [line: string, status: number, said: RegExp])[] 
   ['account suspend', 2, /missing argument: account id\nusage: postrider account suspend ID/],
   ['account suspend twelve', 2, /account id must be a number \(got "twelve"\)/],
   ['account suspend 1 --account 2', 2, /account given both as argument and as --account/],
-  ['account suspend 999999', 1, /--account: /],
+  ['account suspend 999999', 1, /^postrider: account: /],
   ['account resume 9999999999', 2, /must be a number/],
   [`account expire ${account} --at tomorrow`, 2, /--at must be an ISO 8601 time like .* \(got "tomorrow"\)/],
   [`account expire ${account} --at 2026-13-40`, 2, /--at must be an ISO 8601 time/],
@@ -56,7 +56,7 @@ const WRONG: readonly (readonly [line: string, status: number, said: RegExp])[] 
   ['key rotate 999999', 1, /Invalid key id/],
   ['key rotate 1 --overlap-hours 721', 1, /--overlap-hours: /],
   [`account limit ${account} --sends many`, 2, /--sends must be a number/],
-  ['account limit 999999 --sends 5', 1, /--account: /],
+  ['account limit 999999 --sends 5', 1, /^postrider: account: /],
   [
     `key create --account ${account} --ip 10.0.0.0/33`,
     1,

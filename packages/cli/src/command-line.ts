@@ -143,7 +143,8 @@ function problemOf(error: Error, { usage, target }: Command): string {
   if (!(error instanceof ServiceError) || error.errorName !== 'parameterInvalid') return error.message
   const parameter = String(error.values.parameter).replace(/^restrictions\./, '')
   const spelled = parameter.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-  const names = [...readUsage(usage).options.map(({ name }) => name), target]
-  const option = [spelled, OPTIONS[parameter]].find((name) => name !== undefined && names.includes(name))
-  return option === undefined ? error.message : `--${option}: ${error.values.problem}`
+  const names = readUsage(usage).options.map(({ name }) => `--${name}`)
+  const isNamed = (name: string): boolean => names.includes(name) || name === target
+  const given = [spelled, OPTIONS[parameter]].flatMap((name = '') => [`--${name}`, name]).find(isNamed)
+  return given === undefined ? error.message : `${given}: ${error.values.problem}`
 }

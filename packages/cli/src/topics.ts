@@ -17,6 +17,9 @@ const [SERVICE, ACCOUNTS, CONTENT, MAIL, DELIVERY, REPORTS] = [
 /** The first words of all commands, with the headings of the help in their order. */
 export const TOPICS: Readonly<Record<string, Topic>> = {
   up: { heading: SERVICE },
+  init: { heading: SERVICE },
+  unit: { heading: SERVICE },
+  settings: { heading: SERVICE },
   migrate: { heading: SERVICE },
   upgrade: { heading: SERVICE },
   setup: { heading: SERVICE },

@@ -25,6 +25,10 @@ export async function requireYes(call: Call, question: string, kept = 'nothing w
   if (!process.stdin.isTTY)
     throw new UsageError('missing option --yes: stdin is not a terminal, so the command cannot ask')
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
-  const answer = await terminal.question(`${question} [y/N] `).finally(() => terminal.close())
+  // Ctrl-C and Ctrl-D reject it.
+  const answer = await terminal
+    .question(`${question} [y/N] `)
+    .catch(() => '')
+    .finally(() => terminal.close())
   if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError(`cancelled; ${kept}`)
 }

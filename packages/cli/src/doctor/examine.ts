@@ -1,4 +1,4 @@
-import { timerDelay } from '@postrider/core'
+import { commandLines, timerDelay } from '@postrider/core'
 import type { Check } from './check.ts'
 import { type Area, NotChecked, type Stages, type Status } from './check-result.ts'
 import type { Readings } from './readings.ts'
@@ -45,12 +45,18 @@ export async function examine(
   }
 }
 
+/** A fix with its commands as they are typed in this installation, if a word for all of them is not in the PATH. */
+function asTyped(fix: string): string {
+  const { command } = commandLines()
+  return command === 'npx postrider' ? fix.replaceAll(/(?<!npx )\bpostrider (?=[a-z])/g, `${command} `) : fix
+}
+
 async function make(check: Check, readings: Readings): Promise<CheckResult | Unchecked | undefined> {
   const { area, name, limitMs = LIMIT_MS } = check
   try {
     if (check.database) readings.sql()
     const result = await orNoResponse(check.run(readings), limitMs)
-    return result && { area, name, ...result, fix: result.fix ?? null }
+    return result && { area, name, ...result, fix: result.fix === undefined ? null : asTyped(result.fix) }
   } catch (error) {
     if (error instanceof NotChecked) return { area, name, reason: error.message }
     if (isNoResponse(error)) return { area, name, reason: NO_RESPONSE }

@@ -91,7 +91,9 @@ async function checkDomains({ domains }: Readings): Promise<CheckResult> {
   if (active === 0)
     return warn(
       `none is active, so nothing can be sent (${counts})`,
-      'postrider domain add, then publish the records that it prints',
+      pending > 0
+        ? 'publish the records that postrider domain dns NAME prints; postrider domain check NAME activates it then'
+        : 'postrider domain add, then publish the records that it prints',
     )
   if (overdue > 0)
     return warn(

@@ -79,6 +79,6 @@ async function checkOperatorMail({ config, sql }: Readings): Promise<CheckResult
   if (delivery.kind === 'sandbox') return ok('OPERATOR_MAIL is not set; the sandbox needs none')
   return warn(
     'OPERATOR_MAIL is not set: letters to abuse@ and postmaster@, and warnings about accounts, are stored but not sent',
-    'set OPERATOR_MAIL and SERVICE_DOMAIN',
+    serviceDomain === undefined ? 'set OPERATOR_MAIL and SERVICE_DOMAIN' : 'set OPERATOR_MAIL',
   )
 }

@@ -90,8 +90,9 @@ export async function confirmDeletion(sql: Sql, id: number, by: Actor): Promise<
     const deletion = onlyRow(
       await transaction<AccountDeletion[]>`
         update account_deletions
-           set state = 'closed', confirmed_at = service_now(), remove_at = service_now() + make_interval(days => ${graceDays}),
-               due_at = service_now() + greatest(make_interval(days => ${graceDays}), make_interval(mins => ${SETTLE_MINUTES}))
+           set state = 'closed', confirmed_at = service_now(), (remove_at, due_at) = (
+                 select at, at from (select service_now() + greatest(make_interval(days => ${graceDays}),
+                                                                    make_interval(mins => ${SETTLE_MINUTES})) as at) removal)
          where id = ${id} returning ${DELETION_COLUMNS(transaction)}`,
     )
     const after = { name: account.name, removeAt: deletion.removeAt?.toISOString() }

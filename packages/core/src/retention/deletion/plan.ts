@@ -103,6 +103,8 @@ export async function confirmDeletion(sql: Sql, id: number, by: Actor): Promise<
 /** Opens a closed account again. Throws parameterInvalid (account). */
 export async function restoreAccount(sql: Sql, accountId: number, by: Actor): Promise<AccountDeletion> {
   return sql.begin(async (transaction) => {
+    // In the order of a removal that begins: the other one ends in a deadlock.
+    await transaction`select from account_deletions where account_id = ${accountId}::int and state = 'closed' for update`
     const [account] = await transaction<{ deleted: boolean; closed: boolean }[]>`
       select deleted_at is not null as deleted, closed_at is not null as closed from accounts
        where id = ${accountId}::int for no key update`

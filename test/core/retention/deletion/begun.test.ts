@@ -1,0 +1,63 @@
+import { type Account, openDatabase, ServiceError } from '@postrider/core'
+import t from 'tap'
+import { moveClock } from '../../../helpers/database.ts'
+import { makeService } from '../../../helpers/service.ts'
+import { until } from '../../../helpers/until.ts'
+import { accountTables, closeAccount, removeAll, rowsOf } from './deleted.ts'
+
+const service = await makeService(t)
+const { core, sql, env } = service
+
+t.test('once a removal has begun, nothing is added to the account, by the operator neither', async (t) => {
+  const { accountId } = await service.makeSender()
+  const account = (await core.accounts.find(accountId)) as Account
+  await closeAccount(service, accountId, 0)
+  await moveClock(sql, '6 minutes')
+  t.teardown(() => moveClock(sql, '0'))
+  const webhook = {
+    ...{ url: 'https://harbor.example/hook', events: ['sent'], names: null, format: 'v2', asText: false, abuse: false },
+    ...{ eventIds: false, headers: {}, enabled: false, label: '', signed: false },
+  } as const
+  const subaccount = {
+    username: 'dock2',
+    email: 'd@ship.example',
+    password: undefined,
+    creditType: 'unlimited' as const,
+  }
+  const refused = async () => {
+    const deleted = { errorName: 'parameterInvalid', message: /account.*is deleted/ }
+    await t.rejects(core.domains.add({ accountId, name: 'late.example' }), deleted)
+    await t.rejects(core.auth.createKey({ accountId }), deleted)
+    await t.rejects(core.subaccounts.create(account, subaccount), deleted)
+    await t.rejects(core.webhooks.create(accountId, webhook), deleted)
+  }
+  t.ok(await core.retention.deletions.removeSome(), 'the removal has begun')
+  await refused()
+  await removeAll(service)
+  t.equal((await core.retention.deletions.list())[0]?.state, 'done')
+  await refused()
+  t.strictSame(Object.keys(await rowsOf(service, await accountTables(service), accountId)), ['account_deletions'])
+})
+
+t.test('an account that is restored while its removal begins is deleted, and the operator reads so', async (t) => {
+  const { accountId } = await service.makeSender()
+  await closeAccount(service, accountId, 0)
+  const worker = openDatabase({ url: env.DATABASE_URL as string, name: 'worker', connections: 1 })
+  t.teardown(() => worker.end())
+  let restored: Promise<unknown> = Promise.resolve()
+  // The statements of remove.ts, between which the operator comes.
+  await worker.begin(async (transaction) => {
+    await transaction`select from account_deletions where account_id = ${accountId} for update`
+    restored = core.retention.deletions.restore(accountId).catch((error: unknown) => error)
+    await until('the operator to wait', async () => {
+      const rows =
+        await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+      return rows.count > 0
+    })
+    await transaction`update accounts set state = 'deleted', deleted_at = service_now() where id = ${accountId}`
+    await transaction`update account_deletions set state = 'removing' where account_id = ${accountId}`
+  })
+  const error = await restored
+  t.ok(error instanceof ServiceError)
+  t.match(error, { message: /is deleted, and cannot be restored/ })
+})

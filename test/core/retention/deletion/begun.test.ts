@@ -3,7 +3,7 @@ import t from 'tap'
 import { moveClock } from '../../../helpers/database.ts'
 import { makeService } from '../../../helpers/service.ts'
 import { until } from '../../../helpers/until.ts'
-import { accountTables, closeAccount, removeAll, rowsOf } from './deleted.ts'
+import { accountTables, closeAccount, insertAnyRow, removeAll, rowsOf } from './deleted.ts'
 
 const service = await makeService(t)
 const { core, sql, env } = service
@@ -60,4 +60,36 @@ t.test('an account that is restored while its removal begins is deleted, and the
   const error = await restored
   t.ok(error instanceof ServiceError)
   t.match(error, { message: /is deleted, and cannot be restored/ })
+})
+
+t.test('mail that is left until the end of a removal is held until then', async (t) => {
+  const sender = await service.makeSender()
+  const { accountId } = sender
+  await closeAccount(service, accountId, 0)
+  await moveClock(sql, '12 minutes')
+  t.teardown(() => moveClock(sql, '0'))
+  const isOpen = async () => (await core.accounts.find(accountId))?.closedAt === null
+  const isLast = async () =>
+    (await sql`select from account_deletions where account_id = ${accountId} and step = 'account'`).count > 0
+  while (!(await isLast())) await core.retention.deletions.removeSome()
+  await insertAnyRow(service, 'delivery_queue', accountId)
+  await removeAll(service)
+  t.notOk(await isOpen())
+  t.ok((await core.deliveries.limits.accountHolds()).some((hold) => hold.accountId === accountId))
+  await moveClock(sql, '13 minutes')
+  await sql`update delivery_queue set worker_id = null`
+  await removeAll(service)
+  t.equal((await sql`select from delivery_queue`).count, 0)
+  t.ok(await isOpen())
+})
+
+t.test('a closed account is on the list of deletions, however many others were deleted since', async (t) => {
+  const { accountId } = await service.makeSender()
+  await closeAccount(service, accountId)
+  const parent = await service.makeSender()
+  await sql`
+    insert into account_deletions (account_id, state, grace_days, counts)
+    select ${parent.accountId}, 'done', 0, '{}' from generate_series(1, 150)`
+  const [first] = await core.retention.deletions.list()
+  t.match(first, { accountId, state: 'closed' })
 })

@@ -130,11 +130,12 @@ async function noteDeletion(sql: AnySql, { accountId, by, ...change }: Change): 
 
 const MAX_LISTED = 100
 
-/** Returns the deletions that were confirmed, the latest first. */
+/** Returns the deletions that were confirmed, those that are not finished before others. Those of subaccounts are parts of their account's. */
 export async function listDeletions(sql: Sql): Promise<AccountDeletion[]> {
   return sql<AccountDeletion[]>`
-    select ${DELETION_COLUMNS(sql)} from account_deletions
-     where state <> 'planned' order by id desc limit ${MAX_LISTED}`
+    select ${DELETION_COLUMNS(sql)} from account_deletions d
+     where state <> 'planned' and not exists (select from accounts a where a.id = d.account_id and a.parent_id is not null)
+     order by state in ('closed', 'removing') desc, id desc limit ${MAX_LISTED}`
 }
 
 /** Deletes plans after a day. */

@@ -1,4 +1,4 @@
-import type { AnySql, SqlTransaction } from '../platform/database/database.ts'
+import type { AnySql } from '../platform/database/database.ts'
 import { invalidParameter, ServiceError } from '../platform/errors.ts'
 import { type Actor, isKnown } from './audit/index.ts'
 
@@ -18,7 +18,7 @@ export async function requireActive(sql: AnySql, accountId: number, by: Actor): 
  * Throws parameterInvalid (account) for a deleted account: what is stored of it after its removal would stay, and a domain would be kept from others. The
  * lock makes a removal that begins wait for the transaction. An account that does not exist passes.
  */
-export async function requireNotDeleted(sql: SqlTransaction, accountId: number): Promise<void> {
+export async function requireNotDeleted(sql: AnySql, accountId: number): Promise<void> {
   const [account] = await sql<{ deleted: boolean }[]>`
     select deleted_at is not null as deleted from accounts where id = ${accountId}::int for share`
   if (account?.deleted) throw invalidParameter('account', 'is deleted')

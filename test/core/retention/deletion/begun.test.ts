@@ -1,4 +1,4 @@
-import { type Account, openDatabase, ServiceError } from '@postrider/core'
+import { type Account, openDatabase, ServiceError, type WebhookSettings } from '@postrider/core'
 import t from 'tap'
 import { moveClock } from '../../../helpers/database.ts'
 import { makeService } from '../../../helpers/service.ts'
@@ -14,10 +14,19 @@ t.test('once a removal has begun, nothing is added to the account, by the operat
   await closeAccount(service, accountId, 0)
   await moveClock(sql, '6 minutes')
   t.teardown(() => moveClock(sql, '0'))
-  const webhook = {
-    ...{ url: 'https://harbor.example/hook', events: ['sent'], names: null, format: 'v2', asText: false, abuse: false },
-    ...{ eventIds: false, headers: {}, enabled: false, label: '', signed: false },
-  } as const
+  const webhook: WebhookSettings = {
+    url: 'https://harbor.example/hook',
+    events: ['sent'],
+    names: null,
+    format: 'v2',
+    asText: false,
+    abuse: false,
+    eventIds: false,
+    headers: {},
+    enabled: false,
+    label: '',
+    signed: false,
+  }
   const subaccount = {
     username: 'dock2',
     email: 'd@ship.example',

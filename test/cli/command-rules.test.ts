@@ -1,7 +1,7 @@
 import t from 'tap'
 import { COMMANDS } from '../../packages/cli/src/commands/index.ts'
 import { readUsage } from '../../packages/cli/src/usage.ts'
-import { postrider } from './postrider.ts'
+import { postrider, postriderProcess } from './postrider.ts'
 
 /** Verbs of what no other command brings back. */
 const DESTROYING = /^(?:cancel|clear|delete|discard|drop|fail|forget|purge|remove|reset-2fa|revoke)$/
@@ -63,6 +63,14 @@ for (const [name, args] of Object.entries(CALLS)) {
     t.match(await postrider(NOWHERE, ...call), { code: 2, stderr: /missing option --yes/ })
   })
 }
+
+t.test('a question without an answer is cancelled, and nothing is changed', async (t) => {
+  // A terminal on which the input has ended.
+  const env = { ...NOWHERE, NODE_OPTIONS: '--import=data:text/javascript,process.stdin.isTTY=true' }
+  const { code, stderr } = await postriderProcess(env, 'key', 'revoke', '1')
+  t.equal(code, 1)
+  t.match(stderr, /Continue\? \[y\/N\] \npostrider: cancelled; nothing was changed\n$/)
+})
 
 t.test('what is called in a way that destroys nothing does not ask', async (t) => {
   for (const call of [

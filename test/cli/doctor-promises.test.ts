@@ -52,6 +52,18 @@ t.test('a proxy that keeps /health to itself leads to the API, and to that of an
   t.match(await found('1'), /^bad: .*status 502; links/)
 })
 
+t.test('a site that responds to every path with a page is not taken for the API', async (t) => {
+  const { env } = await makeService(t)
+  const site = createServer((_incoming, answer) => answer.writeHead(200).end('<h1>Harbor</h1>'))
+  const [port = 0] = await freePorts(1)
+  await new Promise<void>((resolve) => site.listen(port, '127.0.0.1', resolve))
+  t.teardown(() => site.close())
+  t.match(
+    foundBy(await examined({ ...env, PUBLIC_URL: `http://127.0.0.1:${port}` }), 'public URL'),
+    /^bad: .* does not lead to the API, .*links that no installation has made are known there, too/,
+  )
+})
+
 t.test('processes of another installation at the ports are not taken for its own', async (t) => {
   const [own, other] = [
     await makeService(t),

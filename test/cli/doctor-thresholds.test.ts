@@ -1,4 +1,5 @@
 import '../helpers/policy-port.ts'
+import { X509Certificate } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { readConfig } from '@postrider/core'
@@ -160,13 +161,22 @@ t.test('free connections and waiting locks', async (t) => {
   t.match(await locks(2), /^warn: 2 sessions waited/)
 })
 
+/** The certificate with an end in the thirteenth month of a year. */
+function withoutMonth(cert: string): string {
+  const octets = Buffer.from(new X509Certificate(cert).raw)
+  // RFC 5280 4.1.2.5.1: UTCTime of 13 characters, the end after the beginning.
+  const isTime = Buffer.from([0x17, 13])
+  octets.write('9913', octets.indexOf(isTime, octets.indexOf(isTime) + 2) + 2)
+  return `-----BEGIN CERTIFICATE-----\n${octets.toString('base64').replace(/.{64}/g, '$&\n')}\n-----END CERTIFICATE-----\n`
+}
+
 t.test(
   'a certificate is renewed in time: from 21 days on it is a warning, from 3 it is bad, and sooner for short ones',
   async (t) => {
     const authority = await makeAuthority()
-    const days = async (count: number, of = 90) => {
-      const certificate = await authority.issue(['localhost'], { days: count, of })
-      const server = createServer(certificate)
+    const days = async (count: number, of = 90, change = (cert: string) => cert) => {
+      const { cert, key } = await authority.issue(['localhost'], { days: count, of })
+      const server = createServer({ key, cert: change(cert) })
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
       const publicUrl = `https://localhost:${(server.address() as AddressInfo).port}`
       const found = await evaluated('certificate of the public URL', { config: { ...bare.config, publicUrl } })
@@ -182,6 +192,7 @@ t.test(
     t.match(await days(3, 6), /^ok: valid for \d days/)
     t.match(await days(1.2, 6), /^warn: valid for \d+ h; fix: /)
     t.match(await days(0.4, 6), /^bad: valid for \d+ h; fix: /)
+    t.match(await days(30, 90, withoutMonth), /^bad: its times are not valid, so clients refuse it; fix: renew/)
   },
 )
 

@@ -63,7 +63,7 @@ t.test('a process whose main loop spins, or that is stopped, is ended and starte
   t.notOk(lines.some((line) => line.startsWith('steady')))
 })
 
-t.test('one that gets no processor is not taken for one that hangs, however long that lasts', async (t) => {
+t.test('one that gets no processor is not taken for one that hangs, for forty times as long', async (t) => {
   const { file } = program('starved', "process.on('SIGTERM', () => process.exit(0)); setInterval(() => {}, 1000)")
   const child = fork(file)
   t.teardown(() => child.kill('SIGKILL'))
@@ -82,8 +82,28 @@ t.test('one that gets no processor is not taken for one that hangs, however long
   each = 0.005 / 50
   const before = reads
   await until('it to hang', () => lines.length > 0)
-  t.ok(reads - before > 400, `${reads - before} ticks`)
+  t.ok(reads - before > 300, `${reads - before} ticks`)
   t.match(lines[0], /^starved hangs/)
+})
+
+t.test('one that waits for a disk that no longer answers is ended, too', async (t) => {
+  const { file } = program('stuck', 'setInterval(() => {}, 1000)')
+  const child = fork(file)
+  t.teardown(() => child.kill('SIGKILL'))
+  const ended = new Promise((resolve) => child.once('exit', (_code, signal) => resolve(signal)))
+  const lines: string[] = []
+  let reads = 0
+  const read = () => {
+    reads++
+    return { isWaitingToRun: true, seconds: 5 }
+  }
+  const patience = { every: 1, silent: 5, starting: 5, stopping: 5, draining: 15 }
+  const lives = watchLives(patience, (line) => void lines.push(line), read)
+  t.teardown(() => lives.stop())
+  lives.add('stuck', child)
+  await until('it to hang', () => lines.length > 0)
+  t.ok(reads > 5 * 30, `${reads} ticks`)
+  t.match(await ended, /^SIG(?:TERM|KILL)$/)
 })
 
 t.test('the state of the main thread is read from the system', { skip: process.platform !== 'linux' }, async (t) => {

@@ -97,6 +97,8 @@ function checkLife(life: Life, { patience, report, read }: Watch): void {
 
 /** The part of a processor that counts as a whole one: of a machine that is shared with as much other work. */
 const FULL_SHARE = 0.5
+/** The minimum part of a tick: a process that waits for a disk that no longer answers gets no processor either, and must not hang forever. */
+const MIN_PART = 1 / 40
 
 /** The part of the last tick, 0 to 1, in which a silent process could have sent a heartbeat. */
 function countedPart(life: Life, { every }: Patience, read: typeof readMainThread): number {
@@ -105,6 +107,6 @@ function countedPart(life: Life, { every }: Patience, read: typeof readMainThrea
   life.seconds = now?.seconds
   // It sleeps, or is stopped: more processor time would not help. Or nothing is known.
   if (now === undefined || !now.isWaitingToRun) return 1
-  if (before === undefined) return 0
-  return Math.min(1, (now.seconds - before) / ((every / 1000) * FULL_SHARE))
+  if (before === undefined) return MIN_PART
+  return Math.min(1, Math.max(MIN_PART, (now.seconds - before) / ((every / 1000) * FULL_SHARE)))
 }

@@ -1,4 +1,4 @@
-import { createInterface } from 'node:readline/promises'
+import { createInterface, type Interface } from 'node:readline/promises'
 import { type Call, type Command, CommandError, UsageError } from '../command.ts'
 
 /** Asks before a command that destroys something does. A program that calls it says --yes. */
@@ -25,10 +25,14 @@ export async function requireYes(call: Call, question: string, kept = 'nothing w
   if (!process.stdin.isTTY)
     throw new UsageError('missing option --yes: stdin is not a terminal, so the command cannot ask')
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
-  // Ctrl-C and Ctrl-D reject it.
-  const answer = await terminal
-    .question(`${question} [y/N] `)
-    .catch(() => '')
-    .finally(() => terminal.close())
+  const answer = await answerTo(terminal, `${question} [y/N] `).finally(() => terminal.close())
   if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError(`cancelled; ${kept}`)
+}
+
+/** Empty if there is none: at the end of the input, of which readline tells no question, or at Ctrl-C. */
+async function answerTo(terminal: Interface, question: string): Promise<string> {
+  const ended = new Promise<undefined>((resolve) => terminal.once('close', () => resolve(undefined)))
+  const answer = await Promise.race([terminal.question(question).catch(() => undefined), ended])
+  if (answer === undefined) process.stderr.write('\n')
+  return answer ?? ''
 }

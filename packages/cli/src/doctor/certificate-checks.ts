@@ -118,6 +118,7 @@ async function checkPublicCertificate({ config }: Readings): Promise<CheckResult
 
 function checkDates({ validFrom, validTo }: X509Certificate, fix: string): CheckResult {
   const [from, to] = [Date.parse(validFrom), Date.parse(validTo)]
+  if (Number.isNaN(from) || Number.isNaN(to)) return bad('its times are not valid, so clients refuse it', fix)
   if (from > Date.now()) return bad(`not valid before ${new Date(from).toISOString()}`, fix)
   const left = to - Date.now()
   if (left < 0) return bad(`it expired on ${new Date(to).toISOString()}`, fix)

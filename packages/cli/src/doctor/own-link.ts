@@ -7,19 +7,33 @@ export type FoundAt = { readonly isOwn: true } | { readonly isOwn: false; readon
 
 const FOREIGN = 'links of this installation are not known there (status 404)'
 
+const ANY = 'links that no installation has made are known there, too (status 200)'
+
 /**
  * Opens a link as recipients do, through whatever proxy is in front: /health may be closed to the outside, and another installation would answer it, too.
- * Only a process with this SECRET_KEY knows the link. Its message does not exist, and opening it has no effect.
+ * Only a process with this SECRET_KEY knows the link. Its message does not exist, and opening it has no effect. A site that responds to every path with a
+ * page does so to a link with another token, too.
  */
 export async function findOwn(url: string, readings: Readings): Promise<FoundAt> {
-  const link = `${url}/t/u/${await tokenOf(readings)}`
+  const token = await tokenOf(readings)
+  const reversed = [...token].reverse().join('')
+  const [found, other] = await Promise.all([token, reversed].map((one) => responseAt(`${url}/t/u/${one}`)))
+  if (found !== 200)
+    return {
+      isOwn: false,
+      problem: found === 404 ? FOREIGN : typeof found === 'number' ? `status ${found}` : `${found}`,
+    }
+  return other === 200 ? { isOwn: false, problem: ANY } : { isOwn: true }
+}
+
+/** Returns the status, or the error in words. */
+function responseAt(link: string): Promise<number | string> {
   return fetch(link, { signal: AbortSignal.timeout(RESPONSE_MS), redirect: 'manual' }).then(
     async (response) => {
       await response.body?.cancel()
-      if (response.status === 200) return { isOwn: true }
-      return { isOwn: false, problem: response.status === 404 ? FOREIGN : `status ${response.status}` }
+      return response.status
     },
-    (error: Error & { cause?: { code?: string } }) => ({ isOwn: false, problem: error.cause?.code ?? error.message }),
+    (error: Error & { cause?: { code?: string } }) => error.cause?.code ?? error.message,
   )
 }
 

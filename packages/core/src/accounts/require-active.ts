@@ -1,5 +1,5 @@
 import type { AnySql } from '../platform/database/database.ts'
-import { ServiceError } from '../platform/errors.ts'
+import { invalidParameter, ServiceError } from '../platform/errors.ts'
 import { type Actor, isKnown } from './audit/index.ts'
 
 /**
@@ -12,4 +12,14 @@ export async function requireActive(sql: AnySql, accountId: number, by: Actor): 
     select from accounts a left join accounts p on p.id = a.parent_id
      where a.id = ${accountId} and (a.state = 'suspended' or p.state = 'suspended')`
   if (rows.count > 0) throw new ServiceError('accountSuspended')
+}
+
+/**
+ * Throws parameterInvalid (account) for a deleted account: what is stored of it after its removal would stay, and a domain would be kept from others. The
+ * lock makes a removal that begins wait for the transaction. An account that does not exist passes.
+ */
+export async function requireNotDeleted(sql: AnySql, accountId: number): Promise<void> {
+  const [account] = await sql<{ deleted: boolean }[]>`
+    select deleted_at is not null as deleted from accounts where id = ${accountId}::int for share`
+  if (account?.deleted) throw invalidParameter('account', 'is deleted')
 }

@@ -1,4 +1,5 @@
 import { type Actor, noteChange } from '../accounts/audit/index.ts'
+import { requireNotDeleted } from '../accounts/require-active.ts'
 import { parseDomain } from '../mime/address.ts'
 import { databaseErrorCode, isUniqueViolation, type Sql } from '../platform/database/database.ts'
 import { invalidParameter, ServiceError } from '../platform/errors.ts'
@@ -46,6 +47,7 @@ export async function addDomain(
   const second = ed25519 ? await makeKey(accountId, clean, 'ed25519') : undefined
   try {
     return await sql.begin(async (transaction) => {
+      await requireNotDeleted(transaction, accountId)
       const domain = await insertDomain(transaction, {
         accountId,
         name: clean,

@@ -18,6 +18,15 @@ t.test('each table with a column account_id is one whose rows a removal removes,
   )
 })
 
+t.test(
+  'no table that is removed by the places of its rows has partitions, in which rows of others have the same places',
+  async (t) => {
+    const partitioned = await sql`
+    select relname from pg_class where relkind = 'p' and relname = any(${OWN_ROWS.map(({ table }) => table)}::text[])`
+    t.strictSame([...partitioned], [])
+  },
+)
+
 t.test('of a deleted account, no table has a row but those that say why, and other accounts lose none', async (t) => {
   t.teardown(() => moveClock(sql, '0'))
   const [gone, other] = [await service.makeSender(), await service.makeSender()]

@@ -44,7 +44,8 @@ export const accountDeletionCommands: readonly Command[] = [
     name: 'account deletions',
     usage: '',
     summary: 'List the deletions of accounts that were confirmed, the latest first',
-    detail: 'At most 100 are listed',
+    detail:
+      "At most 100 are listed, those that are not finished before others. Those of subaccounts are parts of their account's",
     run: async (core) => {
       const deletions = await core.retention.deletions.list()
       const rows = deletions.map((one) => [one.accountId, one.state, one.confirmedAt, one.removeAt, ...doneOf(one)])

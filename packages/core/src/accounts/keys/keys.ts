@@ -3,7 +3,7 @@ import { type AnySql, databaseErrorCode, type Sql } from '../../platform/databas
 import { invalidParameter, ServiceError } from '../../platform/errors.ts'
 import { parseNetworks } from '../../platform/net/networks.ts'
 import { type Actor, type AuditValues, noteChange, OPERATOR } from '../audit/index.ts'
-import { requireActive } from '../require-active.ts'
+import { requireActive, requireNotDeleted } from '../require-active.ts'
 import { type ApiKey, type KeyPage, SCOPES, type Scope, UNRESTRICTED } from './api-key.ts'
 import { apiKeyPrefix, hashApiKey, makeApiKey } from './key-format.ts'
 import { changedRestrictions, type RestrictionsChange } from './restrictions.ts'
@@ -78,7 +78,10 @@ export function createKeys(sql: Sql): Keys {
   return {
     async createKey(key, by = OPERATOR) {
       try {
-        return await inTransaction(sql, (transaction) => makeKey(transaction, key, by))
+        return await inTransaction(sql, async (transaction) => {
+          await requireNotDeleted(transaction, key.accountId)
+          return makeKey(transaction, key, by)
+        })
       } catch (error) {
         if (databaseErrorCode(error) === '23503') throw invalidParameter('account', 'does not exist')
         throw error

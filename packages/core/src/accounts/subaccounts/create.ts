@@ -6,6 +6,7 @@ import type { Account } from '../account.ts'
 import type { Actor } from '../audit/index.ts'
 import { insertBalance } from '../credits/store.ts'
 import { makeKey } from '../keys/keys.ts'
+import { requireNotDeleted } from '../require-active.ts'
 import { auditBothAccounts } from './note.ts'
 import { insertSubaccount, selectSubaccount } from './store.ts'
 import type { CreditType, Subaccount } from './subaccount.ts'
@@ -37,6 +38,7 @@ export async function createSubaccount(
   const hashed = password === undefined ? null : await hashPassword(password, `account ${parent.id}`)
   try {
     return await sql.begin(async (transaction) => {
+      await requireNotDeleted(transaction, parent.id)
       const row = {
         parentId: parent.id,
         username,

@@ -25,7 +25,7 @@ export interface AccountDeletions {
   confirm(id: number, by?: Actor): Promise<AccountDeletion | DeletionProblem>
   /** Opens a closed account again. Throws parameterInvalid (account). */
   restore(accountId: number, by?: Actor): Promise<AccountDeletion>
-  /** Those that were confirmed, the latest first, at most 100. */
+  /** Those that were confirmed, at most 100: the latest first, those that are not finished before others. */
   list(): Promise<AccountDeletion[]>
   /** See remove.ts. Delivery workers may call it concurrently. */
   removeSome(): Promise<boolean>

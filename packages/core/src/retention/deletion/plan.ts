@@ -104,6 +104,8 @@ export async function confirmDeletion(sql: Sql, id: number, by: Actor): Promise<
 /** Opens a closed account again. Throws parameterInvalid (account). */
 export async function restoreAccount(sql: Sql, accountId: number, by: Actor): Promise<AccountDeletion> {
   return sql.begin(async (transaction) => {
+    // In the order of a removal that begins: the other one ends in a deadlock.
+    await transaction`select from account_deletions where account_id = ${accountId}::int and state = 'closed' for update`
     const [account] = await transaction<{ deleted: boolean; closed: boolean }[]>`
       select deleted_at is not null as deleted, closed_at is not null as closed from accounts
        where id = ${accountId}::int for no key update`
@@ -129,11 +131,12 @@ async function noteDeletion(sql: AnySql, { accountId, by, ...change }: Change): 
 
 const MAX_LISTED = 100
 
-/** Returns the deletions that were confirmed, the latest first. */
+/** Returns the deletions that were confirmed, those that are not finished before others. Those of subaccounts are parts of their account's. */
 export async function listDeletions(sql: Sql): Promise<AccountDeletion[]> {
   return sql<AccountDeletion[]>`
-    select ${DELETION_COLUMNS(sql)} from account_deletions
-     where state <> 'planned' order by id desc limit ${MAX_LISTED}`
+    select ${DELETION_COLUMNS(sql)} from account_deletions d
+     where state <> 'planned' and not exists (select from accounts a where a.id = d.account_id and a.parent_id is not null)
+     order by state in ('closed', 'removing') desc, id desc limit ${MAX_LISTED}`
 }
 
 /** Deletes plans after a day. */

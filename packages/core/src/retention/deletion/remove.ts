@@ -91,6 +91,8 @@ async function finish(sql: SqlTransaction, { id, accountId, isSubaccount }: Remo
   const rows = await sql<{ removed: Record<string, number> }[]>`
     update account_deletions set state = 'done', finished_at = service_now(), due_at = null, step = null, position = null
      where id = ${id} returning removed`
+  // Up to now it held mail that was left.
+  await sql`update accounts set closed_at = null where id = ${accountId}`
   if (isSubaccount) return
   // In the log of the installation, which stays.
   await noteChange(sql, {

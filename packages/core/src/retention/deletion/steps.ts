@@ -99,7 +99,7 @@ async function emptyAccount(sql: SqlTransaction, { accountId }: { readonly accou
     update accounts
        set name = 'deleted account ' || id, username = case when username is not null then 'deleted' end, email = null, password = null,
            footer_html = null, footer_text = null, trial_address = null, fallback_sender = null, event_days = null, body_days = null,
-           requirements = null, expires_at = null, closed_at = null, feed_read_at = null, sends_per_minute = null, calls_per_minute = null, time_zone = 'UTC'
+           requirements = null, expires_at = null, feed_read_at = null, sends_per_minute = null, calls_per_minute = null, time_zone = 'UTC'
      where id = ${accountId}`
   return { removed: 1 }
 }

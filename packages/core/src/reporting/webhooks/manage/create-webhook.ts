@@ -1,5 +1,5 @@
 import { type Actor, noteChange } from '../../../accounts/audit/index.ts'
-import { requireActive } from '../../../accounts/require-active.ts'
+import { requireActive, requireNotDeleted } from '../../../accounts/require-active.ts'
 import { ServiceError } from '../../../platform/errors.ts'
 import type { RequestingDependencies } from '../dependencies.ts'
 import { openWebhook, seal } from '../sealing.ts'
@@ -23,6 +23,7 @@ export async function createWebhook(
   if (wanted.enabled && ask)
     await requests.requireResponse(accountId, { ...wanted, secrets: [secret], signingKey: privateKey })
   const row = (await sql.begin(async (transaction) => {
+    await requireNotDeleted(transaction, accountId)
     requireCapacity(await countLocked(transaction, accountId))
     const made = await insertWebhook(transaction, {
       ...wanted,

@@ -32,6 +32,21 @@ t.test('an operator sees what a deletion would remove, closes the account, and o
   )
 })
 
+t.test('a page confirms the plans of its own account only; a restore voids the plans made before', async (t) => {
+  const { owner, service } = await openDashboard(t)
+  const { post } = await owner()
+  const { deletions } = service.core.retention
+  const [{ accountId }, { accountId: other }] = [await service.makeSender(), await service.makeSender()]
+  const { id } = await deletions.plan(other)
+  const path = `/app/operator/accounts/${accountId}`
+  t.not((await post(`${path}/deletion/confirm`, { plan: String(id) })).status, 303)
+  t.equal((await deletions.list()).length, 0)
+  const [first, second] = [await deletions.plan(accountId), await deletions.plan(accountId)]
+  await deletions.confirm(first.id)
+  await deletions.restore(accountId)
+  t.match(await deletions.confirm(second.id), { why: 'unknown' })
+})
+
 t.test('members of a closed account do not reach it, until it is restored; an operator may look at it', async (t) => {
   const { owner, member, service } = await openDashboard(t)
   const operator = await owner()

@@ -30,22 +30,25 @@ const POLICIES = ['none', 'quarantine', 'reject']
  */
 export async function walkDmarc(query: DnsQuery, name: string): Promise<DmarcWalk | undefined> {
   const found: Found[] = []
-  let several = false
+  let ignored: string | undefined
   for (let domain: string | undefined = name; domain !== undefined; domain = parentOf(domain)) {
     const answer = await query('TXT', `_dmarc.${domain}`)
     if (answer.kind === 'unanswered') return undefined
     const records = answer.values.filter((text) => /^v=DMARC1\s*(;|$)/.test(text))
     // Several records at a host count as none.
-    if (records.length > 1 && domain === name) several = true
+    if (records.length > 1 && domain === name) ignored = 'multiple DMARC records; receivers ignore all of them'
     const [record] = records
     if (record === undefined || records.length > 1) continue
     const tags = readTagList(record.toLowerCase())
+    if (!tags && domain === name) ignored = 'a tag occurs twice, for which receivers ignore the record'
     if (!tags) continue
     found.push({ domain, tags })
     if (tags.get('psd') === 'n' || (tags.get('psd') === 'y' && domain !== name)) break
   }
   const organisational = organisationalOf(name, found)
-  return { dmarc: several ? severalRecords(name) : appliedOf(name, organisational, found), organisational }
+  const host = `_dmarc.${name}`
+  const dmarc = ignored ? ({ state: 'wrong', host, problem: ignored } as const) : appliedOf(name, organisational, found)
+  return { dmarc, organisational }
 }
 
 function parentOf(domain: string): string | undefined {
@@ -73,8 +76,4 @@ function appliedOf(name: string, organisational: string, found: readonly Found[]
   const policy = applied.tags.get('p')?.toLowerCase() ?? 'none'
   if (POLICIES.includes(policy)) return { state: 'right', host }
   return { state: 'wrong', host, problem: printableValue(`p=${policy.slice(0, 40)} is not a policy`) }
-}
-
-function severalRecords(name: string): AppliedDmarc {
-  return { state: 'wrong', host: `_dmarc.${name}`, problem: 'multiple DMARC records; receivers ignore all of them' }
 }

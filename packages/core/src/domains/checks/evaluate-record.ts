@@ -13,6 +13,9 @@ export function evaluateRecord(wanted: WantedRecord, values: readonly string[]):
   return evaluateDmarc(values)
 }
 
+/** RFC 6376 3.2, RFC 9989 4.7. */
+const TWICE = 'a tag occurs twice, for which receivers ignore the record'
+
 const RIGHT: SeenRecord = { state: 'right' }
 const MISSING: SeenRecord = { state: 'missing' }
 
@@ -33,7 +36,7 @@ function evaluateDkim(value: string, values: readonly string[]): SeenRecord {
   if (record === undefined) return values.length === 0 ? MISSING : wrong(values, 'not a DKIM record')
   if (records.length > 1) return wrong(records, 'multiple DKIM records at this host; exactly one is allowed')
   const tags = readTagList(record)
-  if (!tags) return wrong(records, 'a tag occurs twice, for which receivers ignore the record')
+  if (!tags) return wrong(records, TWICE)
   const key = tags.get('p')?.replace(/\s/g, '')
   if (key === '') return wrong(records, 'p= is empty, which revokes the key')
   const wanted = readTagList(value)
@@ -76,7 +79,9 @@ function evaluateDmarc(values: readonly string[]): SeenRecord {
   const [record] = records
   if (record === undefined) return values.length === 0 ? MISSING : wrong(values, 'not a DMARC record')
   if (records.length > 1) return wrong(records, 'multiple DMARC records; receivers ignore all of them')
-  const policy = readTagList(record)?.get('p')?.toLowerCase()
+  const tags = readTagList(record)
+  if (!tags) return wrong(records, TWICE)
+  const policy = tags.get('p')?.toLowerCase()
   return policy && ['none', 'quarantine', 'reject'].includes(policy)
     ? RIGHT
     : wrong(records, 'p= must be none, quarantine or reject')

@@ -22,7 +22,7 @@ export interface AccountDeletions {
   /** Throws parameterInvalid (account, graceDays). */
   plan(accountId: number, graceDays?: number): Promise<DeletionPlan>
   /** Takes effect in every process within 5 s. */
-  confirm(id: number, by?: Actor): Promise<AccountDeletion | DeletionProblem>
+  confirm(id: number, by?: Actor, of?: number): Promise<AccountDeletion | DeletionProblem>
   /** Opens a closed account again. Throws parameterInvalid (account). */
   restore(accountId: number, by?: Actor): Promise<AccountDeletion>
   /** Those that were confirmed, at most 100: the latest first, those that are not finished before others. */
@@ -35,7 +35,7 @@ export function createAccountDeletions(dependencies: DeletionDependencies): Acco
   const { sql } = dependencies
   return {
     plan: (accountId, graceDays = GRACE_DAYS.usual) => planDeletion(dependencies, accountId, graceDays),
-    confirm: (id, by = OPERATOR) => confirmDeletion(sql, id, by),
+    confirm: (id, by = OPERATOR, of = undefined) => confirmDeletion(sql, id, { by, of }),
     restore: (accountId, by = OPERATOR) => restoreAccount(sql, accountId, by),
     list: () => listDeletions(sql),
     removeSome: () => removeSome(sql),

@@ -74,13 +74,17 @@ async function requireDeletable(sql: AnySql, accountId: number): Promise<{ reado
   return account
 }
 
-/** Closes the account of a plan. A plan is confirmed once, within ten minutes. */
-export async function confirmDeletion(sql: Sql, id: number, by: Actor): Promise<AccountDeletion | DeletionProblem> {
+/** Closes the account of a plan, of the account `of` if that is given. A plan is confirmed once, within ten minutes. */
+export async function confirmDeletion(
+  sql: Sql,
+  id: number,
+  { by, of }: { readonly by: Actor; readonly of?: number | undefined },
+): Promise<AccountDeletion | DeletionProblem> {
   return sql.begin(async (transaction) => {
     const [plan] = await transaction<(AccountDeletion & { expired: boolean })[]>`
       select ${DELETION_COLUMNS(transaction)}, created_at < service_now() - make_interval(mins => ${PLAN_MINUTES}) as expired
         from account_deletions where id = ${id} for update`
-    if (!plan) return { why: 'unknown' }
+    if (!plan || (of !== undefined && plan.accountId !== of)) return { why: 'unknown' }
     if (plan.state !== 'planned') return { why: 'confirmed' }
     if (plan.expired) return { why: 'expired' }
     const { accountId, graceDays } = plan
@@ -113,6 +117,8 @@ export async function restoreAccount(sql: Sql, accountId: number, by: Actor): Pr
     if (account.deleted) throw invalidParameter('account', 'is deleted, and cannot be restored')
     if (!account.closed) throw invalidParameter('account', 'is not closed')
     await transaction`update accounts set closed_at = null where id = ${accountId}`
+    // Plans that were made before would close it again.
+    await transaction`delete from account_deletions where account_id = ${accountId} and state = 'planned'`
     const deletion = onlyRow(
       await transaction<AccountDeletion[]>`
         update account_deletions set state = 'restored', finished_at = service_now(), due_at = null

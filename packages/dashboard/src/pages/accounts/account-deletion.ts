@@ -83,6 +83,6 @@ export async function confirmDeletion(
   refused: (problem: string) => Promise<Answer>,
 ): Promise<Answer> {
   const plan = idIn(field(call.form, 'plan')) ?? 0
-  const result = await call.core.retention.deletions.confirm(plan, operatorOf(call))
+  const result = await call.core.retention.deletions.confirm(plan, operatorOf(call), id)
   return 'why' in result ? refused(deletionProblemText(result, plan)) : redirect(pathOf(id), 'closed')
 }

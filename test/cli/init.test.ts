@@ -45,7 +45,7 @@ t.test('init sets up an installation that delivers to the internet', async (t) =
   const { url, drop } = await makeEmptyDatabase()
   t.teardown(drop)
   const given = ['--company', 'Harbor Shipping', '--domain', 'Ship.example', '--mail', 'ops@quay.example']
-  const done = await run(folder, { DATABASE_URL: url }, 'init', ...given)
+  const done = await run(folder, { DATABASE_URL: url, API_PORT: '28080' }, 'init', ...given)
   t.equal(done.code, 0, done.stderr)
   t.match(done.stdout, /^account 1$/m)
   t.match(done.stdout, /^API key pr_\S+ \(shown once\)$/m)
@@ -64,6 +64,8 @@ t.test('init sets up an installation that delivers to the internet', async (t) =
         HELO_NAME: 'mail.ship.example',
         PUBLIC_URL: 'https://mail.ship.example',
         RETURNS_HOST: '0.0.0.0',
+        TRUST_PROXY: '127.0.0.1',
+        API_PORT: '28080',
         SERVICE_DOMAIN: 'ship.example',
         OPERATOR_MAIL: 'ops@quay.example',
         DATABASE_URL: url,

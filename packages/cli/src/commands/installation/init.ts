@@ -3,6 +3,7 @@ import { lstatSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import {
+  type Config,
   type Core,
   commandLines,
   type DomainWithRecords,
@@ -10,6 +11,7 @@ import {
   parseDomain,
   parsePublicUrl,
   readConfig,
+  SETTINGS,
 } from '@postrider/core'
 import { type Answer, type Call, type Command, CommandError, textOption, UsageError } from '../../command.ts'
 import { makeFirstLink } from '../../first-run.ts'
@@ -65,7 +67,7 @@ async function init(call: Call): Promise<Answer> {
     return { accountId: account.id, apiKey: secret, domain: added, ownerLink }
   })
   renameSync(draft, file)
-  return { data: { settings: resolve(file), ...done }, text: report(done, settings, { file, port: config.apiPort }) }
+  return { data: { settings: resolve(file), ...done }, text: report(done, settings, { file, config }) }
 }
 
 /**
@@ -162,6 +164,9 @@ function mailOf(text: string): string {
   return safe(text)
 }
 
+/** Settings of the environment that the file gets, since the service would otherwise start without them. */
+const TAKEN_OVER = SETTINGS.map(({ name }) => name).filter((name) => name.endsWith('_PORT') || name === 'TRUST_PROXY')
+
 const UNSAFE = 'must have no blanks or quotes, and none of \\ $ # `, which a file of settings cannot have'
 
 function safe(text: string): string {
@@ -171,7 +176,7 @@ function safe(text: string): string {
 
 /** Checks what is taken over from the environment. Throws {@link UsageError}. */
 function requireSafe(env: NodeJS.ProcessEnv): void {
-  const wrong = ['DATABASE_URL', 'SECRET_KEY', 'DATA_DIR'].find((name) => !isSafeValue(env[name] ?? ''))
+  const wrong = ['DATABASE_URL', 'SECRET_KEY', 'DATA_DIR', ...TAKEN_OVER].find((name) => !isSafeValue(env[name] ?? ''))
   if (wrong !== undefined) throw new UsageError(`${wrong} ${UNSAFE}`)
 }
 
@@ -183,11 +188,15 @@ function settingsOf(
     DELIVERY: 'mx',
     HELO_NAME: host,
     PUBLIC_URL: url,
+    // The proxy on this host: without it, everyone who comes through the proxy would have the proxy's address.
+    ...(url.startsWith('https:') ? { TRUST_PROXY: '127.0.0.1' } : {}),
     // Bounces and complaints come from everywhere.
     RETURNS_HOST: '0.0.0.0',
     DATA_DIR: resolve(env.DATA_DIR || 'data'),
     SERVICE_DOMAIN: domain,
     ...(mail === '' ? {} : { OPERATOR_MAIL: mail }),
+    // Of a call that was told other ports, or another proxy.
+    ...Object.fromEntries(TAKEN_OVER.flatMap((name) => (env[name] ? [[name, env[name]]] : []))),
     // All hosts need the same one; with a database of its own, it is in DATA_DIR.
     ...(env.DATABASE_URL
       ? { DATABASE_URL: env.DATABASE_URL, SECRET_KEY: env.SECRET_KEY || randomBytes(32).toString('hex') }
@@ -225,7 +234,7 @@ interface Done {
 function report(
   { accountId, apiKey, domain, ownerLink }: Done,
   { HELO_NAME: host = '', PUBLIC_URL: url = '' }: Plan['settings'],
-  { file, port }: { readonly file: string; readonly port: number },
+  { file, config }: { readonly file: string; readonly config: Config },
 ): string {
   const { start, command, hasUnit } = commandLines()
   const how = hasUnit ? '' : `, in this folder; "${command} unit" prints a unit for systemd that does so`
@@ -243,8 +252,8 @@ ${table(['purpose', 'type', 'host', 'value'], records, ['value'])}
 
 next:
   1. Point ${host} to this host, by its address record and the reverse one; "${command} dns" shows these and the others of this host.
-  2. Let a proxy with a certificate pass ${url} to http://127.0.0.1:${port} (docs/reverse-proxy.md), and port 25 of this host to the port of
-     RETURNS_PORT (docs/returns.md).
+  2. Let a proxy with a certificate pass ${url} to http://127.0.0.1:${config.apiPort} (docs/reverse-proxy.md), and port 25 of this host to port
+     ${config.returnsPort} (docs/returns.md).
   3. ${start}${how}.
   4. ${command} doctor says what is not right yet, and with what to do.`
 }

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
 import type { Test } from 'tap'
-import { LATE } from './test-report.ts'
+import { LATE, OVER } from './test-report.ts'
 import { FAULTS } from './warnings.ts'
 
 /**
@@ -38,6 +38,8 @@ registerHooks({
 const { default: root } = await import('tap')
 let current: Test = root
 let running: string | undefined
+// Before what the files do then.
+process.once('exit', () => process.stdout.write(`\n${OVER}\n`))
 
 process.on('warning', (warning) => {
   if (FAULTS.test(warning.name)) current.fail(`${warning.name}: ${warning.message}`)

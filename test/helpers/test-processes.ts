@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { LATE, type TestReport } from './test-report.ts'
+import { LATE, OVER, type TestReport } from './test-report.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const IN_TURN = fileURLToPath(new URL('files-in-turn.ts', import.meta.url))
@@ -63,6 +63,7 @@ export function openTestProcess({ env, patience: seconds, debug, onLateError }: 
   const files: string[] = []
   let current: { file: string; report: TestReport; done: () => void } | undefined
   let anyFailed = false
+  let isOver = false
   let status: number | NodeJS.Signals | undefined
   const { child, ended, lines } = start({ ...env, TAP_TIMEOUT: '0', FILE_TIMEOUT: String(patience) }, debug)
   child.stdin.on('error', () => {})
@@ -80,6 +81,7 @@ export function openTestProcess({ env, patience: seconds, debug, onLateError }: 
         onLateError(file, text)
         continue
       }
+      if (line === OVER) isOver = true
       const [, failed, title] = /^(not )?ok \d+ - (.*?)(?: # time=\S+)?$/.exec(line) ?? []
       if (title === undefined) current?.report.add(line.replace(/^ {4}/, ''))
       else {
@@ -115,9 +117,17 @@ export function openTestProcess({ env, patience: seconds, debug, onLateError }: 
     },
     async end() {
       child.stdin.end()
-      const timer = setTimeout(() => endGroup(child), ENDS_WITHIN * 1000)
+      let threads = ''
+      const timer = setTimeout(() => {
+        threads = threadsOf(child)
+        endGroup(child)
+      }, ENDS_WITHIN * 1000)
       await isRead
       clearTimeout(timer)
+      if (threads !== '')
+        process.stderr.write(`a process ${isOver ? 'at its end' : 'whose files were done'} hung: ${threads}\n`)
+      // Its files had left nothing open: Node's own end hung.
+      if (threads !== '' && isOver) return undefined
       if (status === 0 || (anyFailed && status === 1)) return undefined
       return `a process ended with ${status} after its files were done, which leave something open or fail late: ${files.join(' ')}`
     },
@@ -163,6 +173,18 @@ export function processorSeconds({ pid }: { readonly pid?: number | undefined })
     return (user + system + childrenUser + childrenSystem) / 100
   } catch {
     return undefined
+  }
+}
+
+/** The names of its threads, and where each waits in the kernel; see proc(5). */
+function threadsOf({ pid }: ChildProcess): string {
+  try {
+    const tasks = `/proc/${pid}/task`
+    return readdirSync(tasks)
+      .map((id) => ['comm', 'wchan'].map((file) => readFileSync(`${tasks}/${id}/${file}`, 'utf8').trim()).join(' '))
+      .join(', ')
+  } catch (error) {
+    return String(error)
   }
 }
 

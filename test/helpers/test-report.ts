@@ -6,6 +6,8 @@ export interface Count {
 
 /** Begins the line that a test process prints for an uncaught error of a file that has ended. JSON follows: its file and text. */
 export const LATE = '# late error: '
+/** Line of a process in which nothing is open any more: what follows is Node's own end. */
+export const OVER = '\u0001over'
 /** Maximum number of lines that are kept of what a file prints; the last ones. */
 const MOST_LINES = 10_000
 /** What tap prints of a test of the file, or of an assertion outside of one. */

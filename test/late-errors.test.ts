@@ -15,9 +15,14 @@ function write(name: string, body: string): string {
 
 /** Runs the files in one process. Answers the failed and passed tests of each, and its late errors. */
 async function runTogether(...files: readonly string[]) {
+  return runFor(60, files)
+}
+
+/** The same; the process has so many seconds to end. */
+async function runFor(endsWithin: number, files: readonly string[]) {
   const late: { file: string; text: string }[] = []
   const onLateError = (file: string, text: string) => void late.push({ file, text: text.split('\n')[0] as string })
-  const tests = openTestProcess({ env: process.env, patience: 60, debug: false, onLateError })
+  const tests = openTestProcess({ env: process.env, patience: 60, endsWithin, debug: false, onLateError })
   const counts = []
   for (const file of files) {
     const report = new TestReport(() => {})
@@ -65,4 +70,19 @@ t.test("an error after the end of the last file is that file's", async (t) => {
   const { counts, late } = await runTogether(only)
   t.strictSame(counts, [PASSED])
   t.strictSame(late, [{ file: only, text: 'Error: too late' }])
+})
+
+t.test('files that keep their process alive are named', async (t) => {
+  const file = write('open.mjs', "t.test('leaves it open', async (t) => { setInterval(() => {}, 1000); t.pass() })")
+  const { counts, problem } = await runFor(2, [file])
+  t.strictSame(counts, [PASSED])
+  t.match(problem, `leave something open or fail late: ${file}`)
+})
+
+t.test('a process that hangs at its end, with nothing left open, is no fault of its files', async (t) => {
+  const hangs = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)'
+  const file = write('hangs.mjs', `t.test('ends', async (t) => { process.on('exit', () => { ${hangs} }); t.pass() })`)
+  const { counts, problem } = await runFor(5, [file])
+  t.strictSame(counts, [PASSED])
+  t.equal(problem, undefined)
 })

@@ -4,8 +4,8 @@ import type { SmtpSink } from './sink.ts'
 const END_OF_DATA = Buffer.from('\r\n.\r\n')
 
 /**
- * An SMTP server that answers all mail with `reply`, counts it and keeps nothing. Before it answers DATA it waits, each time for another number of milliseconds
- * between `least` and `most`: smtp-sink always waits for the same, so that conversations that began together end together for ever.
+ * An SMTP server that answers all mail with `reply`, counts it and keeps nothing. Before it answers DATA it waits, each time for another number of
+ * milliseconds between `least` and `most`: smtp-sink always waits for the same, so that conversations that began together end together for ever.
  */
 export async function startSlowSink(
   { host, port }: { readonly host: string; readonly port: number },

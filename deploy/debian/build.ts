@@ -66,7 +66,15 @@ try {
   execFileSync('chmod', ['-R', 'u=rwX,go=rX', stage])
   for (const name of SCRIPTS) chmodSync(join(stage, 'DEBIAN', name), 0o755)
   const made = join(DIST, `postrider_${version}_${architecture}.deb`)
-  execFileSync('dpkg-deb', ['--build', '--root-owner-group', stage, made], { stdio: ['ignore', 'ignore', 'inherit'] })
+  // The same octets from the same commit: SHA256SUMS has to hold after test:package, which builds it again.
+  const env = {
+    ...process.env,
+    SOURCE_DATE_EPOCH: execFileSync('git', ['log', '-1', '--format=%ct'], { encoding: 'utf8' }).trim(),
+  }
+  execFileSync('dpkg-deb', ['--build', '--root-owner-group', stage, made], {
+    env,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
   process.stdout.write(`${(statSync(made).size / 1e6).toFixed(0)} MB\n${made}\n`)
 } finally {
   rmSync(stage, { recursive: true, force: true })

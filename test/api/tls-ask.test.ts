@@ -8,7 +8,9 @@ t.test('a proxy gets certificates for tracking hosts whose record points here, a
   const { accountId } = await service.makeSender()
   const add = async (name: string, state: 'right' | 'missing') => {
     await core.domains.add({ accountId, name, state: 'active', envelopeName: 'click.mail' })
-    await sql`update domains set records = jsonb_build_object(${`CNAME click.mail.${name}`}::text, jsonb_build_object('state', ${state}::text)) where name = ${name}`
+    const record = `CNAME click.mail.${name}`
+    await sql`
+      update domains set records = jsonb_build_object(${record}::text, jsonb_build_object('state', ${state}::text)) where name = ${name}`
   }
   await add('right.example', 'right')
   await add('wrong.example', 'missing')
@@ -37,7 +39,8 @@ t.test('a proxy gets certificates for tracking hosts whose record points here, a
     t.equal(await ask(host), 404, host)
   t.equal((await fetch(`${url}/tls/ask`)).status, 404)
   t.equal((await fetch(`${url}/tls/ask?domain=a.b.c&domain=click.mail.right.example`)).status, 404)
-  t.equal(await ask('click.mail.right.example', { 'x-forwarded-for': '203.0.113.9' }), 404, 'passed on by the proxy')
+  for (const name of ['x-forwarded-for', 'forwarded', 'x-real-ip', 'via'])
+    t.equal(await ask('click.mail.right.example', { [name]: '203.0.113.9' }), 404, `passed on by the proxy: ${name}`)
 })
 
 t.test('a name is looked up once in half a minute, whether it is known or not', async (t) => {

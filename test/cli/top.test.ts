@@ -68,8 +68,8 @@ t.test('top shows rates, the largest destinations with why mail waits, and worke
   )
   t.ok(picture.rates.accepted > 0)
   const { stdout } = await postrider(env, 'top')
-  t.match(stdout, /^google +\d+s +0 +0 +0 +0 +2 pause$/m)
-  t.match(stdout, /^\(not assigned\) +\d+s +1 +0 +1 +0$/m)
+  t.match(stdout, /^google +\S+ +0 +0 +0 +0 +2 pause$/m)
+  t.match(stdout, /^\(not assigned\) +\S+ +1 +0 +1 +0$/m)
   t.match(stdout, new RegExp(`^${workerId} +\\S+ +\\d+ +1 +0 +alive$`, 'm'))
 })
 
@@ -125,7 +125,8 @@ const skip = spawnSync('script', ['--version']).status === 0 ? false : 'there is
 
 t.test('on a terminal it draws again and again, and leaves the terminal as it was', { skip }, async (t) => {
   const { service } = await makeQueue(t)
-  const line = `'${process.execPath}' packages/cli/src/postrider.ts top & wait_for=$!; trap 'kill -INT $wait_for' TERM; echo "pid $wait_for"; wait $wait_for; echo "ended $?"`
+  const top = `'${process.execPath}' packages/cli/src/postrider.ts top`
+  const line = `${top} & top=$!; echo "pid $top"; wait $top; echo "ended $?"`
   const child = spawn('script', ['--quiet', '--flush', '--return', '--command', line, '/dev/null'], {
     env: { ...BARE_ENVIRONMENT, ...service.env, TERM: 'xterm', SHELL: '/bin/bash' },
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -26,6 +26,8 @@ export interface Given {
   readonly env: NodeJS.ProcessEnv
   /** Seconds per file. */
   readonly patience: number
+  /** In place of {@link ENDS_WITHIN}. */
+  readonly endsWithin?: number
   /** Each process waits for a debugger before its first line, and for as long as somebody takes. */
   readonly debug: boolean
   /** Called with an uncaught error of a file that ended before it. */
@@ -58,7 +60,13 @@ export async function runAlone(file: string, report: TestReport, given: Given): 
   report.lines.push(problem)
 }
 
-export function openTestProcess({ env, patience: seconds, debug, onLateError }: Given): TestProcess {
+export function openTestProcess({
+  env,
+  patience: seconds,
+  endsWithin = ENDS_WITHIN,
+  debug,
+  onLateError,
+}: Given): TestProcess {
   const patience = debug ? DAY : seconds
   const files: string[] = []
   let current: { file: string; report: TestReport; done: () => void } | undefined
@@ -121,7 +129,7 @@ export function openTestProcess({ env, patience: seconds, debug, onLateError }: 
       const timer = setTimeout(() => {
         threads = threadsOf(child)
         endGroup(child)
-      }, ENDS_WITHIN * 1000)
+      }, endsWithin * 1000)
       await isRead
       clearTimeout(timer)
       if (threads !== '')

@@ -45,7 +45,7 @@ export async function examine(
   }
 }
 
-/** A fix with its commands as they are typed in this installation, if a word for all of them is not in the PATH. */
+/** A fix with its commands as they are typed: with the npm package in a folder, `postrider` is not in the PATH. */
 function asTyped(fix: string): string {
   const { command } = commandLines()
   return command === 'npx postrider' ? fix.replaceAll(/(?<!npx )\bpostrider (?=[a-z])/g, `${command} `) : fix

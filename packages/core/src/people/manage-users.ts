@@ -24,6 +24,7 @@ export interface UserSummary {
   readonly roles: readonly string[]
 }
 
+/** A user to be made, with the role in an account and the rights that they get at once. */
 export interface NewPerson {
   readonly name: string
   readonly email: string

@@ -41,6 +41,9 @@ export async function rowsOf(
   return found
 }
 
+/** Of this week, which has partitions. */
+const NOW = 'service_now()'
+
 interface Column {
   readonly name: string
   readonly type: string
@@ -72,7 +75,11 @@ export async function insertAnyRow({ sql }: Pick<TestService, 'sql'>, table: str
   const values = [
     String(accountId),
     ...given.map(([, value, type]) =>
-      type === 'uuid' ? "uuidv7_floor(date_trunc('week', service_now(), 'UTC'))" : `'${value}'::${type}`,
+      type === 'uuid'
+        ? "uuidv7_floor(date_trunc('week', service_now(), 'UTC'))"
+        : value === NOW
+          ? NOW
+          : `'${value}'::${type}`,
     ),
   ].join(', ')
   await sql.begin(async (transaction) => {
@@ -89,11 +96,10 @@ function anyOf(type: string, checked: string | null): string {
     json: '{}',
     jsonb: '{}',
     boolean: 'true',
-    date: '2026-11-30',
     bytea: '\\x00',
     inet: '127.0.0.1',
     text: 'x',
   }
-  if (type.startsWith('timestamp')) return '2026-11-30T00:00:00Z'
+  if (type === 'date' || type.startsWith('timestamp')) return NOW
   return simple[type] ?? '1'
 }

@@ -1,4 +1,4 @@
-import { readTagList } from '../../mime/tag-list.ts'
+import { readTagList, TAG_TWICE } from '../../mime/tag-list.ts'
 import { type DnsQuery, printableValue } from '../../platform/net/dns-lookup.ts'
 
 /** The DMARC record that applies to a domain. */
@@ -22,7 +22,7 @@ interface Found {
 
 /** RFC 9989 4.10: from a name with more labels, the walk goes on with this many; with the name itself, that is eight queries at most. */
 const MAX_PARENT_LABELS = 7
-const POLICIES = ['none', 'quarantine', 'reject']
+export const POLICIES: readonly string[] = ['none', 'quarantine', 'reject']
 
 /**
  * Finds the DMARC record that applies to a domain, and its organizational domain, by the tree walk of RFC 9989: from the domain up to the top-level domain.
@@ -34,13 +34,8 @@ export async function walkDmarc(query: DnsQuery, name: string): Promise<DmarcWal
   for (let domain: string | undefined = name; domain !== undefined; domain = parentOf(domain)) {
     const answer = await query('TXT', `_dmarc.${domain}`)
     if (answer.kind === 'unanswered') return undefined
-    const records = answer.values.filter((text) => /^v=DMARC1\s*(;|$)/.test(text))
-    // Several records at a host count as none.
-    if (records.length > 1 && domain === name) ignored = 'multiple DMARC records; receivers ignore all of them'
-    const [record] = records
-    if (record === undefined || records.length > 1) continue
-    const tags = readTagList(record.toLowerCase())
-    if (!tags && domain === name) ignored = 'a tag occurs twice, for which receivers ignore the record'
+    const { tags, problem } = readDmarc(answer.values)
+    if (domain === name) ignored = problem
     if (!tags) continue
     found.push({ domain, tags })
     if (tags.get('psd') === 'n' || (tags.get('psd') === 'y' && domain !== name)) break
@@ -49,6 +44,24 @@ export async function walkDmarc(query: DnsQuery, name: string): Promise<DmarcWal
   const host = `_dmarc.${name}`
   const dmarc = ignored ? ({ state: 'wrong', host, problem: ignored } as const) : appliedOf(name, organisational, found)
   return { dmarc, organisational }
+}
+
+interface DmarcAtHost {
+  readonly records: readonly string[]
+  /** Of the record, in lower case. */
+  readonly tags?: ReadonlyMap<string, string>
+  /** Why receivers ignore what is there. */
+  readonly problem?: string
+}
+
+/** Reads the DMARC record among the texts of a host. */
+export function readDmarc(texts: readonly string[]): DmarcAtHost {
+  const records = texts.filter((text) => /^v=DMARC1\s*(;|$)/.test(text))
+  const [record, ...others] = records
+  if (record === undefined) return { records }
+  if (others.length > 0) return { records, problem: 'multiple DMARC records; receivers ignore all of them' }
+  const tags = readTagList(record.toLowerCase())
+  return tags ? { records, tags } : { records, problem: TAG_TWICE }
 }
 
 function parentOf(domain: string): string | undefined {

@@ -1,6 +1,7 @@
-import { readTagList } from '../../mime/tag-list.ts'
+import { readTagList, TAG_TWICE } from '../../mime/tag-list.ts'
 import { printableValue } from '../../platform/net/dns-lookup.ts'
 import type { SeenRecord, WantedRecord } from '../domain.ts'
+import { POLICIES, readDmarc } from './dmarc-walk.ts'
 
 /** Maximum number of unexpected values that are kept for display. */
 const MAX_SHOWN = 5
@@ -12,9 +13,6 @@ export function evaluateRecord(wanted: WantedRecord, values: readonly string[]):
   if (wanted.purpose === 'spf') return evaluateSpf(wanted.value, values)
   return evaluateDmarc(values)
 }
-
-/** RFC 6376 3.2, RFC 9989 4.7. */
-const TWICE = 'a tag occurs twice, for which receivers ignore the record'
 
 const RIGHT: SeenRecord = { state: 'right' }
 const MISSING: SeenRecord = { state: 'missing' }
@@ -36,7 +34,7 @@ function evaluateDkim(value: string, values: readonly string[]): SeenRecord {
   if (record === undefined) return values.length === 0 ? MISSING : wrong(values, 'not a DKIM record')
   if (records.length > 1) return wrong(records, 'multiple DKIM records at this host; exactly one is allowed')
   const tags = readTagList(record)
-  if (!tags) return wrong(records, TWICE)
+  if (!tags) return wrong(records, TAG_TWICE)
   const key = tags.get('p')?.replace(/\s/g, '')
   if (key === '') return wrong(records, 'p= is empty, which revokes the key')
   const wanted = readTagList(value)
@@ -75,14 +73,8 @@ function evaluateSpf(value: string, values: readonly string[]): SeenRecord {
 
 /** Advisory only: the owner of the domain chooses its policy (RFC 7489 6.3). */
 function evaluateDmarc(values: readonly string[]): SeenRecord {
-  const records = values.filter((text) => /^v=DMARC1\s*(;|$)/.test(text))
-  const [record] = records
-  if (record === undefined) return values.length === 0 ? MISSING : wrong(values, 'not a DMARC record')
-  if (records.length > 1) return wrong(records, 'multiple DMARC records; receivers ignore all of them')
-  const tags = readTagList(record)
-  if (!tags) return wrong(records, TWICE)
-  const policy = tags.get('p')?.toLowerCase()
-  return policy && ['none', 'quarantine', 'reject'].includes(policy)
-    ? RIGHT
-    : wrong(records, 'p= must be none, quarantine or reject')
+  const { records, tags, problem } = readDmarc(values)
+  if (problem !== undefined) return wrong(records, problem)
+  if (!tags) return values.length === 0 ? MISSING : wrong(values, 'not a DMARC record')
+  return POLICIES.includes(tags.get('p') ?? '') ? RIGHT : wrong(records, 'p= must be none, quarantine or reject')
 }

@@ -115,7 +115,7 @@ export const accountsWords = catalogue({
     renameHint: 'Einmalig in dieser Installation. Die Namen seiner Unterkonten beginnen mit ihm und ändern sich mit.',
     closed: 'Geschlossen',
     closedUntil: (time) =>
-      `Dieses Konto ist geschlossen und wird am ${time} gelöscht. Bis dahin lässt es sich wieder öffnen; seine Post wartet.`,
+      `Dieses Konto ist geschlossen und wird am ${time} gelöscht. Bis dahin lässt es sich öffnen; seine Post wartet, und Links in Mails gehen weiter.`,
     restore: 'Wieder öffnen',
     delete: 'Dieses Konto löschen',
     deleteText: 'Zuerst sehen Sie, was gelöscht würde. Noch ändert sich nichts.',

@@ -85,6 +85,12 @@ const WALKS: readonly {
     organisational: 'two.test',
   },
   {
+    of: 'twice.test',
+    records: { 'twice.test': ['v=DMARC1; p=none; P=none'] },
+    found: { state: 'missing', problem: /a tag occurs twice/ },
+    organisational: 'twice.test',
+  },
+  {
     of: 'other.test',
     records: { 'other.test': ['v=DMARC10; p=none', 'google-site-verification=1'] },
     found: { state: 'missing' },

@@ -63,20 +63,18 @@ t.test(
     await until('an empty queue', () => isEmpty(service.sql`select 1 from delivery_queue limit 1`), 60_000)
     const evaluated = await ledger.evaluate(sink)
     const longest = longestOf(ledger.answers)
+    const beyond = ledger.answers.filter(({ milliseconds }) => milliseconds > 10_000).length
     const frozen = FREEZES.map((ms) => ms / 1000).join(', ')
     t.comment(
       `figures: frozen ${frozen} s: not ready after ${list(turned)} s, resumed after ${list(resumed)} s, longest call ${longest.toFixed(1)} s, ` +
         `codes ${codes(ledger.answers)}; ${figures(evaluated)}`,
     )
     t.strictSame(late, [], 'readiness turns within 3 s, and work resumes within 15 s')
-    t.ok(longest <= 10, 'every call is answered in time')
+    t.ok(beyond <= 8 * FREEZES.length, 'only what was being written is answered later, with its outcome')
     t.strictSame(evaluated.lost, [], 'nothing acknowledged is lost')
+    t.strictSame(evaluated.contradicted, [], 'nothing refused is stored')
     t.strictSame(evaluated.unmarked, [], 'each extra copy is marked indeterminate')
     t.strictSame(evaluated.unfinished, [], 'every delivery has a final state')
-    t.ok(
-      evaluated.recovered.length <= 8 * FREEZES.length * 2,
-      'only what was on its way is stored though it was refused',
-    )
     t.notOk(
       ledger.answers.some(({ code }) => code === 500),
       'a frozen database is nobody’s fault',

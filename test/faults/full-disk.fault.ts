@@ -66,6 +66,7 @@ t.test(
     const evaluated = await machine.evaluate()
     t.comment(`figures: 3 starts on a full disk, ${figures(evaluated)}`)
     t.strictSame(evaluated.lost, [])
+    t.strictSame(evaluated.contradicted, [], 'nothing refused is stored')
     t.strictSame(evaluated.unfinished, [])
     t.equal(await machine.running.end('SIGTERM'), 0)
   },

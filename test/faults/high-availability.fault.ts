@@ -118,6 +118,7 @@ t.test(
     t.comment(`figures: Patroni of the primary had to be restarted ${cluster.restarts} times`)
     t.comment(`figures: mail after ${waits.map(Math.round).join(', ')} ms of a new primary`)
     t.strictSame(evaluated.lost, [], 'nothing acknowledged is lost')
+    t.strictSame(evaluated.contradicted, [], 'nothing refused is stored')
     t.strictSame(evaluated.unmarked, [], 'each extra copy is marked indeterminate')
     t.strictSame(evaluated.unexpected, [])
     t.ok((waits.at(-1) ?? 0) <= PATIENCE_MS, 'mail is accepted two seconds after a new primary at the latest')

@@ -34,6 +34,7 @@ t.test(
     for (const one of seconds) t.ok(one <= 65, `replaced after ${one.toFixed(1)} s`)
     t.match(running.stdout, /^api hangs \(no heartbeat for 30 s\); stopping it$/m)
     t.strictSame(evaluated.lost, [])
+    t.strictSame(evaluated.contradicted, [], 'nothing refused is stored')
     t.strictSame(evaluated.unmarked, [])
     t.strictSame(evaluated.unfinished, [])
     t.equal(await running.end('SIGTERM'), 0)

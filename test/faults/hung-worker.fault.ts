@@ -48,6 +48,7 @@ t.test(
     const evaluated = await ledger.evaluate(sink)
     t.comment(`figures: hung for ${seconds} s, ${figures(evaluated)}`)
     t.strictSame(evaluated.lost, [])
+    t.strictSame(evaluated.contradicted, [], 'nothing refused is stored')
     t.strictSame(evaluated.unmarked, [])
     t.strictSame(evaluated.unfinished, [])
     for (const keeper of [api, relay, hung, other]) await keeper.stop()

@@ -83,6 +83,7 @@ t.test(
     const evaluated = await ledger.evaluate(sink)
     t.comment(`figures: ${figures(evaluated)}`)
     t.strictSame(evaluated.lost, [])
+    t.strictSame(evaluated.contradicted, [], 'nothing refused is stored')
     t.strictSame(evaluated.unexpected, [])
     t.strictSame(evaluated.duplicated, [])
     t.strictSame(

@@ -123,6 +123,7 @@ t.test(
       [],
     )
     t.strictSame(evaluated.lost, [])
+    t.strictSame(evaluated.contradicted, [], 'nothing refused is stored')
     t.strictSame(evaluated.unmarked, [])
     t.strictSame(evaluated.unexpected, [])
     t.ok(evaluated.acknowledged > 1000)

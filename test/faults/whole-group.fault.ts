@@ -40,6 +40,7 @@ t.test(
     )
     t.ok(evaluated.acknowledged > KILLS * 50, 'there was load')
     t.strictSame(evaluated.lost, [], 'nothing acknowledged is lost')
+    t.strictSame(evaluated.contradicted, [], 'nothing refused is stored')
     t.strictSame(evaluated.unexpected, [], 'nothing was delivered that nobody sent')
     t.strictSame(evaluated.unfinished, [], 'every delivery has a final state')
     t.strictSame(evaluated.unrecorded, [], 'and an event that says so')

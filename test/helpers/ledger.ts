@@ -3,6 +3,9 @@ import nodemailer from 'nodemailer'
 import type { Sender } from './service.ts'
 import type { Sink } from './sink.ts'
 
+/** The code of outcomeUnknown: what became of the message is not said. */
+const UNKNOWN = 504
+
 type Transport = ReturnType<typeof pooled>
 
 function pooled(options: Parameters<typeof nodemailer.createTransport>[0]) {
@@ -32,6 +35,8 @@ export interface Watched {
 export class Ledger {
   readonly sent = new Set<string>()
   readonly acknowledged = new Set<string>()
+  /** Answered with an error that says that nothing was done. */
+  readonly refused = new Set<string>()
   readonly answers: Answer[] = []
   readonly #service: Watched
   readonly #sender: Pick<Sender, 'apiKey' | 'domain'>
@@ -64,7 +69,7 @@ export class Ledger {
 
   async #byHttp(): Promise<void> {
     const recipient = this.#recipient('http')
-    const answered = this.#ask('http')
+    const answered = this.#ask('http', recipient)
     try {
       const response = await fetch(`http://127.0.0.1:${this.#service.config.apiPort}/v2/sendEmail`, {
         method: 'POST',
@@ -100,7 +105,7 @@ export class Ledger {
 
   async #bySmtp(transport: Transport): Promise<void> {
     const recipient = this.#recipient('smtp')
-    const answered = this.#ask('smtp')
+    const answered = this.#ask('smtp', recipient)
     try {
       const info = await transport.sendMail({
         from: `desk@${this.#sender.domain}`,
@@ -112,15 +117,17 @@ export class Ledger {
       answered(250)
     } catch (error) {
       // Not acknowledged.
-      answered((error as { responseCode?: number }).responseCode ?? 0)
+      const { responseCode = 0, response = '' } = error as { responseCode?: number; response?: string }
+      answered(response.includes('Outcome unknown') ? UNKNOWN : responseCode)
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
   }
 
-  #ask(door: Answer['door']): (code: number) => void {
+  #ask(door: Answer['door'], recipient: string): (code: number) => void {
     const began = performance.now()
     return (code) => {
       const at = performance.now()
+      if (code >= 400 && code !== UNKNOWN) this.refused.add(recipient)
       this.answers.push({ door, code, milliseconds: at - began, at })
     }
   }
@@ -152,6 +159,7 @@ export class Ledger {
       ),
       unexpected: [...copies.keys()].filter((recipient) => !this.sent.has(recipient)),
       recovered: [...copies.keys()].filter((recipient) => !this.acknowledged.has(recipient)),
+      contradicted: [...this.refused].filter((recipient) => copies.has(recipient) || stored.has(recipient)),
       duplicated: duplicated.map(([recipient, count]) => ({ recipient, extra: count - 1 })),
       // More copies than attempts that are marked to have possibly been delivered.
       unmarked: duplicated
@@ -169,6 +177,8 @@ export interface Judgement {
   readonly lost: readonly string[]
   readonly unexpected: readonly string[]
   readonly recovered: readonly string[]
+  /** Refused, and stored or delivered all the same. */
+  readonly contradicted: readonly string[]
   readonly duplicated: readonly { recipient: string; extra: number }[]
   readonly unmarked: readonly string[]
   readonly unfinished: readonly string[]
@@ -179,7 +189,16 @@ function isFinal(state: string | undefined): boolean {
 }
 
 /** The figures of a judgement in one line, for the test's output. */
-export function figures({ sent, acknowledged, delivered, lost, recovered, duplicated }: Judgement): string {
+export function figures({
+  sent,
+  acknowledged,
+  delivered,
+  lost,
+  recovered,
+  contradicted,
+  duplicated,
+}: Judgement): string {
   const extra = duplicated.reduce((sum, one) => sum + one.extra, 0)
-  return `${sent} sent, ${acknowledged} acknowledged, ${delivered} delivered, ${lost.length} lost, ${recovered.length} recovered, ${extra} extra copies`
+  const whole = `${sent} sent, ${acknowledged} acknowledged, ${delivered} delivered, ${lost.length} lost, ${recovered.length} recovered`
+  return `${whole}, ${contradicted.length} of them refused, ${extra} extra copies`
 }

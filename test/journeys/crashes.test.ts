@@ -61,6 +61,7 @@ t.test(
     t.comment(`figures: ${kills + 1} kills, ${figures(evaluated)}`)
     t.ok(evaluated.acknowledged > 100, 'there was load')
     t.strictSame(evaluated.lost, [], 'nothing acknowledged is lost')
+    t.strictSame(evaluated.contradicted, [], 'nothing refused is stored')
     t.strictSame(evaluated.unexpected, [], 'nothing was delivered that nobody sent')
     t.strictSame(evaluated.unmarked, [], 'each extra copy is marked indeterminate')
     t.strictSame(evaluated.unfinished, [], 'every delivery has a final state')

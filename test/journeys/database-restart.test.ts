@@ -56,6 +56,7 @@ t.test(
     const evaluated = await ledger.evaluate(sink)
     t.comment(`figures: 3 falls, ${figures(evaluated)}`)
     t.strictSame(evaluated.lost, [], 'nothing acknowledged is lost')
+    t.strictSame(evaluated.contradicted, [], 'nothing refused is stored')
     t.strictSame(evaluated.unmarked, [], 'each extra copy is marked indeterminate')
     t.strictSame(evaluated.unfinished, [], 'every delivery has a final state')
 

@@ -24,6 +24,7 @@ import { type Clock, systemClock } from './platform/clock.ts'
 import { createByteBudget } from './platform/concurrency/budget.ts'
 import type { Config } from './platform/config/config.ts'
 import { cleanUp } from './platform/database/clean-up.ts'
+import { createLockWatch } from './platform/database/commits/lock-watch.ts'
 import type { Sql } from './platform/database/database.ts'
 import { databaseClock } from './platform/database/database-clock.ts'
 import { type DatabaseHealth, readDatabaseHealth } from './platform/database/database-health.ts'
@@ -153,7 +154,9 @@ export function createCore({
   const { allowUnsafeDatabase, requireSyncStandby } = config
   const { objects, bodyObjects } = openBodyStore(config, log)
   const notes = () => bodyObjects?.problems() ?? []
-  const readiness = watchReadiness({ sql: pool, log, secrets, clock, allowUnsafeDatabase, requireSyncStandby, notes })
+  const locks = createLockWatch()
+  const asked = { allowUnsafeDatabase, requireSyncStandby, notes, storeProblem: locks.problem }
+  const readiness = watchReadiness({ sql: pool, log, secrets, clock, ...asked })
   // Both share one pool. Statements that mail waits for have the shorter deadline.
   const [sql, work] = [withDeadline(pool, 'mail'), withDeadline(pool, 'work')]
   const now = () => clock.now()
@@ -195,6 +198,7 @@ export function createCore({
     ready: () => readiness.current().ready,
     announcer: createAnnouncer(sql),
     onFull: readiness.noteFull,
+    watchCommit: locks.watch,
     onStored: logAccepted(log, config),
   })
   const tracking = createTracking({ sql, secrets, log })

@@ -126,6 +126,7 @@ export { parsePublicUrl } from './platform/config/public-url.ts'
 export { SETTINGS } from './platform/config/settings.ts'
 export { csvCell, unguardedCell } from './platform/csv-cell.ts'
 export { type DatabaseActivity, readActivity } from './platform/database/activity.ts'
+export { createGroupCommit, type GroupCommit } from './platform/database/commits/group-commit.ts'
 export { connectProblem, STARTUP_PARAMETERS } from './platform/database/connect-problem.ts'
 export {
   databaseErrorCode,
@@ -138,7 +139,6 @@ export {
 export type { DatabaseHealth } from './platform/database/database-health.ts'
 export { databaseRefusal } from './platform/database/database-refusal.ts'
 export { DEADLINES, withDeadline } from './platform/database/deadlines.ts'
-export { createGroupCommit, type GroupCommit } from './platform/database/group-commit.ts'
 export {
   applyLaterMigrations,
   type LaterResult,

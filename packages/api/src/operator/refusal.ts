@@ -18,7 +18,7 @@ export const BODY_LIMIT = 64 * 1024
 
 /** Error handler. Errors other than ServiceError and OperatorRefusal become a generic 500. */
 export function sendOperatorRefusal(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
-  const refusal = asKnownError(error)
+  const refusal = asKnownError(error, request)
   if (refusal === undefined) request.log.error({ err: error, route: request.routeOptions.url }, 'internal error')
   else if (refusal instanceof OperatorRefusal) request.log.info({ refusal: refusal.code }, 'request rejected')
   else if (refusal.cause) request.log.warn({ err: refusal.cause, refusal: refusal.errorName }, 'request rejected')
@@ -37,14 +37,17 @@ export function sendOperatorRefusal(error: FastifyError | Error, request: Fastif
   reply.code(row.status).send({ error: { code: errorName, message, ...named } })
 }
 
-function asKnownError(error: FastifyError | Error): ServiceError | OperatorRefusal | undefined {
+function asKnownError(
+  error: FastifyError | Error,
+  request: FastifyRequest,
+): ServiceError | OperatorRefusal | undefined {
   if (error instanceof ServiceError || error instanceof OperatorRefusal) return error
   const { code, statusCode = 0 } = error as FastifyError
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
     return new ServiceError('tooLarge', { values: { limit: `${BODY_LIMIT / 1024} kB` } })
   }
   if (statusCode >= 400 && statusCode < 500) return unreadable('body cannot be read', code)
-  return databaseRefusal(error)
+  return databaseRefusal(error, { changes: request.operatorKeyId !== undefined && request.method !== 'GET' })
 }
 
 /** Returns the error for an unreadable body. `reason` is for the log. */

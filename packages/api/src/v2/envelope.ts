@@ -73,5 +73,8 @@ function asKnownError(error: FastifyError | Error, request: FastifyRequest): Ser
   if (validation) return schemaRefusal(validation, input, request.routeOptions.config.documentation?.errors ?? [])
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge()
   // Any other framework error, such as a malformed length or a part that never ends, means an unreadable body.
-  return unreadableFor({ code, statusCode }) ?? databaseRefusal(error)
+  return (
+    unreadableFor({ code, statusCode }) ??
+    databaseRefusal(error, { changes: request.principal !== undefined && request.method !== 'GET' })
+  )
 }

@@ -40,7 +40,7 @@ export function badRequest(): V3Refusal {
 
 /** Error handler of v3. Errors other than ServiceError and V3Refusal become a generic 500. */
 export function sendRefusal(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
-  const refusal = asKnownError(error)
+  const refusal = asKnownError(error, request)
   if (refusal === undefined) request.log.error({ err: error, route: request.routeOptions.url }, 'internal error')
   else if (refusal instanceof V3Refusal) request.log.info({ refusal: refusal.status }, 'request rejected')
   else if (refusal.cause) request.log.warn({ err: refusal.cause, refusal: refusal.errorName }, 'request rejected')
@@ -73,7 +73,7 @@ function setRateLimitReset(reply: FastifyReply, seconds: number): void {
   reply.header('x-ratelimit-reset', String(Math.ceil(Date.now() / 1000) + seconds))
 }
 
-function asKnownError(error: FastifyError | Error): ServiceError | V3Refusal | undefined {
+function asKnownError(error: FastifyError | Error, request: FastifyRequest): ServiceError | V3Refusal | undefined {
   if (error instanceof ServiceError || error instanceof V3Refusal) return error
   const { code, statusCode } = error as FastifyError
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new ServiceError('tooLarge')
@@ -82,5 +82,5 @@ function asKnownError(error: FastifyError | Error): ServiceError | V3Refusal | u
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return new ServiceError('jsonInvalid', { reason: code })
   }
-  return databaseRefusal(error)
+  return databaseRefusal(error, { changes: request.principal !== undefined && request.method !== 'GET' })
 }

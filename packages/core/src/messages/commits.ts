@@ -1,6 +1,7 @@
 import type { Announcer } from '../delivery/queue/queue-channel.ts'
+import { createGroupCommit, type GroupCommit } from '../platform/database/commits/group-commit.ts'
+import type { LockWatch } from '../platform/database/commits/lock-watch.ts'
 import { isDatabaseTrouble, type Sql } from '../platform/database/database.ts'
-import { createGroupCommit, type GroupCommit } from '../platform/database/group-commit.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
 import type { Written } from './insert-messages.ts'
@@ -15,16 +16,17 @@ import type { StoredMessage } from './stored-message.ts'
 const BATCH_ITEMS = 128
 const BATCH_BYTES = 1024 * 1024
 /**
- * Milliseconds after which a message whose commit is still pending is rejected, because its client may soon time out (P1, P7). The
- * time is shorter if the process is not ready: while the database is unavailable, a commit is unlikely.
+ * Milliseconds after which a message is rejected whose commit has not begun, because its client may soon time out (P1, P7). The time is shorter if the
+ * process is not ready: while the database is unavailable, a commit is unlikely. One whose commit has begun is answered with its outcome (store.ts).
  */
-const COMMIT_TIMEOUT = { ready: 20_000, notReady: 8000 } as const
+const COMMIT_TIMEOUT = { ready: 20_000, notReady: 3000 } as const
 
 export interface CommitsOptions {
   readonly sql: Sql
   readonly forgotten: Forgotten
   readonly ready: () => boolean
   readonly announceBehind: Announcer['announceBehind']
+  readonly watchCommit: LockWatch['watch']
 }
 
 /**
@@ -36,18 +38,18 @@ export function createCommits({
   forgotten,
   ready,
   announceBehind,
+  watchCommit,
 }: CommitsOptions): GroupCommit<StoredMessage, Written> {
   const make = () =>
     createGroupCommit<StoredMessage, Written>({
-      write: (batch, isWanted) => writeMessages({ sql, batch, forgotten, announceBehind, isWanted }),
+      write: (batch, turn) => watchCommit(writeMessages({ sql, batch, forgotten, announceBehind, turn })),
       // A recipient costs about as much as half a kilobyte of body.
       weigh: ({ parts, deliveries }) => parts.reduce((sum, { length }) => sum + length, deliveries.length * 512),
       maxItems: BATCH_ITEMS,
       maxWeight: BATCH_BYTES,
-      sharedFault: isDatabaseTrouble,
+      sharedFault: (error) => isDatabaseTrouble(error) || isUnknown(error),
       patience: () => (ready() ? COMMIT_TIMEOUT.ready : COMMIT_TIMEOUT.notReady),
       late: () => new ServiceError(ready() ? 'overloaded' : 'notReady', { reason: 'timed out waiting for commit' }),
-      answersInTime: true,
       lanes: 2,
     })
   const [usual, copied] = [make(), make()]
@@ -57,4 +59,8 @@ export function createCommits({
       return usual.size + copied.size
     },
   }
+}
+
+function isUnknown(error: unknown): boolean {
+  return error instanceof ServiceError && error.errorName === 'outcomeUnknown'
 }

@@ -37,7 +37,7 @@ import type { Forgotten } from '../suppressions/forgotten.ts'
 import { type Acceptance, type AcceptDependencies, accept, validateOnly } from './accept.ts'
 import type { Batches } from './batches.ts'
 import { type Cancellation, cancelMessage } from './cancel-message.ts'
-import { createCommits } from './commits.ts'
+import { type CommitsOptions, createCommits } from './commits.ts'
 import { findFirstAnswer, forgetOldAnswers } from './idempotency.ts'
 import type { ReceivedField } from './prepare.ts'
 import { type DeliveryPage, type DeliveryQuery, listDeliveries } from './queries/list-deliveries.ts'
@@ -174,7 +174,9 @@ export interface Messages {
   close(): Promise<void>
 }
 
-export interface MessagesDependencies extends Pick<AcceptDependencies, 'onStored'> {
+export interface MessagesDependencies
+  extends Pick<AcceptDependencies, 'onStored'>,
+    Pick<CommitsOptions, 'watchCommit'> {
   /** Maximum share of the process's resources for one call. */
   readonly share: Share
   readonly sql: Sql
@@ -219,11 +221,9 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
     links,
     bodyObjects,
     storedBudget,
-    ready,
-    announcer,
   } = dependencies
-  const { announce, announceBehind } = announcer
-  const commit = createCommits({ sql, forgotten, ready, announceBehind })
+  const { announce, announceBehind } = dependencies.announcer
+  const commit = createCommits({ ...dependencies, announceBehind })
   const numbers = createTransactionNumbers(sql)
   const reader = createMessageReader()
   const { publicUrl, trackingScheme } = links

@@ -1,6 +1,7 @@
 import { finishDeliveries } from '../delivery/outcomes/finish-deliveries.ts'
 import type { Announcer } from '../delivery/queue/queue-channel.ts'
 import { insertEvents } from '../events/insert-events.ts'
+import type { SentStatement } from '../platform/database/commits/lost-answers.ts'
 import type { AnySql } from '../platform/database/database.ts'
 import { matchingSuppression } from '../suppressions/store.ts'
 import { bodyColumns, deliveryColumns } from './accept-columns.ts'
@@ -32,13 +33,15 @@ export interface Written {
 
 const REFUSED: Written = { stored: false, queued: false, refused: 'credits' }
 /** Its idempotency key was already used. */
-export const REPEATED: Written = { stored: false, queued: false }
+const REPEATED: Written = { stored: false, queued: false }
 
 export interface InsertOptions {
   readonly withBodies: boolean
   readonly hashes: (string | null)[] | undefined
   /** Not within a transaction, which commits later. */
   readonly announceBehind?: Announcer['announceBehind']
+  /** Called with the statement, by which the session is known that runs it. */
+  readonly onSent?: (statement: SentStatement) => void
 }
 
 /**
@@ -51,7 +54,7 @@ export interface InsertOptions {
 export async function insertMessages(
   sql: AnySql,
   batch: readonly StoredMessage[],
-  { withBodies, hashes, announceBehind }: InsertOptions,
+  { withBodies, hashes, announceBehind, onSent }: InsertOptions,
 ): Promise<Written[]> {
   const message = messageColumns(sql, batch)
   const delivery = deliveryColumns(batch)
@@ -174,6 +177,7 @@ export async function insertMessages(
     select id::text as id, id in (select message_id from queued) as queued, false as refused from stored
     union all
     select message_id::text, false, true from charged where verdict = 'refused'`
+  onSent?.(statement as unknown as SentStatement)
   const isAnnounced = announceBehind?.(statement, batch)
   const rows = await statement
   const announced = isAnnounced?.() === true

@@ -1,49 +1,85 @@
 import type { Announcer } from '../delivery/queue/queue-channel.ts'
 import { pause } from '../platform/concurrency/timer-delay.ts'
+import type { CommitTurn } from '../platform/database/commits/group-commit.ts'
+import { type LostAnswer, type SentStatement, untilEnded } from '../platform/database/commits/lost-answers.ts'
 import { isDatabaseAway, isRetryable, type Sql, type SqlTransaction } from '../platform/database/database.ts'
+import { withDeadline } from '../platform/database/deadlines.ts'
 import { withPartitions } from '../platform/database/partitions.ts'
+import { ServiceError } from '../platform/errors.ts'
 import { observe } from '../platform/metrics/metrics.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
 import { copyBodies } from './copy-bodies.ts'
-import { insertMessages, REPEATED, type Written } from './insert-messages.ts'
+import { insertMessages, type Written } from './insert-messages.ts'
 import type { StoredMessage } from './stored-message.ts'
 
 /** Bytes above which a part is written in chunks by COPY. As a parameter it would be in memory twice, here and in the database. */
 const COPY_ABOVE = 1024 * 1024
-/** Milliseconds for which a batch is retried while the database restarts. Clients wait longer than that (RFC 5321 4.5.3.2.6). */
+/** Milliseconds since a message came for which it is tried again, as while the database restarts. Clients wait longer than that (RFC 5321 4.5.3.2.6). */
 const RETRY_TIMEOUT = 8000
+/** Milliseconds that a second attempt has at least, and those that the look for its outcome takes. */
+const LEAST_ATTEMPT = 1000
+const LOOK_TIMEOUT = 500
+/**
+ * Milliseconds for which the outcome of a commit is awaited whose answer was lost. An SMTP client waits for ten minutes (RFC 5321 4.5.3.2.6), most
+ * HTTP clients for 30 s to a minute or more: none of them would gain by an answer that may be wrong.
+ */
+const OUTCOME_TIMEOUT = 60_000
 
 export interface Write {
   readonly sql: Sql
   readonly batch: readonly StoredMessage[]
   readonly forgotten: Forgotten
   readonly announceBehind: Announcer['announceBehind']
-  /** Whether a client still waits for the message at this position; meanwhile it may have got an error. */
-  readonly isWanted: (at: number) => boolean
+  readonly turn: CommitTurn
+}
+
+/** With what was sent last that commits the batch. */
+interface Attempt extends Write {
+  sent: SentStatement | undefined
 }
 
 /**
- * Writes a batch of messages in one transaction and returns after its commit (P1). If the connection is lost or stalls, the commit
- * may or may not have happened. Ids are generated here, so the batch is looked up and written again only if it is not found.
- * Messages for which no client waits any longer are not written again.
+ * Writes a batch of messages in one transaction and returns after its commit (P1). If the connection is lost or stalls, the commit may or may not have
+ * happened, or may yet happen. So its session is ended first; then the batch is looked up by its ids, which are generated here, and written again only
+ * if it is not stored. What is thrown says that no message of the batch is or will be stored, but for outcomeUnknown.
  */
 export async function writeMessages(write: Write): Promise<Written[]> {
-  const { sql, batch, isWanted } = write
-  const deadline = performance.now() + RETRY_TIMEOUT
-  for (let attempt = 1; ; attempt++) {
+  const { sql, batch, turn } = write
+  const deadline = turn.since + RETRY_TIMEOUT
+  for (let number = 1; ; number++) {
+    const left = Math.max(LEAST_ATTEMPT, deadline - performance.now() - LOOK_TIMEOUT)
+    // The first one has the usual deadline of mail.
+    const attempt: Attempt = { ...write, sql: number === 1 ? sql : withDeadline(sql, left), sent: undefined }
     try {
-      const found = attempt > 1 ? await findStored(sql, batch) : undefined
-      if (found && found.size > 0) return batch.map(({ id }) => ({ stored: found.has(id), queued: found.has(id) }))
-      const wanted = batch.filter((_message, at) => isWanted(at))
-      if (wanted.length === batch.length) return await insertOnce(write)
-      const written = wanted.length > 0 ? await insertOnce({ ...write, batch: wanted }) : []
-      return batch.map((message) => written[wanted.indexOf(message)] ?? REPEATED)
+      return await insertOnce(attempt)
     } catch (error) {
-      const again = isDatabaseAway(error) || isRetryable(error) || (attempt > 1 && isOwnDuplicate(error))
-      if (!again || performance.now() > deadline) throw error
-      await pause(Math.min(50 * 2 ** attempt, 500) * (0.5 + Math.random()))
+      if (!isDatabaseAway(error) && !isRetryable(error) && !isOwnDuplicate(error)) throw error
+      const found = await storedOf(attempt, error)
+      if (found.size > 0) return batch.map(({ id }) => ({ stored: found.has(id), queued: found.has(id) }))
+      if (performance.now() > deadline) throw error
+      await pause(Math.min(50 * 2 ** number, 500) * (0.5 + Math.random()))
     }
   }
+}
+
+/** Returns the ids of the batch that the failed attempt has stored. Throws outcomeUnknown. */
+async function storedOf({ sql, batch, sent, turn }: Attempt, error: unknown): Promise<Set<string>> {
+  if (isRetryable(error) || !sent?.state) return new Set()
+  const lost: LostAnswer = { pid: sent.state.pid, since: performance.now() }
+  turn.release()
+  const until = lost.since + OUTCOME_TIMEOUT
+  for (;;) {
+    if (!(await untilEnded(sql, lost, until - performance.now()))) throw outcomeUnknown(error)
+    const found = await findStored(sql, batch).catch((failure: unknown) => {
+      if (!isDatabaseAway(failure)) throw failure
+      return undefined
+    })
+    if (found) return found
+  }
+}
+
+function outcomeUnknown(cause: unknown): ServiceError {
+  return new ServiceError('outcomeUnknown', { reason: 'the connection was lost during a commit', cause })
 }
 
 /**
@@ -56,7 +92,7 @@ async function findStored(sql: Sql, batch: readonly StoredMessage[]): Promise<Se
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Whether the first attempt's transaction was still running during the lookup and has committed since. */
+/** Whether an earlier attempt has committed after all: behind a pooler, its session is not known. */
 function isOwnDuplicate(error: unknown): boolean {
   const { code, table_name: table } = error as { code?: string; table_name?: string }
   return code === '23505' && /^(?:messages|bodies)_/.test(table ?? '')
@@ -67,24 +103,28 @@ export function isCopied({ parts }: StoredMessage): boolean {
   return parts.some(({ length }) => length > COPY_ABOVE)
 }
 
-async function insertOnce(write: Write): Promise<Written[]> {
+async function insertOnce(attempt: Attempt): Promise<Written[]> {
   const began = performance.now()
-  const written = await withPartitions(write.sql, () => insertAll(write))
+  const written = await withPartitions(attempt.sql, () => insertAll(attempt))
   observe('accept_commit_seconds', (performance.now() - began) / 1000, {})
-  observe('accept_commit_messages', write.batch.length, {})
+  observe('accept_commit_messages', attempt.batch.length, {})
   return written
 }
 
-async function insertAll({ sql, batch, forgotten, announceBehind }: Write): Promise<Written[]> {
+async function insertAll(attempt: Attempt): Promise<Written[]> {
+  const { sql, batch, forgotten, announceBehind } = attempt
   const hashes = forgottenHashes(batch, forgotten, await forgotten.accounts())
-  if (!batch.some(isCopied)) return insertMessages(sql, batch, { withBodies: true, hashes, announceBehind })
+  const onSent = (statement: SentStatement): void => {
+    attempt.sent = statement
+  }
+  if (!batch.some(isCopied)) return insertMessages(sql, batch, { withBodies: true, hashes, announceBehind, onSent })
   return sql.begin(async (transaction) => {
     // First, since that takes long: the statement locks the keys and balances of these accounts, and other batches, which have mail of all accounts,
     // would wait for it.
     const repeated = await findRepeated(transaction, batch)
     const copied = batch.filter(({ id }) => !repeated.has(id))
     await copyBodies(transaction, copied)
-    const written = await insertMessages(transaction, batch, { withBodies: false, hashes })
+    const written = await insertMessages(transaction, batch, { withBodies: false, hashes, onSent })
     const isStored = (message: StoredMessage): boolean => written[batch.indexOf(message)]?.stored === true
     // The first answer has expired meanwhile.
     await copyBodies(

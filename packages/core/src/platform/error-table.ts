@@ -288,6 +288,7 @@ export const ERRORS = {
       smtp: '451 4.3.0',
     },
     notReady: { v2: 503, status: 503, sentence: 'Service temporarily unavailable, try again later', smtp: '451 4.3.0' },
+    outcomeUnknown: { v2: 504, status: 504, sentence: 'Outcome unknown: look before you repeat it', smtp: '451 4.3.0' },
     internal: {
       v2: 500,
       status: 500,

@@ -1,6 +1,6 @@
 import { pause, within } from '../platform/concurrency/timer-delay.ts'
+import { createGroupCommit } from '../platform/database/commits/group-commit.ts'
 import { type AnySql, isDatabaseTrouble, type Sql } from '../platform/database/database.ts'
-import { createGroupCommit } from '../platform/database/group-commit.ts'
 import type { Log } from '../platform/process/log.ts'
 import type { Hit } from './hit.ts'
 import { MACHINE_RULES_VERSION } from './machine-rules.ts'

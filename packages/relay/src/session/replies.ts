@@ -15,10 +15,14 @@ export function asReply(error: unknown, log: Log): Error {
   return replyFor(error, log)
 }
 
-/** Client errors become the reply of their row in the table. Other errors are logged and become a temporary failure. */
+/** Errors become the reply of their row in the table, others a temporary failure. What is our own failure is logged as such. */
 export function replyFor(error: unknown, log: Log): ReplyError {
   if (error instanceof ServiceError) {
-    log.info({ refusal: error.errorName, reason: error.reason }, 'request rejected')
+    const isOurs = error.row.status >= 500
+    log[isOurs ? 'warn' : 'info'](
+      { refusal: error.errorName, reason: error.reason, err: error.cause },
+      'request rejected',
+    )
     return reply(error.row, error.smtpText)
   }
   const unavailable = databaseRefusal(error)

@@ -139,6 +139,23 @@ export function isDatabaseAway(error: unknown): boolean {
   return CONNECTION_LOST.has(code) || code.startsWith('08') || code.startsWith('57P') || code === '53300'
 }
 
+const ANSWER_LOST = new Set([
+  'CONNECTION_CLOSED',
+  'CONNECTION_ENDED',
+  'CONNECTION_DESTROYED',
+  'CONNECTION_SILENT',
+  'ECONNRESET',
+  'EPIPE',
+  'ECONNABORTED',
+  'ETIMEDOUT',
+])
+
+/** Whether the connection was lost after a statement was sent: it may have been executed, or may yet be. */
+export function isAnswerLost(error: unknown): boolean {
+  const code = databaseErrorCode(error)
+  return code !== undefined && (ANSWER_LOST.has(code) || code.startsWith('57P0'))
+}
+
 /**
  * SQLSTATE classes of temporary failures: conflicts and deadlocks, insufficient disk space or memory, locks, cancelled
  * statements, I/O errors; and a server that is read-only until it is promoted.

@@ -1,6 +1,7 @@
 import { availableParallelism, loadavg } from 'node:os'
 import { timerDelay } from '../concurrency/timer-delay.ts'
 import { answerWithin } from '../database/answer-within.ts'
+import type { LockWatch } from '../database/commits/lock-watch.ts'
 import { databaseErrorCode, onlyRow, type Sql } from '../database/database.ts'
 import type { DatabaseClock } from '../database/database-clock.ts'
 import { withDeadline } from '../database/deadlines.ts'
@@ -73,6 +74,8 @@ export interface ReadinessOptions {
   readonly clock: DatabaseClock
   readonly allowUnsafeDatabase: boolean
   readonly requireSyncStandby?: boolean
+  /** See lock-watch.ts. */
+  readonly storeProblem?: LockWatch['problem']
   /** Returns {@link Readiness.notes}. */
   readonly notes?: () => readonly string[]
   /** Milliseconds between two checks; default 1000. */
@@ -94,6 +97,7 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
     allowUnsafeDatabase,
     requireSyncStandby = false,
     notes,
+    storeProblem = async () => undefined,
     every = 1000,
     load = hostLoad,
   } = options
@@ -168,6 +172,7 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
       ...(allowUnsafeDatabase ? [] : off.map(unsafe)),
       ...(requireSyncStandby ? standbyProblems(await readSyncStandby(sql)) : []),
       ...(await schemaProblems(sql, secrets, target)),
+      ...[await storeProblem(sql)].filter((one) => one !== undefined),
       ...(disk.hasRoom() ? [] : ['the disk of the database is full, so mail cannot be stored: free some space']),
     ]
   }

@@ -1,13 +1,22 @@
-import { timerDelay } from '../concurrency/timer-delay.ts'
+import { timerDelay } from '../../concurrency/timer-delay.ts'
 import { CommitQueue, type CommitQueueOptions, type Waiting } from './commit-queue.ts'
+
+export interface CommitTurn {
+  /** When the item came that has waited the longest; performance.now(). */
+  readonly since: number
+  /** Lets the next batch begin before this one has ended: its outcome may not be known for long. */
+  readonly release: () => void
+}
 
 /**
  * Group commit: all items that arrive during one commit are written by the next one. Without `spacing` an item waits for others only just
  * after a large batch (LARGE_BATCH). A timer of 2 ms for each cost 18 % of throughput.
  */
 export interface GroupCommitOptions<T, R> extends CommitQueueOptions<T> {
-  /** Writes a batch in one transaction and returns one result per item, in order. If it throws, all items fail. */
-  readonly write: (batch: readonly T[], isWanted: (at: number) => boolean) => Promise<readonly R[]>
+  /**
+   * Writes a batch in one transaction and returns one result per item, in order. If it throws, all items fail.
+   */
+  readonly write: (batch: readonly T[], turn: CommitTurn) => Promise<readonly R[]>
   /**
    * Whether an error affects the whole batch (database unavailable), so that writing the items one by one would not
    * help.
@@ -19,11 +28,6 @@ export interface GroupCommitOptions<T, R> extends CommitQueueOptions<T> {
    */
   readonly patience?: () => number
   readonly late?: () => Error
-  /**
-   * If true, the same limit applies to the end of the commit; an item whose commit is in progress then may or may not
-   * be written.
-   */
-  readonly answersInTime?: boolean
   /**
    * Minimum number of milliseconds between the starts of two commits, unless a full batch is waiting; default 0. For
    * items that no client waits for, since a batch of twelve costs little more than one of six.
@@ -44,6 +48,8 @@ export interface GroupCommitOptions<T, R> extends CommitQueueOptions<T> {
  */
 const LARGE_BATCH = 16
 const GATHER_TIMEOUT = 1
+/** Batches that are written at once, with those whose outcome is not known: each of these has a connection of its own. */
+const MAX_HELD = 4
 /** Milliseconds between two checks for late items. */
 const CHECK_INTERVAL = 250
 
@@ -56,16 +62,17 @@ export interface GroupCommit<T, R> {
 
 // One function, since the lanes, the batches in flight and the timer share one state.
 export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): GroupCommit<T, R> {
-  const { write, sharedFault, lanes, spacing = 0, patience, late, answersInTime = false } = options
+  const { write, sharedFault, lanes, spacing = 0, patience, late } = options
   const { gatherTimeout = GATHER_TIMEOUT, promptSpacing = spacing } = options
   const queue = new CommitQueue<T, R>(options)
   let running = 0
   let inFlight = 0
+  /** Batches that are being written, whether their lane waits for them or not. */
+  let held = 0
   let lastStart = Number.NEGATIVE_INFINITY
   let hasPrompt = false
   /** Ends the pause of a lane when it may. */
   let hurry = (): void => {}
-  const batchesInFlight = new Set<readonly Waiting<T, R>[]>()
   let checkTimer: NodeJS.Timeout | undefined
   let gathering: { readonly enough: number; readonly end: () => void } | undefined
 
@@ -84,12 +91,27 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
       const batch = queue.takeBatch()
       // All items were late: do not write an empty batch, which could block this lane if the database is unavailable.
       if (batch.length === 0) break
-      inFlight += batch.length
-      await writeBatch(batch)
-      inFlight -= batch.length
+      await untilReleased(batch)
       if (batch.length >= LARGE_BATCH && spacing === 0) await gather(batch.length / 2)
     }
     running--
+  }
+
+  /** Writes the batch, and resolves when it is written or when the next one may begin. */
+  function untilReleased(batch: readonly Waiting<T, R>[]): Promise<void> {
+    inFlight += batch.length
+    return new Promise((resolve) => {
+      const isFree = held < MAX_HELD
+      const release = (): void => {
+        if (isFree) resolve()
+      }
+      held++
+      void writeBatch(batch, release).then(() => {
+        held--
+        inFlight -= batch.length
+        resolve()
+      })
+    })
   }
 
   function pauseLeft(): number {
@@ -125,16 +147,7 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
   function rejectLate(): void {
     if (!patience) return
     const oldest = performance.now() - patience()
-    for (const waiting of queue.takeOlderThan(oldest)) reject(waiting)
-    if (!answersInTime) return
-    for (const batch of batchesInFlight) {
-      for (const waiting of batch) if (waiting.since < oldest && !waiting.rejected) reject(waiting)
-    }
-  }
-
-  function reject(waiting: Waiting<T, R>): void {
-    waiting.rejected = true
-    waiting.reject(late?.())
+    for (const waiting of queue.takeOlderThan(oldest)) waiting.reject(late?.())
   }
 
   /** Checks periodically while any item is waiting, since a commit that hangs does not start another. */
@@ -147,28 +160,25 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
     }, CHECK_INTERVAL)
   }
 
-  async function writeBatch(batch: readonly Waiting<T, R>[]): Promise<void> {
-    batchesInFlight.add(batch)
+  async function writeBatch(batch: readonly Waiting<T, R>[], release: () => void): Promise<void> {
     try {
       const results = await write(
         batch.map(({ item }) => item),
-        (at) => batch[at]?.rejected === false,
+        { since: batch[0]?.since ?? performance.now(), release },
       )
       for (const [at, waiting] of batch.entries()) waiting.resolve(results[at] as R)
     } catch (error) {
       // One item that the database rejects must not fail the others, so each is retried in its own transaction.
       if (batch.length > 1 && !sharedFault(error)) {
-        for (const waiting of batch) if (!waiting.rejected) await writeBatch([waiting])
+        for (const waiting of batch) await writeBatch([waiting], release)
       } else for (const waiting of batch) waiting.reject(error)
-    } finally {
-      batchesInFlight.delete(batch)
     }
   }
 
   return {
     add(item, { isPrompt = false } = { isPrompt: false }) {
       return new Promise<R>((resolve, reject) => {
-        queue.add({ item, resolve, reject, since: performance.now(), rejected: false })
+        queue.add({ item, resolve, reject, since: performance.now() })
         if (patience) watchForLate()
         if (isPrompt && !hasPrompt) {
           hasPrompt = true

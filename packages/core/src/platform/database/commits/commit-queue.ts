@@ -4,8 +4,6 @@ export interface Waiting<T, R> {
   readonly reject: (error: unknown) => void
   /** performance.now() */
   readonly since: number
-  /** The item was rejected for being late and must not be written. */
-  rejected: boolean
 }
 
 export interface CommitQueueOptions<T> {

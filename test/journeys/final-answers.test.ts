@@ -123,7 +123,7 @@ t.test('accepts that wait for a short lock are accepted, and stored once', async
   t.strictSame(await doors.stored(), DOORS)
 })
 
-t.test('an accept whose session stands still for longer than we wait is answered with its outcome', async (t) => {
+t.test('the answer to an accept whose session stands still for longer than we wait is its outcome', async (t) => {
   const doors = await openDoors(t)
   const { service, sender, base } = doors
   let pid = 0

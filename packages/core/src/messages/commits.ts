@@ -17,7 +17,7 @@ const BATCH_ITEMS = 128
 const BATCH_BYTES = 1024 * 1024
 /**
  * Milliseconds after which a message is rejected whose commit has not begun, because its client may soon time out (P1, P7). The time is shorter if the
- * process is not ready: while the database is unavailable, a commit is unlikely. One whose commit has begun is answered with its outcome (store.ts).
+ * process is not ready: while the database is unavailable, a commit is unlikely. The answer to one whose commit has begun is its outcome (store.ts).
  */
 const COMMIT_TIMEOUT = { ready: 20_000, notReady: 3000 } as const
 

@@ -17,7 +17,7 @@ const COPY_ABOVE = 1024 * 1024
 /** Milliseconds since a message came for which it is tried again, as while the database restarts. Clients wait longer than that (RFC 5321 4.5.3.2.6). */
 const RETRY_TIMEOUT = 8000
 /** Milliseconds that a second attempt has at least, and those that the look for its outcome takes. */
-const LEAST_ATTEMPT = 1000
+const MIN_ATTEMPT = 1000
 const LOOK_TIMEOUT = 500
 /**
  * Milliseconds for which the outcome of a commit is awaited whose answer was lost. An SMTP client waits for ten minutes (RFC 5321 4.5.3.2.6), most
@@ -41,13 +41,13 @@ interface Attempt extends Write {
 /**
  * Writes a batch of messages in one transaction and returns after its commit (P1). If the connection is lost or stalls, the commit may or may not have
  * happened, or may yet happen. So its session is ended first; then the batch is looked up by its ids, which are generated here, and written again only
- * if it is not stored. What is thrown says that no message of the batch is or will be stored, but for outcomeUnknown.
+ * if it is not stored. What is thrown says that no message of the batch is or will be stored, except outcomeUnknown.
  */
 export async function writeMessages(write: Write): Promise<Written[]> {
   const { sql, batch, turn } = write
   const deadline = turn.since + RETRY_TIMEOUT
   for (let number = 1; ; number++) {
-    const left = Math.max(LEAST_ATTEMPT, deadline - performance.now() - LOOK_TIMEOUT)
+    const left = Math.max(MIN_ATTEMPT, deadline - performance.now() - LOOK_TIMEOUT)
     // The first one has the usual deadline of mail.
     const attempt: Attempt = { ...write, sql: number === 1 ? sql : withDeadline(sql, left), sent: undefined }
     try {

@@ -300,7 +300,7 @@ t.test('when all that waited are too late they are rejected, and nothing is writ
 })
 
 t.test(
-  'what waits too long is refused while a write hangs; what is being written is answered with its outcome',
+  'what waits too long is refused while a write hangs; the answer to what is being written is its outcome',
   async (t) => {
     let end: () => void = () => {}
     let patience = 60_000

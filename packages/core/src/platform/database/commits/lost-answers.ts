@@ -18,8 +18,8 @@ const ASK_TIMEOUT = 1000
 const ASK_AGAIN = { first: 50, most: 500 } as const
 
 /**
- * Ends the session whose answer was lost, and waits until it is gone: before, its statement may be committed at any moment, whoever has waited for how
- * long. What another session reads afterwards is the outcome. Returns false if it is not gone after `patience` milliseconds: the database does not
+ * Ends the session whose answer was lost, and waits until it is gone: until then, its statement may be committed at
+ * any moment. What another session reads afterwards is the outcome. Returns false if it is not gone after `patience` milliseconds: the database does not
  * respond, the session's process is stopped, or its commit waits for a disk or a standby.
  *
  * Behind a pooler the session is unknown; then it waits until no session of this program has a transaction that began before the answer was lost.

@@ -71,23 +71,36 @@ export class Ledger {
     const recipient = this.#recipient('http')
     const answered = this.#ask('http', recipient)
     try {
-      const response = await fetch(`http://127.0.0.1:${this.#service.config.apiPort}/v2/sendEmail`, {
-        method: 'POST',
-        headers: { api_key: this.#sender.apiKey, 'content-type': 'application/json' },
-        body: JSON.stringify({
-          personalizations: [{ recipient }],
-          from: { fromEmail: `desk@${this.#sender.domain}` },
-          subject: recipient,
-          content: 'x'.repeat(2000),
-        }),
-        signal: AbortSignal.timeout(30_000),
-      })
-      if (response.status === 200) this.acknowledged.add(recipient)
+      const response = await (this.#next % 2 === 0 ? this.#byV2(recipient) : this.#byV3(recipient))
+      if (response.ok) this.acknowledged.add(recipient)
       answered(response.status)
     } catch {
       answered(0)
       // Not acknowledged: the process was killed under us.
     }
+  }
+
+  #post(path: string, headers: Record<string, string>, body: unknown): Promise<Response> {
+    return fetch(`http://127.0.0.1:${this.#service.config.apiPort}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(30_000),
+    })
+  }
+
+  #byV2(recipient: string): Promise<Response> {
+    const { apiKey, domain } = this.#sender
+    const body = { personalizations: [{ recipient }], subject: recipient, content: 'x'.repeat(2000) }
+    return this.#post('/v2/sendEmail', { api_key: apiKey }, { ...body, from: { fromEmail: `desk@${domain}` } })
+  }
+
+  #byV3(recipient: string): Promise<Response> {
+    const { apiKey, domain } = this.#sender
+    const personalizations = [{ to: [{ email: recipient }], subject: recipient }]
+    const content = [{ type: 'text/html', value: 'x'.repeat(2000) }]
+    const body = { personalizations, content, from: { email: `desk@${domain}` } }
+    return this.#post('/v3/mail/send', { authorization: `Bearer ${apiKey}` }, body)
   }
 
   #transport(): Transport {

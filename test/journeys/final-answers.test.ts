@@ -72,7 +72,7 @@ async function untilQuiet({ sql }: TestService): Promise<void> {
   await until('no accept to be running', async () => {
     const rows = await sql`
       select 1 from pg_stat_activity
-       where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle' and query like '%into delivery_queue%'`
+       where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle' and query like '%message as materialized%'`
     return rows.length === 0
   })
 }

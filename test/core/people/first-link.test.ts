@@ -63,3 +63,16 @@ t.test(
     t.equal(await use({}), 'linkInvalid')
   },
 )
+
+t.test('the first link ends with the first operator, however that one was made', async (t) => {
+  const service = await makeService(t)
+  const { people } = service.core
+  const { token } = await people.firstLink.create()
+  t.equal(await people.firstLink.isValid(token), true)
+  await service.sql`
+    with u as (insert into users (name, email, email_key) values ('Ada', 'ada@northwind.example', 'ada@northwind.example') returning id)
+    insert into operators (user_id) select id from u`
+  t.equal(await people.firstLink.isValid(token), false)
+  t.equal(await refused(people.firstLink.use(token, newPerson(), newClient())), 'linkInvalid')
+  t.match(await service.sql`select count(*)::int as count from operators`, [{ count: 1 }])
+})

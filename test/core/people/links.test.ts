@@ -73,21 +73,31 @@ t.test('three links an hour go to one address', async (t) => {
 t.test('sign-up makes a user and an account once the address is verified, and nothing before', async (t) => {
   const person = newPerson()
   const client = newClient()
-  t.same(await signUp.request(person, client), { kind: 'sent' })
+  t.same(await signUp.request(person.email, client), { kind: 'sent' })
   await core.people.close()
   t.equal(await core.people.users.find(person.email), undefined)
   const token = await mailedLink(sql, person.email, 'verify')
-  const made = await signUp.verify(token, client)
+  const made = await signUp.verify(token, person, client)
   const session = await sessionOf(core, made.token)
   t.match(session, { user: { email: person.email, verified: true, operator: false }, accounts: [{ role: 'owner' }] })
   const [row] = await sql`select trial_address from accounts where id = ${made.accountId}`
   t.equal(row?.trial_address, person.email)
-  t.equal(await refused(signUp.verify(token, client)), 'linkInvalid')
+  t.equal(await refused(signUp.verify(token, person, client)), 'linkInvalid')
+})
+
+t.test('a link that cannot be used for a weak password or a bad name remains usable', async (t) => {
+  const person = newPerson()
+  await signUp.request(person.email, newClient())
+  await core.people.close()
+  const token = await mailedLink(sql, person.email, 'verify')
+  t.equal(await refused(signUp.verify(token, { ...person, password: 'password1' }, newClient())), 'passwordWeak')
+  t.equal(await refused(signUp.verify(token, { ...person, name: '' }, newClient())), 'parameterInvalid')
+  t.ok(await signUp.verify(token, person, newClient()))
 })
 
 t.test('sign-up with the address of a user answers the same, and tells the user only', async (t) => {
   const known = await makeMember(service, accountId, 'viewer')
-  t.same(await signUp.request({ ...newPerson(), email: known.email }, newClient()), { kind: 'sent' })
+  t.same(await signUp.request(known.email, newClient()), { kind: 'sent' })
   await core.people.close()
   t.match(await mailedText(sql, known.email), /already has a user/)
   t.notMatch(await mailedText(sql, known.email), /token=/)
@@ -96,19 +106,23 @@ t.test('sign-up with the address of a user answers the same, and tells the user 
 t.test('two people who have the same name get accounts of different names', async (t) => {
   const ids = []
   for (const person of [newPerson(), newPerson()]) {
-    await signUp.request({ ...person, name: 'Same / Name' }, newClient())
+    await signUp.request(person.email, newClient())
     await core.people.close()
-    ids.push((await signUp.verify(await mailedLink(sql, person.email, 'verify'), newClient())).accountId)
+    const token = await mailedLink(sql, person.email, 'verify')
+    ids.push((await signUp.verify(token, { ...person, name: 'Same / Name' }, newClient())).accountId)
   }
   t.not(ids[0], ids[1])
 })
 
 t.test('without SIGN_UP=open no one can sign up, and links that were sent before are invalid', async (t) => {
   const person = newPerson()
-  await signUp.request(person, newClient())
+  await signUp.request(person.email, newClient())
   await core.people.close()
   const invite = anotherProcess(t, service, { signUp: 'invite' }).people.signUp
   t.equal(invite.isOpen, false)
-  t.equal(await refused(invite.request(newPerson(), newClient())), 'signUpClosed')
-  t.equal(await refused(invite.verify(await mailedLink(sql, person.email, 'verify'), newClient())), 'linkInvalid')
+  t.equal(await refused(invite.request(newPerson().email, newClient())), 'signUpClosed')
+  t.equal(
+    await refused(invite.verify(await mailedLink(sql, person.email, 'verify'), person, newClient())),
+    'linkInvalid',
+  )
 })

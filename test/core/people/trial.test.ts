@@ -21,9 +21,10 @@ await service.core.domains.add({ accountId: operator.id, name: OPERATOR_DOMAIN, 
 async function signUp({ core, sql }: TestService) {
   const person = newPerson()
   const client = newClient()
-  await core.people.signUp.request(person, client)
+  await core.people.signUp.request(person.email, client)
   await core.people.close()
-  const { accountId } = await core.people.signUp.verify(await mailedLink(sql, person.email, 'verify'), client)
+  const token = await mailedLink(sql, person.email, 'verify')
+  const { accountId } = await core.people.signUp.verify(token, person, client)
   const { secret: apiKey } = await core.auth.createKey({ accountId })
   return { accountId, apiKey, email: person.email, accountName: '', domain: OPERATOR_DOMAIN }
 }

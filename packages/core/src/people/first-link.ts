@@ -20,7 +20,8 @@ export interface FirstLink {
   /** Whether the token can be used at present. */
   isValid(token: string): Promise<boolean>
   /**
-   * Makes the user, and logs them in: owner of the oldest account without members (a new one if there is none), and operator.
+   * Makes the user, and logs them in: owner of the oldest account without members (a new one if there is none), and operator. The link ends with the
+   * first operator, whichever way that one was made.
    *
    * Throws parameterInvalid (name, email), passwordWeak and linkInvalid. The link remains usable except after linkInvalid.
    */
@@ -54,14 +55,17 @@ export function createFirstLink({
       await sql`delete from one_time_links where purpose = 'first' and used_at is null`
       return makeLink(sql, { purpose: 'first', minutes: HOURS * 60 })
     },
-    isValid: async (token) => (await peekLink(sql, 'first', token)) !== undefined,
+    isValid: async (token) => (await peekLink(sql, 'first', token)) !== undefined && (await isNeeded(sql)),
     async use(token, person, client) {
       const name = validPersonName(person.name)
       const email = validEmail(person.email)
-      if (!(await peekLink(sql, 'first', token))) throw new ServiceError('linkInvalid')
+      if (!(await this.isValid(token))) throw new ServiceError('linkInvalid')
       await requireUncommon(person.password, [name, email.text])
       const password = await passwords.hash(person.password, networkOf(client.address))
       return sql.begin(async (transaction) => {
+        // Whoever is made an operator at the same time comes first or waits.
+        await transaction`lock table operators in share row exclusive mode`
+        if (!(await isNeeded(transaction))) throw new ServiceError('linkInvalid')
         await takeLink(transaction, 'first', token)
         const userId = await insertUser(transaction, { name, email, password, verified: true })
         await insertOperator(transaction, userId)

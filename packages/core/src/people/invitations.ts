@@ -4,7 +4,7 @@ import { invalidParameter, ServiceError } from '../platform/errors.ts'
 import { networkOf } from '../platform/net/networks.ts'
 import type { PasswordCheck } from '../platform/security/passwords.ts'
 import { requireUncommon } from './log-in/common-passwords.ts'
-import type { PeopleMail } from './mail.ts'
+import { asQuoted, type PeopleMail } from './mail.ts'
 import { addMember, validRole } from './members.ts'
 import type { Client } from './person.ts'
 import type { MemberRole } from './roles.ts'
@@ -192,13 +192,15 @@ async function invite(
     return { invitation, accountName: account.name }
   })) as { invitation: Invitation; accountName: string }
   const url = mail.url('invitation', token)
-  const inviter = made.invitation.invitedBy ?? 'The operator'
+  const { invitedBy } = made.invitation
+  const account = asQuoted(made.accountName)
   const mailed = await mail.send({
     to: email.text,
-    subject: `Invitation to ${made.accountName}`,
+    subject: `Invitation to the account ${account}`,
     text:
-      `${inviter} invites you to the account ${made.accountName}, as ${role}.\n\n${url}\n\nThe link works once, for ${DAYS} days. If you did not ` +
-      `expect it, ignore this message.\n`,
+      `You are invited to an account of this service, as ${role}. ` +
+      `Asked for by: ${invitedBy === null ? 'the operator' : asQuoted(invitedBy)}, for the account ${account}.\n\n${url}\n\n` +
+      `The link works once, for ${DAYS} days. If you did not expect it, ignore this message.\n`,
     key: token,
   })
   if (mailed) await sql`update invitations set mailed = true where id = ${made.invitation.id}`

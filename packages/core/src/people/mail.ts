@@ -48,3 +48,17 @@ export function createPeopleMail({
 export function linkTo(publicUrl: string, page: LinkPage, token: string): string {
   return `${publicUrl}/app/${page}?token=${token}`
 }
+
+/** Characters of a name that are shown. */
+const MAX_QUOTED = 60
+
+/**
+ * A name that a stranger chose, as mail of the service shows it: in quotes, on one line, and without what a mail program would make a link of. Otherwise
+ * anyone who can sign up could have the service mail a text of theirs to an address of their choice.
+ */
+export function asQuoted(name: string): string {
+  const line = name.replaceAll(/[\p{C}\p{Z}]+/gu, ' ').replaceAll(/["“”„]/g, "'")
+  const plain = line.replaceAll(/[.:/\\@]+(?=[^ ])/g, ' ').trim()
+  const shown = [...plain]
+  return `“${shown.slice(0, MAX_QUOTED).join('')}${shown.length > MAX_QUOTED ? '…' : ''}”`
+}

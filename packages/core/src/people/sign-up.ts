@@ -22,17 +22,23 @@ export interface SignUp {
   /** Whether anyone may sign up: SIGN_UP=open. */
   readonly isOpen: boolean
   /**
-   * Sends a link that verifies the address. Nothing is made before it is followed. The answer is the same, after the same time, for
-   * an address that has a user.
+   * Sends a link that verifies the address. Nothing is made before it is followed, and nothing of the user but the address is chosen: whoever asks
+   * need not be the one who reads the mail. The answer is the same, after the same time, for an address that has a user.
    *
-   * Throws signUpClosed, parameterInvalid (name, email), passwordWeak and overloaded.
+   * Throws signUpClosed and parameterInvalid (email).
    */
-  request(person: NewPerson, client: Client): Promise<{ kind: 'sent' } | { kind: 'too-many'; until: Date }>
+  request(email: string, client: Client): Promise<{ kind: 'sent' } | { kind: 'too-many'; until: Date }>
   /**
    * Makes the user and an account, which may send a few test messages to the verified address until it has an active domain.
-   * Throws linkInvalid, also if the address has got a user meanwhile.
+   *
+   * Throws linkInvalid, also if the address has got a user meanwhile, parameterInvalid (name), passwordWeak and overloaded. The link remains usable
+   * except after linkInvalid.
    */
-  verify(token: string, client: Client): Promise<{ userId: number; accountId: number; token: string }>
+  verify(
+    token: string,
+    person: Omit<NewPerson, 'email'>,
+    client: Client,
+  ): Promise<{ userId: number; accountId: number; token: string }>
 }
 
 export interface SignUpDependencies {
@@ -49,33 +55,31 @@ export interface SignUpDependencies {
 const HOURS = 24
 
 interface Pending {
-  readonly name: string
   readonly email: string
-  readonly password: string
 }
 
 export function createSignUp(dependencies: SignUpDependencies): SignUp {
   const { sql, clock, background, limits, passwords, sessions, isOpen } = dependencies
   return {
     isOpen,
-    async request(person, { address }) {
+    async request(text, { address }) {
       if (!isOpen) throw new ServiceError('signUpClosed')
-      const name = validPersonName(person.name)
-      const email = validEmail(person.email)
-      await requireUncommon(person.password, [name, email.text])
+      const email = validEmail(text)
       const allowed = await limits.mail(email.key, address)
       if (!allowed.allowed) return tooMany(clock, allowed)
-      const password = await passwords.hash(person.password, networkOf(address))
-      background.run(() => sendLink(dependencies, { name, email: email.text, password }))
+      background.run(() => sendLink(dependencies, email.text))
       return { kind: 'sent' }
     },
-    async verify(token, client) {
-      if (!isOpen || !(await peekLink(sql, 'verify', token))) throw new ServiceError('linkInvalid')
+    async verify(token, person, client) {
+      const link = isOpen ? await peekLink(sql, 'verify', token) : undefined
+      if (!link) throw new ServiceError('linkInvalid')
+      const name = validPersonName(person.name)
+      await requireUncommon(person.password, [name, (link.data as unknown as Pending).email])
+      const password = await passwords.hash(person.password, networkOf(client.address))
       return sql.begin(async (transaction) => {
         const pending = (await takeLink(transaction, 'verify', token)).data as unknown as Pending
         const email = validEmail(pending.email)
         if (await selectUserByEmail(transaction, email.key)) throw new ServiceError('linkInvalid')
-        const { name, password } = pending
         const userId = await insertUser(transaction, { name, email, password, verified: true })
         const by = { keyId: null, userId, address: client.address }
         const accountId = await openAccount(transaction, { userId, name, email: email.text }, by)
@@ -85,9 +89,8 @@ export function createSignUp(dependencies: SignUpDependencies): SignUp {
   }
 }
 
-async function sendLink({ sql, mail }: SignUpDependencies, pending: Pending): Promise<void> {
-  const { email } = pending
-  const { token } = await makeLink(sql, { purpose: 'verify', minutes: HOURS * 60, data: { ...pending } })
+async function sendLink({ sql, mail }: SignUpDependencies, email: string): Promise<void> {
+  const { token } = await makeLink(sql, { purpose: 'verify', minutes: HOURS * 60, data: { email } satisfies Pending })
   const isKnown = await selectUserByEmail(sql, validEmail(email).key)
   const text = isKnown
     ? `Someone tried to sign up with ${email}, which already has a user. If it was you, log in, or set a new password there.\n`

@@ -22,17 +22,16 @@ export async function signUpForm(call: Call, problem?: string, status?: number):
     action: '/app/sign-up',
     problem,
     status,
-    fields: html`${inputField({
-      name: 'name',
-      label: words.name,
-      value: field(form, 'name'),
-      autocomplete: 'name',
+    fields: inputField({
+      name: 'email',
+      label: words.email,
+      type: 'email',
+      value: field(form, 'email'),
+      autocomplete: 'username',
       required: true,
       autofocus: true,
-      maxlength: 100,
-    })}
-${inputField({ name: 'email', label: words.email, type: 'email', value: field(form, 'email'), autocomplete: 'username', required: true, maxlength: 320 })}
-${newPassword(call, words.password)}`,
+      maxlength: 320,
+    }),
     button: words.signUp,
     foot: html`${words.already} <a href="/app/login">${words.logIn}</a>`,
   })
@@ -41,22 +40,28 @@ ${newPassword(call, words.password)}`,
 export async function signUp(call: Call): Promise<Answer> {
   const { core, form, request, address, language } = call
   const email = field(form, 'email')
-  const person = { name: field(form, 'name'), email, password: passwordField(form) }
   const client = { address, agent: request.headers['user-agent'] }
-  const requested = await attempt(() => core.people.signUp.request(person, client))
+  const requested = await attempt(() => core.people.signUp.request(email, client))
   if (!requested.ok) return signUpForm(call, requested.problem)
   if (requested.value.kind === 'too-many') return signUpForm(call, tooManyText(call, requested.value.until), 429)
   return sentGate(call, joinWords(language).signUpSent(email))
 }
 
 /** The page of the link that confirms an address. Programs that look at links in mail do not press its button. */
-export async function verifyPage({ language, query }: Call): Promise<Answer> {
-  const words = joinWords(language)
+export async function verifyPage(call: Call): Promise<Answer> {
+  return verifyForm(call, field(call.query, 'token'))
+}
+
+function verifyForm(call: Call, token: string, problem?: string): Answer {
+  const words = joinWords(call.language)
   return formGate({
     title: words.verifyTitle,
     lead: words.verifyText,
     action: '/app/verify',
-    fields: tokenField(field(query, 'token')),
+    problem,
+    fields: html`${tokenField(token)}
+${inputField({ name: 'name', label: words.name, value: field(call.form, 'name'), autocomplete: 'name', required: true, autofocus: true, maxlength: 100 })}
+${newPassword(call, words.password)}`,
     button: words.confirm,
   })
 }
@@ -64,9 +69,12 @@ export async function verifyPage({ language, query }: Call): Promise<Answer> {
 export async function verify(call: Call): Promise<Answer> {
   const { core, form, request, address, language } = call
   const words = joinWords(language)
+  const token = field(form, 'token')
+  const person = { name: field(form, 'name'), password: passwordField(form) }
   const client = { address, agent: request.headers['user-agent'] }
-  const verified = await attempt(() => core.people.signUp.verify(field(form, 'token'), client))
-  return verified.ok
-    ? session(verified.value.token, `/app/${verified.value.accountId}`)
-    : goneGate(call, words.verifyGone, [words.signUp, '/app/sign-up'])
+  const verified = await attempt(() => core.people.signUp.verify(token, person, client))
+  if (verified.ok) return session(verified.value.token, `/app/${verified.value.accountId}`)
+  return verified.errorName === 'linkInvalid'
+    ? goneGate(call, words.verifyGone, [words.signUp, '/app/sign-up'])
+    : verifyForm(call, token, verified.problem)
 }

@@ -873,6 +873,15 @@ create table invitations (
 create index invitations_account on invitations (account_id, id);
 create index invitations_email on invitations (email_key) where accepted_at is null and revoked_at is null;
 
+create table known_networks (
+  user_id integer not null,
+  network cidr not null,
+  seen_at timestamptz not null default service_now(),
+  constraint known_networks_pkey primary key (user_id, network),
+  constraint known_networks_user_id_fkey foreign key (user_id) references users(id) on delete cascade
+);
+create index known_networks_age on known_networks (seen_at);
+
 create table limit_overrides (
   id bigint not null generated always as identity,
   place text not null,

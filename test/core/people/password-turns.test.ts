@@ -44,3 +44,35 @@ t.test('a user sets ten passwords in 15 minutes, others go on', async (t) => {
   const set = users.changePassword(other.userId, 'a horse of its own', { sessionId, address: '192.0.2.1' })
   t.equal(await refused(set), undefined)
 })
+
+t.test('strangers from a hundred networks do not keep out a user who has logged in from theirs', async (t) => {
+  const client = newClient()
+  const known = await makeMember(service, accountId, 'viewer')
+  t.equal((await logIn({ email: known.email, password: PASSWORD, ...client })).kind, 'session')
+  let isOver = false
+  const results = new Map<string, number>()
+  const strangers = Array.from({ length: 100 }, async (_, n) => {
+    for (let attempt = 0; !isOver; attempt++) {
+      const address = `198.51.${n}.${attempt % 250}`
+      const { kind } = await logIn({
+        email: `nobody-${n}@elsewhere.example`,
+        password: 'wrong',
+        address,
+        agent: undefined,
+      })
+      results.set(kind, (results.get(kind) ?? 0) + 1)
+      // Refused at once, it comes again at once.
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  })
+  for (let n = 0; n < 5; n++) {
+    const before = results.get('refused') ?? 0
+    t.equal((await logIn({ email: known.email, password: PASSWORD, ...client })).kind, 'session')
+    const between = (results.get('refused') ?? 0) - before
+    // Of the strangers, 24 wait.
+    t.ok(between <= 10, `${between} others had a turn`)
+  }
+  isOver = true
+  await Promise.all(strangers)
+  t.ok((results.get('too-many') ?? 0) > 0, 'the strangers had to wait for each other')
+})

@@ -2,7 +2,7 @@ import { type Actor, noteChange } from '../accounts/audit/index.ts'
 import { insertAccount } from '../accounts/store.ts'
 import { type AnySql, onlyRow, type Sql, type SqlTransaction } from '../platform/database/database.ts'
 import { ServiceError } from '../platform/errors.ts'
-import { networkOf } from '../platform/net/networks.ts'
+import { blockOf } from '../platform/net/networks.ts'
 import type { PasswordCheck } from '../platform/security/passwords.ts'
 import { makeLink, peekLink, takeLink } from './links.ts'
 import { requireUncommon } from './log-in/common-passwords.ts'
@@ -61,7 +61,7 @@ export function createFirstLink({
       const email = validEmail(person.email)
       if (!(await this.isValid(token))) throw new ServiceError('linkInvalid')
       await requireUncommon(person.password, [name, email.text])
-      const password = await passwords.hash(person.password, networkOf(client.address))
+      const password = await passwords.hash(person.password, { queue: 'link', who: blockOf(client.address) })
       return sql.begin(async (transaction) => {
         // Whoever is made an operator at the same time comes first or waits.
         await transaction`lock table operators in share row exclusive mode`

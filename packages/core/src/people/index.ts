@@ -13,6 +13,7 @@ import { createFirstLink, type FirstLink } from './first-link.ts'
 import { createInvitations, type Invitations } from './invitations.ts'
 import { forgetLinks } from './links.ts'
 import { counted } from './log-in/count-log-in.ts'
+import { forgetNetworks } from './log-in/known-networks.ts'
 import { type LogIn, type LogInResult, logIn } from './log-in/log-in.ts'
 import { createLogInLimits } from './log-in/log-in-limits.ts'
 import { createPasskeys, type Passkeys } from './log-in/passkeys.ts'
@@ -148,6 +149,6 @@ export function createPeople(dependencies: PeopleDependencies, passwordCost: Pas
       return account ? auth.principalOfUser(accountId, rightsOf(account.role).scopes) : null
     },
     close: background.settled,
-    forgetOld: async () => (await sessions.forgetOld()) + (await forgetLinks(sql)),
+    forgetOld: async () => (await sessions.forgetOld()) + (await forgetLinks(sql)) + (await forgetNetworks(sql)),
   }
 }

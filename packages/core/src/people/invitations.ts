@@ -1,7 +1,7 @@
 import { type Actor, noteChange } from '../accounts/audit/index.ts'
 import { type AnySql, onlyRow, type Sql, type SqlTransaction } from '../platform/database/database.ts'
 import { invalidParameter, ServiceError } from '../platform/errors.ts'
-import { networkOf } from '../platform/net/networks.ts'
+import { blockOf } from '../platform/net/networks.ts'
 import type { PasswordCheck } from '../platform/security/passwords.ts'
 import { requireUncommon } from './log-in/common-passwords.ts'
 import { asQuoted, type PeopleMail } from './mail.ts'
@@ -123,7 +123,7 @@ export function createInvitations(dependencies: InvitationsDependencies): Invita
       if (!open || closed) throw new ServiceError('linkInvalid')
       if (open.hasUser) throw invalidParameter('email', 'is that of a user, who must log in to accept the invitation')
       await requireUncommon(person.password, [name, open.email])
-      const password = await passwords.hash(person.password, networkOf(client.address))
+      const password = await passwords.hash(person.password, { queue: 'link', who: blockOf(client.address) })
       return sql.begin(async (transaction) => {
         const { accountId, role, email, mailed } = await takeInvitation(transaction, token)
         // A link that was handed over does not show that the address is theirs.

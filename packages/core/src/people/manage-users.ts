@@ -131,7 +131,7 @@ export function createUsers({
       if (user.holderOf !== null) throw new ServiceError('passwordWeak', { values: { problem: HELD } })
       await requireUncommon(password, [user.name, user.email ?? ''])
       await allowChange(userId)
-      const hash = await passwords.hash(password, `user ${userId}`)
+      const hash = await passwords.hash(password, { queue: 'user', who: `user ${userId}` })
       await sql.begin(async (transaction) => {
         await requireLive(transaction, { sessionId, userId })
         await setPassword(transaction, userId, hash)

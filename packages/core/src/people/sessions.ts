@@ -3,6 +3,7 @@ import { gather } from '../platform/concurrency/gather.ts'
 import { type AnySql, onlyRow, type Sql, type SqlTransaction } from '../platform/database/database.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Secrets } from '../platform/security/secrets.ts'
+import { keepNetwork } from './log-in/known-networks.ts'
 import type { AccountOfUser, Client, LogInMethod, User } from './person.ts'
 import { type AccountsOfUser, selectAccountsOf } from './session-accounts.ts'
 import { createSessionTokens } from './tokens.ts'
@@ -149,6 +150,7 @@ export function createSessions({ sql, secrets, require2fa }: SessionsDependencie
       await within`
         update users set last_seen_at = service_now()
          where id = (select id from users where id = ${userId} for no key update skip locked)`
+      await keepNetwork(within, userId, address)
       await within`
         insert into sessions (hash, user_id, method, address, agent, expires_at)
         values (${hash}, ${userId}, ${method}, ${address}::inet, ${cut}, service_now() + interval '30 days')`

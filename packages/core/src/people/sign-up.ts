@@ -3,7 +3,7 @@ import { insertAccount } from '../accounts/store.ts'
 import type { Clock } from '../platform/clock.ts'
 import { type AnySql, onlyRow, type Sql, type SqlTransaction } from '../platform/database/database.ts'
 import { ServiceError } from '../platform/errors.ts'
-import { networkOf } from '../platform/net/networks.ts'
+import { blockOf } from '../platform/net/networks.ts'
 import type { PasswordCheck } from '../platform/security/passwords.ts'
 import type { Background } from './background.ts'
 import { makeLink, peekLink, takeLink } from './links.ts'
@@ -75,7 +75,7 @@ export function createSignUp(dependencies: SignUpDependencies): SignUp {
       if (!link) throw new ServiceError('linkInvalid')
       const name = validPersonName(person.name)
       await requireUncommon(person.password, [name, (link.data as unknown as Pending).email])
-      const password = await passwords.hash(person.password, networkOf(client.address))
+      const password = await passwords.hash(person.password, { queue: 'link', who: blockOf(client.address) })
       return sql.begin(async (transaction) => {
         const pending = (await takeLink(transaction, 'verify', token)).data as unknown as Pending
         const email = validEmail(pending.email)

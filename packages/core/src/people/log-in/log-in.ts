@@ -2,13 +2,14 @@ import { parseAddress } from '../../mime/address.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { AnySql, Sql, SqlTransaction } from '../../platform/database/database.ts'
 import { ServiceError } from '../../platform/errors.ts'
-import { networkOf } from '../../platform/net/networks.ts'
+import { blockOf } from '../../platform/net/networks.ts'
 import type { PasswordCheck } from '../../platform/security/passwords.ts'
 import { findHolder, makeHolder } from '../holders.ts'
 import { makeLink } from '../links.ts'
 import type { Client, LogInMethod } from '../person.ts'
 import type { SessionKeeper } from '../sessions.ts'
 import { type StoredUser, selectUser, selectUserByEmail } from '../users.ts'
+import { isKnownNetwork } from './known-networks.ts'
 import type { LogInLimits, Refused } from './log-in-limits.ts'
 
 /** Ways to complete a log-in after the password. */
@@ -55,9 +56,11 @@ export async function logIn(dependencies: LogInDependencies, request: LogIn): Pr
   if (!allowed.allowed) return tooMany(dependencies.clock, allowed)
   const user = await findUser(sql, name)
   const usable = user && !user.disabled ? user : undefined
+  const isKnown = await isKnownNetwork(sql, usable?.id ?? 0, request.address)
+  const turn = { queue: isKnown ? 'known' : 'log-in', who: blockOf(request.address) } as const
   let isRight: boolean
   try {
-    isRight = await passwords.matches(request.password, usable?.password ?? null, networkOf(request.address))
+    isRight = await passwords.matches(request.password, usable?.password ?? null, turn)
   } catch (error) {
     if (!(error instanceof ServiceError && error.errorName === 'overloaded')) throw error
     allowed.release()

@@ -84,7 +84,7 @@ export function createPasswordReset(dependencies: PasswordResetDependencies): Pa
       if (!user || user.disabled || user.holderOf !== null) throw new ServiceError('linkInvalid')
       if (dependencies.byHandOnly && link?.data.mailed === true) throw new ServiceError('linkInvalid')
       await requireUncommon(password, [user.name, user.email ?? ''])
-      const hash = await passwords.hash(password, `user ${user.id}`)
+      const hash = await passwords.hash(password, { queue: 'link', who: `user ${user.id}` })
       await sql.begin(async (transaction) => {
         const { data } = await takeLink(transaction, 'reset', token)
         await setPassword(transaction, user.id, hash)

@@ -32,7 +32,8 @@ export async function reauthenticate(
   if (!allowed.allowed) return tooMany(clock, allowed)
   const user = await selectUser(sql, id)
   try {
-    if (!(await passwords.matches(password, user?.password ?? null, `user ${id}`))) return { kind: 'refused' }
+    if (!(await passwords.matches(password, user?.password ?? null, { queue: 'user', who: `user ${id}` })))
+      return { kind: 'refused' }
   } catch (error) {
     if (error instanceof ServiceError && error.errorName === 'overloaded') allowed.release()
     throw error

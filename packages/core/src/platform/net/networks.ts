@@ -143,6 +143,14 @@ export function networkOf(address: string): string {
     .join(':')}::/64`
 }
 
+/** The /24 of an IPv4 address, or the /56 of an IPv6 address: what one customer of a provider may have without trouble. */
+export function blockOf(address: string): string {
+  const network = networkOf(address)
+  if (!network.includes(':')) return network.replace(/\.\d{1,3}$/, '.0/24')
+  const [one, two, three, four = '0'] = network.split(':')
+  return `${one}:${two}:${three}:${(Number.parseInt(four, 16) & 0xff00).toString(16)}::/56`
+}
+
 /** The /16 of an IPv4 address, or the /48 of an IPv6 address: what one organization may have (RFC 6177). */
 export function siteNetworkOf(address: string): string {
   const network = networkOf(address)

@@ -1,6 +1,6 @@
 import { randomBytes, type ScryptOptions, scrypt } from 'node:crypto'
 import { promisify } from 'node:util'
-import { createFairTurns } from '../concurrency/fair-turns.ts'
+import { createFairTurns, type FairTurns } from '../concurrency/fair-turns.ts'
 import { ServiceError } from '../errors.ts'
 import { sameSecret } from './secrets.ts'
 
@@ -61,26 +61,40 @@ export function passwordHasher(cost: PasswordCost): HashPassword {
 }
 
 /**
- * Hashing and comparison of passwords that anyone may send: one at a time, with a bounded queue. `who` is the user, or the network of a client
- * without one; they take turns.
+ * Those who wait in different queues, which take turns: log-ins from a network that the user has logged in from before, other log-ins, users who are
+ * logged in, and people with a link. So nobody keeps a user out whom they do not share a network with.
  */
+const QUEUES = ['known', 'log-in', 'user', 'link'] as const
+
+export interface PasswordTurn {
+  readonly queue: (typeof QUEUES)[number]
+  /** The user, or the block of addresses of a client without one: within a queue, these take turns. */
+  readonly who: string
+}
+
+/** Hashing and comparison of passwords that anyone may send: one at a time, with bounded queues. */
 export interface PasswordCheck {
-  /** Throws overloaded if too many passwords are waiting. */
-  hash(password: string, who: string): Promise<string>
+  /** Throws overloaded if too many passwords are waiting in the same queue. */
+  hash(password: string, turn: PasswordTurn): Promise<string>
   /**
    * Whether the password is the stored one. Takes the same time without a stored one, so that the time does not show
-   * which users exist. Throws overloaded if too many passwords are waiting.
+   * which users exist. Throws overloaded if too many passwords are waiting in the same queue.
    */
-  matches(password: string, stored: string | null, who: string): Promise<boolean>
+  matches(password: string, stored: string | null, turn: PasswordTurn): Promise<boolean>
 }
 
 export function createPasswordCheck(cost: PasswordCost): PasswordCheck {
   /** Takes the place of the stored password of an unknown user. */
   const none: Stored = { salt: randomBytes(16), hash: randomBytes(HASH_LENGTH), cost }
-  const turns = createFairTurns({ capacity: 1, waiting: MAX_WAITING, each: MAX_WAITING_EACH })
+  const inside = () => createFairTurns({ capacity: 1, waiting: MAX_WAITING, each: MAX_WAITING_EACH })
+  const queues = new Map(QUEUES.map((queue) => [queue, inside()]))
+  // Of each queue one waits here at most.
+  const among = createFairTurns({ capacity: 1, waiting: QUEUES.length, each: 1 })
+  const inTurn = <T>({ queue, who }: PasswordTurn, work: () => Promise<T>): Promise<T> =>
+    (queues.get(queue) as FairTurns).take(who, () => among.take(queue, work))
   return {
-    hash: (password, who) => turns.take(who, () => hashPassword(password, cost)),
-    matches: (password, stored, who) => turns.take(who, () => isSame(password, stored, none)),
+    hash: (password, turn) => inTurn(turn, () => hashPassword(password, cost)),
+    matches: (password, stored, turn) => inTurn(turn, () => isSame(password, stored, none)),
   }
 }
 

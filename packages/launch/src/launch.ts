@@ -8,7 +8,7 @@ import { CACHE, ROOT, readFreshBundle } from './bundle.ts'
  * filled when it is built.
  */
 export const COMPILE_CACHE = join(CACHE, 'node')
-/** A debugger and a profiler are given the sources; so is whoever collects coverage. */
+/** A debugger and a profiler are given the sources, as coverage is (NODE_V8_COVERAGE). */
 const FROM_SOURCES = /^--(?:inspect|cpu-prof|heap-prof|prof\b)/
 
 /**

@@ -16,6 +16,9 @@ const MOST_FUNCTIONS = 30
 /** No code: blank, a comment, or what only closes something. */
 const BARE = /^[\s\])},;]*$|^\s*(?:\/\/|\/?\*)/
 
+/** What c8 calls a file that no process loaded. */
+const EMPTY = '(empty-report)'
+
 /** Of one file, as Istanbul writes it: for c8, each line is a statement. */
 interface FileCoverage {
   readonly path: string
@@ -86,7 +89,7 @@ function partOf({ path, statementMap, s, fnMap, f }: FileCoverage): Part[] {
     BARE.test(text[start.line - 1] ?? '') ? [] : [(s[id] ?? 0) > 0],
   )
   const functions = Object.entries(fnMap).map(([id, { name: of, loc }]) => ({
-    place: `${name}:${loc.start.line} ${of}`,
+    place: of === EMPTY ? name : `${name}:${loc.start.line} ${of}`,
     length: loc.end.line - loc.start.line + 1,
     ran: (f[id] ?? 0) > 0,
   }))

@@ -8,10 +8,12 @@ import { fileURLToPath } from 'node:url'
 
 /**
  * Runs tests as test/run.ts does, and prints how much of each package's sources ran in any process of Node that they started. Node gives
- * NODE_V8_COVERAGE to each child by itself, whatever environment that has. Two kinds of code count too little: a process that a test kills, and
- * a thread that is terminated, write nothing. COVERAGE names a folder where the counts stay, for a run in several parts.
+ * NODE_V8_COVERAGE to each child by itself, whatever environment that has. A process that a test kills writes nothing. COVERAGE names a folder
+ * where the counts stay, for a run in several parts.
  */
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
+/** See that file. */
+const THREADS = `--import=${new URL('helpers/coverage-of-threads.ts', import.meta.url)}`
 const MOST_FUNCTIONS = 30
 /** No code: blank, a comment, or what only closes something. */
 const BARE = /^[\s\])},;]*$|^\s*(?:\/\/|\/?\*)/
@@ -46,7 +48,10 @@ async function main(args: readonly string[]): Promise<number> {
   const folder = kept ?? mkdtempSync(join(tmpdir(), 'postrider-coverage-'))
   try {
     const raw = join(folder, 'raw')
-    const status = await run(process.execPath, ['test/run.ts', ...args], { NODE_V8_COVERAGE: raw })
+    const status = await run(process.execPath, ['test/run.ts', ...args], {
+      NODE_V8_COVERAGE: raw,
+      NODE_OPTIONS: THREADS,
+    })
     process.stdout.write(`coverage of ${readdirSync(raw).length} processes and threads of Node\n`)
     const report = [
       'report',

@@ -22,7 +22,9 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 export const BARE_ENVIRONMENT = {
   PATH: process.env.PATH ?? '',
   // V8 counts less precisely in functions that it has from a cache (nodejs.org/api/module.html#module-compile-cache).
-  ...(process.env.NODE_V8_COVERAGE ? { NODE_DISABLE_COMPILE_CACHE: '1' } : { NODE_COMPILE_CACHE: COMPILE_CACHE }),
+  ...(process.env.NODE_V8_COVERAGE
+    ? { NODE_DISABLE_COMPILE_CACHE: '1', NODE_OPTIONS: process.env.NODE_OPTIONS ?? '' }
+    : { NODE_COMPILE_CACHE: COMPILE_CACHE }),
   // Not that of this checkout, which delivers to the internet.
   POSTRIDER_SETTINGS: 'no-such-file.env',
 }

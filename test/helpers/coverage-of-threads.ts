@@ -19,13 +19,14 @@ syncBuiltinESMExports()
 if (threads.parentPort) {
   const port = threads.parentPort
   const post = port.postMessage.bind(port)
-  let next: NodeJS.Timeout | undefined
+  let isDue = false
   const take = () => {
-    next = undefined
+    isDue = false
     takeCoverage()
   }
   port.postMessage = (...answer: Parameters<typeof post>) => {
     post(...answer)
-    next ??= setTimeout(take, SOON_MS).unref()
+    if (!isDue) setTimeout(take, SOON_MS).unref()
+    isDue = true
   }
 }

@@ -80,9 +80,12 @@ const ROOT_FILES = ['core.ts', 'index.ts', 'process.ts', 'sealed-columns.ts']
 /** Texts in, texts out: no database, no clock, no settings. Of the platform they import errors, threads and what bounds their time. */
 const PURE = /^packages\/core\/src\/(mime|content\/(engine|plain-text|substitution))\//
 const FOR_THE_PURE = /^packages\/core\/src\/platform\/(errors\.ts|never\.ts|process\/release\.ts|concurrency\/)/
-/** Nothing but a process file reads the environment; the embedded Postgres hands it down to initdb and the server, which starts programs for its write-ahead log. */
+/**
+ * Nothing but a process file reads the environment, and what loads one; the embedded Postgres hands it down to initdb and the server, which starts
+ * programs for its write-ahead log.
+ */
 const READ_THE_ENVIRONMENT =
-  /^packages\/(\w+\/src\/\w+-process\.ts|cli\/src\/(embedded-postgres\/binaries|probe)\.ts|cli\/src\/backup\/(archive|fetch)-wal\.ts)$/
+  /^packages\/(\w+\/src\/\w+-process\.ts|launch\/src\/launch\.ts|cli\/src\/(embedded-postgres\/binaries|probe)\.ts|cli\/src\/backup\/(archive|fetch)-wal\.ts)$/
 const MOST_LINES = 300
 const MOST_CHARACTERS = 160
 /** A URL, or a regular expression that is the whole line or the value of a field. */

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { withPostgres } from '../helpers/postgres-server.ts'
@@ -32,8 +32,13 @@ const OWN = {
   'x-no-cors-reason': 'https://go.relay.test/docs',
 }
 
+const SHOWN_ANSWERS = new URL('../../packages/api/src/docs/recorded/', import.meta.url)
+const OTHER_ANSWERS = new URL('recorded/answers/', import.meta.url)
+
 interface PartMaker {
   readonly name: string
+  /** The pages of /docs show answers of it. */
+  readonly shown?: true
   /** Headers of most answers, which the record does not repeat. */
   readonly usual: Readonly<Record<string, string>>
   readonly act: (recorder: Recorder, world: World) => Promise<void>
@@ -42,20 +47,20 @@ interface PartMaker {
 const PARTS: readonly PartMaker[] = [
   { name: 'v2-mail', usual: CALL, act: recordV2Mail },
   { name: 'v2', usual: LIMITED, act: recordV2 },
-  { name: 'v3-mail', usual: { ...CALL, ...OWN }, act: recordV3Mail },
-  { name: 'v3', usual: { ...LIMITED, ...SHARED }, act: recordV3 },
+  { name: 'v3-mail', shown: true, usual: { ...CALL, ...OWN }, act: recordV3Mail },
+  { name: 'v3', shown: true, usual: { ...LIMITED, ...SHARED }, act: recordV3 },
   { name: 'open', usual: { connection: 'close' }, act: recordOpen },
-  { name: 'operator', usual: { ...LIMITED, 'x-ratelimit-limit': '600' }, act: recordOperator },
+  { name: 'operator', shown: true, usual: { ...LIMITED, 'x-ratelimit-limit': '600' }, act: recordOperator },
 ]
 
 /** Makes all calls to a new service and returns its answers, without values that differ from run to run. */
 export async function recordAnswers(t: Test): Promise<Part[]> {
   const world = await makeWorld(t)
   const parts: Part[] = []
-  for (const { name, usual, act } of PARTS) {
+  for (const { name, shown, usual, act } of PARTS) {
     const recorder = createRecorder({ base: world.base, normalize: world.normalize, usual })
     await act(recorder, world)
-    const file = fileURLToPath(new URL(`recorded/answers/${name}.txt`, import.meta.url))
+    const file = fileURLToPath(new URL(`${name}.txt`, shown ? SHOWN_ANSWERS : OTHER_ANSWERS))
     const told = Object.entries(usual).map(([header, value]) => `${header}: ${value}`)
     parts.push({
       file,
@@ -72,10 +77,7 @@ if (import.meta.main) {
     const ends: (() => unknown)[] = []
     const t = { teardown: (end: () => unknown) => void ends.unshift(end) } as unknown as Test
     try {
-      for (const { file, text } of await recordAnswers(t)) {
-        mkdirSync(new URL('recorded/answers', import.meta.url), { recursive: true })
-        writeFileSync(file, text)
-      }
+      for (const { file, text } of await recordAnswers(t)) writeFileSync(file, text)
     } finally {
       for (const end of ends) await end()
     }

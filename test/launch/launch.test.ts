@@ -58,9 +58,11 @@ function install(t: Test) {
   symlinkSync(join(LAUNCH, 'node_modules'), join(root, 'packages/launch/node_modules'))
   mkdirSync(join(root, 'packages/app/node_modules/@postrider'), { recursive: true })
   symlinkSync('../../../launch', join(root, 'packages/app/node_modules/@postrider/launch'))
+  const env: Record<string, string> = { ...BARE_ENVIRONMENT, NODE_V8_COVERAGE: '' }
   const node = (...args: string[]) =>
-    execFileSync(process.execPath, args, { cwd: root, env: BARE_ENVIRONMENT, encoding: 'utf8', stdio: 'pipe' })
+    execFileSync(process.execPath, args, { cwd: root, env, encoding: 'utf8', stdio: 'pipe' })
   return {
+    env,
     write,
     build: () => node('packages/launch/src/build.ts'),
     run: (...options: string[]) =>
@@ -100,11 +102,13 @@ t.test('a bundle of other sources does not count, and is replaced by the next se
   t.strictSame(run(), { ...FROM_SOURCES, ...changed })
 })
 
-t.test('a debugger or a profiler sees the sources', async (t) => {
-  const { build, run } = install(t)
+t.test('a debugger, a profiler or coverage sees the sources', async (t) => {
+  const { env, build, run } = install(t)
   build()
   t.strictSame(run('--cpu-prof', '--cpu-prof-dir=profile'), FROM_SOURCES)
   t.strictSame(run('--inspect=127.0.0.1:0'), FROM_SOURCES)
+  env.NODE_V8_COVERAGE = 'coverage'
+  t.strictSame(run(), FROM_SOURCES)
 })
 
 t.test('a bundle that cannot be made or read stops no process', async (t) => {

@@ -16,7 +16,7 @@ import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-/** Everything but recorded answers, corpora and pictures of the documentation, which no recipe reads. */
+/** Everything but most recorded answers, corpora and pictures of the documentation, which no recipe reads. */
 const NEEDED = /^packages\/|^(test|docs|sql|bench)\/.+\.(ts|json|sql|md)$|^package\.json$/
 
 /** A new file's text, or what is put before a text that the file has once. */

@@ -8,7 +8,7 @@ import { CACHE, ROOT, readFreshBundle } from './bundle.ts'
  * filled when it is built.
  */
 export const COMPILE_CACHE = join(CACHE, 'node')
-/** A debugger and a profiler are given the sources. */
+/** A debugger and a profiler are given the sources, as coverage is (NODE_V8_COVERAGE). */
 const FROM_SOURCES = /^--(?:inspect|cpu-prof|heap-prof|prof\b)/
 
 /**
@@ -18,7 +18,8 @@ const FROM_SOURCES = /^--(?:inspect|cpu-prof|heap-prof|prof\b)/
  */
 export async function launch(module: URL): Promise<void> {
   enableCompileCache(COMPILE_CACHE)
-  const bundle = process.execArgv.some((option) => FROM_SOURCES.test(option)) ? undefined : readFreshBundle()
+  const fromSources = process.env.NODE_V8_COVERAGE || process.execArgv.some((option) => FROM_SOURCES.test(option))
+  const bundle = fromSources ? undefined : readFreshBundle()
   const name = fileURLToPath(module).slice(ROOT.length)
   const bundled = bundle?.modules[name]
   await import(bundled === undefined ? module.href : pathToFileURL(bundled).href)

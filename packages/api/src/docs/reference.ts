@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { ERRORS, type ErrorName } from '@postrider/core'
 import { OPERATIONS as OPERATOR } from '../operator/operations.ts'
 import { success } from '../v2/envelope.ts'
@@ -6,8 +5,9 @@ import type { Operation as V2Operation } from '../v2/operation.ts'
 import { OPERATIONS as V2 } from '../v2/operations.ts'
 import type { Operation as V3Operation } from '../v3/operation.ts'
 import { OPERATIONS as V3 } from '../v3/operations.ts'
+import { recordedAnswers } from './answers.ts'
 import { fieldText } from './field-texts.ts'
-import { asSchema, type Field, fieldsOf, fieldsWithin, type Schema, typeOf } from './fields.ts'
+import { asSchema, type Field, fieldsOf, fieldsWithin, typeOf } from './fields.ts'
 import { sampleOf } from './samples.ts'
 import type { ExampleCall } from './snippets.ts'
 
@@ -170,16 +170,8 @@ function operatorOperations(publicUrl: string): readonly Described[] {
   })
 }
 
-/** A success that the tests have recorded, with the schema of all that they have. */
-interface RecordedAnswer {
-  readonly schema: Schema
-  readonly example: unknown
-}
-
-/** Answers of operations without a schema of their answer, by API; `npm run docs` writes them. This module is loaded with the first page. */
-const ANSWERS: Readonly<Record<string, Readonly<Record<string, RecordedAnswer | undefined>>>> = JSON.parse(
-  readFileSync(new URL('answers.json', import.meta.url), 'utf8'),
-)
+/** Answers of operations that have no schema of theirs. This module is loaded with the first page. */
+const ANSWERS = recordedAnswers()
 
 function recordedAnswer(api: ApiName, name: string, status: number): Answer {
   const recorded = ANSWERS[api]?.[name]

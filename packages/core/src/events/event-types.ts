@@ -238,9 +238,6 @@ export function isWebhookEvent(type: EventType): type is WebhookEvent {
   return v2 !== null || v3 !== null
 }
 
-/** The statuses of rows of the log that events decide. */
-export type EventStatus = Table[EventType]['log']['statuses'][number]
-
 /** The names of events in exports. */
 export type ExportKind = Table[EventType]['exportKinds'][number]
 export const EXPORT_KINDS: readonly ExportKind[] = [

@@ -1,4 +1,4 @@
-import { type AnySql, onlyRow, type Sql } from '../platform/database/database.ts'
+import type { AnySql, Sql } from '../platform/database/database.ts'
 import type { Role } from './return-address.ts'
 import type { Forward } from './return-result.ts'
 import { unpacked } from './store.ts'
@@ -83,12 +83,4 @@ export async function saveSummary(sql: AnySql, hour: Date, messageId: string | n
   await sql`
     update returns set forward = 'summarised', forward_at = service_now(), forward_message_id = ${messageId}::uuid
      where forward = 'excess' and forward_hour = ${hour}`
-}
-
-/** Returns how many letters wait to be passed on. */
-export async function countWaitingLetters(sql: AnySql): Promise<number> {
-  return onlyRow(
-    await sql<{ letters: number }[]>`
-      select count(*)::int as letters from returns where forward in ('waiting', 'excess')`,
-  ).letters
 }

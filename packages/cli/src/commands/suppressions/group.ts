@@ -1,5 +1,5 @@
 import { type CountedGroup, defined } from '@postrider/core'
-import { type Call, type Command, requiredId, requiredTarget, UsageError } from '../../command.ts'
+import { type Command, UsageError } from '../../command.ts'
 import { table } from '../../table.ts'
 import { coreCommand } from '../core-command.ts'
 
@@ -66,10 +66,6 @@ export const groupCommands: readonly Command[] = [
     },
   }),
 ]
-
-function _named(call: Call): { accountId: number; id: number } {
-  return { id: requiredTarget(call, 'group'), accountId: requiredId(call, 'account') }
-}
 
 function tableOf(groups: readonly CountedGroup[]): string {
   const rows = groups.map((one) => [one.id, one.name, one.unsubscribes, one.isDefault ? 'yes' : '', one.description])

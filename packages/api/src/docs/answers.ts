@@ -1,18 +1,17 @@
 import { createHash } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { OPERATOR_OPERATIONS, V3_OPERATIONS } from '@postrider/api'
+import { readFileSync } from 'node:fs'
+import { OPERATIONS as OPERATOR } from '../operator/operations.ts'
+import { OPERATIONS as V3 } from '../v3/operations.ts'
+import type { Schema } from './fields.ts'
 
-/** Path of the answers that the pages of /docs show. */
-export const DOCS_ANSWERS = fileURLToPath(new URL('../../packages/api/src/docs/answers.json', import.meta.url))
-
+/** Parts of the record of test/api/recorded-answers.ts; `npm run docs` writes them. */
 const RECORDS = ['v3-mail', 'v3', 'operator'] as const
 /** Objects that an example shows of a list. */
-const MOST_OBJECTS = 2
+const MAX_OBJECTS = 2
 /** Characters of an example beyond which it shows one object of each list. */
-const LONGEST = 1200
+const MAX_LENGTH = 1200
 /** Texts and numbers that an example shows of a list. */
-const MOST_SCALARS = 4
+const MAX_SCALARS = 4
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 
@@ -34,38 +33,39 @@ interface Operation {
 
 /** Operations whose success has a body, by the API. */
 export const ANSWERING: Readonly<Record<'v3' | 'operator', readonly Operation[]>> = {
-  v3: V3_OPERATIONS.filter(({ status, name }) => status !== 204 && name !== 'sendMail').map((one) => ({
+  v3: V3.filter(({ status, name }) => status !== 204 && name !== 'sendMail').map((one) => ({
     ...one,
     path: `/v3${one.path}`,
   })),
-  operator: OPERATOR_OPERATIONS.map((one) => ({ ...one, path: `/operator/v1${one.path}`, status: 200 })),
+  operator: OPERATOR.map((one) => ({ ...one, path: `/operator/v1${one.path}`, status: 200 })),
 }
 
-type Answers = Readonly<Record<string, Readonly<Record<string, { readonly schema: Schema; readonly example: Json }>>>>
+/** A success that the tests have recorded, with the schema of all that they have. */
+export interface RecordedAnswer {
+  readonly schema: Schema
+  readonly example: Json
+}
 
-/** Returns for each operation an example and the schema of all its recorded answers. */
-export function docsAnswers(): Answers {
+/** Returns for each operation, by API and name, an example and the schema of all its recorded answers. */
+export function recordedAnswers(): Readonly<Record<string, Readonly<Record<string, RecordedAnswer>>>> {
   const entries = RECORDS.flatMap(entriesOf)
   return Object.fromEntries(
-    Object.entries(ANSWERING).map(([api, operations]) => [
-      api,
-      Object.fromEntries(operations.flatMap((one) => answerOf(one, operations, entries))),
-    ]),
+    Object.entries(ANSWERING).map(([api, operations]) => {
+      const byOperation = Map.groupBy(entries, (entry) => owner(entry, operations))
+      return [api, Object.fromEntries(operations.flatMap((one) => answerOf(one, byOperation.get(one) ?? [])))]
+    }),
   )
 }
 
-function answerOf(operation: Operation, all: readonly Operation[], entries: readonly Entry[]) {
-  const { name, method, status } = operation
-  const own = entries.filter(
-    (entry) => entry.method === method && entry.status === status && owner(entry, all) === name,
-  )
+function answerOf({ name, status }: Operation, entries: readonly Entry[]) {
+  const own = entries.filter((entry) => entry.status === status)
   if (own.length === 0) return []
   const bodies = own.map(({ body }) => body)
-  // The calls without mistakes have the operation's name, or that of a setting or list, and no more.
+  // The calls without mistakes have only the operation's name, or that of a setting or list.
   const plain = own.filter(({ title }) => title === name || /^(view|list|change) \w+$/.test(title))
   const best = [plain, own].map(richestOf).find((one) => wealth(one) > 0) ?? bodies[0] ?? null
-  const example = shortened(best, MOST_OBJECTS)
-  const isLong = JSON.stringify(example).length > LONGEST
+  const example = shortened(best, MAX_OBJECTS)
+  const isLong = JSON.stringify(example).length > MAX_LENGTH
   return [[name, { schema: schemaOf(bodies), example: isLong ? shortened(best, 1) : example }] as const]
 }
 
@@ -74,27 +74,32 @@ function richestOf(entries: readonly Entry[]): Json {
 }
 
 /** Of two operations whose paths match, that with fewer parameters. */
-function owner({ method, path }: Entry, operations: readonly Operation[]): string | undefined {
-  const fitting = operations.filter(
-    (one) => one.method === method && new RegExp(`^${one.path.replace(/:\w+/g, '[^/]+')}$`).test(path),
-  )
-  return fitting.sort((a, b) => a.path.split(':').length - b.path.split(':').length)[0]?.name
+function owner({ method, path }: Entry, operations: readonly Operation[]): Operation | undefined {
+  const parts = path.split('/')
+  const fitting = operations.filter((one) => one.method === method && fits(one.path.split('/'), parts))
+  return fitting.sort((a, b) => a.path.split(':').length - b.path.split(':').length)[0]
+}
+
+function fits(pattern: readonly string[], parts: readonly string[]): boolean {
+  return pattern.length === parts.length && pattern.every((part, at) => part.startsWith(':') || part === parts[at])
 }
 
 function entriesOf(part: string): Entry[] {
-  const text = readFileSync(new URL(`../api/recorded/answers/${part}.txt`, import.meta.url), 'utf8')
+  const text = readFileSync(new URL(`recorded/${part}.txt`, import.meta.url), 'utf8')
   return text
-    .split(/\n\n(?=# )/)
+    .split('\n\n# ')
     .slice(1)
     .flatMap((entry) => {
-      const [, title = '', method = '', path = '', status, body = ''] =
-        /^# (.*)\n> (\w+) ((?:<[^>]*>|[^ <?\n])+).*\n< (\d+)\n(?:< .*\n)*([[{].*)/.exec(entry) ?? []
-      if (!status?.startsWith('2') || body === '') return []
+      const [title = '', call = '', answered = '', ...rest] = entry.split('\n')
+      const [, method = '', path = ''] = /^> ([A-Z]+) ((?:<[\w ]+>|[^ <?])+)/.exec(call) ?? []
+      const status = answered.slice('< '.length)
+      const body = rest.find((line) => !line.startsWith('< ')) ?? ''
+      if (!status.startsWith('2') || !/^[[{]/.test(body)) return []
       return [{ title, method, path, status: Number(status), body: JSON.parse(filled(body)) as Json }]
     })
 }
 
-/** What stands for values that differ from run to run. */
+/** Puts plausible values for those that differ from run to run. */
 function filled(body: string): string {
   const counts = new Map<string, number>()
   const known = new Map<string, string>()
@@ -169,7 +174,7 @@ const isList = (value: Json): value is readonly Json[] => Array.isArray(value)
 function shortened(value: Json, most: number): Json {
   if (isList(value)) {
     const richest = [...value].sort((a, b) => wealth(b) - wealth(a)).slice(0, most)
-    const kept = value.some(isObject) ? value.filter((one) => richest.includes(one)) : value.slice(0, MOST_SCALARS)
+    const kept = value.some(isObject) ? value.filter((one) => richest.includes(one)) : value.slice(0, MAX_SCALARS)
     return kept.map((one) => shortened(one, most))
   }
   if (!isObject(value)) return value
@@ -181,13 +186,6 @@ function wealth(value: Json): number {
   if (isList(value)) return value.reduce<number>((sum, one) => sum + wealth(one), 0)
   if (isObject(value)) return wealth(Object.values(value))
   return value ? 1 : 0
-}
-
-interface Schema {
-  readonly type?: string
-  readonly anyOf?: readonly Schema[]
-  readonly items?: Schema
-  readonly properties?: Readonly<Record<string, Schema>>
 }
 
 /** Returns a schema that all these values fit. */
@@ -219,5 +217,3 @@ function kindOf(value: Json): string {
   if (isList(value)) return 'array'
   return typeof value === 'number' && Number.isInteger(value) ? 'integer' : typeof value
 }
-
-if (import.meta.main) writeFileSync(DOCS_ANSWERS, JSON.stringify(docsAnswers()))

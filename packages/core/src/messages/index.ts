@@ -54,6 +54,9 @@ import { type RequeueResult, type RequeueTarget, requeueMessage } from './requeu
 import { type ResendOrder, resendMessage } from './resend.ts'
 import { accountMaySend } from './rules/rules.ts'
 import { type ArrivedSender, fallbackFor, senderInstead } from './rules/sender-rules.ts'
+import { fillBlocks } from './search/fill-blocks.ts'
+import { namesMessage } from './search/names.ts'
+import { type SearchClock, selectClock } from './search/times.ts'
 import { type TryNowResult, tryNow } from './try-now.ts'
 import { explainMessage, type MessageWhy, type WhyQuery } from './why/index.ts'
 
@@ -74,14 +77,6 @@ export type { Cancellation } from './cancel-message.ts'
 export { plainMail } from './plain-mail.ts'
 export { type DeliveryPage, type DeliveryQuery, type ListedDelivery, MAX_SEARCHED } from './queries/list-deliveries.ts'
 export type { AttachmentContent, BodyQuery, ShownAttachment, ShownBody, ShownText } from './queries/message-body.ts'
-export {
-  addToSearch,
-  type MessageSearch,
-  parseSearch,
-  SEARCH_KEYS,
-  type SearchKey,
-  STATE_GROUPS,
-} from './queries/search-text.ts'
 export type {
   AttemptDetails,
   DeliveryDetails,
@@ -92,6 +87,7 @@ export type {
 export type { HoldingEntry, RequeuedDelivery, RequeueRefusal } from './requeue/evaluate.ts'
 export type * from './requeue/requeue-message.ts'
 export type { ResendOrder } from './resend.ts'
+export * from './search/index.ts'
 export type { TryNowResult } from './try-now.ts'
 export {
   type DeliveryWhy,
@@ -146,6 +142,10 @@ export interface Messages {
   attachment(query: BodyQuery & { readonly index: number }): Promise<AttachmentContent>
   /** See list-deliveries.ts. Without `reads`, and for one message, it shows the current state. */
   list(query: DeliveryQuery, reads?: Reads): Promise<DeliveryPage>
+  /** Returns what times of a search are relative to. */
+  searchClock(accountId: number | undefined): Promise<SearchClock>
+  /** Puts some messages into the blocks that searches for words read. Returns whether there may be more. */
+  fillSearch(): Promise<boolean>
   /** See requeue-message.ts. */
   requeue(target: RequeueTarget, by?: Actor): Promise<RequeueResult | undefined>
   /** Loads the data that the deliveries of these messages share, including small bodies. See load.ts. */
@@ -283,7 +283,9 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
     source: (query) => withCopy(bodies, query, ({ source }) => source),
     attachment: (query) => readAttachment(bodies, query),
     // A message is looked for by its id by those who have just sent it.
-    list: (query, reads = current) => listDeliveries(query.search.messageId === undefined ? reads : current, query),
+    list: (query, reads = current) => listDeliveries(namesMessage(query.search) ? current : reads, query),
+    searchClock: (accountId) => selectClock(sql, accountId),
+    fillSearch: () => fillBlocks(sql),
     requeue: (target, by = OPERATOR) => requeueMessage({ sql, forgotten, announce }, target, by),
     load: (ids) => loadMessages(sql, ids),
     loadParts: (message) => loadParts({ sql, bodyObjects }, message),

@@ -1,7 +1,7 @@
 import { messageIdText } from '@postrider/core'
 import t, { type Test } from 'tap'
 import { call } from '../api/call.ts'
-import { answered } from '../cli/postrider.ts'
+import { postrider } from '../cli/postrider.ts'
 import { DELIVERED } from '../core/delivery/queue-of.ts'
 import { acceptMessage, envelopeTo } from '../core/submission.ts'
 import { claimDue } from '../helpers/claim.ts'
@@ -142,8 +142,8 @@ t.test('what a person would write finds what is meant, by API, command line and 
       const page = await (await ada.get(`/app/${ada.accountId}/messages?q=${search}`)).text()
       const shown = [...page.matchAll(/<\/span><bdi>([^<]+)@/g)].map(([, recipient = '']) => first(recipient))
       t.strictSame(shown, expected, `page: ${query}`)
-      const args = ['message', 'list', '--account', String(ada.accountId), '--', query]
-      const listed = await answered<{ deliveries: { recipient: string }[] }>(service.env, ...args)
+      const args = ['message', 'list', '--json', '--account', String(ada.accountId), '--', query]
+      const listed = JSON.parse((await postrider(service.env, ...args)).stdout) as { deliveries: { recipient: string }[] }
       t.strictSame(listed.deliveries.map(({ recipient }) => first(recipient)), expected, `command line: ${query}`)
     }
   }

@@ -105,7 +105,7 @@ export async function listDeliveries(reads: Reads, query: DeliveryQuery): Promis
       next: next ? formatCursor(next) : null,
       partial,
       searchedTo: partial ? timeOfId(searchedTo.messageId) : null,
-      searchedFrom: await oldestOf(snapshot, accountId, timeOfId(range.from)),
+      searchedFrom: await oldestOf(snapshot, accountId, timeOfId(range.begin)),
     }
   })
 }
@@ -131,6 +131,8 @@ function formatCursor({ messageId, recipientNo }: Position): string {
 }
 
 interface Range {
+  /** Before all messages of the time that is searched. */
+  readonly begin: string
   readonly from: string
   /** The list begins before this position. */
   readonly to: string
@@ -148,12 +150,12 @@ async function selectRange(sql: AnySql, { search, days }: DeliveryQuery): Promis
                                    'epoch'))::text as "from",
              uuidv7_floor(coalesce(${end}::timestamptz, service_now() + interval '1 day'))::text as "to"`,
   )
-  if (messageId === undefined || messageId === '') return { from, to, recipientNo: 0 }
+  if (messageId === undefined || messageId === '') return { begin: from, from, to, recipientNo: 0 }
   // Of one message, unless it is outside the times. The text of an id has the order of its bytes.
   const isWithin = (since === undefined || messageId >= from) && (until === undefined || messageId < to)
   return isWithin
-    ? { from: messageId, to: messageId, recipientNo: LAST_NUMBER }
-    : { from: to, to: from, recipientNo: 0 }
+    ? { begin: from, from: messageId, to: messageId, recipientNo: LAST_NUMBER }
+    : { begin: from, from: to, to: from, recipientNo: 0 }
 }
 
 /** Above every recipient number. */

@@ -113,7 +113,7 @@ export async function listDeliveries(reads: Reads, query: DeliveryQuery): Promis
 async function oldestOf(sql: AnySql, accountId: number | undefined, since: Date): Promise<Date | null> {
   if (accountId === undefined) return since.getTime() > 0 ? since : null
   const [oldest] = await sql<{ id: string }[]>`
-    select id::text as id from messages where account_id = ${accountId}::int order by messages.id limit 1`
+    select m.id::text as id from messages m where m.account_id = ${accountId}::int order by m.id limit 1`
   const first = oldest ? timeOfId(oldest.id) : since
   return first > since ? first : since.getTime() > 0 ? since : null
 }

@@ -132,7 +132,7 @@ function wordsIn(field: WordTerm['field'], term: Term, wrong: Wrong, names?: Nam
   const text = fold(term.value)
   if (text === '') throw wrong('noWord')
   const isWhole = term.isQuoted && !term.isBeginning
-  const isHeader = field === 'any' && !term.isBeginning && term.value.includes('@')
+  const isHeader = field === 'any' && !term.isBeginning && term.value.includes('@') && text.includes(' ')
   const isNaming = names !== undefined && Object.keys(names).length > 0
   return { field, text, isWhole, ...(isHeader ? { isHeader } : {}), ...(isNaming ? { names } : {}) }
 }

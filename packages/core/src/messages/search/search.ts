@@ -47,7 +47,7 @@ export interface WordTerm {
   readonly text: string
   /** Whether the last word is whole. Otherwise it is the beginning of one, or a part of a word of the recipient's address. */
   readonly isWhole: boolean
-  /** Whether it may be a whole Message-ID, too. */
+  /** Whether it may be a whole Message-ID, too. It is more than one word then. */
   readonly isHeader?: true
   /** What else the term may name; if it does, that is what is meant. */
   readonly names?: Names

@@ -8,6 +8,7 @@ import { erase } from '../../helpers/erase.ts'
 import { makeService, type Sender, type TestService } from '../../helpers/service.ts'
 import { nodesOf, planOf, recordStatements } from '../../helpers/statements.ts'
 import { openCore } from '../delivery/queue-of.ts'
+import { finish } from '../retention/weeks.ts'
 import { acceptMessage, envelopeTo } from '../submission.ts'
 
 /** Puts everything into blocks. */
@@ -168,6 +169,7 @@ t.test('an erased recipient is in no block, and the others of it are found', asy
   })
   await fill(t, service)
   t.strictSame(await find(service, sender, 'annabella'), ['anna', 'anna'])
+  await finish(service)
   const [before] = await sql<{ filter: string }[]>`select encode(filter, 'hex') as filter from search_blocks`
   await erase(service.core, sender.accountId, ['anna@harbor.example'])
   const blocks = await sql<

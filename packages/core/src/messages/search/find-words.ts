@@ -19,11 +19,11 @@ const CHUNK = 1000
 /** Blocks whose filters are asked by one statement. */
 const ASKED = [1000, 10_000] as const
 /** Blocks whose texts are read by one statement: few at first, since the words of most searches are in most blocks. */
-const READ = [4, 16, 64] as const
+const READ = [4, 16, 32] as const
 /** Deliveries of blocks whose texts are read for a page. */
 const MAX_READ = 150_000
 /** Milliseconds after which no further statement is begun. */
-const MAX_MS = 200
+const MAX_MS = 180
 
 export interface FoundWords {
   readonly positions: readonly Position[]

@@ -36,7 +36,6 @@ const SEARCHES: Readonly<Record<string, (draw: (below: number) => number) => str
   'the beginning of many numbers': (draw) => String(1000 + draw(100)),
   'a part of an address': (draw) => `solmann${draw(90)}`,
   'bounced, with a word': () => 'state:bounced linelski',
-  'without a word that all have': () => '-invoice',
 }
 
 const percentile = (times: readonly number[], of: number): number =>

@@ -48,6 +48,8 @@ export function createNormalizer(known: Readonly<Record<string, string>>): (text
       plain = plain.replaceAll(value, name).replaceAll(encodeURIComponent(value), name)
     }
     return plain
+      // Of the first message of the account, which is older than the run.
+      .replace(/(?<="searchedFrom":")[^"]+/g, '<time>')
       .replace(/\b\d{4}-\d\d-\d\d([T ])(\d\d:\d\d:\d\d)(\.\d+)?(Z?)/g, (time, between, _clock, fraction, zone) =>
         named(
           Date.parse(`${time.slice(0, 10)}T${time.slice(11, 19)}Z`),

@@ -138,7 +138,7 @@ t.test(
     t.strictSame(await page.locator('tbody tr .go').allTextContents(), ['Your invoice'])
     t.match(await page.locator('#looked').textContent(), /^Searched: recipients, subjects/)
     await page.locator('#q').fill('nils ')
-      await page.keyboard.press('Enter')
+    await page.keyboard.press('Enter')
     await page.waitForURL(/q=nils/)
     t.strictSame(
       (await page.locator('tbody tr .go').allTextContents()).map((text) => text.trim()),

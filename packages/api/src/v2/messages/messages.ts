@@ -24,7 +24,9 @@ const MAX_ROWS = 100
 
 const Question = Type.Object({
   search: Text(
-    'words of the recipient, subject, tags and your own id, all of which must be there: invoice lena "order 17"; or an id. A word finds those that begin with it, in any case and with or without accents; -word excludes. And to: from: state: subject: tag: ref: id: domain: door: before: after: has:attachment',
+    'words of the recipient, the subject, the tags and your own id, all of which must be there, in any case and without accents; a word finds those ' +
+      'that begin with it, "words in quotes" only themselves, and -word excludes. Or a message id, TRANSID or Message-ID. And to: from: state: ' +
+      'subject: tag: ref: id: domain: door: before: after: has:attachment',
   ),
   to: Text('the recipient, @domain, or a part of address or name'),
   from: Text('the sender, @domain, or words of the address'),

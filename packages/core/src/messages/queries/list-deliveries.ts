@@ -70,7 +70,7 @@ export interface DeliveryPage {
   readonly partial: boolean
   /** If the page is partial, everything that was accepted at this time or later has been searched; otherwise null. */
   readonly searchedTo: Date | null
-  /** How far back a search goes: to this time, or to the account's oldest message that is stored. Null: to the oldest of all accounts. */
+  /** How far back a search goes: to this time, or to the account's oldest message that is stored. If null, there is none, or it is of all accounts. */
   readonly searchedFrom: Date | null
 }
 

@@ -11,9 +11,9 @@ const LENGTHS: readonly number[] = [3, 4, 5, 6, 7, 8, 10, 12, 16, 20]
 const [SHORTEST = 3] = LENGTHS
 /** Bits of the filter for each thing noted, and how many of them that sets. */
 const BITS = 6
-/** A row with its filter must fit on a page. Of texts of thousands of words the filter then names blocks that have none more often. */
+/** A row with its filter must fit on a page. If texts have thousands of words, the filter says less. */
 const MAX_BYTES = 4096
-/** What is noted, by the first character of its hash: a beginning, one in a sender, three letters, or a whole Message-ID (twice: it has no other part). */
+/** Kinds of entries, by the first character of the hash: a beginning, one in a sender, three letters, or a whole Message-ID (twice, since it has no parts). */
 type Kind = 'p' | 'f' | 't' | 'm' | 'n'
 
 /** FNV-1a, of which each beginning of a text is a step. */
@@ -92,7 +92,7 @@ function hashOf(kind: Kind, text: string): number {
 /** Bits that are looked at for a way in which a term can be met. */
 const TESTED = 8
 
-/** What a block must have for a term. */
+/** The conditions of a term on a block. */
 export interface TermTest {
   /** A part of the block's texts. */
   readonly text: string

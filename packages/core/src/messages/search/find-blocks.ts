@@ -25,7 +25,7 @@ export interface BlockRange {
 /** Terms that filters are asked about; the others are looked for in the texts of the blocks that these leave. */
 const MAX_TESTS = 4
 
-/** Returns the last of the next `count` blocks, so that a statement reads no more; undefined if the range has fewer. */
+/** Returns the last of the next `count` blocks, as the end of what a statement reads; undefined if the range has fewer. */
 export async function blockFloor(sql: AnySql, range: BlockRange, count: number): Promise<Position | undefined> {
   const rows = await sql<Position[]>`
     select first_id::text as "messageId", first_no as "recipientNo" from search_blocks where ${within(sql, range)}
@@ -77,7 +77,7 @@ function within(sql: AnySql, { accountId, from, after, floor }: BlockRange): Fra
     and first_id <= ${after.messageId}::uuid and (first_id, first_no) < (${after.messageId}::uuid, ${after.recipientNo}::int)`
 }
 
-/** What the filter and the texts must have. A filter is asked first: it is short, and in the row. */
+/** The conditions on the filter and the texts. A filter is asked first: it is short, and in the row. */
 function conditions(sql: AnySql, tests: readonly TermTest[]): Fragment {
   const both = (sum: Fragment, one: Fragment): Fragment => sql`${sum} and ${one}`
   const has = (bit: number): Fragment => sql`get_bit(filter, ${bit}::bigint % (octet_length(filter) * 8)) = 1`

@@ -16,7 +16,7 @@ const MAX_LENGTH = 2000
 const FOREIGN = /[^\x00-\x7f]/
 
 /**
- * Returns the words of a text, in lower case and without accents, separated by one blank each: what is no letter and no digit separates. "ae",
+ * Returns the words of a text, in lower case and without accents, separated by one blank each: all but letters and digits separates. "ae",
  * "oe" and "ue" become one letter, so that "Mueller" and "Müller" are the same word. The beginning of a word stays the beginning of the folded
  * word, so a search for it is folded alike. In linear time.
  */

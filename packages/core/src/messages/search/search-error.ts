@@ -1,11 +1,11 @@
 import { ServiceError } from '../../platform/errors.ts'
 
-/** What is wrong with a search. Its texts are here in English, and in the dashboard in the page's language. */
+/** The problem of a search. Its texts are here in English, and in the dashboard in the page's language. */
 export interface SearchProblem {
   readonly name: keyof typeof TEXTS
   /** The part of the search that is wrong, as it was written; empty if it is the whole. */
   readonly part: string
-  /** What would be right: a list or a number. */
+  /** The valid values: a list or a number. */
   readonly allowed: string
 }
 

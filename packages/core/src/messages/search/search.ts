@@ -5,7 +5,7 @@ import type { EntryPoint } from '../../submission/submission.ts'
 export interface MessageSearch {
   /** Any of these, or of `met`. */
   readonly states?: readonly DeliveryState[]
-  /** What its recipient did. */
+  /** Acts of its recipient. */
   readonly met?: readonly Met[]
   /** The recipient's address in canonical lower-case form. */
   readonly recipientKey?: string
@@ -32,7 +32,7 @@ export interface MessageSearch {
   readonly not?: readonly MessageSearch[]
 }
 
-/** What a recipient did with a delivery; opens and clicks by machines do not count. */
+/** Acts of a recipient on a delivery; opens and clicks by machines do not count. */
 export const MET = ['opened', 'clicked', 'complained'] as const
 export type Met = (typeof MET)[number]
 
@@ -49,7 +49,7 @@ export interface WordTerm {
   readonly isWhole: boolean
   /** Whether it may be a whole Message-ID, too. It is more than one word then. */
   readonly isHeader?: true
-  /** What else the term may name; if it does, that is what is meant. */
+  /** Ids and an address that the term may be; if one exists, that is what is meant. */
   readonly names?: Names
 }
 

@@ -7,7 +7,7 @@ const MAX_TERMS = 40
 
 /** A part of a search as it was written. */
 export interface Term {
-  /** Undefined: any field. */
+  /** If undefined, any field is meant. */
   readonly key: SearchKey | undefined
   readonly value: string
   readonly isQuoted: boolean

@@ -1,7 +1,7 @@
 import { type AnySql, onlyRow } from '../../platform/database/database.ts'
 import { readIsoTime } from '../../platform/iso-time.ts'
 
-/** What times of a search are relative to. */
+/** The moment and the zone that times of a search are relative to. */
 export interface SearchClock {
   readonly now: Date
   /** IANA name: of days, and of times without a zone. */

@@ -41,7 +41,7 @@ export function searchForm(
   ${example('after:2d', help.time)}${example('has:attachment', help.has)}${example('id:019b8d6a…', help.id)}</dl></div>`
 }
 
-/** What was searched, and how far back. */
+/** A sentence on what was searched, and how far back. */
 export function lookedAt(call: AccountCall, text: string, { searchedFrom }: DeliveryPage): Value {
   const { looked, since } = searchWords(call.language)
   if (text === '' || searchedFrom === null) return null
@@ -55,7 +55,7 @@ export function nothingText(call: AccountCall, listed: DeliveryPage | undefined)
     : messagesWords(call.language).nothing
 }
 
-/** What is wrong with a search, in the language of the page; it names the part that is wrong. */
+/** Says what is wrong with a search, in the language of the page, and names the part that is wrong. */
 export function problemOf(
   { language }: AccountCall,
   refused: { readonly problem: string; readonly error?: ServiceError },

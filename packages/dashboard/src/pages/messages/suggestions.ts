@@ -4,10 +4,10 @@ import { type AccountCall, field } from '../../frame/call.ts'
 import { messagesWords } from './messages-words.ts'
 import { searchWords } from './search-words.ts'
 
-/** What may be written instead of the last part of a search, and what it means. */
+/** A text instead of the last part of a search, and its meaning. */
 type Suggestion = readonly [text: string, what: string]
 
-const MOST = 8
+const MAX_SUGGESTIONS = 8
 const MAX_PART = 100
 
 /** Suggestions for the part of a search that is being written, as JSON. */
@@ -16,7 +16,7 @@ export async function searchSuggestions(call: AccountCall): Promise<Answer> {
   const found = await suggestionsFor(call, part)
   return file({
     type: 'application/json; charset=utf-8',
-    body: JSON.stringify(found.filter(([text]) => text !== part).slice(0, MOST)),
+    body: JSON.stringify(found.filter(([text]) => text !== part).slice(0, MAX_SUGGESTIONS)),
     headers: { 'cache-control': 'no-store' },
   })
 }
@@ -92,7 +92,7 @@ async function ofWord(call: AccountCall, word: string): Promise<readonly Suggest
 }
 
 async function tags({ core, account, language }: AccountCall, prefix: string): Promise<Suggestion[]> {
-  const names = await core.stats.tagNames({ accountId: account.id, prefix, limit: MOST })
+  const names = await core.stats.tagNames({ accountId: account.id, prefix, limit: MAX_SUGGESTIONS })
   const { tag } = messagesWords(language)
   return names
     .filter((name) => !/["\\]/.test(name))

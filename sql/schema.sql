@@ -1258,6 +1258,24 @@ create table schema_minimum (
   constraint schema_minimum_only_row_check check (only_row)
 );
 
+create table search_blocks (
+  account_id integer not null,
+  first_id uuid not null,
+  first_no integer not null,
+  last_id uuid not null,
+  filter bytea storage plain not null,
+  places bytea not null,
+  texts text not null,
+  constraint search_blocks_pkey primary key (account_id, first_id, first_no)
+) partition by range (first_id);
+
+create table search_progress (
+  only_row boolean not null default true,
+  up_to uuid not null,
+  constraint search_progress_pkey primary key (only_row),
+  constraint search_progress_only_row_check check (only_row)
+);
+
 create table sessions (
   id bigint not null generated always as identity,
   hash bytea not null,
@@ -1903,7 +1921,7 @@ begin
   for number in 0 .. weeks_ahead + 1 loop
     week := first_week + number * interval '7 days';
     next_week := week + interval '7 days';
-    foreach parent in array array['messages', 'bodies', 'finished_deliveries', 'attempts', 'events', 'engagements'] loop
+    foreach parent in array array['messages', 'bodies', 'finished_deliveries', 'attempts', 'events', 'engagements', 'search_blocks'] loop
       partition := parent || to_char(week at time zone 'UTC', '"_"IYYY"w"IW');
       if to_regclass(partition) is not null then
         continue;

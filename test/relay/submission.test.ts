@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { parseSearch } from '@postrider/core'
 import { createTransport, type SendMailOptions } from 'nodemailer'
 import type SMTPTransport from 'nodemailer/lib/smtp-transport'
 import t, { type Test } from 'tap'
@@ -96,7 +97,15 @@ t.test('nodemailer writes X-APIHEADER in its own case, and it counts all the sam
   const sent = await mailer(t).sendMail({ from: desk, to, subject: 's', text: 'hello', headers })
   const { tags, deliveries, settings } = await shown(service, sent.response)
   t.strictSame([tags, deliveries[0]?.reference], [['berth', 'häfen'], 'Überfahrt 9002'])
-  t.same(settings, { clickTracking: true, openTracking: true })
+  t.same(settings, { clickTracking: true, openTracking: true, messageId: sent.messageId })
+  for (const id of [sent.messageId, sent.messageId.replace(/[<>]/g, '')]) {
+    const { deliveries: found } = await service.core.messages.list({ search: parseSearch(id), limit: 10 })
+    t.strictSame(
+      found.map(({ recipient }) => recipient),
+      [to],
+      'found by its own Message-ID',
+    )
+  }
   t.notMatch((await arrived(to)).data.toString(), /x-(apiheader|tags|settings|attributes)|idempotency/i)
 })
 

@@ -18,6 +18,7 @@ const FILES = {
   'mark.svg': new URL('../assets/mark.svg', import.meta.url),
   'wordmark.svg': new URL('../assets/wordmark.svg', import.meta.url),
   'page.js': new URL('../assets/page.js', import.meta.url),
+  'suggest.js': new URL('../assets/suggest.js', import.meta.url),
   'passkey.js': new URL('../assets/passkey.js', import.meta.url),
   'htmx.js': new URL(import.meta.resolve('htmx.org/dist/htmx.min.js')),
 } as const

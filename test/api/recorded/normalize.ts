@@ -47,35 +47,39 @@ export function createNormalizer(known: Readonly<Record<string, string>>): (text
     for (const [value, name] of Object.entries(known)) {
       plain = plain.replaceAll(value, name).replaceAll(encodeURIComponent(value), name)
     }
-    return plain
-      .replace(/\b\d{4}-\d\d-\d\d([T ])(\d\d:\d\d:\d\d)(\.\d+)?(Z?)/g, (time, between, _clock, fraction, zone) =>
-        named(
-          Date.parse(`${time.slice(0, 10)}T${time.slice(11, 19)}Z`),
-          `${between === ' ' ? ' with a blank' : ''}${fraction ? ' with a fraction' : ''}${zone}`,
-          time,
-        ),
-      )
-      .replace(/(?<![\w.])\d{10}(\d{3})?(?![\w.])/g, (time, milliseconds) =>
-        named(Number(milliseconds ? time : `${time}000`), ` in ${milliseconds ? 'milli' : ''}seconds`, time),
-      )
-      .replace(/\b\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d \+0000/g, (time) =>
-        named(Date.parse(time), ' in a header', time),
-      )
-      .replace(/(?<=retry-after: |Retry after )\d{3,4}\b/g, '<seconds>')
-      .replace(/(?<="commit":)(?:"[0-9a-f]{12}"|null),"schema":\d+/g, '<commit>,"schema":<number>')
-      .replace(/(?<="milliseconds":)\d+|(?<="left":)\d{6,}(?:\.\d+)?/g, '<milliseconds>')
-      .replace(LAST_RESET, '<first of this month>')
-      .replace(NEXT_RESET, '<first of the next month>')
-      .replace(/\b\d\d:\d\d UTC\b/g, '<minute>')
-      .replace(/<style>[^<]*<\/style>/g, '<style>…</style>')
-      .replace(/(?<=style-src 'sha256-)[^']+/g, '…')
-      .replace(/(?<=Unsubscribed on )\d+ \w+ \d{4}/g, '<date>')
-      .replace(/(?<="p\d\d":)[\d.]+/g, '<seconds>')
-      .replace(VOLATILE, (value, ...rest) => {
-        const groups = rest.at(-1) as Record<string, string | undefined>
-        const kind = Object.keys(groups).find((name) => groups[name] !== undefined) ?? ''
-        return nameOf(kind, value)
-      })
+    return (
+      plain
+        // Of the first message of the account, which is older than the run.
+        .replace(/(?<="searchedFrom":")[^"]+/g, '<time>')
+        .replace(/\b\d{4}-\d\d-\d\d([T ])(\d\d:\d\d:\d\d)(\.\d+)?(Z?)/g, (time, between, _clock, fraction, zone) =>
+          named(
+            Date.parse(`${time.slice(0, 10)}T${time.slice(11, 19)}Z`),
+            `${between === ' ' ? ' with a blank' : ''}${fraction ? ' with a fraction' : ''}${zone}`,
+            time,
+          ),
+        )
+        .replace(/(?<![\w.])\d{10}(\d{3})?(?![\w.])/g, (time, milliseconds) =>
+          named(Number(milliseconds ? time : `${time}000`), ` in ${milliseconds ? 'milli' : ''}seconds`, time),
+        )
+        .replace(/\b\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d \+0000/g, (time) =>
+          named(Date.parse(time), ' in a header', time),
+        )
+        .replace(/(?<=retry-after: |Retry after )\d{3,4}\b/g, '<seconds>')
+        .replace(/(?<="commit":)(?:"[0-9a-f]{12}"|null),"schema":\d+/g, '<commit>,"schema":<number>')
+        .replace(/(?<="milliseconds":)\d+|(?<="left":)\d{6,}(?:\.\d+)?/g, '<milliseconds>')
+        .replace(LAST_RESET, '<first of this month>')
+        .replace(NEXT_RESET, '<first of the next month>')
+        .replace(/\b\d\d:\d\d UTC\b/g, '<minute>')
+        .replace(/<style>[^<]*<\/style>/g, '<style>…</style>')
+        .replace(/(?<=style-src 'sha256-)[^']+/g, '…')
+        .replace(/(?<=Unsubscribed on )\d+ \w+ \d{4}/g, '<date>')
+        .replace(/(?<="p\d\d":)[\d.]+/g, '<seconds>')
+        .replace(VOLATILE, (value, ...rest) => {
+          const groups = rest.at(-1) as Record<string, string | undefined>
+          const kind = Object.keys(groups).find((name) => groups[name] !== undefined) ?? ''
+          return nameOf(kind, value)
+        })
+    )
   }
 }
 

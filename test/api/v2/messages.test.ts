@@ -90,10 +90,12 @@ t.test('deliveries are found by every part of the search language, and by the pa
     ['state:dropped', { state: 'dropped' }, []],
     ['subject:"your invoice 1"', { subject: 'your invoice 1' }, ['d', 'c', 'b', 'a']],
     ['subject:"Your inv"*', { subject_prefix: 'your INV' }, ['d', 'c', 'b', 'a']],
-    ['subject:"Your inv"', { subject: 'Your inv' }, []],
+    ['subject:"Your inv"', { subject: 'our inv' }, []],
+    ['subject:Your subject:inv', { subject: 'Your inv' }, ['d', 'c', 'b', 'a']],
     ['subject:"invoice 2"', { subject: 'invoice 2' }, ['f']],
     ['tag:invoice', { tag: 'invoice' }, ['d', 'c', 'b', 'a']],
-    ['tag:invoic', { tag: 'invoic' }, []],
+    ['tag:invoic', { tag: 'invoic*' }, ['d', 'c', 'b', 'a']],
+    ['tag:"invoic"', { tag: 'voice' }, []],
     [`id:${id}`, { id }, ['d', 'c', 'b', 'a']],
     [`id:${id} state:bounced`, { id, state: 'bounced' }, ['b']],
     [`${id} to:a@harbor.example`, { id, to: 'a@harbor.example' }, ['a']],
@@ -156,7 +158,7 @@ t.test('deliveries are found by every part of the search language, and by the pa
   for (const [query, problem] of [
     [{ search: 'state:lost' }, /^Parameter \[search\] is invalid: state:lost: must be one or several of/],
     [{ door: 'fax' }, 'Parameter [door] is invalid: must be v2 or v3 or smtp'],
-    [{ search: 'tag:a', tag: 'b' }, /^Parameter \[tag\] is invalid: the search has more than one condition/],
+    [{ search: 'door:v2', door: 'v3' }, /^Parameter \[door\] is invalid: the search has more than one condition/],
     [{ cursor: 'x' }, 'Parameter [cursor] is invalid: must be the value of next in the previous response'],
     [{ limit: 'x' }, 'Parameter [limit] is invalid: must be a whole number'],
   ] as const) {

@@ -13,6 +13,8 @@ export interface AddedContent extends MessageSettings {
   readonly trackingHost?: string
   /** Set for a MIME message with attachments, for searches. Those of a composed message are counted by its parts. */
   readonly attachments?: true
+  /** The Message-ID of a MIME message that has its own, for searches. */
+  readonly messageId?: string
   /** Corrections of a MIME message when it was accepted, in words. */
   readonly corrected?: string
   /** The notifications that its sender gets by mail. */

@@ -40,7 +40,6 @@ import { type Cancellation, cancelMessage } from './cancel-message.ts'
 import { type CommitsOptions, createCommits } from './commits.ts'
 import { findFirstAnswer, forgetOldAnswers } from './idempotency.ts'
 import type { ReceivedField } from './prepare.ts'
-import { type DeliveryPage, type DeliveryQuery, listDeliveries } from './queries/list-deliveries.ts'
 import {
   type AttachmentContent,
   type BodyQuery,
@@ -54,6 +53,7 @@ import { type RequeueResult, type RequeueTarget, requeueMessage } from './requeu
 import { type ResendOrder, resendMessage } from './resend.ts'
 import { accountMaySend } from './rules/rules.ts'
 import { type ArrivedSender, fallbackFor, senderInstead } from './rules/sender-rules.ts'
+import { type SearchOperations, searchOperations } from './search/operations.ts'
 import { type TryNowResult, tryNow } from './try-now.ts'
 import { explainMessage, type MessageWhy, type WhyQuery } from './why/index.ts'
 
@@ -74,14 +74,6 @@ export type { Cancellation } from './cancel-message.ts'
 export { plainMail } from './plain-mail.ts'
 export { type DeliveryPage, type DeliveryQuery, type ListedDelivery, MAX_SEARCHED } from './queries/list-deliveries.ts'
 export type { AttachmentContent, BodyQuery, ShownAttachment, ShownBody, ShownText } from './queries/message-body.ts'
-export {
-  addToSearch,
-  type MessageSearch,
-  parseSearch,
-  SEARCH_KEYS,
-  type SearchKey,
-  STATE_GROUPS,
-} from './queries/search-text.ts'
 export type {
   AttemptDetails,
   DeliveryDetails,
@@ -92,6 +84,7 @@ export type {
 export type { HoldingEntry, RequeuedDelivery, RequeueRefusal } from './requeue/evaluate.ts'
 export type * from './requeue/requeue-message.ts'
 export type { ResendOrder } from './resend.ts'
+export * from './search/index.ts'
 export type { TryNowResult } from './try-now.ts'
 export {
   type DeliveryWhy,
@@ -111,7 +104,7 @@ export interface MessageTarget {
   readonly accountId?: number | undefined
 }
 
-export interface Messages {
+export interface Messages extends SearchOperations {
   /** See accept.ts. */
   accept(submission: Submission): Promise<Acceptance>
   /** Validates as accept does, but does not store, charge or send anything. Throws the same errors of the rules. */
@@ -144,8 +137,6 @@ export interface Messages {
   source(query: BodyQuery): Promise<Buffer>
   /** See message-body.ts. */
   attachment(query: BodyQuery & { readonly index: number }): Promise<AttachmentContent>
-  /** See list-deliveries.ts. Without `reads`, and for one message, it shows the current state. */
-  list(query: DeliveryQuery, reads?: Reads): Promise<DeliveryPage>
   /** See requeue-message.ts. */
   requeue(target: RequeueTarget, by?: Actor): Promise<RequeueResult | undefined>
   /** Loads the data that the deliveries of these messages share, including small bodies. See load.ts. */
@@ -282,8 +273,7 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
     body: (query) => showBody(bodies, query),
     source: (query) => withCopy(bodies, query, ({ source }) => source),
     attachment: (query) => readAttachment(bodies, query),
-    // A message is looked for by its id by those who have just sent it.
-    list: (query, reads = current) => listDeliveries(query.search.messageId === undefined ? reads : current, query),
+    ...searchOperations(sql, current),
     requeue: (target, by = OPERATOR) => requeueMessage({ sql, forgotten, announce }, target, by),
     load: (ids) => loadMessages(sql, ids),
     loadParts: (message) => loadParts({ sql, bodyObjects }, message),

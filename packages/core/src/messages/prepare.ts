@@ -78,6 +78,7 @@ export function prepare(options: SettleOptions): StoredMessage {
     ...templateOf(submission, found),
     ...(traceParent === undefined ? {} : { traceParent }),
     ...(mime && content.hasAttachment ? { attachments: true as const } : {}),
+    ...(mime && !resent && content.messageId !== undefined ? { messageId: content.messageId } : {}),
     ...(mime && content.corrected !== undefined ? { corrected: content.corrected } : {}),
     ...(submission.notifications ? { notifications: storedNotifications(submission.notifications) } : {}),
   }

@@ -111,6 +111,8 @@ export interface MimeContent {
   readonly ownTo?: boolean
   /** Whether its media type says that it has attachments; used by searches only. */
   readonly hasAttachment?: boolean
+  /** Its own Message-ID, as written; used by searches only. */
+  readonly messageId?: string | undefined
   /** Corrections of the message, in words; undefined if there are none. */
   readonly corrected?: string | undefined
 }

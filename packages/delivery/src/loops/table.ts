@@ -39,6 +39,8 @@ const LOOPS: readonly Row[] = [
   { name: 'privacy', every: SECOND, breath: 5, act: ifAny('forget_requests', (core) => core.privacy.forgetSome()) },
   // Sequence numbers and rollups. Under load, a round processes the events of a second, so that thousands of events share its cost.
   { name: 'event', every: SECOND, breath: 5, act: async ({ core }) => (await core.events.sequence()).more },
+  // The words of messages. After an upgrade of a large database, mail has the database for longer than a round takes.
+  { name: 'search', every: 5 * SECOND, breath: 250, act: ({ core }) => core.messages.fillSearch() },
   { name: 'hit', every: 500, breath: 5, act: ifAny('hits', (core) => core.tracking.classify()) },
   // Between two chunks of a job, mail has the database for longer than a chunk takes.
   { name: 'queue job', every: SECOND, breath: 100, act: ifAny('queue_jobs', (core) => core.queue.workSome()) },

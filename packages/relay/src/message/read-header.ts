@@ -34,6 +34,8 @@ export interface Head extends SplitMessage {
   /** The first chunk without the fields that are removed. */
   readonly kept: Buffer
   readonly lacksDate: boolean
+  /** Undefined if it has none, or one that is longer than any that is looked for. */
+  readonly messageId: string | undefined
   readonly lacksMessageId: boolean
   readonly hasAttachment: boolean
 }
@@ -57,7 +59,9 @@ export function* readHeader(received: Buffer, domain: string | undefined): Stopp
   yield
   const lacksDate = !fields.some(({ name }) => name === 'date')
   yield
-  const lacksMessageId = !fields.some(({ name }) => name === 'message-id')
+  const ownId = fields.find(({ name }) => name === 'message-id')
+  const lacksMessageId = ownId === undefined
+  const messageId = shortText(ownId?.value)
   yield
   const hasAttachment = isOfFiles(fields.find(({ name }) => name === 'content-type')?.value ?? '')
   yield
@@ -71,9 +75,16 @@ export function* readHeader(received: Buffer, domain: string | undefined): Stopp
     subject,
     kept,
     lacksDate,
+    messageId,
     lacksMessageId,
     hasAttachment,
   }
+}
+
+/** RFC 5322 2.1.1: a line has at most 998 characters. Most are shorter than a hundred. */
+function shortText(value: string | undefined): string | undefined {
+  const text = value?.slice(0, 300).trim()
+  return text === undefined || text === '' || text.length > 250 ? undefined : text.toWellFormed().replaceAll('\0', ' ')
 }
 
 /** Whether a message of this media type has attachments. */

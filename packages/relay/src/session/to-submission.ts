@@ -108,6 +108,7 @@ async function parseReceived(
     trace,
     lacksDate: head.lacksDate,
     lacksMessageId: head.lacksMessageId,
+    messageId: head.messageId,
     nullReturnPath: nullSender,
     ...(head.hasAttachment ? { hasAttachment: true } : {}),
     corrected,

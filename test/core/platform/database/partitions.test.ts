@@ -6,7 +6,7 @@ import { makeService, makeServiceOn } from '../../../helpers/service.ts'
 import { until } from '../../../helpers/until.ts'
 import { acceptMessage } from '../../submission.ts'
 
-const PARENTS = ['attempts', 'bodies', 'engagements', 'events', 'finished_deliveries', 'messages']
+const PARENTS = ['attempts', 'bodies', 'engagements', 'events', 'finished_deliveries', 'messages', 'search_blocks']
 const WEEK_MS = 7 * 86_400_000
 
 const database = await makeWholeDatabase()

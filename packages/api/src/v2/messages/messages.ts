@@ -1,13 +1,14 @@
 import {
+  addSubjectBeginning,
   addToSearch,
   type Core,
   invalidParameter,
   MAX_EXPLAINED,
-  MAX_SEARCHED,
   type MessageDetails,
   type MessageSearch,
   parseSearch,
   SEARCH_KEYS,
+  type SearchClock,
   ServiceError,
 } from '@postrider/core'
 import Type, { type Static } from 'typebox'
@@ -23,19 +24,24 @@ const MAX_ROWS = 100
 
 const Question = Type.Object({
   search: Text(
-    'to: from: state: subject:"…" tag: id: domain: door: before: after: has:attachment, separated by blanks',
+    'words of the recipient, the subject, the tags and your own id, all of which must be there, in any case and without accents; a word finds those ' +
+      'that begin with it, "words in quotes" only themselves, and -word excludes. Or a message id, TRANSID or Message-ID. And to: from: state: ' +
+      'subject: tag: ref: id: domain: door: before: after: has:attachment',
   ),
-  to: Text('the recipient, or @domain'),
-  from: Text('the sender, or @domain'),
-  state: Text('one or several states of a delivery, comma-separated; or waiting, failed'),
-  subject: Text('the whole subject, in any case'),
+  to: Text('the recipient, @domain, or a part of address or name'),
+  from: Text('the sender, @domain, or words of the address'),
+  state: Text('one or several states of a delivery, comma-separated; or waiting, failed, opened, clicked, complained'),
+  subject: Text('words of the subject, the last of which may be the beginning of one'),
   subject_prefix: Text('the beginning of the subject, in any case'),
-  tag: Text('a tag'),
-  id: Text('the id returned by sendEmail'),
+  tag: Text('words of a tag'),
+  ref: Text('words of your own id (`xapiheader`)'),
+  id: Text('the id returned by sendEmail, a TRANSID, or a Message-ID'),
   domain: Text("the domain of the sender's address"),
   door: Text('how it was submitted: v2, v3 or smtp'),
-  before: Text('accepted before this day or time, ISO 8601; UTC without a zone'),
-  after: Text('accepted on this day or at this time, or later'),
+  before: Text(
+    "accepted before this day or time, ISO 8601; without a zone in the account's. Or 2h, 3d, 1w ago, today, yesterday",
+  ),
+  after: Text('accepted on this day or at this time, or later; as before'),
   has: Text('attachment: only messages with attachments'),
   limit: Count(`at most ${MAX_ROWS}; default 50`),
   cursor: Text('`next` of the previous response, with otherwise identical parameters'),
@@ -69,13 +75,23 @@ const ENVELOPE = {
   beside: Type.Object({
     next: Type.Union([Type.String(), Type.Null()], { description: 'cursor of the next page; null on the last page' }),
     partial: Type.Boolean({
-      description: `whether the page has less than \`limit\` rows because ${MAX_SEARCHED} deliveries were searched for it; \`next\` continues the search`,
+      description:
+        'whether the page has less than `limit` rows because the search was stopped to answer soon; `next` continues it',
     }),
     searchedTo: Type.Union([Type.String(), Type.Null()], {
       description: 'ISO 8601, UTC: of a partial page, the time down to which everything was searched',
     }),
+    searchedFrom: Type.Union([Type.String(), Type.Null()], {
+      description:
+        'ISO 8601, UTC: how far back a search goes, to the beginning that it asks for or to the oldest message that is stored; null without mail',
+    }),
   }),
-  example: { next: `${example.messageId}.0`, partial: false, searchedTo: null },
+  example: {
+    next: `${example.messageId}.0`,
+    partial: false,
+    searchedTo: null,
+    searchedFrom: '2025-10-06T08:00:00.000Z',
+  },
 } as const
 
 /** One message and one of its deliveries at a time (contract section 12.4). */
@@ -95,12 +111,17 @@ export const MESSAGES: readonly Operation[] = [
     async act(input, { core, principal }) {
       const page = await core.messages.list({
         accountId: principal.account.id,
-        search: searchOf(input),
+        search: searchOf(input, await clockOf(input, core, principal.account.id)),
         limit: pageOf({ limit: input.limit }, { byDefault: 50, most: MAX_ROWS }).limit,
         after: cursorOf(input.cursor),
       })
-      const { deliveries, next, partial, searchedTo } = page
-      const beside = { next, partial, searchedTo: searchedTo?.toISOString() ?? null }
+      const { deliveries, next, partial, searchedTo, searchedFrom } = page
+      const beside = {
+        next,
+        partial,
+        searchedTo: searchedTo?.toISOString() ?? null,
+        searchedFrom: searchedFrom?.toISOString() ?? null,
+      }
       return { data: deliveries.map(listedRow), beside }
     },
   }),
@@ -131,14 +152,24 @@ const LAST_RECIPIENT = 1_000_000
 /** Reports on a message that are shown. */
 const MAX_RETURNS = 100
 
+/** Only times are relative to something. */
+async function clockOf(
+  { search, before, after }: Static<typeof Question>,
+  core: Core,
+  accountId: number,
+): Promise<Partial<SearchClock>> {
+  const isTimed = /before|after/i.test(given(search) ?? '') || given(before) !== undefined || given(after) !== undefined
+  return isTimed ? core.messages.searchClock(accountId) : {}
+}
+
 /** Throws parameterInvalid. */
-function searchOf(input: Static<typeof Question>): MessageSearch {
+function searchOf(input: Static<typeof Question>, clock: Partial<SearchClock>): MessageSearch {
   const prefix = given(input.subject_prefix)
-  const search = parseSearch(given(input.search) ?? '')
-  const named = prefix === undefined ? search : addToSearch(search, 'subject', prefix, true)
+  const search = parseSearch(given(input.search) ?? '', clock)
+  const named = prefix === undefined ? search : addSubjectBeginning(search, 'subject_prefix', prefix)
   return SEARCH_KEYS.reduce((sum, key) => {
     const value = given(input[key])
-    return value === undefined ? sum : addToSearch(sum, key, value)
+    return value === undefined ? sum : addToSearch(sum, key, value, clock)
   }, named)
 }
 

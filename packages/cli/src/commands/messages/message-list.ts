@@ -2,9 +2,9 @@ import {
   addToSearch,
   type DeliveryPage,
   type ListedDelivery,
-  MAX_SEARCHED,
   type MessageSearch,
   parseSearch,
+  type SearchClock,
   type SearchKey,
   ServiceError,
 } from '@postrider/core'
@@ -28,17 +28,18 @@ export const messageListCommands: readonly Command[] = [
     summary: 'List deliveries, newest first',
     detail: 'By default those of messages accepted in the last seven days',
     parameters: {
-      SEARCH: 'As in the API, such as \'from:desk@ship.example subject:"Your inv"* state:failed\'',
+      SEARCH: "As in the API: words, or 'from:desk@ship.example subject:invoice state:failed after:2d'",
       recipient: 'Only to this address',
       state: 'Only in these states, separated by commas',
       after: 'Cursor of the previous page',
     },
-    examples: ['message list --account 12 --state deferred,bounced', 'message list \'subject:"Your invoice"\''],
+    examples: ['message list --account 12 --state deferred,bounced', "message list 'invoice lena after:yesterday'"],
     prepare: ({ account: accountId, limit, after }, call) => {
       const query = { accountId, search: searchOf(call), days: DEFAULT_DAYS, limit, after }
       return async (core) => {
         await requireAccount(core, accountId)
-        return toAnswer(await core.messages.list(query))
+        const search = searchOf(call, await core.messages.searchClock(accountId))
+        return toAnswer(await core.messages.list({ ...query, search }))
       }
     },
   }),
@@ -54,14 +55,14 @@ const OPTIONS: Readonly<Record<string, SearchKey>> = {
 }
 
 /** Throws {@link UsageError}. */
-function searchOf(call: Call): MessageSearch {
+function searchOf(call: Call, clock: Partial<SearchClock> = {}): MessageSearch {
   const [text = ''] = call.words
-  let search = read('search', text, () => parseSearch(text))
+  let search = read('search', text, () => parseSearch(text, clock))
   for (const [option, key] of Object.entries(OPTIONS)) {
     const isTime = option === 'since' || option === 'until'
     const value = isTime ? timeOption(call, option)?.toISOString() : textOption(call, option)
     if (value === undefined) continue
-    search = read(`--${option}`, value, () => addToSearch(search, key, value))
+    search = read(`--${option}`, value, () => addToSearch(search, key, value, clock))
   }
   return search
 }
@@ -76,10 +77,15 @@ function read(name: string, value: string, fn: () => MessageSearch): MessageSear
   }
 }
 
-function toAnswer({ deliveries, next, partial }: DeliveryPage): Answer {
-  const found = deliveries.length > 0 ? [table(HEADING, deliveries.map(row))] : partial ? [] : ['no deliveries found']
-  const more = `${partial ? `searched ${MAX_SEARCHED} deliveries` : 'there are more'}; continue with --after ${next}`
-  return { data: { deliveries, next, partial }, text: [...found, ...(next === null ? [] : [more])].join('\n') }
+function toAnswer({ deliveries, next, partial, searchedTo, searchedFrom }: DeliveryPage): Answer {
+  const since = searchedFrom ? ` since ${searchedFrom.toISOString()}` : ''
+  const none = partial ? [] : [`no deliveries found${since}`]
+  const found = deliveries.length > 0 ? [table(HEADING, deliveries.map(row))] : none
+  const more = `${partial ? `searched back to ${searchedTo?.toISOString()}` : 'there are more'}; continue with --after ${next}`
+  return {
+    data: { deliveries, next, partial, searchedTo, searchedFrom },
+    text: [...found, ...(next === null ? [] : [more])].join('\n'),
+  }
 }
 
 function row(one: ListedDelivery): unknown[] {

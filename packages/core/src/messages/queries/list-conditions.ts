@@ -1,5 +1,5 @@
 import type { AnySql } from '../../platform/database/database.ts'
-import type { MessageSearch } from './search-text.ts'
+import type { MessageSearch, Met } from '../search/search.ts'
 
 type Fragment = ReturnType<AnySql>
 
@@ -16,36 +16,54 @@ export const hasAttachment = (sql: AnySql): Fragment => sql`
   case m.format when 'content' then m.parts > 1 else m.settings ? 'attachments' end`
 
 /** Whether the conditions read the message. */
-export function readsMessage({ from, domain, subject, tag, door, hasAttachment }: MessageSearch): boolean {
-  return [from, domain, subject, tag, door, hasAttachment].some((value) => value !== undefined)
+export function readsMessage({ from, domain, subjectBegins, door, hasAttachment, not = [] }: MessageSearch): boolean {
+  return (
+    [from, domain, subjectBegins, door, hasAttachment].some((value) => value !== undefined) || not.some(readsMessage)
+  )
 }
 
-/** Whether there are conditions that deliveries of the account and the time may not meet. */
+/** Whether there are conditions, beside words, that deliveries of the account and the time may not meet. */
 export function hasConditions(search: MessageSearch): boolean {
-  const { states, recipientKey, recipientDomain } = search
-  return readsMessage(search) || [states, recipientKey, recipientDomain].some((value) => value !== undefined)
+  const { states, recipientKey, recipientDomain, messageId, not = [] } = search
+  const own = [states, recipientKey, recipientDomain, messageId].some((value) => value !== undefined)
+  return own || readsMessage(search) || not.some(hasConditions)
 }
 
 /** The conditions that do not determine how deliveries are found, and those that do so only in part. */
 export function conditionsOf(sql: AnySql, search: MessageSearch): Fragment {
-  const { states, recipientKey, recipientDomain, from, domain, subject, tag, door, hasAttachment: attached } = search
+  const excluded = (search.not ?? []).flatMap((one) =>
+    listOf(sql, one).map((condition) => sql`(${condition}) is not true`),
+  )
+  return [...listOf(sql, search), ...excluded].reduce<Fragment>((all, one) => sql`${all} and ${one}`, sql``)
+}
+
+function listOf(sql: AnySql, search: MessageSearch): readonly Fragment[] {
+  const { states, met = [], recipientKey, recipientDomain, from, domain, subjectBegins, door } = search
   const conditions: Fragment[] = []
-  if (states) conditions.push(sql`d.state = any(${[...states]}::text[])`)
+  if (search.messageId !== undefined) conditions.push(sql`d.message_id = ${search.messageId || null}::uuid`)
+  if (search.recipientNo !== undefined) conditions.push(sql`d.recipient_no = ${search.recipientNo}::int`)
+  if (states) {
+    const any = met.map((one) => hasMet(sql, one)).reduce<Fragment>((all, one) => sql`${all} or ${one}`, sql``)
+    conditions.push(sql`(d.state = any(${[...states]}::text[]) ${any})`)
+  }
   if (recipientKey !== undefined) conditions.push(sql`d.recipient_key = ${recipientKey}::text`)
   if (recipientDomain !== undefined) conditions.push(sql`d.recipient_domain = ${recipientDomain}::text`)
   if (from !== undefined) conditions.push(sql`lower(${fromOf(sql)}) = ${from}::text`)
   if (domain !== undefined) {
     conditions.push(sql`lower(substring(${fromOf(sql)} from '@([^@]*)$')) = ${domain}::text`)
   }
-  if (subject) conditions.push(subjectIs(sql, subject))
-  if (tag !== undefined) conditions.push(sql`${tag}::text = any(m.tags)`)
+  if (subjectBegins !== undefined) {
+    conditions.push(sql`starts_with(lower(${subjectOf(sql)}), lower(${subjectBegins}::text))`)
+  }
   if (door !== undefined) conditions.push(sql`m.door = ${door}::text`)
-  if (attached) conditions.push(hasAttachment(sql))
-  return conditions.reduce((all, one) => sql`${all} and ${one}`, sql``)
+  if (search.hasAttachment) conditions.push(hasAttachment(sql))
+  return conditions
 }
 
-function subjectIs(sql: AnySql, { text, isPrefix }: NonNullable<MessageSearch['subject']>): Fragment {
-  return isPrefix
-    ? sql`starts_with(lower(${subjectOf(sql)}), lower(${text}::text))`
-    : sql`lower(${subjectOf(sql)}) = lower(${text}::text)`
+/** Complaints have no row of their own: they are events, at any time after the message. */
+function hasMet(sql: AnySql, met: Met): Fragment {
+  return met === 'complained'
+    ? sql`exists (select from events e where e.message_id = d.message_id and e.recipient_no = d.recipient_no and e.type = 'complained')`
+    : sql`exists (select from engagements e where e.message_id = d.message_id and e.recipient_no = d.recipient_no and e.kind = ${met}::text
+                     and not e.machine)`
 }

@@ -6,6 +6,10 @@ import type { Reads } from '../../platform/database/reads.ts'
 import { invalidParameter } from '../../platform/errors.ts'
 import { messageIdText, parseMessageId, timeOfId } from '../../submission/message-id.ts'
 import type { EntryPoint } from '../../submission/submission.ts'
+import { hasWords } from '../search/entry.ts'
+import { findByWords } from '../search/find-words.ts'
+import { withNames } from '../search/names.ts'
+import type { MessageSearch } from '../search/search.ts'
 import { type BouncedLate, lateBounceOf } from './late-bounce.ts'
 import { fromOf, hasAttachment, hasConditions, subjectOf } from './list-conditions.ts'
 import {
@@ -17,7 +21,6 @@ import {
   selectPositions,
   type Window,
 } from './list-positions.ts'
-import type { MessageSearch } from './search-text.ts'
 
 export interface DeliveryQuery {
   readonly accountId?: number | undefined
@@ -67,6 +70,8 @@ export interface DeliveryPage {
   readonly partial: boolean
   /** If the page is partial, everything that was accepted at this time or later has been searched; otherwise null. */
   readonly searchedTo: Date | null
+  /** How far back a search goes: to this time, or to the account's oldest message that is stored. If null, there is none, or it is of all accounts. */
+  readonly searchedFrom: Date | null
 }
 
 /** Deliveries searched at a time. Most pages are full after the first few. */
@@ -85,13 +90,13 @@ const MAX_SORTED = 20_000
  * Throws parameterInvalid (after).
  */
 export async function listDeliveries(reads: Reads, query: DeliveryQuery): Promise<DeliveryPage> {
-  const { accountId, search, limit } = query
+  const { accountId, limit } = query
   const after = query.after === undefined ? undefined : parseCursor(query.after)
-  if (search.messageId === '') return { deliveries: [], next: null, partial: false, searchedTo: null }
   return reads.snapshot(async (snapshot) => {
-    const range = await selectRange(snapshot, query)
+    const search = await withNames(snapshot, { ...query.search, accountId })
+    const range = await selectRange(snapshot, { ...query, search })
     const window = { from: range.from, after: after ?? { messageId: range.to, recipientNo: range.recipientNo } }
-    const { positions, searchedTo } = await findPositions(snapshot, { accountId, ...search }, window, limit + 1)
+    const { positions, searchedTo } = await findPositions(snapshot, search, window, limit + 1)
     const shown = positions.slice(0, limit)
     const next = positions.length > limit ? shown.at(-1) : searchedTo
     const partial = positions.length <= limit && searchedTo !== undefined
@@ -100,8 +105,17 @@ export async function listDeliveries(reads: Reads, query: DeliveryQuery): Promis
       next: next ? formatCursor(next) : null,
       partial,
       searchedTo: partial ? timeOfId(searchedTo.messageId) : null,
+      searchedFrom: await oldestOf(snapshot, accountId, timeOfId(range.begin)),
     }
   })
+}
+
+async function oldestOf(sql: AnySql, accountId: number | undefined, since: Date): Promise<Date | null> {
+  if (accountId === undefined) return since.getTime() > 0 ? since : null
+  const [oldest] = await sql<{ id: string }[]>`
+    select m.id::text as id from messages m where m.account_id = ${accountId}::int order by m.id limit 1`
+  const first = oldest ? timeOfId(oldest.id) : since
+  return first > since ? first : since.getTime() > 0 ? since : null
 }
 
 /** Throws parameterInvalid. */
@@ -117,6 +131,8 @@ function formatCursor({ messageId, recipientNo }: Position): string {
 }
 
 interface Range {
+  /** Before all messages of the time that is searched. */
+  readonly begin: string
   readonly from: string
   /** The list begins before this position. */
   readonly to: string
@@ -134,12 +150,12 @@ async function selectRange(sql: AnySql, { search, days }: DeliveryQuery): Promis
                                    'epoch'))::text as "from",
              uuidv7_floor(coalesce(${end}::timestamptz, service_now() + interval '1 day'))::text as "to"`,
   )
-  if (messageId === undefined) return { from, to, recipientNo: 0 }
+  if (messageId === undefined || messageId === '') return { begin: from, from, to, recipientNo: 0 }
   // Of one message, unless it is outside the times. The text of an id has the order of its bytes.
   const isWithin = (since === undefined || messageId >= from) && (until === undefined || messageId < to)
   return isWithin
-    ? { from: messageId, to: messageId, recipientNo: LAST_NUMBER }
-    : { from: to, to: from, recipientNo: 0 }
+    ? { begin: from, from: messageId, to: messageId, recipientNo: LAST_NUMBER }
+    : { begin: from, from: to, to: from, recipientNo: 0 }
 }
 
 /** Above every recipient number. */
@@ -152,6 +168,11 @@ interface Found {
 }
 
 async function findPositions(sql: AnySql, filter: ListFilter, whole: Window, limit: number): Promise<Found> {
+  if (filter.messageId === '') return { positions: [], searchedTo: undefined }
+  if (hasWords(filter)) {
+    await readInOrder(sql, true)
+    return findByWords(sql, filter, whole, limit)
+  }
   const wanted = driverOf(filter)
   const isMany = wanted === 'person' && (await isPersonAbove(sql, filter, whole, MAX_SORTED))
   const driver = isMany ? 'messages' : wanted

@@ -1,15 +1,11 @@
 import type { AnySql } from '../../platform/database/database.ts'
+import type { Position } from '../search/find-blocks.ts'
+import { type MessageSearch, STATE_GROUPS } from '../search/search.ts'
 import { conditionsOf, readsMessage } from './list-conditions.ts'
-import { type MessageSearch, STATE_GROUPS } from './search-text.ts'
 
 type Fragment = ReturnType<AnySql>
 
-/** A delivery's position in the list, which is ordered by message id and recipient number, both descending. */
-export interface Position {
-  /** UUID. */
-  readonly messageId: string
-  readonly recipientNo: number
-}
+export type { Position }
 
 export interface ListFilter extends MessageSearch {
   readonly accountId: number | undefined
@@ -23,16 +19,17 @@ export interface Window {
 
 /**
  * How deliveries are found. `person`: by the indexes of recipients. `flight`: by the index of claimed deliveries. `queue`: by walking the
- * queue, of the account if there is one (`waiting`). `messages`: by walking the messages, likewise.
+ * queue, of the account if there is one (`waiting`). `messages`: by walking the messages, likewise. `met`: by walking the account's events of a type.
  */
-export type Driver = 'person' | 'flight' | 'queue' | 'waiting' | 'messages'
+export type Driver = 'person' | 'flight' | 'queue' | 'waiting' | 'messages' | 'met'
 export type WalkingDriver = Exclude<Driver, 'person' | 'flight'>
 
 const QUEUED: ReadonlySet<string> = new Set(STATE_GROUPS.waiting)
 
-export function driverOf({ messageId, recipientKey, states = [], accountId }: ListFilter): Driver {
+export function driverOf({ messageId, recipientKey, states = [], met = [], accountId }: ListFilter): Driver {
   if (messageId !== undefined) return 'messages'
   if (recipientKey !== undefined) return 'person'
+  if (met.length > 0) return met.length === 1 && states.length === 0 && accountId !== undefined ? 'met' : 'messages'
   if (states.length === 0 || !states.every((state) => QUEUED.has(state))) return 'messages'
   if (states.every((state) => state === 'sending')) return 'flight'
   return accountId === undefined ? 'queue' : 'waiting'
@@ -45,7 +42,7 @@ export function driverOf({ messageId, recipientKey, states = [], accountId }: Li
 export async function floorOf(
   sql: AnySql,
   driver: WalkingDriver,
-  { accountId }: ListFilter,
+  { accountId, met = [] }: ListFilter,
   { from, after }: Window,
   size: number,
 ): Promise<string | undefined> {
@@ -59,7 +56,11 @@ export async function floorOf(
               from (select id, recipients from messages where ${within(sql`id`)} ${ofAccount(sql, sql`account_id`, accountId)}
                      order by id desc limit ${size}) first) counted
            where total >= ${size}::int order by id desc limit 1`
-      : sql<{ id: string }[]>`
+      : driver === 'met'
+        ? sql<{ id: string }[]>`
+            select message_id::text as id from events where ${isMet(sql, accountId, met)} and ${within(sql`message_id`)}
+             order by message_id desc, recipient_no desc limit 1 offset ${size}`
+        : sql<{ id: string }[]>`
           select message_id::text as id from delivery_queue
            where ${within(sql`message_id`)} ${driver === 'waiting' ? sql`and worker_id is null` : sql``}
              ${ofAccount(sql, sql`account_id`, accountId)}
@@ -102,12 +103,18 @@ export async function selectPositions(
      order by ${id} desc, d.recipient_no desc limit ${limit}`
 }
 
+/** The account's events of the type, by the index of those that are caused by recipients. */
+function isMet(sql: AnySql, accountId: number | undefined, met: readonly string[]): Fragment {
+  return sql`account_id = ${accountId ?? 0}::int and type = ${met[0] ?? ''}::text and not coalesce(detail ? 'machine', false)
+             and (type in ('bounced', 'expired', 'dropped', 'invalid', 'opened', 'clicked', 'unsubscribed', 'complained'))`
+}
+
 /** The messages with their deliveries. */
-function walkOf(sql: AnySql, { states }: ListFilter): Fragment {
+function walkOf(sql: AnySql, { states, met }: ListFilter): Fragment {
   const of = (table: Fragment): Fragment => sql`select ${columnsOf(sql)} from ${table} o where o.message_id = m.id`
   const [finished, queued] = [of(sql`finished_deliveries`), of(sql`delivery_queue`)]
   const isQueued = (state: string) => QUEUED.has(state)
-  const isOfBoth = !states || (states.some(isQueued) && !states.every(isQueued))
+  const isOfBoth = !states || met !== undefined || (states.some(isQueued) && !states.every(isQueued))
   const each = isOfBoth ? sql`${finished} union all ${queued}` : states.every(isQueued) ? queued : finished
   return sql`messages m cross join lateral (${each} offset 0) d`
 }
@@ -125,7 +132,7 @@ function sourceOf(
   filter: ListFilter,
   { from, after }: Window,
 ): Fragment {
-  const { accountId, states, recipientKey = '' } = filter
+  const { accountId, states, met = [], recipientKey = '' } = filter
   const within = (id: Fragment): Fragment => sql`${id} >= ${from}::uuid and ${id} <= ${after.messageId}::uuid`
   const columns = columnsOf(sql)
   const claimed: Fragment = sql`
@@ -142,6 +149,14 @@ function sourceOf(
     }
     case 'flight':
       return claimed
+    case 'met':
+      return sql`
+        select o.* from (
+          select distinct message_id as id, recipient_no as no from events where ${isMet(sql, accountId, met)} and ${within(sql`message_id`)}) e
+         cross join lateral (
+          select ${columns} from finished_deliveries where message_id = e.id and recipient_no = e.no
+          union all
+          select ${columns} from delivery_queue where message_id = e.id and recipient_no = e.no offset 0) o`
     case 'person': {
       const same = sql`recipient_key = ${recipientKey}::text`
       const hash = sql`hashtextextended(recipient_key, account_id) = hashtextextended(${recipientKey}::text, a.id) and ${same}`
@@ -159,4 +174,25 @@ function sourceOf(
         ${claimed} and ${same}`
     }
   }
+}
+
+/** Returns those of some positions that meet the conditions, in their order. */
+export async function keepMeeting(
+  sql: AnySql,
+  filter: ListFilter,
+  positions: readonly Position[],
+): Promise<Position[]> {
+  if (positions.length === 0) return []
+  const columns = columnsOf(sql)
+  return sql<Position[]>`
+    select w.id::text as "messageId", w.no as "recipientNo"
+      from unnest(${positions.map(({ messageId }) => messageId)}::uuid[], ${positions.map(({ recipientNo }) => recipientNo)}::int[])
+           with ordinality as w(id, no, at)
+     cross join lateral (
+       select ${columns} from finished_deliveries where message_id = w.id and recipient_no = w.no
+       union all
+       select ${columns} from delivery_queue where message_id = w.id and recipient_no = w.no limit 1) d
+     cross join lateral (select * from messages m where m.id = w.id offset 0) m
+     where true ${conditionsOf(sql, filter)}
+     order by w.at`
 }

@@ -8,7 +8,7 @@ import { showBounces } from './show-bounces.ts'
 import { showStats } from './show-stats.ts'
 import { showSums } from './show-sums.ts'
 import type { BouncesRequest, StatsAnswer, StatsQuery, SumsAnswer, SumsQuery } from './stats.ts'
-import { selectKnownTags, selectTags, type Tag, type TagPage } from './tags.ts'
+import { selectKnownTags, selectTagNames, selectTags, type Tag, type TagPage } from './tags.ts'
 
 export type { BouncesOfDay } from './bounces.ts'
 export type { DeliveryTime } from './delivery-times.ts'
@@ -41,6 +41,8 @@ export interface Stats {
   sums(question: SumsQuery, reads?: Reads): Promise<SumsAnswer>
   /** Returns tags of the account. Throws parameterInvalid (tag: it contains NUL). */
   tags(page: TagPage, reads?: Reads): Promise<{ tags: Tag[]; total: number }>
+  /** Returns the first names of tags that begin with `prefix`. Throws as `tags` does. */
+  tagNames(page: Omit<TagPage, 'offset'>): Promise<string[]>
   /** Returns bounces by classification or domain (bounces.ts). Throws dateInvalid, datesReversed or parameterInvalid (enddate). */
   bounces(question: BouncesRequest, reads?: Reads): Promise<BouncesOfDay[]>
   /** Returns which of these names are tags of the account. */
@@ -57,6 +59,10 @@ export function createStats({ sql, reads: current }: { readonly sql: Sql; readon
     async tags(page, reads = current) {
       requireText(page.prefix, 'tag')
       return reads.snapshot((snapshot) => selectTags(snapshot, page))
+    },
+    async tagNames(page) {
+      requireText(page.prefix, 'tag')
+      return selectTagNames(sql, page)
     },
     knownTags: (accountId, names) => selectKnownTags(sql, accountId, names),
     recount: (request) => recount(sql, request),

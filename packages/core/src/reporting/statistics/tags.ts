@@ -14,6 +14,18 @@ export interface TagPage {
   readonly offset: number
 }
 
+/** Returns the first names of tags with a prefix. */
+export async function selectTagNames(
+  sql: AnySql,
+  { accountId, prefix, limit }: Omit<TagPage, 'offset'>,
+): Promise<string[]> {
+  const rows = await sql<{ name: string }[]>`
+    select name from tags
+     where account_id = ${accountId} and name >= ${prefix} and name <= ${prefix} || U&'\\+10FFFF' and starts_with(name, ${prefix})
+     order by name limit ${limit}`
+  return rows.map(({ name }) => name)
+}
+
 /** Returns the account's tags with a prefix, ordered by name, and their total number. */
 export async function selectTags(
   sql: AnySql,

@@ -87,6 +87,7 @@ export const OWN_ROWS: readonly OwnRows[] = [
 /** Tables whose rows have a step of their own (steps.ts). */
 export const STEPPED = [
   'messages',
+  'search_blocks',
   'finished_deliveries',
   'attempts',
   'hits',

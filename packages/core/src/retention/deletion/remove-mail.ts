@@ -40,6 +40,21 @@ export async function removeMessages(sql: SqlTransaction, { accountId, position 
   return { removed: ids.length, next: [last] }
 }
 
+/** Removes some blocks of the words of messages, in the order of their ids. */
+export async function removeBlocks(sql: SqlTransaction, { accountId, position }: Given): Promise<Part> {
+  const after = position?.[0] ?? FIRST_ID
+  // Whole messages: the blocks of one have the same id.
+  const rows = await sql<{ id: string }[]>`
+    with own as (
+      select b.first_id from search_blocks b where b.account_id = ${accountId} and b.first_id >= ${after}::uuid order by b.first_id limit ${MESSAGES}
+    ), removed as (
+      delete from search_blocks b using (select distinct first_id from own) o where b.account_id = ${accountId} and b.first_id = o.first_id
+    )
+    select first_id::text as id from own order by own.first_id`
+  const last = rows.at(-1)
+  return last ? { removed: rows.length, next: [last.id] } : { removed: 0 }
+}
+
 /** Removes a page of events with its sequence numbers, the oldest first. */
 export async function removeEventPage(sql: SqlTransaction, { accountId }: Given): Promise<Part> {
   const [page] = await sql<{ first: number; count: number }[]>`

@@ -1,6 +1,6 @@
 import type { SqlTransaction } from '../../platform/database/database.ts'
 import { OWN_ROWS, type OwnRows, STEPPED } from './own-rows.ts'
-import { removeEventPage, removeMessages, removeOtherEvents, removeOtherReturns } from './remove-mail.ts'
+import { removeBlocks, removeEventPage, removeMessages, removeOtherEvents, removeOtherReturns } from './remove-mail.ts'
 import { hasOwnRows, type Part, type Position, removeOwnRows } from './remove-rows.ts'
 
 /** A step of a removal. It is done in parts, each of them a transaction. */
@@ -22,6 +22,8 @@ export const STEPS: readonly Step[] = [
   { name: 'subaccounts', act: removeSubaccounts },
   { name: 'deliveries', act: waitForDeliveries },
   { name: 'messages', act: removeMessages },
+  // After the messages, of which none are made from then on.
+  { name: 'search_blocks', act: removeBlocks },
   { name: 'event_pages', act: removeEventPage },
   { name: 'events', act: removeOtherEvents },
   { name: 'returns', act: removeOtherReturns },

@@ -1,4 +1,5 @@
 import { lockBodies } from '../../delivery/queue/deletion-locks.ts'
+import { rebuildBlocks } from '../../messages/search/rebuild-blocks.ts'
 import type { AnySql } from '../../platform/database/database.ts'
 import { deleteBodies } from '../delete-bodies.ts'
 import {
@@ -57,6 +58,7 @@ export async function eraseBatch(sql: AnySql, { accountId, subject, messages }: 
   await deleteKeys(sql, recipient)
   const changed = await eraseMessages(sql, recipient, quiet)
   const bodies = await deleteBodies(sql, accountId, quiet, { evenQueued: true })
+  await rebuildBlocks(sql, accountId, ids)
   return {
     touched: {
       cancelled,

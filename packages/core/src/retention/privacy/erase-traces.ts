@@ -188,7 +188,8 @@ export async function eraseMessages(
     with own as (
       update messages m
          set client_address = null, subject = case when subjects.hide then '' else m.subject end,
-             tags = array(select tag from unnest(m.tags) tag where position(${key} in lower(tag)) = 0)
+             tags = array(select tag from unnest(m.tags) tag where position(${key} in lower(tag)) = 0),
+             settings = case when subjects.hide then m.settings - 'messageId' else m.settings end
         from unnest(${[...ids]}::uuid[]) as w(id)
        cross join lateral (
          select (w.id = any(${[...quiet]}::uuid[])
@@ -198,7 +199,7 @@ export async function eraseMessages(
          select others.alone or position(${key} in lower(s.subject)) > 0 as hide from messages s where s.id = w.id
        ) subjects
        where m.id = w.id and ${notByIndex(sql, sql`m.account_id = ${accountId}`)}
-         and (m.client_address is not null or (subjects.hide and m.subject <> '') or position(${key} in lower(m.tags::text)) > 0)
+         and (m.client_address is not null or (subjects.hide and (m.subject <> '' or m.settings ? 'messageId')) or position(${key} in lower(m.tags::text)) > 0)
       returning 1)
     select count(*)::int as count from own`)
 }

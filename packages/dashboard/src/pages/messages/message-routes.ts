@@ -3,9 +3,11 @@ import { messagePage } from './message.ts'
 import { cancelMessage, sendAgain, tryMessageNow } from './message-actions.ts'
 import { messageFile, messageHtml, messageSource } from './message-content.ts'
 import { messageList } from './messages.ts'
+import { searchSuggestions } from './suggestions.ts'
 
 export const MESSAGES: readonly DashboardRoute[] = [
   account('GET', '/messages', 'events', messageList, { mayBeOld: true }),
+  account('GET', '/messages/suggestions', 'events', searchSuggestions),
   account('GET', '/messages/:message', 'events', (call) => messagePage(call)),
   account('GET', '/messages/:message/html', 'content', messageHtml),
   account('GET', '/messages/:message/source', 'content', messageSource),

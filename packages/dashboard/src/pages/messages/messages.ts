@@ -7,19 +7,11 @@ import { byApi, emptyBox, pageHead, problemNote } from '../../frame/parts.ts'
 import { type ExportFilter, exportLink } from '../exports/export-link.ts'
 import { deliveryState, shownState } from './delivery-state.ts'
 import { messagesWords } from './messages-words.ts'
+import { CHIPS, lookedAt, nothingText, problemOf, searchForm } from './search-form.ts'
+import { searchWords } from './search-words.ts'
 
 const PAGE = 50
 const CURSOR = /^[0-9a-f]{32}\.\d{1,6}$/
-/** The states that have a chip, as the search language names them. */
-const CHIPS = [
-  'delivered',
-  'queued',
-  'deferred',
-  'bounced',
-  'dropped',
-  'scheduled',
-] as const satisfies readonly DeliveryState[]
-
 /** Deliveries, newest first, by the search language. */
 export async function messageList(call: AccountCall): Promise<Answer> {
   const { core, account, language, query } = call
@@ -27,22 +19,24 @@ export async function messageList(call: AccountCall): Promise<Answer> {
   const text = field(query, 'q')
   const state = CHIPS.find((one) => one === field(query, 'state'))
   const after = CURSOR.test(field(query, 'after')) ? field(query, 'after') : undefined
-  const found = await attempt(() => {
-    const search = searchOf(text, state)
+  const found = await attempt(async () => {
+    const search = searchOf(call, text, state)
     return core.messages.list({ accountId: account.id, search, limit: PAGE, after }, call.reads)
   })
   const listed = found.ok ? found.value : undefined
   const isFiltered = text !== '' || state !== undefined
   const empty = isFiltered
-    ? emptyBox(call, 'search', words.nothing, words.nothingText)
+    ? emptyBox(call, 'search', words.nothing, nothingText(call, listed))
     : emptyBox(call, 'mail', words.none, words.noneText)
+  const looked = isFiltered && listed ? lookedAt(call, text, listed) : null
   return page({
     title: words.title,
     // An older page does not change.
     ...(after === undefined ? { live: 'events' } : {}),
+    scripts: ['suggest.js'],
     status: found.ok ? 200 : 400,
-    body: html`${pageHead(words.title, null, exportLink(call, filterOf(call, text, state)))}${problemNote(call, found.ok ? undefined : found.problem)}
-${searchForm(call, text, state)}
+    body: html`${pageHead(words.title, null, exportLink(call, filterOf(call, text, state)))}${problemNote(call, found.ok ? undefined : problemOf(call, found))}
+${searchForm(call, text, state)}${looked}
 ${
   listed &&
   (listed.deliveries.length > 0
@@ -55,7 +49,7 @@ ${
       ${foot(call, { text, state, ...listed, isFirst: after === undefined })}</section>`
     : html`${empty}${listed.next && foot(call, { text, state, ...listed, isFirst: after === undefined })}`)
 }
-${byApi(call, { method: 'GET', path: `/v2/messages${queryOf(text, state)}` })}`,
+${byApi(call, { method: 'GET', path: `/v2/messages${queryOf(call, text, state)}` })}`,
   })
 }
 
@@ -68,9 +62,10 @@ const KINDS_OF: Partial<Readonly<Record<DeliveryState, readonly string[]>>> = {
 }
 
 /** The days and states of a search, as the filter of an export. */
-function filterOf({ format }: AccountCall, text: string, state: DeliveryState | undefined): ExportFilter {
+function filterOf(call: AccountCall, text: string, state: DeliveryState | undefined): ExportFilter {
+  const { format } = call
   try {
-    const { since, until, states } = searchOf(text, state)
+    const { since, until, states } = searchOf(call, text, state)
     const events = (states ?? []).flatMap((one) => KINDS_OF[one] ?? [])
     return { from: since && format.dayKey(since), to: until && format.dayKey(until), events }
   } catch {
@@ -80,48 +75,27 @@ function filterOf({ format }: AccountCall, text: string, state: DeliveryState | 
 }
 
 /** The query of v2's listMessages. A chip has no effect if the search names states. */
-function queryOf(text: string, state: DeliveryState | undefined): string {
+function queryOf(call: AccountCall, text: string, state: DeliveryState | undefined): string {
   const fields = [
     ...(text === '' ? [] : [`search=${encodeURIComponent(text)}`]),
-    ...(state === undefined || namesStates(text) ? [] : [`state=${state}`]),
+    ...(state === undefined || namesStates(call, text) ? [] : [`state=${state}`]),
   ]
   return fields.length === 0 ? '' : `?${fields.join('&')}`
 }
 
-function namesStates(text: string): boolean {
+function namesStates(call: AccountCall, text: string): boolean {
   try {
-    return parseSearch(text).states !== undefined
+    return searchOf(call, text, undefined).states !== undefined
   } catch {
     // The page says what is wrong with the search.
     return false
   }
 }
 
-/** Throws parameterInvalid (`search`). */
-function searchOf(text: string, state: DeliveryState | undefined): MessageSearch {
-  const search = parseSearch(text)
+/** Days are those of the account. Throws SearchError. */
+function searchOf({ now, format }: AccountCall, text: string, state: DeliveryState | undefined): MessageSearch {
+  const search = parseSearch(text, { now, timeZone: format.timeZone })
   return state === undefined || search.states ? search : { ...search, states: [state] }
-}
-
-function searchForm({ icon, language, path }: AccountCall, text: string, state: DeliveryState | undefined): Html {
-  const words = messagesWords(language)
-  const chip = (one: DeliveryState | undefined, label: string) => {
-    const fields = new URLSearchParams({ ...(text === '' ? {} : { q: text }), ...(one ? { state: one } : {}) })
-    return html`<a class="chip" href="${path('messages')}?${fields.toString()}"${one === state && html` aria-current="true"`}>${label}</a>`
-  }
-  const example = (term: string, what: string) => html`<dt><code>${term}</code></dt><dd>${what}</dd>`
-  return html`<div class="stack s"><form class="row" role="search" action="${path('messages')}"><div class="find">${icon('search')}
-    <label class="sr" for="q">${words.search}</label>
-    <input class="in" id="q" name="q" type="search" value="${text}" placeholder="${words.placeholder}" autocomplete="off" spellcheck="false"
-      maxlength="2000"><kbd class="wide-only">/</kbd></div>${
-        state && html`<input type="hidden" name="state" value="${state}">`
-      }<button class="btn" type="submit">${words.find}</button><button class="btn icon" type="button" popovertarget="how" aria-label="${words.how}">
-  ${icon('info')}</button></form>
-<nav class="pick" aria-label="${words.state}">${chip(undefined, words.all)}${CHIPS.map((one) => chip(one, words.states[one]))}</nav></div>
-<div class="menu pad" id="how" popover><dl class="dl">${example('to:@harbor.example', words.help.to)}
-  ${example('from:desk@ship.example', words.help.from)}${example('state:deferred', words.help.state)}
-  ${example('subject:"Your order"*', words.help.subject)}${example('tag:orders', words.help.tag)}${example('after:2026-11-20', words.help.time)}
-  ${example('has:attachment', words.help.has)}${example('id:019b8d6a…', words.help.id)}</dl></div>`
 }
 
 function table(call: AccountCall, deliveries: readonly ListedDelivery[]): Html {
@@ -181,7 +155,7 @@ function foot(
     })
     return `${path('messages')}?${fields.toString()}`
   }
-  return html`<footer class="more"><span>${partial && searchedTo && words.partly(format.plainTime(searchedTo))}</span><span class="acts">${
+  return html`<footer class="more"><span>${partial && searchedTo && searchWords(language).partly(format.plainTime(searchedTo))}</span><span class="acts">${
     !isFirst && html`<a class="btn s" href="${link(null)}">${icon('up')}${words.newest}</a>`
   }${next && html`<a class="btn s" href="${link(next)}">${words.older}${icon('right')}</a>`}</span></footer>`
 }

@@ -259,6 +259,7 @@ export {
 export { JSON_LIMIT, jsonLength, MEASURED_FROM } from './submission/json-length.ts'
 export { hasOneClick } from './submission/one-click.ts'
 export { readDeadline } from './submission/read-deadline.ts'
+export { parseScheduleTime, type ScheduleTime } from './submission/schedule-time.ts'
 export { singleMessage } from './submission/single-message.ts'
 export {
   NOTIFY_WORDS,
@@ -274,6 +275,7 @@ export {
   COUNTED,
   EVERY_ACCOUNT,
   type ImportRow,
+  type MatchingSuppression,
   SUPPRESSION_REASONS,
   SUPPRESSION_RULES,
   type Suppression,

@@ -11,6 +11,8 @@ const DAY = 24 * HOUR
 /** Numbers, shares, durations and times as a reader of this language writes them. Times are of `timeZone`. */
 export interface Format {
   readonly language: Language
+  /** IANA name of the zone of all times. */
+  readonly timeZone: string
   /** Exact, with separators. */
   number(value: number): string
   /** A share of 0 to 1 as per cent: one decimal, two below 1 %. A dash if `of` is 0. */
@@ -80,6 +82,7 @@ export function createFormat(language: Language, timeZone: string, now: Date): F
 
   return {
     language,
+    timeZone,
     number: (value) => exact.format(value),
     share(part, of) {
       if (of === 0) return '–'

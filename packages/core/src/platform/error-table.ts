@@ -209,6 +209,7 @@ export const ERRORS = {
     messageNotFound: { v2: 165, status: 404, sentence: 'Message not found' },
     messageBodyGone: { v2: 166, status: 410, sentence: 'The body of the message is no longer stored' },
     messageBodyUnreadable: { v2: 167, status: 410, sentence: 'The body of the message cannot be read: {problem}' },
+    messageDue: { v2: 168, status: 409, sentence: 'No delivery of the message waits for a scheduled time' },
   }),
   ...errorsOf('Subaccount', {
     usernameInvalid: { v2: 170, sentence: 'Invalid username' },

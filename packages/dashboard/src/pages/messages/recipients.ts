@@ -1,12 +1,22 @@
-import { type DeliveryDetails, MAX_EXPLAINED, type MessageDetails } from '@postrider/core'
+import { type DeliveryDetails, MAX_EXPLAINED, type MatchingSuppression, type MessageDetails } from '@postrider/core'
 import { foreign, type Html, html, type Value } from '@postrider/ui'
 import type { AccountCall } from '../../frame/call.ts'
 import { shownState } from './delivery-state.ts'
 import { messagesWords } from './messages-words.ts'
 import { notificationWords } from './notification-words.ts'
+import { recipientActions } from './recipient-actions.ts'
+
+export interface ShownRecipients {
+  readonly fromRecipient: number
+  /** The one whose copy is shown, and what can be done with it. */
+  readonly chosen: DeliveryDetails | undefined
+  /** The suppressions of the chosen one. */
+  readonly entries: readonly MatchingSuppression[]
+}
 
 /** Each recipient with one sentence: the state, what it waits for, and until when. */
-export function recipientList(call: AccountCall, details: MessageDetails, fromRecipient: number): Html {
+export function recipientList(call: AccountCall, details: MessageDetails, shown: ShownRecipients): Html {
+  const { fromRecipient } = shown
   const { language, path } = call
   const words = messagesWords(language)
   const { deliveries, id, recipients } = details
@@ -14,7 +24,7 @@ export function recipientList(call: AccountCall, details: MessageDetails, fromRe
   const hasMore = last !== undefined && deliveries.length === MAX_EXPLAINED && last.recipientNo + 1 < recipients
   const page = path(`messages/${id}`)
   return html`<section class="box"><header><h2>${words.recipients}</h2><p>${states(call, deliveries)}</p></header><ul class="list">
-    ${deliveries.map((one) => recipient(call, details, one))}</ul>${
+    ${deliveries.map((one) => recipient(call, details, one, shown))}</ul>${
       (hasMore || fromRecipient > 0) &&
       html`<footer class="more"><span class="acts">${fromRecipient > 0 && html`<a class="btn s" href="${page}">${words.firstRecipients}</a>`}${
         hasMore && html`<a class="btn s" href="${page}?from=${last.recipientNo + 1}">${words.moreRecipients}</a>`
@@ -27,7 +37,13 @@ function states({ format, language }: AccountCall, deliveries: readonly Delivery
   return [...counts].map(([word, all]) => `${format.number(all.length)} ${word.toLowerCase()}`).join(', ')
 }
 
-function recipient(call: AccountCall, { suppressions, notifications }: MessageDetails, one: DeliveryDetails): Html {
+function recipient(
+  call: AccountCall,
+  details: MessageDetails,
+  one: DeliveryDetails,
+  { fromRecipient, chosen, entries }: ShownRecipients,
+): Html {
+  const { id, notifications, recipients, suppressions } = details
   const { icon, language, may, path } = call
   const words = messagesWords(language)
   const [sign, tone, word] = shownState(call, one)
@@ -36,7 +52,16 @@ function recipient(call: AccountCall, { suppressions, notifications }: MessageDe
     may('suppressions') &&
     html` <a href="${path('suppressions')}?q=${encodeURIComponent(one.recipient)}">${words.toSuppressions}</a>`
   const cause = dropped(call, one)
-  return html`<li>${icon(sign, tone)}<div><b class="any">${foreign(one.recipient)}</b>${
+  const isChosen = one === chosen
+  const at = new URLSearchParams({
+    ...(fromRecipient > 0 ? { from: String(fromRecipient) } : {}),
+    to: String(one.recipientNo),
+  })
+  const name =
+    recipients === 1
+      ? html`<b class="any">${foreign(one.recipient)}</b>`
+      : html`<a class="go any" href="${path(`messages/${id}`)}?${at.toString()}"${isChosen && html` aria-current="true"`}>${foreign(one.recipient)}</a>`
+  return html`<li>${icon(sign, tone)}<div>${name}${
     one.kind !== 'to' &&
     html` <span class="badge">${one.kind}
     </span>`
@@ -46,7 +71,7 @@ function recipient(call: AccountCall, { suppressions, notifications }: MessageDe
     ${word}.</b> `
   }${cause ?? why(call, one)}${suppressed && html` ${words.suppressed}${link}`}</p>${
     notifications && html`<p class="faint">${notified(call, one)}</p>`
-  }</div></li>`
+  }${isChosen && recipientActions(call, details, one, entries)}</div></li>`
 }
 
 /** NOTIFY, and ORCPT if it is another address (RFC 3461). */

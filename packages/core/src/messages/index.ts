@@ -95,6 +95,7 @@ export {
   MAX_EXPLAINED,
   type MessageWhy,
   WAITING_REASONS,
+  type WaitingFacts,
   type WaitingReason,
   type WhyAttempt,
   type WhyQuery,

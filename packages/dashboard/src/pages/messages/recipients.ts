@@ -4,7 +4,12 @@ import type { AccountCall } from '../../frame/call.ts'
 import { shownState } from './delivery-state.ts'
 import { messagesWords } from './messages-words.ts'
 import { notificationWords } from './notification-words.ts'
+import { outcome } from './outcome.ts'
+import { outcomeWords } from './outcome-words.ts'
 import { recipientActions } from './recipient-actions.ts'
+
+/** States whose word is a sentence of its own. */
+const WAITS: ReadonlySet<string> = new Set(['scheduled', 'queued', 'sending', 'deferred'])
 
 export interface ShownRecipients {
   readonly fromRecipient: number
@@ -23,7 +28,9 @@ export function recipientList(call: AccountCall, details: MessageDetails, shown:
   const last = deliveries.at(-1)
   const hasMore = last !== undefined && deliveries.length === MAX_EXPLAINED && last.recipientNo + 1 < recipients
   const page = path(`messages/${id}`)
-  return html`<section class="box"><header><h2>${words.recipients}</h2><p>${states(call, deliveries)}</p></header><ul class="list">
+  return html`<section class="box"><header><h2>${words.recipients}</h2><p>${states(call, deliveries)}</p><p class="push faint">${outcomeWords(
+    language,
+  ).zone(call.format.timeZone)}</p></header><ul class="list">
     ${deliveries.map((one) => recipient(call, details, one, shown))}</ul>${
       (hasMore || fromRecipient > 0) &&
       html`<footer class="more"><span class="acts">${fromRecipient > 0 && html`<a class="btn s" href="${page}">${words.firstRecipients}</a>`}${
@@ -51,7 +58,6 @@ function recipient(
   const link =
     may('suppressions') &&
     html` <a href="${path('suppressions')}?q=${encodeURIComponent(one.recipient)}">${words.toSuppressions}</a>`
-  const cause = dropped(call, one)
   const isChosen = one === chosen
   const at = new URLSearchParams({
     ...(fromRecipient > 0 ? { from: String(fromRecipient) } : {}),
@@ -65,11 +71,7 @@ function recipient(
     one.kind !== 'to' &&
     html` <span class="badge">${one.kind}
     </span>`
-  }<p class="sentence">${
-    !(cause ?? one.why?.text)?.startsWith(word) &&
-    html`<b class="${tone}">
-    ${word}.</b> `
-  }${cause ?? why(call, one)}${suppressed && html` ${words.suppressed}${link}`}</p>${
+  }<p class="sentence"><b class="${tone}">${word}${WAITS.has(one.state) && '.'}</b>${outcome(call, details, one)}${suppressed && link}</p>${
     notifications && html`<p class="faint">${notified(call, one)}</p>`
   }${isChosen && recipientActions(call, details, one, entries)}</div></li>`
 }
@@ -81,28 +83,5 @@ function notified({ language }: AccountCall, { notify, originalRecipient }: Deli
   return [
     of === '' ? words.never : words.of(of),
     originalRecipient !== null && html` ${words.originalRecipient}: ${foreign(originalRecipient)}.`,
-  ]
-}
-
-/** Why a delivery was dropped; undefined for all others, and for a reason that has no words. */
-function dropped(
-  { format, language }: AccountCall,
-  { state, reason, finishedAt }: DeliveryDetails,
-): string | undefined {
-  const words = messagesWords(language)
-  const reasons: Readonly<Record<string, string>> = words.reasons
-  const said = state === 'dropped' && reason !== null ? reasons[reason] : undefined
-  return said === undefined || !finishedAt ? undefined : words.droppedBecause(format.plainTime(finishedAt), said)
-}
-
-/** The sentences of core, and the times that they lead to. */
-function why({ format, language }: AccountCall, { why: known, state }: DeliveryDetails): Value {
-  if (!known) return null
-  const words = messagesWords(language)
-  const expected = known.expected?.p50
-  return [
-    foreign(known.text),
-    expected && state !== 'sending' && html` ${words.expected(format.plainTime(expected))}`,
-    known.deadline && html` <span class="faint">${words.givenUp(format.plainTime(known.deadline))}</span>`,
   ]
 }

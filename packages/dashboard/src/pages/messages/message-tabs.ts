@@ -25,7 +25,7 @@ export async function messageTabs(
   )}</nav></div>`
   const shown =
     tab === 'transcript'
-      ? transcript(call, chosen)
+      ? transcript(call, details, chosen)
       : typeof body === 'object'
         ? part(call, { tab, body, details, link })
         : withoutBody(call, body ?? 'messageNotFound', path(`messages/${details.id}/source?to=${chosen?.recipientNo}`))

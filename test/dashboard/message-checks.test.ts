@@ -63,7 +63,7 @@ t.test('webhook calls that reported events of the message are listed, and no oth
       names: null,
       label: '',
       signed: true,
-      format: 'v2',
+      format: 'v3',
     },
     ...{ asText: false, abuse: false, eventIds: false, headers: {}, enabled: false },
   } as never)

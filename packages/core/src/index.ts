@@ -32,13 +32,7 @@ export {
 export type * from './accounts/subaccounts/index.ts'
 export type { BuiltMessage } from './composition/built-message.ts'
 export { oldestRemoval } from './composition/oldest-removal.ts'
-export {
-  type CheckState,
-  CONTENT_CHECKS,
-  type ContentCheck,
-  type ContentCheckName,
-  checkContent,
-} from './content/checks/check-content.ts'
+export * from './content/checks/check-content.ts'
 export * from './content/editable/index.ts'
 export { fillLegacyTemplate, type LegacyTexts } from './content/editable/legacy-template.ts'
 export { generationOf } from './content/editable/template-id.ts'

@@ -29,7 +29,8 @@ export const MESSAGE_ACTIONS: readonly Operation[] = [
   operation({
     name: 'resend',
     summary:
-      'Send an accepted message again, as a new message with the same content, to all its recipients or some, or to a corrected address. An Idempotency-Key makes a repeated call safe',
+      'Send an accepted message again, as a new one with the same content, to all its recipients, some, or a corrected address. An Idempotency-Key ' +
+      'makes a repeated call safe',
     cli: 'message resend',
     group: 'Message',
     scope: 'send',
@@ -146,7 +147,8 @@ export const MESSAGE_ACTIONS: readonly Operation[] = [
         messageId: MessageId,
         schedule: Type.Union([Type.String({ maxLength: 300 }), Type.Integer()], {
           description:
-            'ISO 8601 with offset or zone (RFC 9557), as 2026-12-24T09:00:00[Europe/Berlin], or Unix seconds; without a zone, that of the account. One that has passed: now',
+            'ISO 8601 with offset or zone (RFC 9557), as 2026-12-24T09:00:00[Europe/Berlin], or Unix seconds; without a zone, that of the account. ' +
+            'One that has passed: now',
         }),
       },
       CLOSED,

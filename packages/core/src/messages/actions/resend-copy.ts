@@ -2,9 +2,17 @@ import type { RecipientData } from '../../composition/recipient-data.ts'
 import { addressKey, parseAddress } from '../../mime/address.ts'
 import { endOfField } from '../../mime/end-of-field.ts'
 import { invalidParameter } from '../../platform/errors.ts'
-import type { OriginalDelivery } from './resend.ts'
 
 /** What is different in the copy of a message that is sent again. */
+
+export interface OriginalDelivery {
+  readonly recipientNo: number
+  readonly recipient: string
+  readonly kind: 'to' | 'cc' | 'bcc'
+  readonly reference: string | null
+  readonly personal: RecipientData | null
+  readonly reason: string | null
+}
 
 /** The address that replaces the one to which the message was sent. */
 export interface Correction {

@@ -17,7 +17,7 @@ import type {
 import type { ResentMessage } from '../../submission/submission-details.ts'
 import type { Acceptance } from '../accept.ts'
 import { loadBody } from '../queries/message-body.ts'
-import { type Correction, correctedDelivery, correctionOf, newHeader } from './resend-copy.ts'
+import { type Correction, correctedDelivery, correctionOf, newHeader, type OriginalDelivery } from './resend-copy.ts'
 
 export interface ResendOrder {
   readonly principal: Principal
@@ -42,7 +42,8 @@ const COPIES = 2
 /**
  * Sends an accepted message again, as a new message with the same content and settings, immediately: to all its recipients or to some of them. It is
  * accepted by the rules that apply now: those of account, key, sender, suppressions, limits and credits. Its Date and Message-ID are new. Each of the two
- * messages names the other. With a corrected address, the copy has it in To and Cc in place of the old one. With the same idempotency key, the call is carried out once within 24 hours.
+ * messages names the other. With a corrected address, the copy has it in To and Cc in place of the old one. With the same
+ * idempotency key, the call is carried out once within 24 hours.
  *
  * Throws messageNotFound, messageBodyGone, messageBodyUnreadable, bodyStoreUnavailable, parameterInvalid (`recipients`, `to`, `messageId`), overloaded,
  * notReady while recipients of the account are being erased, and the errors of accept.
@@ -80,15 +81,6 @@ interface Original {
   readonly size: number
   readonly nullReturnPath: boolean
   readonly erasing: boolean
-}
-
-export interface OriginalDelivery {
-  readonly recipientNo: number
-  readonly recipient: string
-  readonly kind: 'to' | 'cc' | 'bcc'
-  readonly reference: string | null
-  readonly personal: RecipientData | null
-  readonly reason: string | null
 }
 
 async function findMessage(sql: Sql, { principal, messageId }: ResendOrder): Promise<Original | undefined> {

@@ -40,7 +40,7 @@ export const actionWords = catalogue({
     again: 'Erneut senden',
     againTitle: 'Diese Kopie erneut senden?',
     againText:
-      'Eine neue Nachricht gleichen Inhalts, nach den jetzt geltenden Regeln. War die Adresse falsch, berichtigen Sie sie hier; die Kopie hat sie dann unter An.',
+      'Eine neue Nachricht gleichen Inhalts, nach den jetzt geltenden Regeln. Eine falsche Adresse berichtigen Sie hier; die Kopie hat sie dann unter An.',
     address: 'Adresse',
     cancel: 'Zustellung abbrechen',
     cancelTitle: 'Diese Zustellung abbrechen?',

@@ -3,7 +3,7 @@ import { foreign, type Html, html, type Value } from '@postrider/ui'
 import { type AccountCall, field } from '../../frame/call.ts'
 import { checks } from './checks.ts'
 import { messagesWords } from './messages-words.ts'
-import { transcript } from './transcript.ts'
+import { transcript } from './session/transcript.ts'
 
 const TABS = ['html', 'text', 'source', 'header', 'files', 'transcript', 'checks'] as const
 type Tab = (typeof TABS)[number]

@@ -12,7 +12,7 @@ import { neighbours, webhookCalls } from './neighbours.ts'
 import { notificationWords } from './notification-words.ts'
 import { entriesFor, rescheduleButton, WAITING } from './recipient-actions.ts'
 import { recipientList } from './recipients.ts'
-import { stages } from './stages.ts'
+import { stages } from './session/stages.ts'
 import { timeline } from './timeline.ts'
 
 /** One message: what became of it in a sentence for each recipient, and the proof below. `problem`: the reason why an action was refused. */
@@ -35,7 +35,8 @@ export async function messagePage(call: AccountCall, problem?: string): Promise<
     body: html`<header class="stack s">${pageHead(subject(call, details.subject), null, buttons(call, details))}${summary(call, details)}</header>
       ${problemNote(call, problem)}
 <div class="cols"><div class="w8 stack">${recipientList(call, details, { fromRecipient, chosen, entries })}${await messageTabs(call, details, chosen)}</div>
-<aside class="w4 stack">${stages(call, chosen)}${timeline(call, details)}${await webhookCalls(call, details)}${ids(call, details, chosen)}${await neighbours(call, details, chosen)}</aside></div>
+<aside class="w4 stack">${stages(call, chosen)}${timeline(call, details)}${await webhookCalls(call, details)}${ids(call, details, chosen)}
+${await neighbours(call, details, chosen)}</aside></div>
 ${byApi(call, { method: 'GET', path: `/v2/messages/${details.id}` })}`,
   })
 }

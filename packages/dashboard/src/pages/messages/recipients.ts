@@ -4,9 +4,9 @@ import type { AccountCall } from '../../frame/call.ts'
 import { shownState } from './delivery-state.ts'
 import { messagesWords } from './messages-words.ts'
 import { notificationWords } from './notification-words.ts'
-import { outcome } from './outcome.ts'
-import { outcomeWords } from './outcome-words.ts'
 import { recipientActions } from './recipient-actions.ts'
+import { outcome } from './sentences/outcome.ts'
+import { outcomeWords } from './sentences/outcome-words.ts'
 
 /** States whose word is a sentence of its own. */
 const WAITS: ReadonlySet<string> = new Set(['scheduled', 'queued', 'sending', 'deferred'])

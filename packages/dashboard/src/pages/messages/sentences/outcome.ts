@@ -7,10 +7,10 @@ import {
   replyText,
 } from '@postrider/core'
 import { foreign, html, type Value } from '@postrider/ui'
-import type { AccountCall } from '../../frame/call.ts'
+import type { AccountCall } from '../../../frame/call.ts'
+import { messagesWords } from '../messages-words.ts'
 import { mailClient } from './mail-client.ts'
 import { meaningWords } from './meaning-words.ts'
-import { messagesWords } from './messages-words.ts'
 import { outcomeWords } from './outcome-words.ts'
 import { waitingSentence } from './waiting.ts'
 

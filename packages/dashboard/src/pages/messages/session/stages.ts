@@ -1,7 +1,7 @@
 import type { DeliveryDetails } from '@postrider/core'
 import { foreign, type Html, html, type Value } from '@postrider/ui'
-import type { AccountCall } from '../../frame/call.ts'
-import { messagesWords } from './messages-words.ts'
+import type { AccountCall } from '../../../frame/call.ts'
+import { messagesWords } from '../messages-words.ts'
 import { stageWords } from './stage-words.ts'
 import { durationOf, type Step, stepsOf, writesOf } from './steps.ts'
 
@@ -34,7 +34,8 @@ export function stages(call: AccountCall, delivery: DeliveryDetails | undefined)
     at += ms
     return html`<tr><th scope="row">${name}</th><td class="hb">
       <svg class="hbar" viewBox="0 0 ${total} 16" preserveAspectRatio="none" aria-hidden="true"><path class="c grid" d="M0 8h${total}"/>
-      <rect class="${whose}" x="${from}" y="4" width="${Math.max(ms, total / 200)}" height="8" rx="1"/></svg></td><td class="n">${format.duration(ms)}</td></tr>`
+      <rect class="${whose}" x="${from}" y="4" width="${Math.max(ms, total / 200)}" height="8" rx="1"/></svg></td>
+      <td class="n">${format.duration(ms)}</td></tr>`
   })
   const tls = attempt.tls
     ? words.tls(attempt.tls, attempt.tlsVerified ? words.verified : words.notVerified)

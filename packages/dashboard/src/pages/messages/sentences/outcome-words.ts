@@ -1,4 +1,4 @@
-import { catalogue } from '../../frame/words.ts'
+import { catalogue } from '../../../frame/words.ts'
 
 /** What became of a delivery: the parts of its sentence. Times and durations are formatted. */
 export const outcomeWords = catalogue({

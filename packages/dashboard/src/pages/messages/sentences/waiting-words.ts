@@ -1,4 +1,4 @@
-import { catalogue } from '../../frame/words.ts'
+import { catalogue } from '../../../frame/words.ts'
 
 /** What a delivery waits for, in the words of a sender; the names are those of WAITING_REASONS and of the rules of holds. */
 export const waitingWords = catalogue({

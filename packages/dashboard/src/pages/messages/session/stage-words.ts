@@ -1,4 +1,4 @@
-import { catalogue } from '../../frame/words.ts'
+import { catalogue } from '../../../frame/words.ts'
 
 /** The steps of a conversation, and whose time they are. */
 export const stageWords = catalogue({

@@ -1,5 +1,5 @@
 import type { DeliveryWhy, WaitingFacts } from '@postrider/core'
-import type { AccountCall } from '../../frame/call.ts'
+import type { AccountCall } from '../../../frame/call.ts'
 import { waitingWords } from './waiting-words.ts'
 
 type Words = ReturnType<typeof waitingWords>

@@ -1,7 +1,7 @@
 import { type DeliveryDetails, type MessageDetails, replyText } from '@postrider/core'
 import { foreign, type Html, html } from '@postrider/ui'
-import type { AccountCall } from '../../frame/call.ts'
-import { messagesWords } from './messages-words.ts'
+import type { AccountCall } from '../../../frame/call.ts'
+import { messagesWords } from '../messages-words.ts'
 import { stageWords } from './stage-words.ts'
 import { durationOf, type Step, stepsOf, writesOf } from './steps.ts'
 

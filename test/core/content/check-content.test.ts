@@ -1,4 +1,4 @@
-import { type CheckState, checkContent } from '@postrider/core'
+import { type ContentCheckState, checkContent } from '@postrider/core'
 import t from 'tap'
 
 type Content = Parameters<typeof checkContent>[0]
@@ -14,7 +14,7 @@ const PLAIN: Content = {
 
 const check = (content: Partial<Content>) => {
   const checks = checkContent({ ...PLAIN, ...content })
-  return (name: string): [CheckState | undefined, number | undefined, readonly string[] | undefined] => {
+  return (name: string): [ContentCheckState | undefined, number | undefined, readonly string[] | undefined] => {
     const one = checks.find((check) => check.name === name)
     return [one?.state, one?.count, one?.found]
   }

@@ -17,11 +17,11 @@ export const CONTENT_CHECKS = [
 export type ContentCheckName = (typeof CONTENT_CHECKS)[number]
 
 /** `unneeded`: not demanded of such mail. */
-export type CheckState = 'good' | 'hint' | 'bad' | 'unneeded'
+export type ContentCheckState = 'good' | 'hint' | 'bad' | 'unneeded'
 
 export interface ContentCheck {
   readonly name: ContentCheckName
-  readonly state: CheckState
+  readonly state: ContentCheckState
   /** How often it was found, or bytes. */
   readonly count: number
   /** The first places. */
@@ -60,7 +60,7 @@ export function checkContent(content: CheckedContent): ContentCheck[] {
     const parsed = URL.parse(url)
     return parsed && /^https?:$/.test(parsed.protocol) ? [{ url, parsed, words }] : []
   })
-  const list = (found: readonly string[], state: CheckState) => ({
+  const list = (found: readonly string[], state: ContentCheckState) => ({
     state: found.length === 0 ? ('good' as const) : state,
     count: found.length,
     found: [...new Set(found)].slice(0, MAX_FOUND),

@@ -1,5 +1,5 @@
 import {
-  type CheckState,
+  type ContentCheckState,
   type ContentCheck,
   checkContent,
   type DomainWithRecords,
@@ -13,11 +13,11 @@ import { checkWords } from './check-words.ts'
 
 interface Judged {
   readonly name: 'dkim' | 'spf' | 'dmarc'
-  readonly state: CheckState
+  readonly state: ContentCheckState
   readonly text: string
 }
 
-const SIGNS: Readonly<Record<CheckState, readonly [IconName, Tone]>> = {
+const SIGNS: Readonly<Record<ContentCheckState, readonly [IconName, Tone]>> = {
   good: ['s-delivered', 'good'],
   hint: ['info', 'wait'],
   bad: ['s-bounced', 'bad'],
@@ -40,7 +40,7 @@ export async function checks(call: AccountCall, details: MessageDetails, body: S
     headers: body.headers,
     isBulk: settings.class === 'bulk',
   })
-  const row = (name: keyof typeof words.names, state: CheckState, text: Value) => {
+  const row = (name: keyof typeof words.names, state: ContentCheckState, text: Value) => {
     const [sign, tone] = SIGNS[state]
     return html`<tr><th scope="row">${words.names[name]}</th><td><span class="state ${tone}">${icon(sign, tone)}<span>${words.states[state]}</span></span>
     </td><td class="any dim">${text}</td></tr>`

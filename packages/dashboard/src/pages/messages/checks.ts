@@ -1,6 +1,6 @@
 import {
-  type ContentCheckState,
   type ContentCheck,
+  type ContentCheckState,
   checkContent,
   type DomainWithRecords,
   type MessageDetails,

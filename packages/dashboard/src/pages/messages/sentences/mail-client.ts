@@ -11,8 +11,8 @@ const CLIENTS: readonly (readonly [name: string, of: RegExp])[] = [
   ['Samsung Internet', /SamsungBrowser\//],
   ['Firefox', /Firefox\/|FxiOS\//],
   ['Chrome', /Chrome\/|CriOS\//],
-  ['Safari', /Version\/\S+ (Mobile\/\S+ )?Safari\//],
-  ['Apple Mail', /AppleWebKit\/\S+ \(KHTML, like Gecko\)/],
+  ['Safari', /Safari\//],
+  ['Apple Mail', /AppleWebKit\//],
 ]
 
 const SYSTEMS: readonly (readonly [name: string, of: RegExp])[] = [

@@ -276,7 +276,6 @@ export {
   COUNTED,
   EVERY_ACCOUNT,
   type ImportRow,
-  type MatchingSuppression,
   SUPPRESSION_REASONS,
   SUPPRESSION_RULES,
   type Suppression,

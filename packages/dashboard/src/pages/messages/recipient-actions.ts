@@ -1,8 +1,11 @@
-import type { DeliveryDetails, MatchingSuppression, MessageDetails } from '@postrider/core'
+import type { Core, DeliveryDetails, MessageDetails } from '@postrider/core'
 import { foreign, html, inputField, type Value } from '@postrider/ui'
 import type { AccountCall } from '../../frame/call.ts'
 import { ask } from '../../frame/parts.ts'
 import { actionWords } from './action-words.ts'
+
+/** An entry that keeps mail from a recipient. */
+export type Entry = Awaited<ReturnType<Core['suppressions']['holding']>>[number]
 
 export const WAITING: ReadonlySet<string> = new Set(['scheduled', 'queued', 'deferred'])
 /** Reasons of drops after which there is nothing that could be sent again. */
@@ -13,7 +16,7 @@ export async function entriesFor(
   { account, core, may }: AccountCall,
   { settings }: MessageDetails,
   chosen: DeliveryDetails | undefined,
-): Promise<readonly MatchingSuppression[]> {
+): Promise<readonly Entry[]> {
   if (!chosen || !may('suppressions.read') || chosen.reason === 'invalid' || chosen.reason === 'forgotten') return []
   return core.suppressions.holding(account.id, chosen.recipient, groupOf(settings))
 }
@@ -29,7 +32,7 @@ export function recipientActions(
   call: AccountCall,
   { id, isBodyStored, settings }: MessageDetails,
   one: DeliveryDetails,
-  entries: readonly MatchingSuppression[],
+  entries: readonly Entry[],
 ): Value {
   const { language, may, path } = call
   const words = actionWords(language)

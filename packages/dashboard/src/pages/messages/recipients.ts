@@ -1,10 +1,10 @@
-import { type DeliveryDetails, MAX_EXPLAINED, type MatchingSuppression, type MessageDetails } from '@postrider/core'
+import { type DeliveryDetails, MAX_EXPLAINED, type MessageDetails } from '@postrider/core'
 import { foreign, type Html, html, type Value } from '@postrider/ui'
 import type { AccountCall } from '../../frame/call.ts'
 import { shownState } from './delivery-state.ts'
 import { messagesWords } from './messages-words.ts'
 import { notificationWords } from './notification-words.ts'
-import { recipientActions } from './recipient-actions.ts'
+import { type Entry, recipientActions } from './recipient-actions.ts'
 import { outcome } from './sentences/outcome.ts'
 import { outcomeWords } from './sentences/outcome-words.ts'
 
@@ -16,7 +16,7 @@ export interface ShownRecipients {
   /** The one whose copy is shown, and what can be done with it. */
   readonly chosen: DeliveryDetails | undefined
   /** The suppressions of the chosen one. */
-  readonly entries: readonly MatchingSuppression[]
+  readonly entries: readonly Entry[]
 }
 
 /** Each recipient with one sentence: the state, what it waits for, and until when. */

@@ -21,7 +21,7 @@ export function parseScheduleTime(text: string, zone: string): ScheduleTime {
   const milliseconds = Math.floor(Number(`0.${fraction}`) * 1000)
   const fields = [Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second)] as const
   const local = Date.UTC(...fields, milliseconds)
-  // What is out of range would silently become another time, as 31 February does.
+  // A date out of range would silently become another one, as 31 February does.
   if (
     new Date(local).toISOString().slice(0, 19) !==
     `${year}-${month}-${day}T${hour}:${minute}:${second.padStart(2, '0')}`

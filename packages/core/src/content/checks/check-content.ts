@@ -1,7 +1,7 @@
 import { readHtml } from './html-facts.ts'
 import { SPAM_WORDS } from './spam-words.ts'
 
-/** What is looked at in a message, in the order in which it is shown. */
+/** The checks of a message, in the order in which it is shown. */
 export const CONTENT_CHECKS = [
   'one-click',
   'clipping',

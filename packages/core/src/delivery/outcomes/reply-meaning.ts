@@ -1,7 +1,7 @@
 import { type BounceClass, bounceClass, type Said } from './bounce-rules.ts'
 
 /**
- * What a refusal means for the sender, more finely than its bounce class: each name has a sentence and an advice in the dashboard
+ * The meanings of refusals for the sender, finer than bounce classes: each name has a sentence and an advice in the dashboard
  * (pages/messages/sentences/meaning-words.ts). The names of classes stand for replies of which no more is known.
  */
 export const REPLY_MEANINGS = [

@@ -3,7 +3,7 @@ import { addressKey, parseAddress } from '../../mime/address.ts'
 import { endOfField } from '../../mime/end-of-field.ts'
 import { invalidParameter } from '../../platform/errors.ts'
 
-/** What is different in the copy of a message that is sent again. */
+/** The differences of the copy of a message that is sent again. */
 
 export interface OriginalDelivery {
   readonly recipientNo: number

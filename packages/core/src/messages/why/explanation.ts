@@ -42,7 +42,7 @@ export interface Expectation {
   readonly basis: string
 }
 
-/** What the sentences of an explanation are made of; what does not apply is absent. Pages word it in the language and time zone of their reader. */
+/** The facts from which the sentences of an explanation are made; what does not apply is absent. Pages word it in the language and time zone of their reader. */
 export interface WaitingFacts {
   /** Where it waits: a provider, the hosts of a site or a smart host; and the source address, if one is configured. */
   readonly destination?: {
@@ -92,7 +92,7 @@ export interface Explanation {
 
 export interface Facts {
   readonly message: MessageRow
-  /** What is wrong with the template or the directives of a dropped delivery, by recipient number. */
+  /** The errors in the template or the directives of dropped deliveries, by recipient number. */
   readonly problems: ReadonlyMap<number, string>
   /** By recipient number. */
   readonly late: ReadonlyMap<number, LateBounce>

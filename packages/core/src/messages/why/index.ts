@@ -53,13 +53,13 @@ export interface DeliveryWhy {
   readonly waitingFor: WaitingReason | null
   /** One or more sentences for the sender, in English, with times in UTC. */
   readonly text: string
-  /** What these sentences are made of. */
+  /** The facts from which these sentences are made. */
   readonly facts?: WaitingFacts | undefined
   /** When it was first due: when the message was accepted, or at its scheduled time. */
   readonly dueFrom: Date
-  /** What the last refusal means; null without one. */
+  /** The meaning of the last refusal; null without one. */
   readonly meaning: ReplyMeaning | null
-  /** What is wrong with the template or the directives of a dropped delivery. */
+  /** The error in the template or the directives of a dropped delivery. */
   readonly problem: string | null
   /** Since when it has waited for this; of a finished delivery, when it was finished. */
   readonly since: Date | null

@@ -91,7 +91,7 @@ export function dueFromOf(message: MessageRow, { scheduledAt }: DeliveryRow): Da
   return new Date(Math.max(from, message.acceptedAt.getTime()))
 }
 
-/** What the last refusal of a delivery means; undefined without one. */
+/** The meaning of the last refusal of a delivery; undefined without one. */
 export function meaningOf({ state }: DeliveryRow, last: WhyAttempt | undefined): ReplyMeaning | undefined {
   if (!last || state === 'delivered' || last.outcome === 'delivered' || last.outcome === 'abandoned') return undefined
   return last.indeterminate ? undefined : replyMeaning(last, { stage: (last.stage ?? undefined) as Stage | undefined })

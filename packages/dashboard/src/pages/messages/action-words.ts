@@ -1,6 +1,6 @@
 import { catalogue } from '../../frame/words.ts'
 
-/** What can be done with a message, or with the copy of one recipient. */
+/** Actions on a message, or with the copy of one recipient. */
 export const actionWords = catalogue({
   en: {
     actions: (recipient: string) => `For ${recipient}`,
@@ -31,7 +31,7 @@ export const actionWords = catalogue({
     rescheduleTitle: 'Send it at another time?',
     rescheduleText: 'For all deliveries that are scheduled and not yet due. A time that has passed means now.',
     time: 'Time',
-    timeHint: (zone: string) => `Of the time zone ${zone}. Others: 2026-12-24T09:00[Asia/Tokyo].`,
+    timeHint: (zone: string) => `In the time zone ${zone}. For another one: 2026-12-24T09:00[Asia/Tokyo].`,
     copyOf: 'Copy of',
     copies: 'Sent again as',
   },

@@ -90,7 +90,7 @@ async function requireRecipient(call: AccountCall): Promise<string> {
   return found.recipient
 }
 
-/** The recipient of the form; undefined if it is for all of them. Throws messageNotFound: a number that is none must not mean all. */
+/** The recipient of the form; undefined if it is for all of them. Throws messageNotFound: an invalid number must not mean all. */
 function recipientsOf({ form }: AccountCall): number[] | undefined {
   const text = field(form, 'recipient')
   if (text === '') return undefined

@@ -21,7 +21,7 @@ export async function messagePage(call: AccountCall, problem?: string): Promise<
   const words = messagesWords(language)
   const fromRecipient = Math.min(1_000_000, Math.max(0, Math.trunc(Number(field(query, 'from'))) || 0))
   const details = await requireMessage(call, { fromRecipient })
-  // A form of a recipient that was refused is answered by the page of this recipient.
+  // After a form of a recipient was refused, the page of this recipient is shown again.
   const no = field(query, 'to') || field(call.form, 'recipient')
   const chosen = details.deliveries.find(({ recipientNo }) => String(recipientNo) === no) ?? details.deliveries[0]
   const entries = await entriesFor(call, details, chosen)

@@ -1,6 +1,6 @@
 import { catalogue } from '../../frame/words.ts'
 
-/** What else belongs to a message: the requests that reported it, and other messages. */
+/** The requests that reported a message, and other messages. */
 export const neighbourWords = catalogue({
   en: {
     calls: 'Webhook calls',

@@ -27,7 +27,7 @@ export function groupOf(settings: unknown): number | undefined {
   return typeof group === 'number' ? group : undefined
 }
 
-/** What can be done with the copy of the chosen recipient. */
+/** The actions on the copy of the chosen recipient. */
 export function recipientActions(
   call: AccountCall,
   { id, isBodyStored, settings }: MessageDetails,

@@ -1,7 +1,7 @@
 import type { ReplyMeaning } from '@postrider/core'
 import type { Language } from '@postrider/ui'
 
-/** What a refusal means, and what its sender can do. */
+/** The meaning of a refusal, and advice for its sender. */
 type Meaning = readonly [what: string, advice: string]
 type Meanings = Readonly<Record<ReplyMeaning, Meaning>>
 

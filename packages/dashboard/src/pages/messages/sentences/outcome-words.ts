@@ -1,6 +1,6 @@
 import { catalogue } from '../../../frame/words.ts'
 
-/** What became of a delivery: the parts of its sentence. Times and durations are formatted. */
+/** The parts of the sentence that says what became of a delivery. Times and durations are formatted. */
 export const outcomeWords = catalogue({
   en: {
     zone: (zone: string) => `Times are of the time zone ${zone}.`,

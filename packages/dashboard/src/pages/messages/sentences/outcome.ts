@@ -30,7 +30,7 @@ interface EventFacts {
   readonly ip?: string
 }
 
-/** What became of a delivery, in the words of the page: total time and time in the queue first, then who said what, what that means, and what to do. */
+/** Says what became of a delivery: total time and time in the queue first, then who said what, what that means, and what to do. */
 export function outcome(call: AccountCall, details: MessageDetails, one: DeliveryDetails): Value {
   const { format } = call
   const events = details.events.filter(({ recipientNo }) => recipientNo === one.recipientNo)
@@ -103,7 +103,7 @@ function said({ language }: AccountCall, last: Attempt | undefined): Value {
   return [' ', quoted(isOwn ? words.here : (text) => words.said(last.host ?? words.theServer, text), reply)]
 }
 
-/** What a refusal means, with what its sender can do. */
+/** The meaning of a refusal, with the advice for its sender. */
 function meaning(
   { language }: AccountCall,
   known: ReplyMeaning | null | undefined,

@@ -1,6 +1,6 @@
 import { catalogue } from '../../../frame/words.ts'
 
-/** What a delivery waits for, in the words of a sender; the names are those of WAITING_REASONS and of the rules of holds. */
+/** Sentences that tell a sender what a delivery waits for; the names are those of WAITING_REASONS and of the rules of holds. */
 export const waitingWords = catalogue({
   en: {
     scheduled: (time: string) => `It is scheduled for ${time}.`,
@@ -14,7 +14,7 @@ export const waitingWords = catalogue({
     pausedAfterRefusal: (where: string, until: string) =>
       `${where} refused mail, so mail to it is paused until ${until}.`,
     pausedAsAsked: (where: string, until: string) =>
-      `${where} asked for less mail, so mail to it is paused until ${until}.`,
+      `${where} wants less mail, so mail to it is paused until ${until}.`,
     ofAccount: 'This concerns the mail of this account only.',
     probed: 'From time to time, one delivery is tried.',
     reply: (reply: string) => `The reply was “${reply}”.`,

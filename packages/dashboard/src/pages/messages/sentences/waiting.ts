@@ -4,7 +4,7 @@ import { waitingWords } from './waiting-words.ts'
 
 type Words = ReturnType<typeof waitingWords>
 
-/** What a delivery waits for. `retry` and `dns` are told by what the last refusal means. */
+/** Says what a delivery waits for. For `retry` and `dns`, the meaning of the last refusal says it. */
 export function waitingSentence(call: Pick<AccountCall, 'format' | 'language'>, why: DeliveryWhy): string {
   const { format, language } = call
   const words = waitingWords(language)

@@ -5,7 +5,7 @@ import { messagesWords } from '../messages-words.ts'
 import { stageWords } from './stage-words.ts'
 import { durationOf, type Step, stepsOf, writesOf } from './steps.ts'
 
-/** Whose time a bar is: that of this service, of the network, or of the server. */
+/** The colour of a bar: the time of this service, of the network, or of the server. */
 type Whose = 'f5' | 'f1' | 'f2'
 
 interface Bar {

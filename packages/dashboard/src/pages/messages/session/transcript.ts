@@ -17,7 +17,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   data: 'DATA',
   rset: 'RSET',
 }
-/** Steps that are answered by the server, with a command or not. */
+/** Steps to which the server replies, with a command or not. */
 const ANSWERED: ReadonlySet<string> = new Set([...Object.keys(COMMANDS), 'greeting', 'dot'])
 
 /** The SMTP conversations of a delivery's latest attempts, the latest first: what we sent, by its kind, and what they replied. */

@@ -28,7 +28,7 @@ export async function recordV2(recorder: Recorder, world: World): Promise<void> 
     headers: { api_key: owner.key },
     body: { ...messageFrom(owner), schedule: '2026-03-10T09:00:00Z' },
   })
-  const { message_id: messageId } = later.json?.data as { message_id: string }
+  const { message_id: messageId = '' } = (later.json?.data ?? {}) as { message_id?: string }
   const schedule = '2026-03-11T09:00:00[Europe/Berlin]'
   await row('rescheduleMessage', 'PATCH /messages/:messageId', { schedule }, { messageId })
   await row('cancelMessage', 'POST /messages/:messageId/cancel', { recipients: [0] }, { messageId })

@@ -42,7 +42,7 @@ export interface Expectation {
   readonly basis: string
 }
 
-/** The facts from which the sentences of an explanation are made; what does not apply is absent. Pages word it in the language and time zone of their reader. */
+/** The facts from which the sentences of an explanation are made; what does not apply is absent. Pages word it in the language and zone of their reader. */
 export interface WaitingFacts {
   /** Where it waits: a provider, the hosts of a site or a smart host; and the source address, if one is configured. */
   readonly destination?: {

@@ -24,7 +24,7 @@ const SIGNS: Readonly<Record<ContentCheckState, readonly [IconName, Tone]>> = {
   unneeded: ['s-dropped', 'idle'],
 }
 
-/** The judgement of a receiver, and properties that readers or filters may not like. The records are those of the domain's last check: nothing is asked here. */
+/** The judgement of a receiver, and properties that readers or filters may not like. The records are those of the last check of the domain. */
 export async function checks(call: AccountCall, details: MessageDetails, body: ShownBody): Promise<Html> {
   const { format, icon, language } = call
   const words = checkWords(language)

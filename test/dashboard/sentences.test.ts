@@ -25,8 +25,8 @@ t.test('a message that was dropped says why in words, in both languages', async 
     ).text()
     return /<p class="sentence">(.*?)<\/p>/s.exec(text)?.[1]?.replace(/<[^>]+>/g, '')
   }
-  t.match(await shown('en'), /^Dropped .* without being sent: suppressed by hand\./)
-  t.match(await shown('de'), /^Verworfen .* nicht gesendet: von Hand gesperrt\./)
+  t.match(await shown('en'), /^Dropped at [^.]*\. Not sent: suppressed by hand\./)
+  t.match(await shown('de'), /^Verworfen um [^.]*\. Nicht gesendet: von Hand gesperrt\./)
 })
 
 t.test('an active domain whose records were not found is not said to become active', async (t) => {

@@ -197,8 +197,16 @@ t.test('a server with PIPELINING gets MAIL, RCPT and DATA in one go', async (t) 
     socket.on('data', (chunk) => void chunks.push(chunk.toString()))
     talkSmtp(socket, undefined, ['PIPELINING'])
   })
-  await internet.inState(await internet.send(`a@${internet.domain({ a: [server.host] })}`), 'delivered')
+  const id = await internet.send(`a@${internet.domain({ a: [server.host] })}`)
+  await internet.inState(id, 'delivered')
   t.ok(chunks.some((chunk) => /^MAIL [^\r]+\r\nRCPT [^\r]+\r\nDATA\r\n$/.test(chunk)))
+  const [attempt] = (await internet.service.core.messages.show(id))?.deliveries[0]?.attempts ?? []
+  const steps = attempt?.conversation as { step: string; together?: boolean }[]
+  t.strictSame(
+    steps.filter(({ together }) => together).map(({ step }) => step),
+    ['rcpt', 'data'],
+    'their durations overlap with that of MAIL',
+  )
 })
 
 t.test(

@@ -32,6 +32,7 @@ export {
 export type * from './accounts/subaccounts/index.ts'
 export type { BuiltMessage } from './composition/built-message.ts'
 export { oldestRemoval } from './composition/oldest-removal.ts'
+export * from './content/checks/check-content.ts'
 export * from './content/editable/index.ts'
 export { fillLegacyTemplate, type LegacyTexts } from './content/editable/legacy-template.ts'
 export { generationOf } from './content/editable/template-id.ts'
@@ -259,6 +260,7 @@ export {
 export { JSON_LIMIT, jsonLength, MEASURED_FROM } from './submission/json-length.ts'
 export { hasOneClick } from './submission/one-click.ts'
 export { readDeadline } from './submission/read-deadline.ts'
+export { parseScheduleTime, type ScheduleTime } from './submission/schedule-time.ts'
 export { singleMessage } from './submission/single-message.ts'
 export {
   NOTIFY_WORDS,

@@ -11,7 +11,7 @@ const DAY = 24 * HOUR
 /** Numbers, shares, durations and times as a reader of this language writes them. Times are of `timeZone`. */
 export interface Format {
   readonly language: Language
-  /** IANA name. */
+  /** IANA name of the zone of all times. */
   readonly timeZone: string
   /** Exact, with separators. */
   number(value: number): string

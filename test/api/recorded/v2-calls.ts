@@ -23,6 +23,15 @@ export async function recordV2(recorder: Recorder, world: World): Promise<void> 
     await world.deliver()
   }
   await recordReports(row)
+  const later = await recorder.ask('sendEmail: scheduled', {
+    path: '/v2/sendEmail',
+    headers: { api_key: owner.key },
+    body: { ...messageFrom(owner), schedule: '2026-03-10T09:00:00Z' },
+  })
+  const { message_id: messageId = '' } = (later.json?.data ?? {}) as { message_id?: string }
+  const schedule = '2026-03-11T09:00:00[Europe/Berlin]'
+  await row('rescheduleMessage', 'PATCH /messages/:messageId', { schedule }, { messageId })
+  await row('cancelMessage', 'POST /messages/:messageId/cancel', { recipients: [0] }, { messageId })
   await recordExports(row, recorder, world)
   await recordWebhooks(row, world)
   await row('showAccount', 'GET /account')

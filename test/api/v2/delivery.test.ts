@@ -261,7 +261,7 @@ t.test('finished deliveries have their result and its time, and wait for nothing
   const finished = { waitingFor: null, nextAt: null, expected: null, ahead: null, deadline: null, place: null }
   for (const [outcome, state, text] of [
     [DELIVERED, 'delivered', /^Delivered at \d\d:\d\d UTC: mx1\.harbor\.example accepted it: 250 2\.0\.0 taken$/],
-    [DROPPED, 'dropped', /^Dropped at .* without being sent: unsubscribe$/],
+    [DROPPED, 'dropped', /^Dropped at .* without being sent: the recipient unsubscribed$/],
     [
       BOUNCED,
       'bounced',

@@ -28,6 +28,7 @@ import { STATS } from './reporting/stats.ts'
 import { WEBHOOKS } from './reporting/webhooks.ts'
 import { PRIVACY } from './suppressions/privacy.ts'
 import { SUPPRESSIONS } from './suppressions/suppressions.ts'
+import { refuseUnknown } from './unknown-parameters.ts'
 
 export const OPERATIONS: readonly Operation[] = [
   ...SEND_EMAIL,
@@ -136,6 +137,7 @@ function disposition(fileName: string): string {
 
 function validInputOf(operation: Operation, request: FastifyRequest): Record<string, unknown> {
   const input = inputOf(operation, request)
+  refuseUnknown(operation, input)
   const validate = request.getValidationFunction(operation.input) ?? request.compileValidationSchema(operation.input)
   if (!validate(input)) throw Object.assign(new Error('invalid input'), { validation: validate.errors ?? [], input })
   return input

@@ -35,8 +35,8 @@ import type { Submission } from '../submission/submission.ts'
 import { createTransactionNumbers } from '../submission/transaction-numbers.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
 import { type Acceptance, type AcceptDependencies, accept, validateOnly } from './accept.ts'
+import * as actions from './actions/index.ts'
 import type { Batches } from './batches.ts'
-import { type Cancellation, cancelMessage } from './cancel-message.ts'
 import { type CommitsOptions, createCommits } from './commits.ts'
 import { findFirstAnswer, forgetOldAnswers } from './idempotency.ts'
 import type { ReceivedField } from './prepare.ts'
@@ -50,11 +50,9 @@ import {
 } from './queries/message-body.ts'
 import { type MessageDetails, type ShowOptions, showMessage } from './queries/show-message.ts'
 import { type RequeueResult, type RequeueTarget, requeueMessage } from './requeue/requeue-message.ts'
-import { type ResendOrder, resendMessage } from './resend.ts'
 import { accountMaySend } from './rules/rules.ts'
 import { type ArrivedSender, fallbackFor, senderInstead } from './rules/sender-rules.ts'
 import { type SearchOperations, searchOperations } from './search/operations.ts'
-import { type TryNowResult, tryNow } from './try-now.ts'
 import { explainMessage, type MessageWhy, type WhyQuery } from './why/index.ts'
 
 export { BodyUnavailable } from '../composition/body-objects.ts'
@@ -69,8 +67,8 @@ export { BeyondShare, EVERYTHING, OF_MANY, type Share } from '../submission/shar
 export type * from '../submission/submission.ts'
 export { transactionNumber } from '../submission/transaction-numbers.ts'
 export type { Acceptance } from './accept.ts'
+export type { Cancellation, Rescheduled, RescheduleOrder, ResendOrder, TryNowResult } from './actions/index.ts'
 export { BATCH_STATES, type Batches, type BatchState, createBatches as batchesOf, type HeldBatch } from './batches.ts'
-export type { Cancellation } from './cancel-message.ts'
 export { plainMail } from './plain-mail.ts'
 export { type DeliveryPage, type DeliveryQuery, type ListedDelivery, MAX_SEARCHED } from './queries/list-deliveries.ts'
 export type { AttachmentContent, BodyQuery, ShownAttachment, ShownBody, ShownText } from './queries/message-body.ts'
@@ -83,15 +81,14 @@ export type {
 } from './queries/show-message.ts'
 export type { HoldingEntry, RequeuedDelivery, RequeueRefusal } from './requeue/evaluate.ts'
 export type * from './requeue/requeue-message.ts'
-export type { ResendOrder } from './resend.ts'
 export * from './search/index.ts'
-export type { TryNowResult } from './try-now.ts'
 export {
   type DeliveryWhy,
   type Expectation,
   MAX_EXPLAINED,
   type MessageWhy,
   WAITING_REASONS,
+  type WaitingFacts,
   type WaitingReason,
   type WhyAttempt,
   type WhyQuery,
@@ -126,11 +123,13 @@ export interface Messages extends SearchOperations {
   /** Returns what the deliveries of a message wait for. See why/index.ts. */
   why(query: WhyQuery): Promise<MessageWhy | undefined>
   /** See cancel-message.ts. */
-  cancel(target: MessageTarget, by?: Actor): Promise<Cancellation | undefined>
+  cancel(order: actions.CancelOrder, by?: Actor): Promise<actions.Cancellation | undefined>
+  /** See reschedule.ts. */
+  reschedule(order: actions.RescheduleOrder, by?: Actor): Promise<actions.Rescheduled | undefined>
   /** See try-now.ts. */
-  tryNow(target: MessageTarget, by?: Actor): Promise<TryNowResult | undefined>
+  tryNow(target: MessageTarget, by?: Actor): Promise<actions.TryNowResult | undefined>
   /** See resend.ts. */
-  resend(order: ResendOrder): Promise<Acceptance>
+  resend(order: actions.ResendOrder): Promise<Acceptance>
   /** See message-body.ts. */
   body(query: BodyQuery): Promise<ShownBody>
   /** The whole MIME message of {@link body}. */
@@ -256,7 +255,7 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
   return {
     accept: acceptSubmission,
     resend: (order) =>
-      resendMessage(
+      actions.resendMessage(
         { sql: withDeadline(sql, 'work'), bodyObjects, budget: storedBudget, accept: acceptSubmission },
         order,
       ),
@@ -268,8 +267,9 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
     requireRecipients: (count) => requireShare(count, share.recipients),
     show: (messageId, options) => showMessage(withDeadline(sql, 'work'), messageId, options),
     why: (query) => explainMessage(withDeadline(sql, 'work'), query),
-    cancel: (target, by = OPERATOR) => cancelMessage(sql, target, by),
-    tryNow: (target, by = OPERATOR) => tryNow({ sql, announce }, target, by),
+    cancel: (order, by = OPERATOR) => actions.cancelMessage(sql, order, by),
+    reschedule: (order, by = OPERATOR) => actions.rescheduleMessage({ sql, announce }, order, by),
+    tryNow: (target, by = OPERATOR) => actions.tryNow({ sql, announce }, target, by),
     body: (query) => showBody(bodies, query),
     source: (query) => withCopy(bodies, query, ({ source }) => source),
     attachment: (query) => readAttachment(bodies, query),

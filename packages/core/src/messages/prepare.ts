@@ -25,6 +25,7 @@ import type {
   SubmittedAttachment,
   SubmittedEnvelope,
 } from '../submission/submission.ts'
+import { resentDeliveries, resentSettings } from './actions/prepare-resent.ts'
 import {
   canonicalAlternative,
   canonicalMailbox,
@@ -33,7 +34,6 @@ import {
   personalOfMime,
   shownSubject,
 } from './prepare-details.ts'
-import { resentDeliveries, resentSettings } from './prepare-resent.ts'
 import { queueColumnsOf } from './queue-columns.ts'
 import type { Facts } from './rules/rules.ts'
 import type { StoredDelivery, StoredMessage } from './stored-message.ts'

@@ -6,7 +6,6 @@ const V3_MISSING: V3Form = { status: 404, message: 'resource not found' }
 /**
  * All client errors, with their v2, v3 and SMTP forms. A row contains only what a client may see; the reason for the log is
  * private and is kept in `ServiceError.reason`. docs/errors.md is generated from this table.
- *
  * v2 codes and groups: v2 contract section 3. v3 texts: v3 contract 1.4. SMTP codes: RFC 5321 4.2, enhanced codes: RFC 3463.
  */
 export const ERRORS = {
@@ -209,6 +208,7 @@ export const ERRORS = {
     messageNotFound: { v2: 165, status: 404, sentence: 'Message not found' },
     messageBodyGone: { v2: 166, status: 410, sentence: 'The body of the message is no longer stored' },
     messageBodyUnreadable: { v2: 167, status: 410, sentence: 'The body of the message cannot be read: {problem}' },
+    messageDue: { v2: 168, status: 409, sentence: 'No delivery of the message waits for a scheduled time' },
   }),
   ...errorsOf('Subaccount', {
     usernameInvalid: { v2: 170, sentence: 'Invalid username' },

@@ -14,6 +14,8 @@ const STEP_TEXT = 256
 interface Waiting {
   readonly stage: Stage
   readonly since: number
+  /** Whether another reply was awaited when the command was sent. */
+  readonly together: boolean
   readonly resolve: (reply: SmtpReply) => void
   readonly reject: (error: Error) => void
   /** Milliseconds, starting when all earlier replies have arrived. */
@@ -123,7 +125,8 @@ export class SmtpConnection {
   async reply(stage: Stage, timeout: number): Promise<SmtpReply> {
     this.requireOpen(stage)
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ stage, since: performance.now(), timeout, resolve, reject, timer: undefined })
+      const together = this.#waiting.length > 0
+      this.#waiting.push({ stage, since: performance.now(), together, timeout, resolve, reject, timer: undefined })
       if (this.#waiting.length === 1) this.#awaitNext()
     })
   }
@@ -259,8 +262,15 @@ export async function openSocket(endpoint: Endpoint, level: TlsLevel): Promise<S
   return connection
 }
 
-function stepOf({ stage, since }: Waiting, { code, enhanced, text }: SmtpReply): Step {
-  return { step: stage, ms: elapsed(since), code, ...(enhanced ? { enhanced } : {}), text: cutText(text, STEP_TEXT) }
+function stepOf({ stage, since, together }: Waiting, { code, enhanced, text }: SmtpReply): Step {
+  const step = {
+    step: stage,
+    ms: elapsed(since),
+    code,
+    ...(enhanced ? { enhanced } : {}),
+    text: cutText(text, STEP_TEXT),
+  }
+  return together ? { ...step, together } : step
 }
 
 export function elapsed(since: number): number {

@@ -6,32 +6,49 @@ import { type Operation, operation } from '../operation.ts'
 import { MessageId } from './message-shapes.ts'
 
 const Target = Type.Object({ messageId: MessageId })
+/** Unknown parameters are refused: one that is ignored would widen the effect of the call. */
+const CLOSED = { additionalProperties: false }
 const messageId = '019b8d6a3c80700080000000000000a1'
 
 /** Maximum number of recipients of a message. */
 const MAX_RECIPIENTS = 10_000
+
+const Recipients = Type.Optional(
+  Type.Array(Type.Integer({ minimum: 0, maximum: MAX_RECIPIENTS }), {
+    minItems: 1,
+    maxItems: MAX_RECIPIENTS,
+    description: 'numbers of recipients (recipientNo); default all',
+  }),
+)
+
+const sorted = (recipients: readonly number[] | undefined) =>
+  recipients && [...new Set(recipients)].sort((a, b) => a - b)
 
 /** Changes of one message. */
 export const MESSAGE_ACTIONS: readonly Operation[] = [
   operation({
     name: 'resend',
     summary:
-      'Send an accepted message again, as a new message with the same content, to all its recipients or some. An Idempotency-Key makes a repeated call safe',
+      'Send an accepted message again, as a new one with the same content, to all its recipients, some, or a corrected address. An Idempotency-Key ' +
+      'makes a repeated call safe',
     cli: 'message resend',
     group: 'Message',
     scope: 'send',
     sends: true,
     routes: [['/messages/:messageId/resend', 'POST']],
-    input: Type.Object({
-      messageId: MessageId,
-      recipients: Type.Optional(
-        Type.Array(Type.Integer({ minimum: 0, maximum: MAX_RECIPIENTS }), {
-          minItems: 1,
-          maxItems: MAX_RECIPIENTS,
-          description: 'numbers of recipients (recipientNo); default all',
-        }),
-      ),
-    }),
+    input: Type.Object(
+      {
+        messageId: MessageId,
+        recipients: Recipients,
+        to: Type.Optional(
+          Type.String({
+            maxLength: 1000,
+            description: 'a corrected address in place of that of the recipient, who must be the only one chosen',
+          }),
+        ),
+      },
+      CLOSED,
+    ),
     answer: Type.Object({
       messageId: Type.String({ description: 'the id of the new message' }),
       resentFrom: Type.String(),
@@ -49,14 +66,15 @@ export const MESSAGE_ACTIONS: readonly Operation[] = [
       'idempotencyConflict',
     ],
     example: {
-      input: { messageId, recipients: [0] },
+      input: { messageId, recipients: [0], to: 'lena@harbor.example' },
       data: { messageId: '019b8d6b3c80700080000000000000b2', resentFrom: messageId },
     },
-    async act({ messageId, recipients }, { core, principal, request }) {
+    async act({ messageId, recipients, to }, { core, principal, request }) {
       const accepted = await core.messages.resend({
         principal,
         messageId,
-        recipientNos: recipients && [...new Set(recipients)].sort((a, b) => a - b),
+        recipientNos: sorted(recipients),
+        to,
         clientAddress: clientAddress(request),
         idempotencyKey: idempotencyKeyOf(request),
       })
@@ -92,12 +110,12 @@ export const MESSAGE_ACTIONS: readonly Operation[] = [
   operation({
     name: 'cancelMessage',
     summary:
-      'Drop the deliveries of a message that are scheduled or waiting; those that are being sent are not affected',
+      'Drop the deliveries of a message that are scheduled or waiting, of all its recipients or some; those that are being sent are not affected',
     cli: 'message cancel',
     group: 'Message',
     scope: 'send',
     routes: [['/messages/:messageId/cancel', 'POST']],
-    input: Target,
+    input: Type.Object({ messageId: MessageId, recipients: Recipients }, CLOSED),
     answer: Type.Object({
       messageId: Type.String(),
       cancelled: Type.Integer(),
@@ -106,11 +124,52 @@ export const MESSAGE_ACTIONS: readonly Operation[] = [
     }),
     errors: ['messageNotFound'],
     example: { input: { messageId }, data: { messageId, cancelled: 1, inFlight: 0, final: 0 } },
-    async act({ messageId }, { core, principal, by }) {
-      const result = await core.messages.cancel({ messageId, accountId: principal.account.id }, by)
+    async act({ messageId, recipients }, { core, principal, by }) {
+      const recipientNos = sorted(recipients)
+      const result = await core.messages.cancel({ messageId, accountId: principal.account.id, recipientNos }, by)
       if (!result) throw new ServiceError('messageNotFound')
       const { id, cancelled, inFlight, final } = result
       return { data: { messageId: id, cancelled, inFlight, final } }
+    },
+  }),
+  operation({
+    name: 'rescheduleMessage',
+    summary: 'Give the deliveries of a message that are scheduled and not yet due another time',
+    cli: 'message reschedule',
+    group: 'Message',
+    scope: 'send',
+    routes: [
+      ['/messages/:messageId', 'PATCH'],
+      ['/messages/:messageId/schedule', 'POST'],
+    ],
+    input: Type.Object(
+      {
+        messageId: MessageId,
+        schedule: Type.Union([Type.String({ maxLength: 300 }), Type.Integer()], {
+          description:
+            'ISO 8601 with offset or zone (RFC 9557), as 2026-12-24T09:00:00[Europe/Berlin], or Unix seconds; without a zone, that of the account. ' +
+            'One that has passed: now',
+        }),
+      },
+      CLOSED,
+    ),
+    answer: Type.Object({
+      messageId: Type.String(),
+      scheduledAt: Type.String({ description: 'ISO 8601, UTC' }),
+      rescheduled: Type.Integer({ description: 'deliveries that have this time now' }),
+      others: Type.Integer({ description: 'deliveries that were due already, or have ended' }),
+    }),
+    errors: ['messageNotFound', 'messageDue'],
+    example: {
+      input: { messageId, schedule: '2026-01-06T09:00:00[Europe/Berlin]' },
+      data: { messageId, scheduledAt: '2026-01-06T08:00:00.000Z', rescheduled: 1, others: 0 },
+    },
+    async act({ messageId, schedule }, { core, principal, by }) {
+      const accountId = principal.account.id
+      const result = await core.messages.reschedule({ messageId, accountId, schedule: String(schedule) }, by)
+      if (!result) throw new ServiceError('messageNotFound')
+      const { id, scheduledAt, rescheduled, others } = result
+      return { data: { messageId: id, scheduledAt: scheduledAt.toISOString(), rescheduled, others } }
     },
   }),
 ]

@@ -59,6 +59,9 @@ const Step = Type.Object(
     code: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
     enhanced: Type.Optional(TextOrNull),
     text: Type.Optional(TextOrNull),
+    together: Type.Optional(
+      Type.Boolean({ description: 'sent with the step before it, so their durations overlap (RFC 2920)' }),
+    ),
   },
   { description: 'one step of the conversation, with the reply' },
 )

@@ -44,21 +44,23 @@ export const messageContentCommands: readonly Command[] = [
   }),
   coreCommand({
     name: 'message resend',
-    usage: 'ID [--recipient-no N]... [--idempotency-key TEXT]',
+    usage: 'ID [--recipient-no N]... [--to ADDRESS] [--idempotency-key TEXT]',
     hasTextId: true,
     summary: 'Send an accepted message again, as a new message with the same content',
     parameters: {
       'recipient-no': 'Only to the recipient with this number (default: all)',
+      to: 'A corrected address in place of that of the recipient, who must be the only one chosen',
       'idempotency-key': 'A call with the same text does not send it twice',
     },
-    prepare: ({ ID: id, 'recipient-no': numbers, 'idempotency-key': idempotencyKey }) => {
-      const recipientNos = [...new Set(numbers.map(numberOf))].sort((a, b) => a - b)
+    prepare: ({ ID: id, 'recipient-no': numbers, to, 'idempotency-key': idempotencyKey }) => {
+      const recipientNos = recipientNumbers(numbers)
       return async (core) => {
         const { accountId, messageId } = await named(core, id)
         const accepted = await core.messages.resend({
           principal: (await core.auth.principalOfUser(accountId, SCOPES)) as Principal,
           messageId,
-          recipientNos: recipientNos.length > 0 ? recipientNos : undefined,
+          recipientNos,
+          to,
           clientAddress: '127.0.0.1',
           idempotencyKey,
         })
@@ -76,6 +78,11 @@ async function named({ messages }: Core, id: string): Promise<{ accountId: numbe
   const details = await messages.show(id)
   if (!details) throw messageNotFound(id)
   return { accountId: details.accountId, messageId: details.id }
+}
+
+/** Throws UsageError. Returns undefined if no recipient is chosen. */
+export function recipientNumbers(texts: readonly string[]): number[] | undefined {
+  return texts.length === 0 ? undefined : [...new Set(texts.map(numberOf))].sort((a, b) => a - b)
 }
 
 function numberOf(text: string): number {

@@ -1,6 +1,7 @@
 import type { Cancellation } from '@postrider/core'
 import { type Answer, type Command, CommandError } from '../../command.ts'
 import { coreCommand } from '../core-command.ts'
+import { recipientNumbers } from './message-content.ts'
 import { messageNotFound } from './message-not-found.ts'
 import { requeue } from './message-requeue.ts'
 
@@ -9,14 +10,38 @@ export const messageQueueCommands: readonly Command[] = [
   coreCommand({
     name: 'message cancel',
     destroys: true,
-    usage: 'ID',
+    usage: 'ID [--recipient-no N]...',
     summary: 'Drop the deliveries of a message that are scheduled, queued or deferred',
     detail: 'Those in flight are not affected',
+    parameters: { 'recipient-no': 'Only that of the recipient with this number (default: all)' },
     hasTextId: true,
-    run: async (core, { ID: id }) => {
-      const result = await core.messages.cancel({ messageId: id })
+    prepare: ({ ID: id, 'recipient-no': numbers }) => {
+      const recipientNos = recipientNumbers(numbers)
+      return async (core) => {
+        const result = await core.messages.cancel({ messageId: id, recipientNos })
+        if (!result) throw messageNotFound(id)
+        return toCancelAnswer(result)
+      }
+    },
+  }),
+  coreCommand({
+    name: 'message reschedule',
+    usage: 'ID WHEN',
+    summary: 'Give the deliveries of a message that are scheduled and not yet due another time',
+    parameters: {
+      WHEN: 'ISO 8601 with offset or zone, or Unix seconds; without a zone, that of the account. One that has passed: now',
+    },
+    examples: ['message reschedule 01a20468da3678e4ae0150514402a171 "2026-12-24T09:00:00[Europe/Berlin]"'],
+    hasTextId: true,
+    run: async (core, { ID: id, WHEN: schedule }) => {
+      const result = await core.messages.reschedule({ messageId: id, schedule })
       if (!result) throw messageNotFound(id)
-      return toCancelAnswer(result)
+      const { rescheduled, others, scheduledAt } = result
+      const left = others > 0 ? `; ${deliveries(others)} were due already or have ended` : ''
+      return {
+        data: result,
+        text: `${deliveries(rescheduled)} of message ${result.id} scheduled for ${scheduledAt.toISOString()}${left}`,
+      }
     },
   }),
   coreCommand({

@@ -46,6 +46,8 @@ export interface Step {
   readonly code?: number
   readonly enhanced?: string
   readonly text?: string
+  /** Its command was sent before the step before it was answered (RFC 2920), so their durations overlap: both began with the first of them. */
+  readonly together?: true
 }
 
 interface Tried {

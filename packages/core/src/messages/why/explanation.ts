@@ -1,7 +1,7 @@
 import type { Pause } from '../../delivery/limits/overrides.ts'
 import type { HoldReason } from '../../delivery/queue/account-holds.ts'
 import type { FlowRate } from '../../delivery/queue/flow-progress.ts'
-import type { AheadByNo } from '../../delivery/queue/line.ts'
+import type { Ahead, AheadByNo } from '../../delivery/queue/line.ts'
 import type { Lacking } from '../../delivery/queue/requirement-holds.ts'
 import type { Source } from '../../delivery/sources/egress.ts'
 import type { LateBounce, MessageRow, RecentAttempts } from './rows.ts'
@@ -42,10 +42,48 @@ export interface Expectation {
   readonly basis: string
 }
 
+/** The facts from which the sentences of an explanation are made; what does not apply is absent. Pages word it in the language and zone of their reader. */
+export interface WaitingFacts {
+  /** Where it waits: a provider, the hosts of a site or a smart host; and the source address, if one is configured. */
+  readonly destination?: {
+    readonly kind: 'provider' | 'hosts' | 'smart-host'
+    readonly name: string
+    readonly source?: string
+  }
+  readonly ahead?: Ahead
+  readonly pause?: {
+    readonly by: 'operator' | 'refused' | 'asked'
+    readonly ofAccount: boolean
+    readonly since: Date
+    readonly until: Date
+    readonly isProbed: boolean
+    readonly reply?: string
+  }
+  readonly batch?: string
+  /** Why it is set aside, or why its source is paused. */
+  readonly reason?: string
+  readonly claimed?: 'working' | 'sent' | 'dead'
+  /** `ended`: it is sent again now. */
+  readonly hold?:
+    | { readonly kind: 'recipient' }
+    | { readonly kind: 'one-click' }
+    | { readonly kind: 'ended' }
+    | { readonly kind: 'domain'; readonly domain: string; readonly lacks: readonly string[] | undefined }
+    | {
+        readonly kind: 'account'
+        readonly rule: string
+        readonly isHeld: boolean
+        readonly rate: number | null
+        readonly reason?: string
+      }
+  readonly isReleased?: true
+}
+
 /** The part of an explanation that depends on the reason. */
 export interface Explanation {
   readonly waitingFor: WaitingReason | null
   readonly text: string
+  readonly facts?: WaitingFacts | undefined
   readonly since: Date | null
   readonly nextAt: Date | null
   readonly expected: Expectation | null
@@ -54,6 +92,8 @@ export interface Explanation {
 
 export interface Facts {
   readonly message: MessageRow
+  /** The errors in the template or the directives of dropped deliveries, by recipient number. */
+  readonly problems: ReadonlyMap<number, string>
   /** By recipient number. */
   readonly late: ReadonlyMap<number, LateBounce>
   /** The reply that caused a pause may be to another account's mail, so only the operator sees it. */

@@ -1,6 +1,7 @@
 import { livingWorkers } from '../../delivery/leases/lease.ts'
 import { partsOfDestination } from '../../delivery/limits/destination-names.ts'
 import { pausesOf } from '../../delivery/limits/overrides.ts'
+import type { ReplyMeaning } from '../../delivery/outcomes/reply-meaning.ts'
 import { domainOfPlace, HELD_PLACE, holdOf } from '../../delivery/queue/account-holds.ts'
 import { flowRates } from '../../delivery/queue/flow-progress.ts'
 import { type AheadByNo, aheadAtDestinations, aheadInFlow, isOtherFlowDue } from '../../delivery/queue/line.ts'
@@ -12,8 +13,8 @@ import type { AnySql, Sql } from '../../platform/database/database.ts'
 import { readInOrder } from '../../platform/database/read-in-order.ts'
 import { messageIdText } from '../../submission/message-id.ts'
 import { transactionNumber } from '../../submission/transaction-numbers.ts'
-import type { Expectation, Explanation, WaitingReason } from './explanation.ts'
-import { findReason, waitingOf } from './reason.ts'
+import type { Expectation, Explanation, Facts, WaitingFacts, WaitingReason } from './explanation.ts'
+import { dueFromOf, findReason, meaningOf, waitingOf } from './reason.ts'
 import {
   type DeliveryRow,
   findMessage,
@@ -22,12 +23,13 @@ import {
   readAttempts,
   readDeliveries,
   readLateBounces,
+  readProblems,
   recentAttempts,
   type WhyAttempt,
   type WhyQuery,
 } from './rows.ts'
 
-export { type Expectation, WAITING_REASONS, type WaitingReason } from './explanation.ts'
+export { type Expectation, WAITING_REASONS, type WaitingFacts, type WaitingReason } from './explanation.ts'
 export { MAX_EXPLAINED, type WhyAttempt, type WhyQuery } from './rows.ts'
 
 export interface MessageWhy {
@@ -49,8 +51,16 @@ export interface DeliveryWhy {
   readonly state: DeliveryState
   /** Null if it is finished. */
   readonly waitingFor: WaitingReason | null
-  /** One or more sentences for the sender. */
+  /** One or more sentences for the sender, in English, with times in UTC. */
   readonly text: string
+  /** The facts from which these sentences are made. */
+  readonly facts?: WaitingFacts | undefined
+  /** When it was first due: when the message was accepted, or at its scheduled time. */
+  readonly dueFrom: Date
+  /** The meaning of the last refusal; null without one. */
+  readonly meaning: ReplyMeaning | null
+  /** The error in the template or the directives of a dropped delivery. */
+  readonly problem: string | null
   /** Since when it has waited for this; of a finished delivery, when it was finished. */
   readonly since: Date | null
   /** When it is tried next; null if that is not planned for a certain time, or if it is finished. */
@@ -99,7 +109,8 @@ async function explain(sql: AnySql, message: MessageRow, query: WhyQuery): Promi
     message.id,
     rows.map((row) => row.recipientNo),
   )
-  const find = await createFinder(sql, message, rows, query)
+  const problems = await readProblems(sql, message, rows)
+  const find = await createFinder(sql, message, rows, { ...query, problems })
   return {
     id: messageIdText(message.id),
     accountId: message.accountId,
@@ -113,6 +124,9 @@ async function explain(sql: AnySql, message: MessageRow, query: WhyQuery): Promi
         recipient: row.recipient,
         state: row.state,
         ...find(row, own),
+        dueFrom: dueFromOf(message, row),
+        meaning: meaningOf(row, own.at(-1)) ?? null,
+        problem: problems.get(row.recipientNo) ?? null,
         deadline: row.expiresAt,
         place: row.place,
         attempts: own,
@@ -134,7 +148,7 @@ async function createFinder(
   sql: AnySql,
   message: MessageRow,
   rows: readonly DeliveryRow[],
-  { accountId }: WhyQuery,
+  { accountId, problems }: WhyQuery & Pick<Facts, 'problems'>,
 ): Promise<(row: DeliveryRow, attempts: readonly WhyAttempt[]) => Explanation> {
   const waiting = Map.groupBy(rows, (row) => waitingOf(row, message.now))
   const [due, parked] = [waiting.get('due') ?? [], waiting.get('parked') ?? []]
@@ -154,6 +168,7 @@ async function createFinder(
   const delivered = rows.filter(({ state }) => state === 'delivered').map(({ recipientNo }) => recipientNo)
   return findReason({
     message,
+    problems,
     late: await readLateBounces(sql, message, delivered),
     isOperator: accountId === undefined,
     ahead: new Map([...aheadOfDue, ...aheadOfParked]),

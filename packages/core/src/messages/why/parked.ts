@@ -1,13 +1,16 @@
 import { partsOfDestination } from '../../delivery/limits/destination-names.ts'
+import { OPERATOR_RULE, type Pause, REFUSED_RULE } from '../../delivery/limits/overrides.ts'
 import {
   domainOfPlace,
   HELD_ONE_CLICK_PLACE,
   HELD_PLACE,
+  type HoldReason,
   isHeldDestination,
 } from '../../delivery/queue/account-holds.ts'
 import type { FlowRate } from '../../delivery/queue/flow-progress.ts'
 import type { Source } from '../../delivery/sources/egress.ts'
-import type { Expectation, Explanation, Facts } from './explanation.ts'
+import { smartHostOf } from '../../delivery/sources/smart-hosts.ts'
+import type { Expectation, Explanation, Facts, WaitingFacts } from './explanation.ts'
 import type { DeliveryRow } from './rows.ts'
 import * as texts from './texts.ts'
 
@@ -26,36 +29,81 @@ export function parked(facts: Facts, row: DeliveryRow, since: Date): Explanation
   if (isHeldDestination(place)) {
     return { ...found, expected: null, ahead: null, waitingFor: 'account-held', ...heldReason(facts, place, since) }
   }
+  const destination = destinationOf(place)
+  const waits = { destination, ahead: line }
   const pause = pauses.get(place)
   if (pause) {
     const reply = isOperator || pause.accountId !== null ? pause.reason : undefined
     const text = texts.paused(pause, { place, reply, now })
     const expected = { p50: pause.until, p90: null, basis: 'end of the pause' }
-    return { waitingFor: 'provider-pause', text, since: pause.since, nextAt: pause.until, expected, ahead }
+    const known = { destination, pause: pauseFacts(pause, reply) }
+    return {
+      waitingFor: 'provider-pause',
+      text,
+      facts: known,
+      since: pause.since,
+      nextAt: pause.until,
+      expected,
+      ahead,
+    }
   }
   if (workers.size === 0) return { ...found, expected: null, waitingFor: 'no-worker', text: texts.NO_WORKER }
   const ofSource = sourceReason(facts, row, place)
-  if (ofSource) return { ...found, expected: null, ...ofSource }
-  if (row.parkedFor === 'rate') return { ...found, waitingFor: 'provider-rate', text: texts.rate(place, line) }
+  if (ofSource) return { ...found, expected: null, ...ofSource, facts: { ...ofSource.facts, destination } }
+  if (row.parkedFor === 'rate')
+    return { ...found, waitingFor: 'provider-rate', text: texts.rate(place, line), facts: waits }
   if (row.parkedFor === 'connections') {
-    return { ...found, waitingFor: 'connections', text: texts.connections(place, line) }
+    return { ...found, waitingFor: 'connections', text: texts.connections(place, line), facts: waits }
   }
   // Another worker has the source.
   if (row.parkedFor === 'source')
-    return { ...found, expected: null, waitingFor: 'moment', text: texts.handedOver(place) }
-  if (ahead > 0) return { ...found, waitingFor: 'fair-share', text: texts.pauseEnded(place, line) }
-  return { ...found, expected: null, waitingFor: 'moment', text: texts.pauseEnded(place, line) }
+    return { ...found, expected: null, waitingFor: 'moment', text: texts.handedOver(place), facts: { destination } }
+  if (ahead > 0) return { ...found, waitingFor: 'fair-share', text: texts.pauseEnded(place, line), facts: waits }
+  return { ...found, expected: null, waitingFor: 'moment', text: texts.pauseEnded(place, line), facts: waits }
 }
 
 function heldReason({ hold, lacking, isOperator }: Facts, place: string, since: Date) {
   const domain = domainOfPlace(place)
   if (domain !== undefined) {
     const found = lacking.get(domain)
-    return { since: found?.since ?? since, text: texts.domainHeld(domain, found?.lacks) }
+    const facts: WaitingFacts = { hold: { kind: 'domain', domain, lacks: found?.lacks } }
+    return { since: found?.since ?? since, text: texts.domainHeld(domain, found?.lacks), facts }
   }
-  if (place === HELD_ONE_CLICK_PLACE) return { since, text: texts.ONE_CLICK_HELD }
-  if (place === HELD_PLACE) return { since: hold?.since ?? since, text: texts.accountHeld(hold, isOperator) }
-  return { since, text: texts.RECIPIENT_HELD }
+  if (place === HELD_ONE_CLICK_PLACE) return { since, text: texts.ONE_CLICK_HELD, facts: held('one-click') }
+  if (place === HELD_PLACE)
+    return {
+      since: hold?.since ?? since,
+      text: texts.accountHeld(hold, isOperator),
+      facts: accountFacts(hold, isOperator),
+    }
+  return { since, text: texts.RECIPIENT_HELD, facts: held('recipient') }
+}
+
+const held = (kind: 'recipient' | 'one-click' | 'ended'): WaitingFacts => ({ hold: { kind } }) as WaitingFacts
+
+/** The operator's reason is not for the sender. */
+function accountFacts(hold: HoldReason | undefined, isOperator: boolean): WaitingFacts {
+  if (!hold) return held('ended')
+  const { rule, level, rate, reason } = hold
+  const own = isOperator && reason !== null ? { reason } : {}
+  return { hold: { kind: 'account', rule, isHeld: level === 'held', rate: rate ?? null, ...own } }
+}
+
+function pauseFacts(
+  { rule, accountId, since, until, isProbed }: Pause,
+  reply: string | undefined,
+): NonNullable<WaitingFacts['pause']> {
+  const by = rule === OPERATOR_RULE ? 'operator' : rule === REFUSED_RULE ? 'refused' : 'asked'
+  return { by, ofAccount: accountId !== null, since, until, isProbed, ...(reply ? { reply } : {}) }
+}
+
+/** A site has the names of its hosts, a provider has one without a dot. */
+function destinationOf(place: string): NonNullable<WaitingFacts['destination']> {
+  const { base, source } = partsOfDestination(place)
+  const smartHost = smartHostOf(base)
+  const of = source === undefined ? {} : { source }
+  if (smartHost !== undefined) return { kind: 'smart-host', name: smartHost, ...of }
+  return { kind: base.includes('.') ? 'hosts' : 'provider', name: base, ...of }
 }
 
 /** Why the source of a destination cannot send; undefined if it can. */
@@ -63,12 +111,17 @@ function sourceReason(
   { sources, isOperator }: Facts,
   { parkedFor }: DeliveryRow,
   destination: string,
-): Pick<Explanation, 'waitingFor' | 'text'> | undefined {
+): Pick<Explanation, 'waitingFor' | 'text' | 'facts'> | undefined {
   const { base, source: name } = partsOfDestination(destination)
   const source: Source | undefined = sources.find((one) => one.name === name)
   if (name === undefined) return undefined
   if (source?.isPaused) {
-    return { waitingFor: 'source-paused', text: texts.sourcePaused(name, isOperator ? source.reason : null) }
+    const reason = isOperator ? source.reason : null
+    return {
+      waitingFor: 'source-paused',
+      text: texts.sourcePaused(name, reason),
+      ...(reason === null ? {} : { facts: { reason } }),
+    }
   }
   if (!source || source.workers === 0) return { waitingFor: 'no-source', text: texts.noSource(name) }
   if (parkedFor === 'warm-up') return { waitingFor: 'warm-up', text: texts.warmUp(name, base) }

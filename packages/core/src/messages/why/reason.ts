@@ -1,3 +1,5 @@
+import type { Stage } from '../../delivery/outcomes/outcome.ts'
+import { type ReplyMeaning, replyMeaning } from '../../delivery/outcomes/reply-meaning.ts'
 import { NEVER } from '../../platform/never.ts'
 import type { Expectation, Explanation, Facts } from './explanation.ts'
 import { parked } from './parked.ts'
@@ -42,15 +44,31 @@ function reasonOf(facts: Facts, row: DeliveryRow, last: WhyAttempt | undefined):
       return {
         ...NOTHING,
         waitingFor: null,
-        text: texts.finished(row, last, { now, late: facts.late.get(row.recipientNo) }),
+        text: texts.finished(row, last, {
+          now,
+          late: facts.late.get(row.recipientNo),
+          problem: facts.problems.get(row.recipientNo),
+        }),
         since: row.finishedAt,
       }
     case 'aside':
-      return { ...NOTHING, waitingFor: 'set-aside', text: texts.setAside(row.setAside), since }
+      return {
+        ...NOTHING,
+        waitingFor: 'set-aside',
+        text: texts.setAside(row.setAside),
+        facts: setAsideFacts(row),
+        since,
+      }
     case 'on-hold':
       return { ...NOTHING, waitingFor: 'operator-hold', text: texts.onHold(row.expiresAt, now), since }
     case 'held':
-      return { ...NOTHING, waitingFor: 'batch-paused', text: texts.batchPaused(batch), since: message.acceptedAt }
+      return {
+        ...NOTHING,
+        waitingFor: 'batch-paused',
+        text: texts.batchPaused(batch),
+        facts: batch === undefined ? {} : { batch },
+        since: message.acceptedAt,
+      }
     case 'claimed':
       return claimed(facts, row, since)
     case 'parked':
@@ -63,10 +81,20 @@ function reasonOf(facts: Facts, row: DeliveryRow, last: WhyAttempt | undefined):
 }
 
 /** The end of its last attempt, or the time at which it was first due. */
-function waitedSince(message: MessageRow, { scheduledAt }: DeliveryRow, last: WhyAttempt | undefined): Date {
-  if (last) return new Date(last.startedAt.getTime() + last.milliseconds)
+function waitedSince(message: MessageRow, row: DeliveryRow, last: WhyAttempt | undefined): Date {
+  return last ? new Date(last.startedAt.getTime() + last.milliseconds) : dueFromOf(message, row)
+}
+
+/** The time at which it was first due. */
+export function dueFromOf(message: MessageRow, { scheduledAt }: DeliveryRow): Date {
   const from = (scheduledAt ?? message.scheduledAt)?.getTime() ?? 0
   return new Date(Math.max(from, message.acceptedAt.getTime()))
+}
+
+/** The meaning of the last refusal of a delivery; undefined without one. */
+export function meaningOf({ state }: DeliveryRow, last: WhyAttempt | undefined): ReplyMeaning | undefined {
+  if (!last || state === 'delivered' || last.outcome === 'delivered' || last.outcome === 'abandoned') return undefined
+  return last.indeterminate ? undefined : replyMeaning(last, { stage: (last.stage ?? undefined) as Stage | undefined })
 }
 
 function claimed({ message: { now }, workers }: Facts, row: DeliveryRow, waited: Date): Explanation {
@@ -74,7 +102,12 @@ function claimed({ message: { now }, workers }: Facts, row: DeliveryRow, waited:
   if (workers.size === 0) return { ...NOTHING, waitingFor: 'no-worker', text: texts.NO_WORKER, since }
   const isAlive = workers.has(row.workerId ?? 0)
   const text = isAlive ? texts.sending({ isSent: row.dotAt !== null, since, now }) : texts.WORKER_DIED
-  return { ...NOTHING, waitingFor: 'moment', text, since }
+  const facts = { claimed: isAlive ? (row.dotAt === null ? 'working' : 'sent') : 'dead' } as const
+  return { ...NOTHING, waitingFor: 'moment', text, facts, since }
+}
+
+function setAsideFacts({ setAside: reason }: DeliveryRow) {
+  return reason === null ? {} : { reason }
 }
 
 function later({ message }: Facts, row: DeliveryRow, last: WhyAttempt | undefined, since: Date): Explanation {
@@ -87,7 +120,7 @@ function later({ message }: Facts, row: DeliveryRow, last: WhyAttempt | undefine
     const text = texts.scheduled(nextAt, now)
     return { ...found, waitingFor: 'scheduled', text, expected, since: message.acceptedAt }
   }
-  if (!last) return { ...found, waitingFor: 'moment', text: texts.released(nextAt, now) }
+  if (!last) return { ...found, waitingFor: 'moment', text: texts.released(nextAt, now), facts: { isReleased: true } }
   if (last.indeterminate) return { ...found, waitingFor: 'indeterminate', text: texts.indeterminate(last, nextAt, now) }
   // Other failures before a host is known have other codes.
   const isDns = last.stage === 'mx' && last.enhanced === '4.4.3'
@@ -104,7 +137,7 @@ function due(facts: Facts, row: DeliveryRow): Explanation {
   if (workers.size === 0) return { ...found, waitingFor: 'no-worker', text: texts.NO_WORKER }
   if (ahead === 0 && !isOtherFlowDue) return { ...found, waitingFor: 'moment', text: texts.dueNow(row.nextAt, now) }
   const expected = ahead > 0 && recent ? atRate(ahead, recent, now) : null
-  return { ...found, waitingFor: 'fair-share', text: texts.fairShare(line), expected }
+  return { ...found, waitingFor: 'fair-share', text: texts.fairShare(line), facts: { ahead: line }, expected }
 }
 
 /** When the delivery is tried if mail of the account goes on to be tried as fast as lately. */

@@ -61,7 +61,7 @@ export interface DeliveryRow {
   readonly recipientNo: number
   readonly recipient: string
   readonly state: DeliveryState
-  /** Null if it is finished, as are all following fields but the last two. */
+  /** Null if it is finished, as are all following fields but the last three. */
   readonly class: DeliveryClass | null
   readonly nextAt: Date | null
   readonly expiresAt: Date | null
@@ -122,7 +122,7 @@ export async function readDeliveries(
               (personal->>'scheduledAt')::timestamptz as "scheduledAt", null::text as reason, null::timestamptz as "finishedAt"
          from delivery_queue where ${chosen})
       union all
-      (select recipient_no, recipient, state, null, null, null, null, null, null, null, null, null, reason, finished_at
+      (select recipient_no, recipient, state, null, null, null, null, null, null, null, null, (personal->>'scheduledAt')::timestamptz, reason, finished_at
          from finished_deliveries where ${chosen})) d
      order by "recipientNo" limit ${MAX_EXPLAINED}`
 }
@@ -164,6 +164,28 @@ export async function readLateBounces(
          and not coalesce(detail ? 'machine', false) and detail ? 'late'
        order by occurred_at limit 1) e`
   return new Map(rows.map(({ recipientNo, ...bounce }) => [recipientNo, bounce]))
+}
+
+/** Reasons of drops whose events say what is wrong. */
+const WITH_PROBLEM: ReadonlySet<string> = new Set(['rendering', 'instructions'])
+
+/** Returns what is wrong with the template or the directives of these deliveries, of those that were dropped for it, by recipient number. */
+export async function readProblems(
+  sql: AnySql,
+  { id, accountId }: MessageRow,
+  rows: readonly DeliveryRow[],
+): Promise<Map<number, string>> {
+  const numbers = rows.flatMap(({ recipientNo, reason }) =>
+    reason !== null && WITH_PROBLEM.has(reason) ? [recipientNo] : [],
+  )
+  if (numbers.length === 0) return new Map()
+  const found = await sql<{ recipientNo: number; problem: string }[]>`
+    select e.* from unnest(${numbers}::int[]) as d(no) cross join lateral (
+      select recipient_no as "recipientNo", detail->>'problem' as problem from events
+       where account_id = ${accountId}::int and type = 'dropped' and message_id = ${id}::uuid and recipient_no = d.no
+         and not coalesce(detail ? 'machine', false) and detail ? 'problem'
+       order by occurred_at limit 1) e`
+  return new Map(found.map(({ recipientNo, problem }) => [recipientNo, problem]))
 }
 
 /** Returns the paused batch that has the message; undefined if none has. One index probe per paused batch of the account, of at most 100. */

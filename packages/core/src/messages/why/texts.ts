@@ -74,7 +74,11 @@ export function expiresBefore(expiresAt: Date | null, nextAt: Date | null, now: 
 export function finished(
   { state, reason, finishedAt }: DeliveryRow,
   last: WhyAttempt | undefined,
-  { now, late }: { readonly now: Date; readonly late: LateBounce | undefined },
+  {
+    now,
+    late,
+    problem,
+  }: { readonly now: Date; readonly late: LateBounce | undefined; readonly problem: string | undefined },
 ): string {
   const when = finishedAt ? at(finishedAt, now) : 'an unknown time'
   const reply = last ? `: ${replyOf(last)}` : ''
@@ -87,8 +91,30 @@ export function finished(
     case 'expired':
       return `Expired at ${when}: it could not be delivered before its deadline${last ? `. The last attempt${reply}${demand && `.${demand}`}` : ''}`
     default:
-      return `Dropped at ${when} without being sent${reason === null ? '' : `: ${reason}`}`
+      return `Dropped at ${when} without being sent${reason === null ? '' : `: ${dropReason(reason, problem)}`}`
   }
+}
+
+/** A reason that has no words is shown as it is. */
+function dropReason(reason: string, problem: string | undefined): string {
+  const words = DROP_REASONS[reason] ?? reason
+  return problem === undefined ? words : `${words}: ${shortened(problem)}`
+}
+
+const DROP_REASONS: Readonly<Record<string, string>> = {
+  unsubscribe: 'the recipient unsubscribed',
+  hardbounce: 'suppressed after a bounce',
+  abuse: 'suppressed after a complaint',
+  manual: 'suppressed by hand',
+  global: 'suppressed by the operator',
+  invalid: 'the address is invalid',
+  forgotten: 'the recipient was erased',
+  cancelled: 'cancelled',
+  operator: 'cancelled by the operator',
+  instructions: 'its X-SMTPAPI header is invalid',
+  template: 'its template does not exist or has no active version',
+  rendering: 'its template could not be rendered',
+  'domain-lost': 'the account no longer has the sending domain',
 }
 
 function lateText({ occurredAt, detail }: LateBounce, now: Date): string {

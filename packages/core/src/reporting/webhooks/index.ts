@@ -1,4 +1,5 @@
 import { type Actor, OPERATOR } from '../../accounts/audit/index.ts'
+import { withDeadline } from '../../platform/database/deadlines.ts'
 import { type ClaimedBatch, claimBatches, noticeEvents } from './claim.ts'
 import { deliverBatch } from './deliver-batch.ts'
 import type { WebhooksDependencies } from './dependencies.ts'
@@ -6,6 +7,7 @@ import type { Finished } from './finish.ts'
 import { createLimitedRequests } from './limited-requests.ts'
 import { createWebhook } from './manage/create-webhook.ts'
 import { listDead, listDeliveries } from './manage/list-deliveries.ts'
+import { madeFor, type WebhookCall } from './manage/made-for.ts'
 import { redeliver } from './manage/redeliver.ts'
 import { removeWebhook } from './manage/remove-webhook.ts'
 import { replay } from './manage/replay.ts'
@@ -22,6 +24,7 @@ export type { ClaimedBatch } from './claim.ts'
 export type { WebhooksDependencies } from './dependencies.ts'
 export type { Finished } from './finish.ts'
 export { MAX_WEBHOOKS } from './manage/create-webhook.ts'
+export type { WebhookCall } from './manage/made-for.ts'
 export { eventsNamed, namesOf } from './names.ts'
 export { shownHeaders } from './rules.ts'
 export type { WebhookResponse as Told } from './send.ts'
@@ -67,6 +70,8 @@ export interface Webhooks {
   rotateSecret(act: WebhookAct, overlapHours?: number): Promise<string>
   /** Returns the latest requests, newest first. */
   deliveries(accountId: number, id: number, limit: number): Promise<WebhookDelivery[]>
+  /** Returns the requests with events of a message, the latest first. See made-for.ts. */
+  madeFor(accountId: number, messageId: string): Promise<WebhookCall[]>
   /** Returns dead-lettered batches, latest first. */
   dead(
     accountId: number,
@@ -103,6 +108,7 @@ export function createWebhooks(dependencies: WebhooksDependencies): Webhooks {
     tryUrl: (accountId, url, id) => testUrl(clients, accountId, url, id),
     rotateSecret: (act, overlapHours) => rotateSecret(dependencies, act, overlapHours),
     deliveries: (accountId, id, limit) => listDeliveries(dependencies, accountId, id, limit),
+    madeFor: (accountId, messageId) => madeFor(withDeadline(sql, 'work'), accountId, messageId),
     dead: (accountId, id, page) => listDead(dependencies, accountId, id, page),
     redeliver: (act, batchId) => redeliver(dependencies, act, batchId),
     replay: (act, from) => replay(dependencies, act, from),

@@ -1,10 +1,11 @@
 import { type DeliveryDetails, type MessageDetails, ServiceError, type ShownBody } from '@postrider/core'
 import { foreign, type Html, html, type Value } from '@postrider/ui'
 import { type AccountCall, field } from '../../frame/call.ts'
+import { checks } from './checks.ts'
 import { messagesWords } from './messages-words.ts'
-import { transcript } from './transcript.ts'
+import { transcript } from './session/transcript.ts'
 
-const TABS = ['html', 'text', 'source', 'header', 'files', 'transcript'] as const
+const TABS = ['html', 'text', 'source', 'header', 'files', 'transcript', 'checks'] as const
 type Tab = (typeof TABS)[number]
 
 /** The parts of a message. Those that say what it says need the right `content`; the SMTP session names addresses only. */
@@ -25,9 +26,11 @@ export async function messageTabs(
   )}</nav></div>`
   const shown =
     tab === 'transcript'
-      ? transcript(call, chosen)
+      ? transcript(call, details, chosen)
       : typeof body === 'object'
-        ? part(call, { tab, body, details, link })
+        ? tab === 'checks'
+          ? await checks(call, details, body)
+          : part(call, { tab, body, details, link })
         : withoutBody(call, body ?? 'messageNotFound', path(`messages/${details.id}/source?to=${chosen?.recipientNo}`))
   return html`${nav}${!may('content') && html`<p class="hint">${words.noContent}</p>`}<section class="box">${shown}</section>`
 }
@@ -61,7 +64,7 @@ function withoutBody({ icon, language }: AccountCall, why: NoBody, source: strin
 }
 
 interface Part {
-  readonly tab: Exclude<Tab, 'transcript'>
+  readonly tab: Exclude<Tab, 'transcript' | 'checks'>
   readonly body: ShownBody
   readonly details: MessageDetails
   readonly link: (tab: Tab, fields?: Readonly<Record<string, string>>) => string

@@ -65,8 +65,6 @@ export const messagesWords = catalogue({
       'Deliveries that wait are dropped. One that is being sent at this moment is not stopped. Credits are not returned.',
     waits: 'Nothing else to do; it is tried again by itself.',
     expected: (time: string) => `Expected ${time}.`,
-    droppedBecause: (time: string, reason: string) => `Dropped ${time} without being sent: ${reason}.`,
-    givenUp: (time: string) => `Given up ${time}.`,
     attempt: (number: number) => `Attempt ${number}`,
     parts: 'Parts of the message',
     tabs: {
@@ -76,6 +74,7 @@ export const messagesWords = catalogue({
       header: 'Header',
       files: 'Attachments',
       transcript: 'SMTP session',
+      checks: 'Checks',
     },
     noHtml: 'This message has no HTML part.',
     noText: 'This message has no text part.',
@@ -130,7 +129,6 @@ export const messagesWords = catalogue({
     verified: 'valid',
     notVerified: 'not verified',
     plain: 'without TLS',
-    suppressed: 'The address is suppressed now.',
     toSuppressions: 'See the suppression',
   },
   de: {
@@ -197,8 +195,6 @@ export const messagesWords = catalogue({
       'Wartende Zustellungen werden verworfen. Was gerade gesendet wird, wird nicht angehalten. Guthaben wird nicht erstattet.',
     waits: 'Es ist nichts weiter zu tun; der nächste Versuch kommt von selbst.',
     expected: (time) => `Erwartet ${time}.`,
-    droppedBecause: (time, reason) => `Verworfen ${time}, nicht gesendet: ${reason}.`,
-    givenUp: (time) => `Aufgegeben ${time}.`,
     attempt: (number) => `Versuch ${number}`,
     parts: 'Teile der Nachricht',
     tabs: {
@@ -208,6 +204,7 @@ export const messagesWords = catalogue({
       header: 'Kopf',
       files: 'Anhänge',
       transcript: 'SMTP-Sitzung',
+      checks: 'Prüfungen',
     },
     noHtml: 'Diese Nachricht hat keinen HTML-Teil.',
     noText: 'Diese Nachricht hat keinen Textteil.',
@@ -264,7 +261,6 @@ export const messagesWords = catalogue({
     verified: 'gültig',
     notVerified: 'nicht geprüft',
     plain: 'ohne TLS',
-    suppressed: 'Die Adresse ist jetzt gesperrt.',
     toSuppressions: 'Zur Sperre',
   },
 })

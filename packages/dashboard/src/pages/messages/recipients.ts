@@ -4,17 +4,34 @@ import type { AccountCall } from '../../frame/call.ts'
 import { shownState } from './delivery-state.ts'
 import { messagesWords } from './messages-words.ts'
 import { notificationWords } from './notification-words.ts'
+import { type Entry, recipientActions } from './recipient-actions.ts'
+import { outcome } from './sentences/outcome.ts'
+import { outcomeWords } from './sentences/outcome-words.ts'
+
+/** States whose word is a sentence of its own. */
+const WAITS: ReadonlySet<string> = new Set(['scheduled', 'queued', 'sending', 'deferred'])
+
+export interface ShownRecipients {
+  readonly fromRecipient: number
+  /** The one whose copy is shown, and what can be done with it. */
+  readonly chosen: DeliveryDetails | undefined
+  /** The suppressions of the chosen one. */
+  readonly entries: readonly Entry[]
+}
 
 /** Each recipient with one sentence: the state, what it waits for, and until when. */
-export function recipientList(call: AccountCall, details: MessageDetails, fromRecipient: number): Html {
+export function recipientList(call: AccountCall, details: MessageDetails, shown: ShownRecipients): Html {
+  const { fromRecipient } = shown
   const { language, path } = call
   const words = messagesWords(language)
   const { deliveries, id, recipients } = details
   const last = deliveries.at(-1)
   const hasMore = last !== undefined && deliveries.length === MAX_EXPLAINED && last.recipientNo + 1 < recipients
   const page = path(`messages/${id}`)
-  return html`<section class="box"><header><h2>${words.recipients}</h2><p>${states(call, deliveries)}</p></header><ul class="list">
-    ${deliveries.map((one) => recipient(call, details, one))}</ul>${
+  return html`<section class="box"><header><h2>${words.recipients}</h2><p>${states(call, deliveries)}</p><p class="push faint">${outcomeWords(
+    language,
+  ).zone(call.format.timeZone)}</p></header><ul class="list">
+    ${deliveries.map((one) => recipient(call, details, one, shown))}</ul>${
       (hasMore || fromRecipient > 0) &&
       html`<footer class="more"><span class="acts">${fromRecipient > 0 && html`<a class="btn s" href="${page}">${words.firstRecipients}</a>`}${
         hasMore && html`<a class="btn s" href="${page}?from=${last.recipientNo + 1}">${words.moreRecipients}</a>`
@@ -27,7 +44,13 @@ function states({ format, language }: AccountCall, deliveries: readonly Delivery
   return [...counts].map(([word, all]) => `${format.number(all.length)} ${word.toLowerCase()}`).join(', ')
 }
 
-function recipient(call: AccountCall, { suppressions, notifications }: MessageDetails, one: DeliveryDetails): Html {
+function recipient(
+  call: AccountCall,
+  details: MessageDetails,
+  one: DeliveryDetails,
+  { fromRecipient, chosen, entries }: ShownRecipients,
+): Html {
+  const { id, notifications, recipients, suppressions } = details
   const { icon, language, may, path } = call
   const words = messagesWords(language)
   const [sign, tone, word] = shownState(call, one)
@@ -35,18 +58,22 @@ function recipient(call: AccountCall, { suppressions, notifications }: MessageDe
   const link =
     may('suppressions') &&
     html` <a href="${path('suppressions')}?q=${encodeURIComponent(one.recipient)}">${words.toSuppressions}</a>`
-  const cause = dropped(call, one)
-  return html`<li>${icon(sign, tone)}<div><b class="any">${foreign(one.recipient)}</b>${
+  const isChosen = one === chosen
+  const at = new URLSearchParams({
+    ...(fromRecipient > 0 ? { from: String(fromRecipient) } : {}),
+    to: String(one.recipientNo),
+  })
+  const name =
+    recipients === 1
+      ? html`<b class="any">${foreign(one.recipient)}</b>`
+      : html`<a class="go any" href="${path(`messages/${id}`)}?${at.toString()}"${isChosen && html` aria-current="true"`}>${foreign(one.recipient)}</a>`
+  return html`<li>${icon(sign, tone)}<div>${name}${
     one.kind !== 'to' &&
     html` <span class="badge">${one.kind}
     </span>`
-  }<p class="sentence">${
-    !(cause ?? one.why?.text)?.startsWith(word) &&
-    html`<b class="${tone}">
-    ${word}.</b> `
-  }${cause ?? why(call, one)}${suppressed && html` ${words.suppressed}${link}`}</p>${
+  }<p class="sentence"><b class="${tone}">${word}${WAITS.has(one.state) && '.'}</b>${outcome(call, details, one)}${suppressed && link}</p>${
     notifications && html`<p class="faint">${notified(call, one)}</p>`
-  }</div></li>`
+  }${isChosen && recipientActions(call, details, one, entries)}</div></li>`
 }
 
 /** NOTIFY, and ORCPT if it is another address (RFC 3461). */
@@ -56,28 +83,5 @@ function notified({ language }: AccountCall, { notify, originalRecipient }: Deli
   return [
     of === '' ? words.never : words.of(of),
     originalRecipient !== null && html` ${words.originalRecipient}: ${foreign(originalRecipient)}.`,
-  ]
-}
-
-/** Why a delivery was dropped; undefined for all others, and for a reason that has no words. */
-function dropped(
-  { format, language }: AccountCall,
-  { state, reason, finishedAt }: DeliveryDetails,
-): string | undefined {
-  const words = messagesWords(language)
-  const reasons: Readonly<Record<string, string>> = words.reasons
-  const said = state === 'dropped' && reason !== null ? reasons[reason] : undefined
-  return said === undefined || !finishedAt ? undefined : words.droppedBecause(format.plainTime(finishedAt), said)
-}
-
-/** The sentences of core, and the times that they lead to. */
-function why({ format, language }: AccountCall, { why: known, state }: DeliveryDetails): Value {
-  if (!known) return null
-  const words = messagesWords(language)
-  const expected = known.expected?.p50
-  return [
-    foreign(known.text),
-    expected && state !== 'sending' && html` ${words.expected(format.plainTime(expected))}`,
-    known.deadline && html` <span class="faint">${words.givenUp(format.plainTime(known.deadline))}</span>`,
   ]
 }

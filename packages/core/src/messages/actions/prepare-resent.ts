@@ -1,8 +1,8 @@
-import type { AddedContent } from '../composition/added-content.ts'
-import type { RecipientData } from '../composition/recipient-data.ts'
-import { parseAddress } from '../mime/address.ts'
-import type { ResentMessage } from '../submission/submission-details.ts'
-import type { StoredDelivery } from './stored-message.ts'
+import type { AddedContent } from '../../composition/added-content.ts'
+import type { RecipientData } from '../../composition/recipient-data.ts'
+import { parseAddress } from '../../mime/address.ts'
+import type { ResentMessage } from '../../submission/submission-details.ts'
+import type { StoredDelivery } from '../stored-message.ts'
 
 /** The parts of a message that is sent again which are those of the first one. */
 

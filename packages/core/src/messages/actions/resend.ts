@@ -1,23 +1,23 @@
 import { createHash } from 'node:crypto'
-import type { Principal } from '../accounts/keys/api-key.ts'
-import type { AddedContent } from '../composition/added-content.ts'
-import type { BodySource } from '../composition/load.ts'
-import type { RecipientData } from '../composition/recipient-data.ts'
-import { endOfField } from '../mime/end-of-field.ts'
-import type { ByteBudget } from '../platform/concurrency/budget.ts'
-import type { Sql } from '../platform/database/database.ts'
-import { invalidParameter, ServiceError } from '../platform/errors.ts'
-import { messageIdText, parseMessageId } from '../submission/message-id.ts'
+import type { Principal } from '../../accounts/keys/api-key.ts'
+import type { AddedContent } from '../../composition/added-content.ts'
+import type { BodySource } from '../../composition/load.ts'
+import type { RecipientData } from '../../composition/recipient-data.ts'
+import type { ByteBudget } from '../../platform/concurrency/budget.ts'
+import type { Sql } from '../../platform/database/database.ts'
+import { invalidParameter, ServiceError } from '../../platform/errors.ts'
+import { messageIdText, parseMessageId } from '../../submission/message-id.ts'
 import type {
   EntryPoint,
   MimeContent,
   Submission,
   SubmissionField,
   SubmittedEnvelope,
-} from '../submission/submission.ts'
-import type { ResentMessage } from '../submission/submission-details.ts'
-import type { Acceptance } from './accept.ts'
-import { loadBody } from './queries/message-body.ts'
+} from '../../submission/submission.ts'
+import type { ResentMessage } from '../../submission/submission-details.ts'
+import type { Acceptance } from '../accept.ts'
+import { loadBody } from '../queries/message-body.ts'
+import { type Correction, correctedDelivery, correctionOf, newHeader, type OriginalDelivery } from './resend-copy.ts'
 
 export interface ResendOrder {
   readonly principal: Principal
@@ -26,6 +26,8 @@ export interface ResendOrder {
   readonly messageId: string
   /** Numbers of the recipients that get it again; all if absent. */
   readonly recipientNos?: readonly number[] | undefined
+  /** A corrected address for the recipient, who must be the only one that gets it again. */
+  readonly to?: string | undefined
   readonly idempotencyKey?: string | undefined
 }
 
@@ -40,9 +42,10 @@ const COPIES = 2
 /**
  * Sends an accepted message again, as a new message with the same content and settings, immediately: to all its recipients or to some of them. It is
  * accepted by the rules that apply now: those of account, key, sender, suppressions, limits and credits. Its Date and Message-ID are new. Each of the two
- * messages names the other. With the same idempotency key, the call is carried out once within 24 hours.
+ * messages names the other. With a corrected address, the copy has it in To and Cc in place of the old one. With the same
+ * idempotency key, the call is carried out once within 24 hours.
  *
- * Throws messageNotFound, messageBodyGone, messageBodyUnreadable, bodyStoreUnavailable, parameterInvalid (`recipients`, `messageId`), overloaded,
+ * Throws messageNotFound, messageBodyGone, messageBodyUnreadable, bodyStoreUnavailable, parameterInvalid (`recipients`, `to`, `messageId`), overloaded,
  * notReady while recipients of the account are being erased, and the errors of accept.
  */
 export async function resendMessage(
@@ -52,13 +55,15 @@ export async function resendMessage(
   const message = await findMessage(sql, order)
   if (!message) throw new ServiceError('messageNotFound')
   if (message.erasing) throw new ServiceError('notReady', { reason: 'recipients of the account are being erased' })
-  const deliveries = await findDeliveries(sql, message.id, order.recipientNos)
+  const found = await findDeliveries(sql, message.id, order.recipientNos)
+  const correction = order.to === undefined ? undefined : correctionOf(order.to, found)
+  const deliveries = correction ? found.map((one) => correctedDelivery(one, correction)) : found
   const reserved = Math.min(message.size * COPIES, budget.total)
   if (!budget.take(reserved))
     throw new ServiceError('overloaded', { reason: 'no capacity to send more messages again' })
   try {
     const { parts = new Map() } = await loadBody({ sql, bodyObjects }, message.id)
-    return await accept(submissionOf(order, message, deliveries, parts))
+    return await accept(submissionOf(order, message, deliveries, { parts, correction }))
   } finally {
     budget.give(reserved)
   }
@@ -76,15 +81,6 @@ interface Original {
   readonly size: number
   readonly nullReturnPath: boolean
   readonly erasing: boolean
-}
-
-interface OriginalDelivery {
-  readonly recipientNo: number
-  readonly recipient: string
-  readonly kind: 'to' | 'cc' | 'bcc'
-  readonly reference: string | null
-  readonly personal: RecipientData | null
-  readonly reason: string | null
 }
 
 async function findMessage(sql: Sql, { principal, messageId }: ResendOrder): Promise<Original | undefined> {
@@ -130,7 +126,7 @@ function submissionOf(
   { principal, clientAddress, recipientNos, idempotencyKey }: ResendOrder,
   message: Original,
   deliveries: readonly OriginalDelivery[],
-  parts: ReadonlyMap<number, Buffer>,
+  { parts, correction }: { readonly parts: ReadonlyMap<number, Buffer>; readonly correction: Correction | undefined },
 ): Submission {
   const { id, door, from, subject, tags, settings, format, nullReturnPath } = message
   const [first = Buffer.alloc(0), ...files] = [...parts.keys()]
@@ -138,7 +134,7 @@ function submissionOf(
     .map((no) => parts.get(no) as Buffer)
   const content: MimeContent = {
     kind: 'mime',
-    pieces: [format === 'mime' ? withoutFirstHeaders(first) : first],
+    pieces: [format === 'mime' ? newHeader(first, correction) : first],
     trace: { helo: 'resend', address: clientAddress, protocol: 'HTTP' },
     lacksDate: true,
     lacksMessageId: true,
@@ -154,7 +150,7 @@ function submissionOf(
       recipient,
       kind,
       reference: reference ?? undefined,
-      personal: format === 'content' ? personalOf(recipientNo, personal) : personal,
+      personal: format === 'content' ? personalOf(recipientNo, personal) : personalOfMime(personal),
     })),
   }
   return {
@@ -176,9 +172,9 @@ function submissionOf(
     settings: classOf(settings),
     scheduledAt: undefined,
     fingerprint: createHash('sha256')
-      .update(`resend ${id} ${recipientNos?.join() ?? 'all'}`)
+      .update(`resend ${id} ${recipientNos?.join() ?? 'all'}${correction ? ` ${correction.to}` : ''}`)
       .digest(),
-    nameOf: (field) => NAMES[field] ?? field,
+    nameOf: (field) => (correction && field === 'recipient' ? 'to' : (NAMES[field] ?? field)),
   }
 }
 
@@ -212,19 +208,7 @@ function personalOf(recipientNo: number, personal: RecipientData | null): Recipi
   return others
 }
 
-/** The fields of the header that the new message has of its own. */
-const REPLACED: ReadonlySet<string> = new Set(['date', 'message-id'])
-
-/** Returns a MIME message without the trace field that this service added to it first, and without Date and Message-ID. */
-function withoutFirstHeaders(message: Buffer): Buffer {
-  const end = message.indexOf('\r\n\r\n')
-  const head = message.toString('latin1', 0, end === -1 ? message.length : end + 2)
-  const kept: string[] = []
-  for (let at = head.startsWith('Received:') ? endOfField(head, 0) : 0; at < head.length; ) {
-    const next = endOfField(head, at)
-    const field = head.slice(at, next)
-    if (!REPLACED.has(field.slice(0, field.indexOf(':')).trim().toLowerCase())) kept.push(field)
-    at = next
-  }
-  return Buffer.concat([Buffer.from(kept.join(''), 'latin1'), message.subarray(head.length)])
+function personalOfMime(personal: RecipientData | null): RecipientData | null {
+  const { scheduledAt: _time, ...others } = personal ?? {}
+  return personal && { ...others, envelope: personal.envelope }
 }

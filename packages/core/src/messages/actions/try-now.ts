@@ -1,8 +1,8 @@
-import { type Actor, noteChange } from '../accounts/audit/index.ts'
-import { filterOf } from '../delivery/control/job-filter.ts'
-import type { Flow } from '../delivery/queue/flows.ts'
-import { onlyRow, type Sql } from '../platform/database/database.ts'
-import { messageIdText, parseMessageId } from '../submission/message-id.ts'
+import { type Actor, noteChange } from '../../accounts/audit/index.ts'
+import { filterOf } from '../../delivery/control/job-filter.ts'
+import type { Flow } from '../../delivery/queue/flows.ts'
+import { onlyRow, type Sql } from '../../platform/database/database.ts'
+import { messageIdText, parseMessageId } from '../../submission/message-id.ts'
 
 export interface TryNowResult {
   /** 32 hex digits. */

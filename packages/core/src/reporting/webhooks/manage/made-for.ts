@@ -1,0 +1,57 @@
+import type { Sql } from '../../../platform/database/database.ts'
+import { parseMessageId } from '../../../submission/message-id.ts'
+
+/** A request with events of one message. */
+export interface WebhookCall {
+  readonly webhookId: number
+  readonly url: string
+  readonly at: Date
+  readonly attempt: number
+  /** Null if there was no response. */
+  readonly status: number | null
+  readonly milliseconds: number
+  readonly problem: string | null
+  /** The types of the message's events in it. */
+  readonly types: readonly string[]
+}
+
+/** Events of a message that are looked for, the first ones. For each, the page of its number is counted up to it. */
+const MAX_EVENTS = 20
+const MAX_CALLS = 20
+
+/**
+ * Returns the requests with events of a message, the latest first. Of each webhook the latest 100 that succeeded and the latest 100 that failed are kept; the
+ * pages of event numbers before these are not read.
+ */
+export async function madeFor(sql: Sql, accountId: number, messageId: string): Promise<WebhookCall[]> {
+  const id = parseMessageId(messageId)
+  if (id === undefined) return []
+  return sql<WebhookCall[]>`
+    with message as materialized (
+      select accepted_at from messages where id = ${id}::uuid and account_id = ${accountId}::int
+    ), call as materialized (
+      select d.*, w.url, w.events from message m cross join webhooks w join webhook_deliveries d on d.webhook_id = w.id
+       where w.account_id = ${accountId}::int and d.at >= m.accepted_at
+    ), page as materialized (
+      select p.* from event_pages p
+       where p.account_id = ${accountId}::int and p.first_number <= (select max(to_number) from call)
+         and p.first_number >= coalesce((select first_number from event_pages f
+                                          where f.account_id = ${accountId}::int and f.first_number <= (select min(after_number) + 1 from call)
+                                          order by f.first_number desc limit 1), 0)
+    ), own as materialized (
+      select e.id, e.transaction, e.type, e.occurred_at from message m join events e on e.occurred_at >= m.accepted_at - interval '1 day'
+       where e.message_id = ${id}::uuid and exists (select from call) order by e.id limit ${MAX_EVENTS}
+    ), numbered as (
+      select o.type, p.first_number + before.count as number
+        from own o join page p on o.transaction > p.after_transaction and o.transaction <= p.to_transaction
+                              and o.occurred_at >= p.week and o.occurred_at < p.week + interval '7 days'
+       cross join lateral (
+         select count(*) from events x
+          where x.account_id = ${accountId}::int and x.transaction > p.after_transaction and x.transaction <= o.transaction
+            and (x.transaction < o.transaction or x.id < o.id)
+            and x.occurred_at >= p.week and x.occurred_at < p.week + interval '7 days') before
+    )
+    select c.webhook_id as "webhookId", c.url, c.at, c.attempt, c.status, c.milliseconds, c.problem, array_agg(distinct n.type) as types
+      from call c join numbered n on n.number > c.after_number and n.number <= c.to_number and n.type = any(c.events)
+     group by 1, 2, 3, 4, 5, 6, 7 order by c.at desc limit ${MAX_CALLS}`
+}

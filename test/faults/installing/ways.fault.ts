@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, readFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync } from 'node:fs'
 import { BoundSocket } from 'node:net'
 import { basename, join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -124,13 +124,14 @@ function checkReport(t: Test, report: string): void {
   t.comment(findings.map(([text]) => text).join('\n'))
   const faults = findings.filter(([, status]) => status === 'bad').map(([, , name]) => name)
   t.strictSame(
-    faults.filter((name) => !OF_THE_OWNER.test(name as string)),
+    faults.filter((name) => !OF_THE_OWNER.includes(name as string)),
     [],
     report,
   )
 }
 
-const OF_THE_OWNER = /example\.com|port 25|outward|DNS|host name/i
+/** Its records are not published, and mail is not sent from where the tests run. */
+const OF_THE_OWNER = ['public URL', 'HELO name', 'return path', 'outbound SMTP']
 
 async function isReady(t: Test, port: string | undefined): Promise<void> {
   const ready = () =>
@@ -145,6 +146,13 @@ async function isReady(t: Test, port: string | undefined): Promise<void> {
 async function settings(): Promise<Record<string, string>> {
   const { DATA_DIR: _folder, ...ports } = await upSettings()
   return ports
+}
+
+/** A folder that everybody can enter: as root, Postgres runs as nobody in a chroot, which has no namespaces of users. */
+function homeOf(bare: Bare, user: string): string {
+  if (user !== 'root') return `/home/${user}`
+  mkdirSync(join(bare.folder, 'opt/mail'))
+  return '/opt/mail'
 }
 
 /** The files of a release, and this commit as a checkout. */
@@ -197,7 +205,7 @@ for (const [suite, user, node] of NPM.filter(([suite]) => has(suite))) {
   const told = `on ${suite} as ${user === 'root' ? 'root' : 'an ordinary user'}, with ${node === 'debian' ? 'its' : 'another'} Node`
   t.test(`the npm package, ${told}`, { ...TIMES, skip: isSkipped }, async (t) => {
     const bare = startBare(t, suite, node)
-    const home = user === 'root' ? '/root' : `/home/${user}`
+    const home = homeOf(bare, user)
     deliver(bare, user, home)
     const env = await settings()
     const shell = bare.shell(user, home, env)
@@ -213,7 +221,7 @@ for (const [suite, user, node] of NPM.filter(([suite]) => has(suite))) {
 
   t.test(`the README in a checkout, ${told}`, { ...TIMES, skip: isSkipped }, async (t) => {
     const bare = startBare(t, suite, node)
-    const home = user === 'root' ? '/root' : `/home/${user}`
+    const home = homeOf(bare, user)
     deliver(bare, user, home)
     const env = await settings()
     await t.test('first steps', async (t) => {

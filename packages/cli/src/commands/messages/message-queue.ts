@@ -1,7 +1,7 @@
 import type { Cancellation } from '@postrider/core'
 import { type Answer, type Command, CommandError } from '../../command.ts'
 import { coreCommand } from '../core-command.ts'
-import { messageNotFound } from './message-not-found.ts'
+import { messageNotFound, requireMessage } from './message-not-found.ts'
 import { requeue } from './message-requeue.ts'
 
 /** Commands that take deliveries of one message out of the queue, and put them back. */
@@ -13,6 +13,7 @@ export const messageQueueCommands: readonly Command[] = [
     summary: 'Drop the deliveries of a message that are scheduled, queued or deferred',
     detail: 'Those in flight are not affected',
     hasTextId: true,
+    look: (core, { ID: id }) => requireMessage(core, id),
     run: async (core, { ID: id }) => {
       const result = await core.messages.cancel({ messageId: id })
       if (!result) throw messageNotFound(id)

@@ -59,7 +59,7 @@ const TREATMENTS: readonly (readonly [RegExp, Treatment])[] = [
   [/^(npx|npm run -s) postrider /, 'run'],
   [/^postrider(\(\) \(| (init|migrate|account) ?)/, 'run'],
   [/^dpkg -i |^npm install |^npm run -s setup/, 'run'],
-  [/^cd |^cp (deploy\/systemd|postrider\.service)|^useradd |^install -|^set -a; \. /, 'run'],
+  [/^cd |^cp (-a |deploy\/systemd|postrider\.service)|^useradd |^install -|^set -a; \. /, 'run'],
   [/^export /, 'run'],
   [/^curl |^printf /, 'run'],
   [/^sh deploy\/compose\/secrets\.sh /, 'run'],

@@ -1,23 +1,10 @@
-import { execFileSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, readFileSync } from 'node:fs'
-import { BoundSocket } from 'node:net'
-import { basename, join } from 'node:path'
-import t, { type Test } from 'tap'
-import { upSettings } from '../../cli/postrider.ts'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
 import { makeEmptyDatabase } from '../../helpers/database.ts'
 import { until } from '../../helpers/until.ts'
-import {
-  type Bare,
-  hasSystemNode,
-  missingForBare,
-  type NodeKind,
-  ROOT,
-  type Served,
-  type Shell,
-  startBare,
-} from './bare.ts'
-import { blocksOf, treatmentOf } from './lines.ts'
-import { readUnit, startUnit } from './unit.ts'
+import { hasSystemNode, missingForBare, type NodeKind, startBare } from './bare.ts'
+import { bindAt, checkReport, deliver, follow, homeOf, isReady, notFollowed, settings } from './following.ts'
 
 /*
  * Each way to install, as its page has it: the lines are read from the page and typed one after the other into a shell on a bare Debian. A new line has to be
@@ -32,154 +19,10 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/installing.md, "HTTPS", 1': 'test/cli/proxies.test.ts',
   'docs/installing.md, "HTTPS", 2': 'test/cli/proxies.test.ts',
 }
-const blocks = new Map([README, INSTALLING].flatMap(blocksOf).map((block) => [block.name, block.lines]))
-const left = new Set(blocks.keys())
 const skip = missingForBare() ?? false
 const TIMES = { timeout: 1_500_000, skip }
 const ONLY = process.env.SUITES?.split(',')
 const has = (suite: string) => ONLY === undefined || ONLY.includes(suite)
-
-/** What a page leaves to its reader. */
-type Placeholders = Readonly<Record<string, string>>
-
-interface Place {
-  readonly bare: Bare
-  readonly shell: Shell
-  readonly placeholders?: Placeholders
-}
-
-interface Followed {
-  readonly output: string
-  readonly served: readonly Served[]
-}
-
-/** Follows a block of a page line by line. */
-async function follow(t: Test, name: string, { bare, shell, placeholders = {} }: Place): Promise<Followed> {
-  const lines = blocks.get(name)
-  if (!lines) throw new Error(`there is no block ${name}`)
-  left.delete(name)
-  let output = ''
-  const served: Served[] = []
-  for (const line of lines) {
-    const filled = Object.entries(placeholders).reduce((text, [from, to]) => text.replaceAll(from, to), line)
-    if (filled.includes('…')) throw new Error(`nothing takes the place of … in ${line}`)
-    const how = treatmentOf(line)
-    if (typeof how === 'object') t.comment(`${line}: ${how.elsewhere}`)
-    else if (how === 'serve') served.push(await serve(shell, filled))
-    else if (how === 'units') served.push(...(await enable(t, bare, { shell, line: filled })))
-    else {
-      const began = performance.now()
-      const { code, output: said } = await shell.type(filled)
-      t.comment(`${filled.split('#')[0]?.trim()} (${Math.round(performance.now() - began)} ms)`)
-      t.equal(
-        code,
-        how === 'report' ? 1 : 0,
-        how === 'report' ? `${line}: the records are not published` : `${line}\n${said}`,
-      )
-      if (how === 'report') checkReport(t, said)
-      output += said
-    }
-  }
-  return { output, served }
-}
-
-async function serve(shell: Shell, line: string): Promise<Served> {
-  const started = await shell.serve(line)
-  if (!line.startsWith('node ')) await started.says('Running.')
-  return started
-}
-
-/** `systemctl enable --now`, for which there is no systemd. Sockets are handed to the services that name them. */
-async function enable(t: Test, bare: Bare, { shell, line }: { shell: Shell; line: string }): Promise<Served[]> {
-  const { output } = await shell.type(`printf '%s\\n' ${line.replace('systemctl enable --now ', '')}`)
-  const started: Served[] = []
-  for (const name of output.trim().split('\n')) {
-    if (name.endsWith('.socket')) await bindSocket(t, bare, name)
-    else
-      started.push(
-        await startUnit(bare, { name: `${name.replace(/\.service$/, '')}.service`, root: shell, sockets: bound }),
-      )
-  }
-  for (const one of started) if (one.line.includes(' up')) await one.says('Running.')
-  return started
-}
-
-let bound: Record<string, number> = {}
-let boundPorts: Record<string, string> = {}
-
-/** On a port that is free here, which the processes do not see. */
-async function bindSocket(t: Test, bare: Bare, name: string): Promise<void> {
-  const address = readUnit(bare, name).one('ListenStream')
-  const port = boundPorts[name] as string
-  t.match(address, /^(127\.0\.0\.1:|\d+$)/)
-  const socket = new BoundSocket({ host: '127.0.0.1', port: Number(port) })
-  t.teardown(() => socket.close())
-  bound = { ...bound, [name]: socket.fd() }
-}
-
-/** Nothing is wrong but what only the owner of example.com can mend, and each finding says what to do. */
-function checkReport(t: Test, report: string): void {
-  const findings = [...report.matchAll(/^ {2}(bad|warn) +(.+?) {2,}(.*)(\n {20,}.*)*/gm)]
-  for (const [text] of findings) t.match(text, /fix: /, text)
-  t.comment(findings.map(([text]) => text).join('\n'))
-  const faults = findings.filter(([, status]) => status === 'bad').map(([, , name]) => name)
-  t.strictSame(
-    faults.filter((name) => !OF_THE_OWNER.includes(name as string)),
-    [],
-    report,
-  )
-}
-
-/** Its records are not published, and mail is not sent from where the tests run. */
-const OF_THE_OWNER = ['public URL', 'HELO name', 'return path', 'outbound SMTP']
-
-async function isReady(t: Test, port: string | undefined): Promise<void> {
-  const ready = () =>
-    fetch(`http://127.0.0.1:${port}/health/ready`).then(
-      ({ status }) => status === 200,
-      () => false,
-    )
-  await until('the API to be ready', ready, 60_000)
-  t.equal((await fetch(`http://127.0.0.1:${port}/docs`)).status, 200)
-}
-
-async function settings(): Promise<Record<string, string>> {
-  const { DATA_DIR: _folder, ...ports } = await upSettings()
-  return ports
-}
-
-/** A folder that everybody can enter: as root, Postgres runs as nobody in a chroot, which has no namespaces of users. */
-function homeOf(bare: Bare, user: string): string {
-  if (user !== 'root') return `/home/${user}`
-  mkdirSync(join(bare.folder, 'opt/mail'))
-  return '/opt/mail'
-}
-
-/** The files of a release, and this commit as a checkout. */
-function deliver(bare: Bare, user: string, folder: string): void {
-  const cwd = join(bare.folder, folder)
-  for (const file of [packageFile(), debianFile()]) copyFileSync(file, join(cwd, basename(file)))
-  execFileSync('git', ['clone', '--quiet', '--no-hardlinks', ROOT, join(cwd, 'postrider')])
-  execFileSync('chroot', [bare.folder, 'chown', '-R', `${user}:${user}`, folder])
-}
-
-let packed: string | undefined
-function packageFile(): string {
-  packed ??= lastLine('deploy/npm/pack.ts')
-  return packed
-}
-
-let debian: string | undefined
-function debianFile(): string {
-  packageFile()
-  debian ??= lastLine('deploy/debian/build.ts')
-  return debian
-}
-
-function lastLine(program: string): string {
-  const said = execFileSync(process.execPath, [program], { cwd: ROOT, encoding: 'utf8' })
-  return said.trim().split('\n').at(-1) as string
-}
 
 for (const suite of ['bookworm', 'trixie'].filter(has)) {
   t.test(`the Debian package, as root, on a bare ${suite} without Node`, TIMES, async (t) => {
@@ -285,8 +128,8 @@ t.test(
         'relay-tls': env.RELAY_TLS_PORT,
         returns: env.RETURNS_PORT,
       }
-      boundPorts = Object.fromEntries(
-        Object.entries(names).map(([name, port]) => [`postrider-${name}.socket`, port as string]),
+      bindAt(
+        Object.fromEntries(Object.entries(names).map(([name, port]) => [`postrider-${name}.socket`, port as string])),
       )
       const { served } = await follow(t, `${INSTALLING}, "Several hosts", 4`, { bare, shell: root })
       t.equal(served.length, 8)
@@ -312,10 +155,10 @@ t.test(
   'every block of both pages was followed, or says where it is tried',
   { skip: skip || ONLY !== undefined },
   async (t) => {
+    const names = [README, INSTALLING].flatMap(notFollowed)
     t.strictSame(
-      [...left].filter((name) => ELSEWHERE[name] === undefined),
+      names.filter((name) => ELSEWHERE[name] === undefined),
       [],
     )
-    for (const name of left) for (const line of blocks.get(name) ?? []) treatmentOf(line)
   },
 )

@@ -33,6 +33,7 @@ t.test('once a removal has begun, nothing is added to the account, by the operat
     password: undefined,
     creditType: 'unlimited' as const,
   }
+  await core.sources.addPool('own', {})
   await core.sources.add({ name: 'out1', address: '192.0.2.11', helo: 'out1.ship.example', pool: 'own' })
   const refused = async () => {
     const deleted = { errorName: 'parameterInvalid', message: /account.*is deleted/ }

@@ -269,7 +269,7 @@ t.test('wordings of what cannot be caused here', { skip }, async (t) => {
 })
 
 t.test(
-  'root, whose programs nobody can reach, is told so, and not that a library is missing',
+  'root, whose programs the ordinary user cannot reach, reads that, and not that a library is missing',
   { skip: skip || asRoot },
   (t) => {
     const home = join(folder, 'closed')

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, globSync, mkdirSync } from 'node:fs'
+import { copyFileSync, mkdirSync } from 'node:fs'
 import { BoundSocket } from 'node:net'
 import { basename, join } from 'node:path'
 import type { Test } from 'tap'
@@ -7,6 +7,7 @@ import { upSettings } from '../../cli/postrider.ts'
 import { until } from '../../helpers/until.ts'
 import { type Bare, ROOT, type Served, type Shell } from './bare.ts'
 import { blocksOf, treatmentOf } from './lines.ts'
+import { debianFile, packageFile } from './packages.ts'
 import { readUnit, startUnit } from './unit.ts'
 
 const blocks = new Map(
@@ -148,26 +149,4 @@ export function deliver(bare: Bare, user: string, folder: string): void {
   for (const file of [packageFile(), debianFile()]) copyFileSync(file, join(cwd, basename(file)))
   execFileSync('git', ['clone', '--quiet', '--no-hardlinks', ROOT, join(cwd, 'postrider')])
   execFileSync('chroot', [bare.folder, 'chown', '-R', `${user}:${user}`, folder])
-}
-
-let packed: string | undefined
-function packageFile(): string {
-  packed ??= made('tgz') ?? lastLine('deploy/npm/pack.ts')
-  return packed
-}
-
-let debian: string | undefined
-function debianFile(): string {
-  packageFile()
-  debian ??= made('deb') ?? lastLine('deploy/debian/build.ts')
-  return debian
-}
-
-/** REUSE=1 takes what an earlier run has made, which is minutes. */
-const made = (suffix: string): string | undefined =>
-  process.env.REUSE ? globSync(`${ROOT}dist/postrider*.${suffix}`)[0] : undefined
-
-function lastLine(program: string): string {
-  const said = execFileSync(process.execPath, [program], { cwd: ROOT, encoding: 'utf8' })
-  return said.trim().split('\n').at(-1) as string
 }

@@ -54,7 +54,7 @@ export function startBare(t: Test, suite: string, node: NodeKind): Bare {
   }
   const layers = `lowerdir=${keptSystem(suite, node)},upperdir=${join(own, 'upper')},workdir=${join(own, 'work')}`
   mount(folder, '-t', 'overlay', 'overlay', '-o', layers)
-  for (const name of ['proc', 'dev']) mount(join(folder, name), '--bind', `/${name}`)
+  for (const name of ['proc', 'dev', 'dev/shm']) mount(join(folder, name), '--bind', `/${name}`)
   t.teardown(async () => {
     for (const one of mounts) {
       // Processes that were killed may still have files in it.

@@ -83,7 +83,7 @@ async function nothingLost(
   await isReady(t, env.API_PORT)
   const inbox = () => subjects(env.SANDBOX_HTTP_PORT as string)
   const listed = JSON.parse(await postrider('message list --account 1 --limit 200 --json'))
-  t.equal((listed.messages ?? listed).length, SENT + WAITING)
+  t.equal(listed.deliveries.length, SENT + WAITING)
   t.strictSame(
     (await inbox()).filter((subject) => subject.startsWith('waits')),
     [],

@@ -83,7 +83,8 @@ async function enable(t: Test, bare: Bare, { shell, line }: { shell: Shell; line
         await startUnit(bare, { name: `${name.replace(/\.service$/, '')}.service`, root: shell, sockets: bound }),
       )
   }
-  for (const one of started) if (one.line.includes(' up')) await one.says('Running.')
+  // Those of one process are of the type notify: systemctl waits for them.
+  for (const one of started) await one.says(one.line.includes(' up') ? 'Running.' : '"started"')
   return started
 }
 

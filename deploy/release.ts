@@ -21,12 +21,26 @@ if (!readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8').includes(`\n## ${version}\
 rmSync(DIST, { recursive: true, force: true })
 mkdirSync(DIST)
 
-const files = [packageFile(), ...['amd64', 'arm64'].map(debianPackage), sourceArchive(), billOfMaterials()]
+const files = [
+  step('the npm package', packageFile),
+  ...['amd64', 'arm64'].map((one) => step(`the Debian package for ${one}, in minutes`, () => debianPackage(one))),
+  step('the source archive', sourceArchive),
+  step('the bill of materials', billOfMaterials),
+]
 const sums = files.map(
   (file) => `${createHash('sha256').update(readFileSync(file)).digest('hex')}  ${basename(file)}\n`,
 )
 writeFileSync(join(DIST, 'SHA256SUMS'), sums.join(''))
 process.stdout.write(`${sums.join('')}next: npm run test:package, then sign SHA256SUMS (docs/releasing.md)\n`)
+
+/** A line before, since most of it is silent, and one after with the time that it took. */
+function step(what: string, make: () => string): string {
+  process.stdout.write(`making ${what}\n`)
+  const began = performance.now()
+  const file = make()
+  process.stdout.write(`  ${basename(file)} (${((performance.now() - began) / 1000).toFixed(0)} s)\n`)
+  return file
+}
 
 function packageFile(): string {
   return run(process.execPath, ['deploy/npm/pack.ts']).split('\n').at(-1) as string

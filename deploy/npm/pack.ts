@@ -80,7 +80,7 @@ function manifest(): unknown {
     license,
     type: 'module',
     bin: { postrider: 'bin/postrider.js' },
-    engines: { node: '>=20' },
+    engines: { node: '>=18' },
     dependencies: Object.fromEntries(libraries.map((name) => [name, versionOf(name)])),
     optionalDependencies: { ...whole.optionalDependencies, ...read('packages/cli/package.json').optionalDependencies },
   }

@@ -1,6 +1,8 @@
+import { Readable } from 'node:stream'
 import t from 'tap'
 import { COMMANDS } from '../../packages/cli/src/commands/index.ts'
 import { readUsage } from '../../packages/cli/src/usage.ts'
+import { makeService } from '../helpers/service.ts'
 import { postrider, postriderProcess } from './postrider.ts'
 
 /** Verbs of what no other command brings back. */
@@ -37,6 +39,8 @@ const CALLS: Readonly<Record<string, string>> = {
   'webhook delete': '1 --account 1',
   'webhook rotate': '1 --account 1 --overlap-hours 0',
 }
+/** What they destroy has no name, so none can be wrong. */
+const OF_A_KIND = ['returns delete']
 /** No database answers there. */
 const NOWHERE = { DATABASE_URL: 'postgres://127.0.0.1:1/none', SECRET_KEY: 'a secret key that only tests may know' }
 const optionsOf = (usage: string) => readUsage(usage).options.map(({ name }) => name)
@@ -64,10 +68,27 @@ for (const [name, args] of Object.entries(CALLS)) {
   })
 }
 
+t.test('who would destroy what is not there is told so, and not asked', async (t) => {
+  const { env } = await makeService(t)
+  const stdin = Object.getOwnPropertyDescriptor(process, 'stdin') as PropertyDescriptor
+  t.teardown(() => Object.defineProperty(process, 'stdin', stdin))
+  for (const [name, args] of Object.entries(CALLS)) {
+    // A terminal on which the input has ended: a question is cancelled.
+    const value = Object.assign(Readable.from([]), { isTTY: true })
+    Object.defineProperty(process, 'stdin', { configurable: true, value })
+    const { code, stderr } = await postrider(env, ...name.split(' '), ...args.split(' '))
+    t.equal(code, 1, name)
+    if (OF_A_KIND.includes(name)) t.match(stderr, /cancelled/, name)
+    else t.notMatch(stderr, /cancelled|Continue/, `${name}: ${stderr.trim()}`)
+  }
+})
+
 t.test('a question without an answer is cancelled, and nothing is changed', async (t) => {
   // A terminal on which the input has ended.
-  const env = { ...NOWHERE, NODE_OPTIONS: '--import=data:text/javascript,process.stdin.isTTY=true' }
-  const { code, stderr } = await postriderProcess(env, 'key', 'revoke', '1')
+  const service = await makeService(t)
+  const { key } = await service.core.auth.createKey({ accountId: (await service.makeSender()).accountId })
+  const env = { ...service.env, NODE_OPTIONS: '--import=data:text/javascript,process.stdin.isTTY=true' }
+  const { code, stderr } = await postriderProcess(env, 'key', 'revoke', String(key.id))
   t.equal(code, 1)
   t.match(stderr, /Continue\? \[y\/N\] \npostrider: cancelled; nothing was changed\n$/)
 })

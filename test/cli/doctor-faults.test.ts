@@ -286,7 +286,10 @@ t.test(
       /^warn: clients may not trust it \(UNABLE_TO_VERIFY_LEAF_SIGNATURE\); fix: TLS_CERT needs the intermediate/,
     )
     await write('relay.test')
-    t.match(await found(), /^warn: the relay still uses another certificate than .*cert\.pem; fix: restart the relay/)
+    t.match(
+      await found(),
+      /^warn: the relay still uses another certificate than .*cert\.pem; fix: replace the relay: SIGHUP to/,
+    )
     const { env } = await makeService(t, { TLS_CERT, TLS_KEY })
     await write('relay.test', { expired: true })
     t.match(foundBy(await examined(env), 'certificate of the relay'), /^bad: it expired on 20\S+; fix: renew/)

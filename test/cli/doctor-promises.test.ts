@@ -107,7 +107,10 @@ t.test('the files of the certificate count, not only what the relay still offers
   writeFileSync(TLS_CERT, 'no certificate')
   t.match(await found(), /^bad: the relay cannot start again: TLS_CERT must be a PEM file with a certificate chain/)
   await write('other.test')
-  t.match(await found(), /^warn: the relay still uses another certificate than .*cert\.pem; fix: restart the relay/)
+  t.match(
+    await found(),
+    /^warn: the relay still uses another certificate than .*cert\.pem; fix: replace the relay: SIGHUP to/,
+  )
 })
 
 t.test('backups on the disk of the data, or where they cannot be written, are a warning', async (t) => {

@@ -267,3 +267,28 @@ t.test('wordings of what cannot be caused here', { skip }, async (t) => {
     t.match(startProblem({ ...failed, output }).message, sentence)
   t.ok(existsSync(folder))
 })
+
+t.test(
+  'root, whose programs the ordinary user cannot reach, reads that, and not that a library is missing',
+  { skip: skip || asRoot },
+  (t) => {
+    const home = join(folder, 'closed')
+    mkdirSync(join(home, 'bin'), { recursive: true })
+    chmodSync(home, 0o700)
+    const program = join(home, 'bin/initdb')
+    const output = `${program}: error while loading shared libraries: libpq.so.5: cannot open shared object file`
+    const failed = {
+      output,
+      action: 'create it',
+      cluster: folder,
+      binaries: { initdb: program, postgres: program, env: {} },
+      program,
+    }
+    t.match(
+      startProblem({ ...failed, runner: ['setpriv'] }).message,
+      /may not enter .*closed \(mode 0700\): install Postrider in a folder that everybody/,
+    )
+    t.match(startProblem({ ...failed, runner: [] }).message, 'its library libpq.so.5 is missing')
+    t.end()
+  },
+)

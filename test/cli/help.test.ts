@@ -78,6 +78,22 @@ t.test('a group has a help of its own, by --help and by help', async (t) => {
   t.match((await postrider({}, 'help', 'pool', 'rule', 'add')).stdout, /^Usage: postrider pool rule add POOL/)
 })
 
+t.test('the help of a command that does not exist is refused, as the command is', async (t) => {
+  for (const [asked, message] of [
+    [['frobnicate', '--help'], 'unknown command "frobnicate"'],
+    [['-h', 'frobnicate'], 'unknown command "frobnicate"'],
+    [['help', 'frobnicate'], 'unknown command "frobnicate"'],
+    [['key', 'revok', '--help'], 'unknown command "revok" (did you mean revoke?)'],
+    [['help', 'pool', 'rule', 'frobnicate'], 'unknown command "frobnicate"'],
+  ] as const) {
+    const { code, stdout, stderr } = await postrider({}, ...asked)
+    t.strictSame({ code, stdout }, { code: 2, stdout: '' }, asked.join(' '))
+    t.ok(stderr.includes(message), stderr)
+  }
+  for (const asked of [['--help'], ['key', '--help'], ['key', 'revoke', '7', '--help'], ['queue', 'google', '--help']])
+    t.equal((await postrider({}, ...asked)).code, 0, asked.join(' '))
+})
+
 t.test('docs/cli.md describes the commands', async (t) => {
   t.equal(readFileSync(CLI_PAGE, 'utf8'), cliPage(), 'run npm run docs')
 })

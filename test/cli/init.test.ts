@@ -59,6 +59,7 @@ t.test('init sets up an installation that delivers to the internet', async (t) =
       t.equal(statSync(file).mode & 0o777, 0o600)
       const read = spawnSync('sh', ['-c', 'set -a; . ./postrider.env; env'], { cwd: folder, encoding: 'utf8', env: {} })
       const settings = Object.fromEntries(read.stdout.split('\n').map((line) => line.split(/=(.*)/s, 2)))
+      t.notOk('DATA_DIR' in settings, 'the file is also of hosts on which this folder is not')
       t.match(settings, {
         DELIVERY: 'mx',
         HELO_NAME: 'mail.ship.example',

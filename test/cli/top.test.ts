@@ -73,6 +73,31 @@ t.test('top shows rates, the largest destinations with why mail waits, and worke
   t.match(stdout, new RegExp(`^${workerId} +\\S+ +\\d+ +1 +0 +alive$`, 'm'))
 })
 
+t.test('top names the destinations whose latest attempts took longest, and reads the latest alone', async (t) => {
+  const { service } = await makeQueue(t)
+  const { sql, env } = service
+  await sql`
+    insert into attempts (message_id, recipient_no, attempt, account_id, worker_id, outcome, started_at, milliseconds, place)
+    select overlay(uuidv7_floor(service_now())::text placing lpad(to_hex(n), 12, '0') from 25)::uuid, 0, 1, 1, 1, 'delivered', service_now(),
+           case when n <= 1000 then 90000 when n % 4 = 0 then 20000 when n % 4 = 1 then 1500 else 30 end,
+           (array['tortoise.example', 'snail.example', 'hare.example', null])[1 + n % 4]
+      from generate_series(1, 1500) n`
+  const recorder = await recordStatements(t, env.DATABASE_URL as string)
+  const { slowest } = await answered<{ slowest: unknown }>({ ...env, DATABASE_URL: recorder.url }, 'top')
+  t.strictSame(slowest, [
+    { place: 'tortoise.example', attempts: 125, mean: 20_000, longest: 20_000 },
+    { place: 'snail.example', attempts: 125, mean: 1500, longest: 1500 },
+  ])
+  t.match(
+    (await postrider(env, 'top')).stdout,
+    /^slowest +attempts +mean +longest\ntortoise.example +125 +20\.0 s +20\.0 s\nsnail/m,
+  )
+  const read = recorder.statements().filter(({ text }) => /from attempts/.test(text))
+  t.equal(read.length, 1)
+  await sql`analyze attempts`
+  for (const statement of read) t.same(wholeScans(await planOf(sql, statement)), [], statement.text)
+})
+
 t.test('of a long queue top finds the largest destinations, and reads little', async (t) => {
   const { service, sender } = await makeQueue(t)
   // One of 2,000 destinations, late in the alphabet, has a third of the mail.

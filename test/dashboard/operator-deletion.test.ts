@@ -1,6 +1,6 @@
 import t from 'tap'
 import { passTime } from '../helpers/pass-time.ts'
-import { openDashboard } from './dashboard.ts'
+import { openDashboard, PASSWORD } from './dashboard.ts'
 
 t.test('an operator sees what a deletion would remove, closes the account, and opens it again', async (t) => {
   const { owner, service } = await openDashboard(t)
@@ -31,6 +31,26 @@ t.test('an operator sees what a deletion would remove, closes the account, and o
     ['account.delete Ada Lovelace', 'account.restore Ada Lovelace'],
   )
 })
+
+t.test(
+  'an operator who did not prove lately who they are gives the password before an account is closed',
+  async (t) => {
+    const { owner, service } = await openDashboard(t)
+    const { post } = await owner()
+    const { accountId } = await service.makeSender()
+    const { id } = await service.core.retention.deletions.plan(accountId)
+    const path = `/app/operator/accounts/${accountId}/deletion/confirm`
+    await service.sql`update sessions set reauthenticated_at = reauthenticated_at - interval '11 minutes'`
+    await service.core.people.sessions.endAll(0)
+    const asked = await post(path, { plan: String(id) })
+    t.equal(asked.status, 200)
+    t.match(await asked.text(), new RegExp(`name="plan" value="${id}"[^]*name="proof"`))
+    t.equal((await post(path, { plan: String(id), proof: 'not the password' })).status, 401)
+    t.equal((await service.core.accounts.find(accountId))?.closedAt, null)
+    t.equal((await post(path, { plan: String(id), proof: PASSWORD })).status, 303)
+    t.ok((await service.core.accounts.find(accountId))?.closedAt)
+  },
+)
 
 t.test('a page confirms the plans of its own account only; a restore voids the plans made before', async (t) => {
   const { owner, service } = await openDashboard(t)

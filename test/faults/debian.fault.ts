@@ -2,12 +2,11 @@ import { execFileSync, spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { upSettings } from '../cli/postrider.ts'
 import { until } from '../helpers/until.ts'
+import { debianFile } from './installing/packages.ts'
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const SUITES = (process.env.SUITES ?? 'bookworm,trixie').split(',')
 const MIRROR = process.env.DEBIAN_MIRROR ?? 'http://deb.debian.org/debian'
 const skip =
@@ -35,13 +34,8 @@ for (const suite of SUITES) {
         execFileSync('mount', ['--bind', `/${name}`, join(folder, name)])
         mounts.push(join(folder, name))
       }
-      execFileSync(process.execPath, ['deploy/npm/pack.ts'], { cwd: ROOT })
-      const file = execFileSync(process.execPath, ['deploy/debian/build.ts'], { cwd: ROOT, encoding: 'utf8' })
-        .trim()
-        .split('\n')
-        .at(-1)
       mkdirSync(join(folder, 'tmp'), { recursive: true })
-      writeFileSync(join(folder, 'tmp/postrider.deb'), readFileSync(file as string))
+      writeFileSync(join(folder, 'tmp/postrider.deb'), readFileSync(debianFile()))
       const ports = await upSettings()
       const { DATA_DIR: _folder, ...env } = ports
       const run = (line: string, given: Record<string, string> = {}): string =>

@@ -9,6 +9,7 @@ import { choicesOf, isFixedList, readUsage, type UsageOption } from './usage.ts'
 
 /** Characters per line of the help if it is not printed on a terminal. */
 const WIDTH = 100
+const HELP = ['-h', '--help']
 
 /** A parsed command line. */
 export interface Parsed {
@@ -65,7 +66,9 @@ export function parse(
   }
   for (const [path, node] of nodes) if (TOPICS[path]?.about !== undefined) describeGroup(node, path)
   try {
-    root.parse(args, { from: 'user' })
+    // Commander would show the help of the group, as if the command were there.
+    const isUnknown = namesNothing(nodes, commands, args)
+    root.parse(isUnknown ? args.filter((one) => !HELP.includes(one)) : args, { from: 'user' })
   } catch (error) {
     const { code, exitCode, message } = error as CommanderError
     if (exitCode === 0) return undefined
@@ -79,6 +82,21 @@ export function parse(
   }
   if (!parsed) throw new ParseProblem('options must follow the name of the command', '', undefined)
   return parsed
+}
+
+/** Whether a word in the place of a command names none. */
+function namesNothing(
+  nodes: ReadonlyMap<string, Parser>,
+  commands: readonly Command[],
+  args: readonly string[],
+): boolean {
+  let path = ''
+  for (const word of args.filter((arg) => !arg.startsWith('-'))) {
+    const next = `${path} ${word}`.trimStart()
+    if (!nodes.has(next)) return !commands.some(({ name }) => name === path)
+    path = next
+  }
+  return false
 }
 
 /** The command that the words before the first option name; of several, the longest. */

@@ -1,10 +1,15 @@
 import type { FastifyInstance } from 'fastify'
 
+/** RFC 9112, 3.2.2: a server has to accept a request target that is a whole URL, although only clients of proxies send it. */
+const ORIGIN = /^https?:\/\/[^/?#]{1,300}/i
+
 /**
  * Returns the URL of a request without the path of PUBLIC_URL ("/mail", or empty). Some proxies take it off themselves, and health checks do not
  * have it: a URL without it stays as it is.
  */
 export function withoutPublicPath(url: string, publicPath: string): string {
+  const origin = publicPath === '' || url.startsWith('/') ? undefined : ORIGIN.exec(url)?.[0]
+  if (origin !== undefined) return withoutPublicPath(url.slice(origin.length), publicPath)
   if (publicPath === '' || !url.startsWith(publicPath)) return url
   const rest = url.slice(publicPath.length)
   if (rest.startsWith('/')) return rest

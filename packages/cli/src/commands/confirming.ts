@@ -1,9 +1,15 @@
 import { createInterface, type Interface } from 'node:readline/promises'
 import { type Call, type Command, CommandError, UsageError } from '../command.ts'
 
-/** Asks before a command that destroys something does. A program that calls it says --yes. */
-export async function requireConsent(call: Call, { destroys, name, summary }: Omit<Command, 'run'>): Promise<void> {
-  if (destroys === undefined || (destroys !== true && !destroys(call))) return
+/** Whether the command, as it is called, asks first. Throws {@link UsageError} if it cannot: a program that calls it says --yes. */
+export function asksConsent(call: Call, { destroys }: Omit<Command, 'run'>): boolean {
+  if (destroys === undefined || (destroys !== true && !destroys(call)) || call.options.yes) return false
+  requireTerminal()
+  return true
+}
+
+/** Asks before a command that destroys something does. */
+export async function requireConsent(call: Call, { name, summary }: Omit<Command, 'run'>): Promise<void> {
   const asked = [name, ...call.words].join(' ')
   await requireYes(
     call,
@@ -22,11 +28,15 @@ export function withYes(usage: string): string {
  */
 export async function requireYes(call: Call, question: string, kept = 'nothing was changed'): Promise<void> {
   if (call.options.yes) return
-  if (!process.stdin.isTTY)
-    throw new UsageError('missing option --yes: stdin is not a terminal, so the command cannot ask')
+  requireTerminal()
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   const answer = await answerTo(terminal, `${question} [y/N] `).finally(() => terminal.close())
   if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError(`cancelled; ${kept}`)
+}
+
+function requireTerminal(): void {
+  if (!process.stdin.isTTY)
+    throw new UsageError('missing option --yes: stdin is not a terminal, so the command cannot ask')
 }
 
 /** Empty if there is none: at the end of the input, of which readline tells no question, or at Ctrl-C. */

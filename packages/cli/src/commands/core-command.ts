@@ -13,7 +13,7 @@ import {
   wholeOption,
 } from '../command.ts'
 import { choicesOf, isFixedList, readUsage } from '../usage.ts'
-import { requireConsent, withYes } from './confirming.ts'
+import { asksConsent, requireConsent, withYes } from './confirming.ts'
 
 interface CoreCommand<U extends string, I> extends Omit<Command, 'run' | 'usage'> {
   readonly usage: U
@@ -22,6 +22,8 @@ interface CoreCommand<U extends string, I> extends Omit<Command, 'run' | 'usage'
   /** The rows that --limit gives. */
   readonly limit?: { readonly usual: number; readonly most: number }
   run?(core: Core, given: Given<U, I>, call: Call): Promise<Answer | undefined>
+  /** Throws if there is nothing that the command could destroy: who called it by mistake is told so, and not asked first. */
+  look?(core: Core, given: Given<U, I>): Promise<unknown>
   /** In place of `run`: checks what was given before the database is opened, which may first have to be started. */
   prepare?(given: Given<U, I>, call: Call): Act | Promise<Act>
 }
@@ -34,15 +36,21 @@ type Act = (core: Core) => Promise<Answer | undefined>
  * other fixed lists are one of their values, and `default` of `N|default` is null.
  */
 export function coreCommand<const U extends string, const I = false>(spec: CoreCommand<U, I>): Command {
-  const { run, prepare, limit: _limit, hasTextId: _hasTextId, ...command } = spec
+  const { run, prepare, look, limit: _limit, hasTextId: _hasTextId, ...command } = spec
   return {
     ...command,
     ...(command.destroys === undefined ? {} : { usage: withYes(command.usage) }),
     run: async (call) => {
       const given = givenOf(spec, call) as Given<U, I>
       const act = await prepare?.(given, call)
-      await requireConsent(call, command)
-      return call.withCore(async (core) => act?.(core) ?? run?.(core, given, call))
+      const isAsked = asksConsent(call, command)
+      return call.withCore(async (core) => {
+        if (isAsked) {
+          await look?.(core, given)
+          await requireConsent(call, command)
+        }
+        return act?.(core) ?? run?.(core, given, call)
+      })
     },
   }
 }

@@ -16,6 +16,9 @@ const DAYS = { warn: 21, bad: 3 }
 const PART = { warn: 1 / 4, bad: 1 / 12 }
 const DAY_MS = 86_400_000
 
+/** New processes read files again, but have the settings of the old ones. */
+const REPLACE = 'replace the relay: SIGHUP to "postrider up", or a restart of its own unit'
+
 export const certificateChecks: readonly Check[] = [
   { area: 'network', name: 'certificate of the relay', run: checkRelayCertificate },
   { area: 'network', name: 'certificate of the public URL', run: checkPublicCertificate },
@@ -32,8 +35,8 @@ async function checkRelayCertificate({ config }: Readings): Promise<CheckResult>
   const { relayHost, relayTlsPort, heloName, tlsCert } = config
   const file = certificateFile(config)
   const fix = tlsCert
-    ? 'renew the files of TLS_CERT and TLS_KEY, and restart the relay'
-    : `set TLS_CERT and TLS_KEY to a certificate for ${heloName}, and restart the relay`
+    ? `renew the files of TLS_CERT and TLS_KEY, and ${REPLACE}`
+    : `set TLS_CERT and TLS_KEY to a certificate for ${heloName}, and restart the service: SIGHUP does not change settings`
   const [stored, served] = await Promise.all([
     readStored(config),
     servedCertificate(local(relayHost), relayTlsPort, heloName),
@@ -47,7 +50,7 @@ async function checkRelayCertificate({ config }: Readings): Promise<CheckResult>
   if (served && stored && served.certificate.fingerprint256 !== stored.fingerprint256) {
     const text = `the relay still uses another certificate than ${file}`
     const { status, detail } = checkDates(served.certificate, '')
-    return status === 'bad' ? bad(`${text}: ${detail}`, 'restart the relay') : warn(text, 'restart the relay')
+    return status === 'bad' ? bad(`${text}: ${detail}`, REPLACE) : warn(text, REPLACE)
   }
   if (inTime.status !== 'ok') return inTime
   return checkTrust(certificate, { config, served, fix, inTime })

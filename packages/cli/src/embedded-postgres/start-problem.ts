@@ -74,10 +74,10 @@ const CAUSES: readonly (readonly [RegExp, Says])[] = [
   ],
   [
     /loading shared libraries: ([^\s:]{1,200}):|version `(GLIBC_[\d.]{1,20})' not found/,
-    (_failed, [, library, version]) =>
+    (failed, [, library, version]) =>
       library === undefined
         ? `this system's C library is older than ${version}, which the embedded Postgres needs: ${OWN.slice(3)}`
-        : `its library ${library} is missing: ${REINSTALL}`,
+        : (closedProblem(failed) ?? `its library ${library} is missing: ${REINSTALL}`),
   ],
   [/failed to execute|spawn(?:Sync)? |sh: /, programProblem],
   [
@@ -142,12 +142,18 @@ const fullText = ({ cluster, logFile }: Failed): string =>
   `the disk of DATA_DIR (${dirname(cluster)}) is full, or has no inodes left: ` +
   `${logFile === undefined ? 'a new database takes 50 MB, and 1 GB with traffic; ' : ''}free space on it, then start again`
 
+/** Why `nobody`, as which it is run, cannot reach it: setpriv still starts it, but then it does not find its libraries. undefined: it is reached. */
+function closedProblem({ program, runner }: Pick<Failed, 'program' | 'runner'>): string | undefined {
+  const closed = isNobody(runner) ? closedFolder(dirname(program)) : undefined
+  if (closed === undefined) return undefined
+  return `${nobodyMayNotEnter(closed)}: install Postrider in a folder that everybody can enter, such as /opt/postrider, run it as an ordinary user, ${OWN}`
+}
+
 /** Why the program itself cannot be run. undefined: it can be. */
 function programProblem({ program, runner }: Failed): string | ConfigError | undefined {
   if (!existsSync(program)) return `its program ${program} is missing: ${REINSTALL}`
-  const closed = isNobody(runner) ? closedFolder(dirname(program)) : undefined
-  if (closed !== undefined)
-    return `${nobodyMayNotEnter(closed)}: install Postrider in a folder that everybody can enter, such as /opt/postrider, run it as an ordinary user, ${OWN}`
+  const closed = closedProblem({ program, runner })
+  if (closed !== undefined) return closed
   if (!mayRun(program))
     return `${program} may not be executed: it lost its mode, or is on a disk mounted with noexec; ${REINSTALL}`
   if (isNobody(runner) && !works(['setpriv', '--version']))

@@ -28,6 +28,8 @@ export interface Batches {
   create(accountId: number): Promise<string>
   /** Returns whether the account has this batch and it still accepts messages. It does for ten days. */
   isOpen(accountId: number, id: string): Promise<boolean>
+  /** Returns whether the account has this batch. */
+  exists(accountId: number, id: string): Promise<boolean>
   /** Returns the paused and cancelled batches, or only the one with this id. */
   list(accountId: number, id?: string): Promise<HeldBatch[]>
   /**
@@ -96,6 +98,10 @@ export function createBatches(sql: Sql): Batches {
         select 1 from batches where account_id = ${accountId} and id = ${id}
            and created_at > service_now() - make_interval(days => ${OPEN_DAYS}::int)`
       return rows.length > 0
+    },
+    async exists(accountId, id) {
+      if (!ID.test(id)) return false
+      return (await sql`select 1 from batches where account_id = ${accountId} and id = ${id}`).length > 0
     },
     list: async (accountId, id) =>
       id !== undefined && !ID.test(id)

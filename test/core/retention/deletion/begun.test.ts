@@ -33,12 +33,17 @@ t.test('once a removal has begun, nothing is added to the account, by the operat
     password: undefined,
     creditType: 'unlimited' as const,
   }
+  await core.sources.addPool('own', {})
+  await core.sources.add({ name: 'out1', address: '192.0.2.11', helo: 'out1.ship.example', pool: 'own' })
   const refused = async () => {
     const deleted = { errorName: 'parameterInvalid', message: /account.*is deleted/ }
     await t.rejects(core.domains.add({ accountId, name: 'late.example' }), deleted)
     await t.rejects(core.auth.createKey({ accountId }), deleted)
     await t.rejects(core.subaccounts.create(account, subaccount), deleted)
     await t.rejects(core.webhooks.create(accountId, webhook), deleted)
+    await t.rejects(core.sources.addRule({ pool: 'own', accountId }), deleted)
+    await t.rejects(core.tls.set({ accountId, domain: null }, 'verified'), deleted)
+    await core.tls.set({ accountId, domain: null }, 'none')
   }
   t.ok(await core.retention.deletions.removeSome(), 'the removal has begun')
   await refused()

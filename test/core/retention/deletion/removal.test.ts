@@ -8,7 +8,7 @@ import { startObjectStorage } from '../../../helpers/object-storage.ts'
 import { makeService, type Sender, type TestService } from '../../../helpers/service.ts'
 import { openCore } from '../../delivery/queue-of.ts'
 import { acceptMessage, submissionOf } from '../../submission.ts'
-import { accountTables, closeAccount, removeAll, rowsOf } from './deleted.ts'
+import { accountTables, closeAccount, insertAnyRow, removeAll, rowsOf } from './deleted.ts'
 
 const OPERATOR = { keyId: null, address: null }
 
@@ -220,4 +220,32 @@ t.test('a mail that a worker is delivering is waited for', async (t) => {
   await moveClock(sql, '7 minutes')
   await removeAll(service)
   t.match(await core.retention.deletions.list(), [{ state: 'done' }])
+})
+
+t.test('the returns of subaccounts are removed with those of their account, in one walk', async (t) => {
+  const service = await makeService(t)
+  const { sql, core } = service
+  t.teardown(() => moveClock(sql, '0'))
+  const { accountId } = await service.makeSender()
+  const { accountId: other } = await service.makeSender()
+  const subaccounts = await sql<{ id: number }[]>`
+    insert into accounts (name, parent_id, username) select 'dock/' || n, ${accountId}, 'dock' || n from generate_series(1, 5) n returning id`
+  for (const account of [accountId, other, ...subaccounts.map(({ id }) => id)])
+    await insertAnyRow(service, 'returns', account)
+  await closeAccount(service, accountId, 0)
+  await moveClock(sql, '6 minutes')
+  let minutes = 6
+  const walks: number[] = []
+  while ((await core.retention.deletions.list())[0]?.state !== 'done') {
+    // The account waits for its subaccounts.
+    if (!(await core.retention.deletions.removeSome())) await moveClock(sql, `${++minutes} minutes`)
+    const [row] = await sql<{ account: number }[]>`
+      select account_id as account from account_deletions where step = 'returns' and position is not null`
+    if (row) walks.push(row.account)
+  }
+  t.strictSame([...new Set(walks)], [accountId])
+  t.strictSame(
+    (await sql`select account_id from returns`).map(({ account_id }) => account_id),
+    [other],
+  )
 })

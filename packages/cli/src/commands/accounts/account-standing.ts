@@ -63,6 +63,7 @@ export const accountStandingCommands: readonly Command[] = [
     detail: 'What was counted until now no longer matters',
     parameters: { purge: 'First drop the mail that was held' },
     target: 'account',
+    look: ({ reputation }, { ID: id }) => reputation.show(id),
     run: async ({ reputation }, { ID: id, purge }, call) => {
       if (!purge) {
         const rules = await reputation.release(id)

@@ -102,6 +102,7 @@ export const keyCommands: readonly Command[] = [
     },
     examples: ['key rotate 5 --overlap-hours 48'],
     target: 'key',
+    look: ({ auth }, { ID: id }) => auth.showKey(id),
     run: async (core, { ID: id, 'overlap-hours': hours }) => {
       const { key, secret, replaced } = await core.auth.rotateKey(id, hours)
       return {
@@ -117,6 +118,8 @@ export const keyCommands: readonly Command[] = [
     summary: 'Revoke an API key or an operator key',
     detail: 'Takes effect within 5 seconds',
     target: 'key',
+    look: async ({ auth }, { ID: id }) =>
+      (await auth.listOperatorKeys()).some((one) => one.id === id) || auth.showKey(id),
     run: async (core, { ID: id }) => {
       const operatorKey = await core.auth.revokeOperatorKey(id)
       if (operatorKey) return { data: operatorKey, text: `operator key ${id} is revoked` }

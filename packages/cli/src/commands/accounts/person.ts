@@ -1,5 +1,6 @@
 import type { Command } from '../../command.ts'
 import { table, tableOr } from '../../table.ts'
+import { requireAccount } from '../account-option.ts'
 import { coreCommand } from '../core-command.ts'
 
 /** Erasure and export of the data stored about a recipient (GDPR). */
@@ -12,6 +13,7 @@ export const personCommands: readonly Command[] = [
     detail: 'A delivery worker performs the request; "person status" shows its progress',
     parameters: { ADDRESS: 'Email address of the recipient' },
     examples: ['person forget lena@harbor.example --account 12'],
+    look: (core, { account }) => requireAccount(core, account),
     run: async ({ privacy }, { ADDRESS: address, account: accountId }) => {
       const request = await privacy.forget(accountId, [address])
       return {

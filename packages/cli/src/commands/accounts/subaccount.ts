@@ -117,6 +117,7 @@ export const subaccountCommands: readonly Command[] = [
     destroys: true,
     usage: 'USERNAME --account ID',
     summary: 'Delete a subaccount; its remaining credit is returned to the account',
+    look: ({ subaccounts }, { USERNAME: name, account }) => subaccounts.credit(account, name),
     run: async ({ subaccounts }, { USERNAME: name, account: accountId }) => {
       const { returned } = await subaccounts.remove(accountId, name)
       return { data: { deleted: name, returned }, text: `subaccount ${name} deleted; ${returned} credits returned` }

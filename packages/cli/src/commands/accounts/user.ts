@@ -137,6 +137,7 @@ function change(verb: string, summary: string, state: string, fn: (core: Core, i
     ...(verb === 'reset-2fa' ? { destroys: true } : {}),
     usage: 'EMAIL',
     summary,
+    look: (core, { EMAIL: email }) => idOf(core, email),
     run: async (core, { EMAIL: email }) => {
       const userId = await idOf(core, email)
       await fn(core, userId)

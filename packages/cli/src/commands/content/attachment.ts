@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
-import { ATTACHMENT_SIZE } from '@postrider/core'
+import { ATTACHMENT_SIZE, ServiceError } from '@postrider/core'
 import { type Command, CommandError } from '../../command.ts'
 import { tableOr } from '../../table.ts'
 import { coreCommand } from '../core-command.ts'
@@ -40,6 +40,9 @@ export const attachmentCommands: readonly Command[] = [
     destroys: true,
     usage: 'ID --account ID',
     summary: 'Delete a stored file; accepted messages keep their copy',
+    look: async ({ attachments }, { ID: id, account }) => {
+      if ((await attachments.find(account, [id])).length === 0) throw new ServiceError('attachmentUnknown')
+    },
     run: async ({ attachments }, { ID: id, account: accountId }) => {
       await attachments.remove({ id, accountId })
       return { data: { deleted: id }, text: `attachment ${id} deleted` }

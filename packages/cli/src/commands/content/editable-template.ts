@@ -94,6 +94,8 @@ export const editableTemplateCommands: readonly Command[] = [
     usage: 'TEMPLATE --account ID [--version ID]',
     summary: 'Delete a v3 template and its versions, or one version',
     parameters: VERSION,
+    look: ({ editableTemplates }, { version, TEMPLATE: id, account }) =>
+      version === undefined ? editableTemplates.summary(account, id) : editableTemplates.version(account, id, version),
     run: async ({ editableTemplates }, { version: versionId, TEMPLATE: id, account: accountId }) => {
       const act = { id, accountId }
       await (versionId === undefined

@@ -78,6 +78,7 @@ export const templateCommands: readonly Command[] = [
     destroys: true,
     usage: 'ID --account ID',
     summary: 'Delete a template and its versions; accepted messages keep their content',
+    look: ({ templates }, { ID: id, account }) => templates.show(account, id),
     run: async ({ templates }, { ID: id, account: accountId }) => {
       const act = { id, accountId }
       await templates.remove(act)

@@ -126,6 +126,7 @@ export const domainCommands: readonly Command[] = [
     usage: 'DOMAIN [--account ID]',
     summary: 'Delete a sending domain; accepted messages are still signed and delivered',
     parameters: { account: CLAIMANT },
+    look: requireDomain,
     run: async (core, given) => {
       const { accountId, name } = await requireDomain(core, given)
       await core.domains.remove(accountId, name, OPERATOR)

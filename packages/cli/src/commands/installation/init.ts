@@ -192,7 +192,8 @@ function settingsOf(
     ...(url.startsWith('https:') ? { TRUST_PROXY: '127.0.0.1' } : {}),
     // Bounces and complaints come from everywhere.
     RETURNS_HOST: '0.0.0.0',
-    DATA_DIR: resolve(env.DATA_DIR || 'data'),
+    // With a database elsewhere, the file goes to other hosts and folders, where this one is not.
+    ...(env.DATABASE_URL && !env.DATA_DIR ? {} : { DATA_DIR: resolve(env.DATA_DIR || 'data') }),
     SERVICE_DOMAIN: domain,
     ...(mail === '' ? {} : { OPERATOR_MAIL: mail }),
     // Of a call that was told other ports, or another proxy.

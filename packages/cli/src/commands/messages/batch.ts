@@ -1,4 +1,4 @@
-import { type BatchState, OPERATOR } from '@postrider/core'
+import { type BatchState, OPERATOR, ServiceError } from '@postrider/core'
 import type { Command } from '../../command.ts'
 import { tableOr } from '../../table.ts'
 import { requireAccount } from '../account-option.ts'
@@ -63,6 +63,9 @@ function hold(state: BatchState, summary: string): Command {
     usage: 'BATCH --account ID',
     summary,
     parameters: BATCH,
+    look: async ({ batches }, { BATCH: id, account }) => {
+      if (!(await batches.exists(account, id))) throw new ServiceError('batchUnknown')
+    },
     run: async ({ batches }, { BATCH: id, account: accountId }) => {
       await batches.hold({ id, accountId, by: OPERATOR }, state, { again: true })
       return { data: { id, state }, text: `batch ${id} is ${WORDS[state]}` }

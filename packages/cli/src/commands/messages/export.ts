@@ -57,6 +57,7 @@ export const exportCommands: readonly Command[] = [
     usage: 'EXPORT --account ID',
     summary: 'Delete an export that is still queued',
     parameters: JOB,
+    look: ({ exports }, { EXPORT: id, account }) => exports.show(account, id),
     run: async (core, { EXPORT: id, account: accountId }) => {
       await core.exports.remove(accountId, id, OPERATOR)
       return { data: { deleted: id }, text: `export ${id} deleted` }

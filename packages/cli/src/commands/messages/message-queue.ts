@@ -2,7 +2,7 @@ import type { Cancellation } from '@postrider/core'
 import { type Answer, type Command, CommandError } from '../../command.ts'
 import { coreCommand } from '../core-command.ts'
 import { recipientNumbers } from './message-content.ts'
-import { messageNotFound } from './message-not-found.ts'
+import { messageNotFound, requireMessage } from './message-not-found.ts'
 import { requeue } from './message-requeue.ts'
 
 /** Commands that take deliveries of one message out of the queue, and put them back. */
@@ -15,6 +15,7 @@ export const messageQueueCommands: readonly Command[] = [
     detail: 'Those in flight are not affected',
     parameters: { 'recipient-no': 'Only that of the recipient with this number (default: all)' },
     hasTextId: true,
+    look: (core, { ID: id }) => requireMessage(core, id),
     prepare: ({ ID: id, 'recipient-no': numbers }) => {
       const recipientNos = recipientNumbers(numbers)
       return async (core) => {

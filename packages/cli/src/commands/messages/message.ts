@@ -13,7 +13,7 @@ import { effectText } from '../reporting/return-answers.ts'
 import { ruleText } from '../suppressions/suppression-cause.ts'
 import { messageContentCommands } from './message-content.ts'
 import { messageListCommands } from './message-list.ts'
-import { messageNotFound } from './message-not-found.ts'
+import { requireMessage } from './message-not-found.ts'
 import { messageQueueCommands } from './message-queue.ts'
 import { messageSendCommands } from './message-send.ts'
 import { messageWhyCommands } from './message-why.ts'
@@ -68,16 +68,10 @@ export const messageCommands: readonly Command[] = [
     usage: 'ID',
     hasTextId: true,
     summary: 'Drop the set-aside deliveries of a message',
+    look: (core, { ID: id }) => requireMessage(core, id),
     run: (core, given) => endSetAside(core, given.ID, 'failed'),
   }),
 ]
-
-/** Throws {@link CommandError}. */
-async function requireMessage({ messages }: Core, id: string): Promise<MessageDetails> {
-  const details = await messages.show(id)
-  if (!details) throw messageNotFound(id)
-  return details
-}
 
 async function endSetAside(core: Core, messageId: string, done: 'released' | 'failed'): Promise<Answer> {
   const { id } = await requireMessage(core, messageId)

@@ -1,10 +1,11 @@
-import type { BoundedCount, Core, HourSums, QueueGroup, WorkerSummary } from '@postrider/core'
+import type { BoundedCount, Core, HourSums, QueueGroup, SlowDestination, WorkerSummary } from '@postrider/core'
 import { table, tableOr } from '../../table.ts'
 import { heldName, NOT_ASSIGNED } from './queue.ts'
 import { duration } from './queue-format.ts'
 
 /** Destinations in a picture. */
 const MAX_DESTINATIONS = 15
+const MAX_SLOWEST = 5
 /** Rates are of the pictures of the last seconds: events are counted in batches, about one a second. */
 const WINDOW_MS = 10_000
 
@@ -33,6 +34,8 @@ export interface Picture {
   readonly others: number
   /** Whether the queue was read in part, so that counts that end at their bound (`more`) are estimates, and small destinations are missing. */
   readonly partial: boolean
+  /** Those whose latest attempts took longest. */
+  readonly slowest: readonly SlowDestination[]
   readonly workers: readonly WorkerInPicture[]
 }
 
@@ -53,8 +56,9 @@ export class Camera {
 
   async take(): Promise<Picture> {
     const { queue, deliveries, reputation } = this.#core
-    const [overview, workers, hours] = [
+    const [overview, slowest, workers, hours] = [
       await queue.overview({ by: 'provider', limit: MAX_DESTINATIONS, glance: true }),
+      await queue.slowest(MAX_SLOWEST),
       await deliveries.listWorkers(),
       await reputation.recentSums(),
     ]
@@ -65,6 +69,7 @@ export class Camera {
       destinations: overview.groups.filter(({ total }) => total.count > 0),
       others: overview.others,
       partial: overview.partial,
+      slowest,
       workers: workers.map((worker) => this.#seen(worker, at)),
     }
   }
@@ -98,7 +103,7 @@ export class Camera {
 const rounded = (rate: number): number => Number(rate.toPrecision(3))
 
 /** A picture for people, of which {@link layOut} makes the tables. */
-export function pictureText({ at, rates, destinations, others, partial, workers }: Picture): string {
+export function pictureText({ at, rates, destinations, others, partial, slowest, workers }: Picture): string {
   const { seconds, accepted, delivered, deferred, bounced } = rates
   const now = at.getTime()
   const more = partial ? 'and smaller ones: the queue was read in part' : others > 0 ? `and ${others} more` : ''
@@ -121,6 +126,15 @@ export function pictureText({ at, rates, destinations, others, partial, workers 
     ),
     ...(more === '' ? [] : [more]),
     '',
+    ...(slowest.length === 0
+      ? []
+      : [
+          table(
+            ['slowest', 'attempts', 'mean', 'longest'],
+            slowest.map(({ place, attempts, mean, longest }) => [place, attempts, inSeconds(mean), inSeconds(longest)]),
+          ),
+          '',
+        ]),
     workers.length === 0
       ? 'no delivery worker is running'
       : table(
@@ -129,6 +143,8 @@ export function pictureText({ at, rates, destinations, others, partial, workers 
         ),
   ].join('\n')
 }
+
+const inSeconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(1)} s`
 
 /** An estimate, such as ~12000, if more than was read. */
 const about = ({ count, more }: BoundedCount): string => (more ? `~${Number(count.toPrecision(2))}` : String(count))

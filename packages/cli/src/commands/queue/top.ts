@@ -11,10 +11,11 @@ export const topCommands: readonly Command[] = [
   coreCommand({
     name: 'top',
     usage: '[--once]',
-    summary: 'Watch rates, the largest destinations of the queue, and workers',
+    summary: 'Watch rates, the largest destinations of the queue, the slowest, and workers',
     detail:
       'On a terminal a new picture every two seconds, until Ctrl-C; elsewhere one. Rates are of the last ten seconds, those of the first picture of the ' +
-      'hour so far. Of a long queue little is read, so that watching costs little: "~" marks estimates; "postrider queue" counts more',
+      'hour so far. Slowest are destinations whose attempts, of the latest 500, took a second or more on average. ' +
+      'Of a long queue little is read, so that watching costs little: "~" marks estimates; "postrider queue" counts more',
     parameters: { once: 'Print one picture' },
     examples: ['top', 'top --once --json'],
     async run(core, given, call) {

@@ -119,6 +119,7 @@ export const webhookCommands: readonly Command[] = [
     destroys: true,
     usage: 'ID --account ID',
     summary: 'Delete a webhook and its pending batches',
+    look: requireWebhook,
     run: async (core, given) => {
       const act = await requireWebhook(core, given)
       await core.webhooks.remove(act)
@@ -142,6 +143,7 @@ export const webhookCommands: readonly Command[] = [
     usage: 'ID --account ID [--overlap-hours N]',
     summary: 'Create a new secret (shown once); requests are signed with both during a grace period',
     parameters: { 'overlap-hours': 'Hours for which the old secret also signs (default 24, maximum 720)' },
+    look: requireWebhook,
     prepare: ({ 'overlap-hours': hours, ...given }) => {
       if (hours !== undefined && hours > 720)
         throw new UsageError(`--overlap-hours must be from 0 to 720 (got ${hours})`)

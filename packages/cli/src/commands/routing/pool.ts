@@ -1,5 +1,5 @@
 import { CLASS_PROBLEM, classOf, DELIVERY_CLASSES, type Egress, isClassName } from '@postrider/core'
-import { type Answer, type Command, UsageError } from '../../command.ts'
+import { type Answer, type Command, CommandError, UsageError } from '../../command.ts'
 import { table, tableOr } from '../../table.ts'
 import { coreCommand } from '../core-command.ts'
 import { removeCommand } from '../remove-command.ts'
@@ -42,6 +42,7 @@ export const poolCommands: readonly Command[] = [
   removeCommand({
     kind: 'pool',
     summary: 'Remove a pool that has no sources and that no rule or other pool uses',
+    list: async (core) => (await core.sources.read()).pools,
     remove: (core, name) => core.sources.removePool(name),
   }),
   coreCommand({
@@ -66,6 +67,10 @@ export const poolCommands: readonly Command[] = [
     usage: '--rule ID',
     summary: 'Remove a rule that chooses a pool',
     parameters: { rule: 'Number of the rule; "postrider pool list" shows them' },
+    look: async (core, { rule: id }) => {
+      if ((await core.sources.read()).rules.some((one) => one.id === id)) return
+      throw new CommandError(`rule ${id} not found; "pool list" shows the rules`)
+    },
     run: async (core, { rule: id }) => {
       await core.sources.removeRule(id)
       return { data: { removed: id }, text: `rule ${id} removed` }

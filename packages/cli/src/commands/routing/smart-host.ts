@@ -47,6 +47,7 @@ export const smartHostCommands: readonly Command[] = [
   removeCommand({
     kind: 'smart-host',
     summary: 'Remove a smart host; the mail that waits for it takes the usual route',
+    list: (core) => core.sources.smartHosts(),
     remove: (core, name) => core.sources.removeSmartHost(name),
   }),
 ]

@@ -93,6 +93,7 @@ export const sourceCommands: readonly Command[] = [
   removeCommand({
     kind: 'source',
     summary: 'Remove a source; its mail that waits is sent from the others of its pool',
+    list: async (core) => (await core.sources.read()).sources,
     remove: (core, name) => core.sources.remove(name),
   }),
 ]

@@ -1,6 +1,7 @@
 import { OPERATOR } from '@postrider/core'
 import { type Command, UsageError } from '../../command.ts'
 import { tableOr } from '../../table.ts'
+import { requireAccount } from '../account-option.ts'
 import { coreCommand } from '../core-command.ts'
 
 const KIND = 'block: could not be delivered to for reasons other than the address; invalid: not a valid address'
@@ -31,6 +32,7 @@ export const failedAddressCommands: readonly Command[] = [
     usage: '--account ID --kind block|invalid (--email ADDRESS | --all)',
     summary: 'Remove an address or all from such a list, until they fail again',
     parameters: { kind: KIND, email: 'Only this address', all: 'All addresses of the list' },
+    look: (core, { account }) => requireAccount(core, account),
     prepare: ({ account: accountId, kind, email, all }) => {
       if ((email === undefined) === !all) throw new UsageError('either --email or --all is needed')
       return async ({ failures }) => {

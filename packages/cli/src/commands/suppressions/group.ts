@@ -59,6 +59,7 @@ export const groupCommands: readonly Command[] = [
     destroys: true,
     usage: 'ID --account ID',
     summary: 'Delete an unsubscribe group; its unsubscribes are kept',
+    look: ({ groups }, { ID: id, account }) => groups.show(account, id),
     run: async ({ groups }, { ID: id, account: accountId }) => {
       const act = { id, accountId }
       await groups.remove(act)

@@ -57,6 +57,7 @@ export const suppressionCommands: readonly Command[] = [
       all: 'All addresses that are suppressed for all mail',
       reason: 'With --all: their reason',
     },
+    look: (core, { account }) => requireAccount(core, account),
     prepare: ({ all, group, ...given }, call) => {
       const accountId = requiredList(call)
       if (all)

@@ -57,6 +57,8 @@ export interface Keys {
   /** By id, including revoked ones, if the page does not say otherwise. */
   listKeys(accountId: number, page?: Partial<KeyPage>): Promise<ApiKey[]>
   countKeys(accountId: number): Promise<number>
+  /** Throws keyUnknown. */
+  showKey(id: number): Promise<ApiKey>
   /** Takes effect in every process within 5 s. Throws keyUnknown, parameterInvalid, keyRestricted. */
   updateKey(id: number, change: KeyChange, caller?: KeyCaller): Promise<ApiKey>
   /**
@@ -91,6 +93,11 @@ export function createKeys(sql: Sql): Keys {
     listKeys: (accountId, { after = 0, limit = MAX_KEYS, newestFirst = false, onlyValid = false } = {}) =>
       selectApiKeys(sql, accountId, { after, limit, newestFirst, onlyValid }),
     countKeys: async (accountId) => (await countApiKeys(sql, accountId)).all,
+    async showKey(id) {
+      const key = await selectApiKey(sql, { id })
+      if (!key) throw new ServiceError('keyUnknown')
+      return key
+    },
 
     async updateKey(id, { name, scopes, networks, restrictions = {}, v3Rights }, { accountId, by = OPERATOR } = {}) {
       return inTransaction(sql, async (transaction) => {

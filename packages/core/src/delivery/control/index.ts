@@ -13,6 +13,7 @@ import { type NewPause, type PauseResult, type PauseTarget, pauseDestination, re
 import { createRecentOverviews, type RecentOverview } from './recent-overview.ts'
 import { readSelectors, type Selectors } from './selectors.ts'
 import { type DestinationDetails, isKnownDestination, showDestination } from './show-destination.ts'
+import { readSlowest, type SlowDestination } from './slowest.ts'
 
 export { MAX_COUNTED, QUEUE_GROUPINGS, type QueueGrouping } from './count-groups.ts'
 export { type DrainTime, drainTimes } from './drain-times.ts'
@@ -26,6 +27,7 @@ export { type NewPause, PAUSE_SECONDS, type PauseResult, type PauseTarget } from
 export type { RecentOverview } from './recent-overview.ts'
 export { hasSelectors, type Selectors } from './selectors.ts'
 export type { DestinationDetails as PlaceDetails, LimitInEffect } from './show-destination.ts'
+export type { SlowDestination } from './slowest.ts'
 
 /** The operator's view of the queue, and changes to it. */
 export interface QueueControl {
@@ -33,6 +35,8 @@ export interface QueueControl {
   overview(query: OverviewQuery): Promise<QueueOverview>
   /** See recent-overview.ts. */
   recentOverview(by: QueueGrouping): Promise<RecentOverview>
+  /** See slowest.ts. */
+  slowest(limit: number): Promise<SlowDestination[]>
   /** See show-destination.ts. */
   destination(name: string): Promise<DestinationDetails | undefined>
   /** See pauses.ts. */
@@ -69,6 +73,7 @@ export function createQueueControl({ sql, config, finished }: QueueControlDepend
   return {
     overview: (query) => readOverview(dependencies(), query),
     recentOverview: recent.get,
+    slowest: (limit) => readSlowest(sql, limit),
     destination: (name) => showDestination(dependencies(), name),
     async pause(pause, by = OPERATOR) {
       const known = await isKnownDestination(dependencies(), pause.place)

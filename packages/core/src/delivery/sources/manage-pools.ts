@@ -1,5 +1,6 @@
 import type { Actor } from '../../accounts/audit/index.ts'
 import type { DeliveryClass } from '../../accounts/mail-class.ts'
+import { requireNotDeleted } from '../../accounts/require-active.ts'
 import { parseDomain } from '../../mime/address.ts'
 import { onlyRow, type Sql } from '../../platform/database/database.ts'
 import { invalidParameter } from '../../platform/errors.ts'
@@ -100,6 +101,7 @@ export async function addPoolRule(sql: Sql, rule: NewPoolRule, by: Actor): Promi
       throw invalidParameter('position', `must be from 1 to ${egress.rules.length + 1}`)
     }
     await requireAccount(transaction, accountId)
+    if (accountId !== undefined) await requireNotDeleted(transaction, accountId)
     const order = egress.rules.map(({ id }) => id)
     const { id } = onlyRow(
       await transaction<{ id: number }[]>`

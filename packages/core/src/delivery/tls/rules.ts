@@ -1,4 +1,5 @@
 import { type Actor, ALL_ACCOUNTS, noteChange } from '../../accounts/audit/index.ts'
+import { requireNotDeleted } from '../../accounts/require-active.ts'
 import { parseDomain } from '../../mime/address.ts'
 import type { AnySql, Sql } from '../../platform/database/database.ts'
 import { invalidParameter } from '../../platform/errors.ts'
@@ -61,6 +62,8 @@ export async function setTlsRule(
   const domain = target.domain === null ? null : tlsDomain(target.domain)
   await requireAccount(sql, accountId)
   await sql.begin(async (transaction) => {
+    // A rule that is there can always be taken away.
+    if (level !== 'none' && accountId !== null) await requireNotDeleted(transaction, accountId)
     await transaction`select pg_advisory_xact_lock(hashtext('tls_rules'))`
     const before = await levelOf(transaction, { accountId, domain })
     if (before === level) return

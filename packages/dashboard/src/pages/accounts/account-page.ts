@@ -53,7 +53,9 @@ export const ACCOUNT: readonly DashboardRoute[] = [
     change(call, 'saved', (id, by) => call.core.accounts.rename(id, field(call.form, 'name'), by)),
   ),
   operators('POST', '/operator/accounts/:id/deletion', (call) => ofAccount(call, planDeletion)),
-  operators('POST', '/operator/accounts/:id/deletion/confirm', (call) => ofAccount(call, confirmDeletion)),
+  operators('POST', '/operator/accounts/:id/deletion/confirm', (call) =>
+    proved(call, (call) => ofAccount(call, confirmDeletion)),
+  ),
   operators('POST', '/operator/accounts/:id/restore', (call) =>
     change(call, 'resumed', (id, by) => call.core.retention.deletions.restore(id, by)),
   ),

@@ -49,6 +49,8 @@ export interface Operation<Input extends TObject = TObject, Answer extends TSche
    * is rejected.
    */
   readonly creates?: boolean
+  /** Without one of its parameters it does more; see unknown-parameters.ts. */
+  readonly narrows?: boolean
   /**
    * It submits mail: the rate limit of sends applies instead of that of calls, and an account that may not send is rejected before its
    * body is read. `input` is the body alone, as contract 4 spells it in JSON and forms; nothing is converted.

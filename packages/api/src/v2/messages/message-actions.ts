@@ -3,11 +3,10 @@ import Type from 'typebox'
 import { clientAddress } from '../../http/client-address.ts'
 import { idempotencyKeyOf } from '../../http/idempotency-key.ts'
 import { type Operation, operation } from '../operation.ts'
+import { CLOSED } from '../unknown-parameters.ts'
 import { MessageId } from './message-shapes.ts'
 
 const Target = Type.Object({ messageId: MessageId })
-/** Unknown parameters are refused: one that is ignored would widen the effect of the call. */
-const CLOSED = { additionalProperties: false }
 const messageId = '019b8d6a3c80700080000000000000a1'
 
 /** Maximum number of recipients of a message. */

@@ -2,6 +2,7 @@ import type { DeadBatch, WebhookDelivery } from '@postrider/core'
 import Type from 'typebox'
 import { type Operation, operation } from '../operation.ts'
 import { Count, Offset, pageOf } from '../shapes.ts'
+import { CLOSED } from '../unknown-parameters.ts'
 import { WEBHOOK_GROUP, WebhookId } from './webhook-schema.ts'
 
 /** The requests of webhooks, and how batches and events are sent again (contract section 16). */
@@ -95,10 +96,10 @@ export const WEBHOOK_DELIVERIES: readonly Operation[] = [
     summary: 'Retry a dead-lettered batch, or all of them',
     cli: 'webhook redeliver',
     routes: [['/webhooks/:webhookId/redeliver', 'POST']],
-    input: Type.Object({
-      webhookId: WebhookId,
-      failureId: Type.Optional(Type.String({ description: 'default: all' })),
-    }),
+    input: Type.Object(
+      { webhookId: WebhookId, failureId: Type.Optional(Type.String({ description: 'default: all' })) },
+      CLOSED,
+    ),
     answer: Type.Object({ batches: Type.Integer({ description: 'number of batches to be sent again' }) }),
     errors: ['webhookUnknown', 'webhookFailureUnknown'],
     example: { input: { webhookId: 1, failureId: '5b0c2f5d-3c6e-4b0f-8f0e-7a1d2c3b4a59' }, data: { batches: 1 } },

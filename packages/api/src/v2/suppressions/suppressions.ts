@@ -48,12 +48,14 @@ const Entry = Type.Object({
 })
 
 const common = { group: 'Suppression', scope: 'suppressions' } as const
+/** Without its group, a suppression is one of all mail. */
+const narrowed = { ...common, narrows: true } as const
 const refusals = ['suppressionEmailInvalid', 'suppressionDomainInvalid'] as const
 
 /** Contract section 9. */
 export const SUPPRESSIONS: readonly Operation[] = [
   operation({
-    ...common,
+    ...narrowed,
     name: 'addSuppression',
     creates: true,
     summary: 'Suppress addresses and domains. Either all are added or none',
@@ -70,7 +72,7 @@ export const SUPPRESSIONS: readonly Operation[] = [
     }),
   }),
   operation({
-    ...common,
+    ...narrowed,
     name: 'removeSuppression',
     summary: 'Remove addresses and domains from the list',
     cli: 'suppression remove',

@@ -60,6 +60,18 @@ const AMBIGUOUS: readonly (readonly [what: string, octets: string])[] = [
   ['another version of HTTP', good.replace('HTTP/1.1', 'HTTP/1.2')],
 ]
 
+/** RFC 9112 3.2. The path is known then, so the answer has its group. */
+const HOSTS: readonly (readonly [what: string, octets: string])[] = [
+  ['no host', good.replace('Host: a\r\n', '')],
+  ['two hosts', withFields(`Host: b\r\nContent-Length: ${json.length}`)],
+  ['the same host twice', withFields(`hOST: a\r\nContent-Length: ${json.length}`)],
+  ['a host with a path', good.replace('Host: a', 'Host: a/v3')],
+  ['a host with a user', good.replace('Host: a', 'Host: root@a')],
+  ['two hosts in one field', good.replace('Host: a', 'Host: a, b')],
+  ['a host with a blank', good.replace('Host: a', 'Host: a b')],
+  ['a port that is no number', good.replace('Host: a', 'Host: a:http')],
+]
+
 /** What other protocols say first, and nonsense. */
 const OTHER: readonly (readonly [what: string, octets: string | Buffer])[] = [
   ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
@@ -70,7 +82,7 @@ const OTHER: readonly (readonly [what: string, octets: string | Buffer])[] = [
   ['a hundred thousand letters', 'x'.repeat(100_000)],
 ]
 
-for (const [what, octets] of [...AMBIGUOUS, ...OTHER]) {
+for (const [what, octets] of [...AMBIGUOUS, ...HOSTS, ...OTHER]) {
   t.test(`${what}: gets 400 once, the connection closed, and nothing stored`, async (t) => {
     const before = await stored()
     const { statuses, text } = await sayAndWait(t, base, octets)
@@ -79,7 +91,7 @@ for (const [what, octets] of [...AMBIGUOUS, ...OTHER]) {
     t.match(head, /^connection: close$/im)
     t.strictSame(JSON.parse(body), {
       error_info: { error_message: 'Malformed HTTP request', error_code: 400 },
-      message: 'Error in api call',
+      message: HOSTS.some(([host]) => host === what) ? 'Error in SendEmail api call' : 'Error in api call',
     })
     t.equal(await stored(), before)
   })
@@ -92,6 +104,9 @@ const RARE: readonly (readonly [what: string, octets: string])[] = [
   ['zeros before a chunk’s length', withFields(CHUNKED, `000${hex}\r\n${json}\r\n0\r\n\r\n`)],
   ['a trailer', withFields(CHUNKED, `${hex}\r\n${json}\r\n0\r\nX-Trailer: a\r\n\r\n`)],
   ['a chunk for each octet', withFields(CHUNKED, `${[...json].map((octet) => `1\r\n${octet}\r\n`).join('')}0\r\n\r\n`)],
+  ['a host with a port', good.replace('Host: a', 'Host: ship.example:8080')],
+  ['an address of IPv6 with a port', good.replace('Host: a', 'Host: [2001:db8::1]:8080')],
+  ['an empty host', good.replace('Host: a', 'Host:')],
   ['an absolute path', good.replace('POST ', 'POST http://ship.example')],
   ['a wish for another protocol', good.replace('Host: a', 'Host: a\r\nConnection: upgrade\r\nUpgrade: h2c')],
 ]
@@ -155,3 +170,16 @@ t.test('after all this the process lives, and has logged no fault and nothing of
   t.notMatch(logged, /harbor\.example|Berth 4/)
   t.equal(await api.stop(), 0)
 })
+
+t.test(
+  'with https in PUBLIC_URL, browsers are told to use it for its host, and for no host of a customer',
+  async (t) => {
+    const secure = await makeService(t, { PUBLIC_URL: 'https://mail.example.com' })
+    const url = await secure.openApi()
+    const told = async (at: string, host: string) =>
+      (await call(at, { method: 'GET', path: '/health', headers: { host } })).headers
+    t.equal((await told(url, 'mail.example.com'))['strict-transport-security'], 'max-age=63072000')
+    t.notOk((await told(url, 'click.northwind.example'))['strict-transport-security'])
+    t.notOk((await told(await (await makeService(t)).openApi(), 'mail.example.com'))['strict-transport-security'])
+  },
+)

@@ -6,8 +6,8 @@ import { FRAME } from './entry-points.ts'
 import { exportLinks } from './export-links.ts'
 import { health } from './health.ts'
 import { routeOtherMethods } from './http/known-paths.ts'
-import { refuseMalformed } from './http/malformed.ts'
-import { addPublicPath, withoutPublicPath } from './http/public-path.ts'
+import { refuseMalformed, refuseOddHosts } from './http/malformed.ts'
+import { addPublicPath, demandHttps, withoutPublicPath } from './http/public-path.ts'
 import { measureRequests } from './http/request-metrics.ts'
 import { trackUnusedConnections } from './http/unused-connections.ts'
 import { createLargeCalls } from './large-calls/index.ts'
@@ -69,7 +69,8 @@ export async function buildApp({
     requestTimeout: 60_000,
     connectionTimeout: 0,
     keepAliveTimeout: 72_000,
-    http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: 2000 },
+    // A request without a host is refused in our own words (refuseOddHosts).
+    http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: 2000, requireHostHeader: false },
     clientErrorHandler: malformed.handler,
     // A path that cannot be percent-decoded matches no route.
     frameworkErrors: (_error, request, reply) => {
@@ -79,6 +80,8 @@ export async function buildApp({
     },
   })
   malformed.watch(app.server)
+  refuseOddHosts(app)
+  demandHttps(app, config.publicUrl)
   const unused = trackUnusedConnections(app.server)
   app.decorate('draining', draining.signal)
   app.addHook('preClose', async () => {

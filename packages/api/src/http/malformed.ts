@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { ERRORS, type ErrorName, type ErrorRow } from '@postrider/core'
+import { ERRORS, type ErrorName, type ErrorRow, ServiceError } from '@postrider/core'
+import type { FastifyInstance } from 'fastify'
 import { withoutPublicPath } from './public-path.ts'
 
 /** Errors of the HTTP parser (RFC 9110 15.5, RFC 6585 5); all others mean malformed HTTP. */
@@ -64,6 +65,28 @@ export function refuseMalformed(
       })
     },
   }
+}
+
+/** uri-host with a port (RFC 3986 3.2.2); empty where the target has no authority. */
+const HOST = /^(?:\[[\da-f:.]{2,45}\]|[\w.~!$&'()*+,;=%-]{0,255})(?::\d{0,5})?$/i
+
+/**
+ * Refuses a request without a Host field, with several, or with one that is no host, as RFC 9112 3.2 demands: a proxy and this service could take each another one. The
+ * parser of Node keeps the first.
+ */
+export function refuseOddHosts(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    const { rawHeaders, headers, httpVersion } = request.raw
+    let hosts = 0
+    for (let at = 0; at < rawHeaders.length; at += 2) {
+      const name = rawHeaders[at]
+      if (name?.length === 4 && name.toLowerCase() === 'host') hosts++
+    }
+    const isEnough = hosts === 1 || (hosts === 0 && httpVersion === '1.0')
+    if (isEnough && HOST.test(headers.host ?? '')) return done()
+    reply.header('connection', 'close')
+    done(new ServiceError('httpMalformed', { reason: 'not one Host field, or no host in it' }))
+  })
 }
 
 /** Whether the packet that the parser rejected shows a path below the prefix. */

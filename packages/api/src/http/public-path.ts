@@ -16,6 +16,21 @@ export function withoutPublicPath(url: string, publicPath: string): string {
   return rest === '' || rest.startsWith('?') ? `/${rest}` : url
 }
 
+/** Two years, as the preload list of browsers asks for at least one. */
+const TRANSPORT_SECURITY = 'max-age=63072000'
+
+/**
+ * Tells browsers to use https alone for the host of PUBLIC_URL (RFC 6797). Not for the hosts of customers that lead here: they decide about theirs. A
+ * browser ignores it in an answer without TLS.
+ */
+export function demandHttps(app: FastifyInstance, publicUrl: string): void {
+  const { protocol, host } = new URL(publicUrl)
+  if (protocol !== 'https:') return
+  app.addHook('onSend', async (request, reply) => {
+    if (request.host === host) reply.header('strict-transport-security', TRANSPORT_SECURITY)
+  })
+}
+
 /** Adds the path of PUBLIC_URL to redirects within the service. Pages get it in `render` of @postrider/ui. */
 export function addPublicPath(app: FastifyInstance, publicPath: string): void {
   if (publicPath === '') return

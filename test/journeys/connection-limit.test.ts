@@ -20,17 +20,17 @@ t.test(
     const internet = await startInternetProcess(t, { SITE_CONNECTIONS: String(LIMIT) })
     const { service, sender } = internet
     let most = 0
-    const used = new Set<number>()
+    const mails = new Map<number, number>()
     const host = await internet.host(t, {
       greeting: () => {
         most = Math.max(most, host.open)
         return undefined
       },
-      // Sometimes the session ends between two messages, so that connections change hands.
+      // Some sessions end between two messages, so that connections change hands.
       mail: ({ session }) => {
-        const isFirst = !used.has(session)
-        used.add(session)
-        return !isFirst && session % 3 === 0 && Math.random() < 0.05 ? '421 4.3.2 closing' : undefined
+        const number = (mails.get(session) ?? 0) + 1
+        mails.set(session, number)
+        return session % 3 === 0 && number === 10 ? '421 4.3.2 closing' : undefined
       },
       dot: () => new Promise((resolve) => setTimeout(resolve, (1000 * LIMIT) / PER_SECOND, undefined)),
     })

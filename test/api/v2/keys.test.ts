@@ -141,7 +141,7 @@ t.test('what cannot be a key is refused with 113, and nothing is made', async (t
     [{ name: 'x'.repeat(101) }, /\[name\]/],
     [{ name: 'a', scopes: ['admin'] }, /\[scopes\]/],
     [{ name: 'a', scopes: [] }, /\[scopes\]/],
-    [{ name: 'a', scope: ['send'] }, /additional/],
+    [{ name: 'a', scope: ['send'] }, /did you mean scopes/],
     [{ name: 'a', networks: ['10.0.0.0/33'] }, /\[networks\]/],
     [{ name: 'a', restrictions: { template: [5] } }, /\[restrictions\].*additional/],
     [{ name: 'a', restrictions: { templates: [] } }, /\[restrictions\.templates\]/],

@@ -146,7 +146,7 @@ t.test('an account on trial invites five times per day, whatever becomes of the 
 })
 
 t.test(
-  'the names of strangers stand in quotes in the mail of an invitation, on one line and without links',
+  'the mail of an invitation has the names of strangers in quotes, on one line and without links',
   async (t) => {
     const name = `Win now: https://evil.example/x "or" www.evil.example, ${'very '.repeat(6)}long`
     const { id } = await core.accounts.create(name.replaceAll('/', '\u2044'))

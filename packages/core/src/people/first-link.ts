@@ -63,7 +63,7 @@ export function createFirstLink({
       await requireUncommon(person.password, [name, email.text])
       const password = await passwords.hash(person.password, { queue: 'link', who: blockOf(client.address) })
       return sql.begin(async (transaction) => {
-        // Whoever is made an operator at the same time comes first or waits.
+        // Another way to make an operator at the same time comes first or waits.
         await transaction`lock table operators in share row exclusive mode`
         if (!(await isNeeded(transaction))) throw new ServiceError('linkInvalid')
         await takeLink(transaction, 'first', token)

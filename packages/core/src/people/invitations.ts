@@ -199,7 +199,7 @@ async function invite(
     subject: `Invitation to the account ${account}`,
     text:
       `You are invited to an account of this service, as ${role}. ` +
-      `Asked for by: ${invitedBy === null ? 'the operator' : asQuoted(invitedBy)}, for the account ${account}.\n\n${url}\n\n` +
+      `Invited by: ${invitedBy === null ? 'the operator' : asQuoted(invitedBy)}, for the account ${account}.\n\n${url}\n\n` +
       `The link works once, for ${DAYS} days. If you did not expect it, ignore this message.\n`,
     key: token,
   })

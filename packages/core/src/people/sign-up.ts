@@ -22,8 +22,8 @@ export interface SignUp {
   /** Whether anyone may sign up: SIGN_UP=open. */
   readonly isOpen: boolean
   /**
-   * Sends a link that verifies the address. Nothing is made before it is followed, and nothing of the user but the address is chosen: whoever asks
-   * need not be the one who reads the mail. The answer is the same, after the same time, for an address that has a user.
+   * Sends a link that verifies the address. Nothing is made before it is followed, and nothing of the user but the address is chosen: the mail may
+   * be read by another person than the one who asks. The answer is the same, after the same time, for an address that has a user.
    *
    * Throws signUpClosed and parameterInvalid (email).
    */

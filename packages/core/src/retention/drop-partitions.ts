@@ -16,8 +16,8 @@ import {
 const DAY = 86_400_000
 /** Pages of sequence numbers deleted in one statement. */
 const PAGES = 10_000
-/** Maximum number of partitions dropped in one round. */
-const MAX_DROPPED = 12
+/** Maximum number of partitions dropped in one round: two weeks of seven tables. */
+const MAX_DROPPED = 14
 
 /**
  * Drops the partitions in which every row has expired: events and bodies after the operator's retention periods, and other tables

@@ -62,7 +62,7 @@ export function passwordHasher(cost: PasswordCost): HashPassword {
 
 /**
  * Those who wait in different queues, which take turns: log-ins from a network that the user has logged in from before, other log-ins, users who are
- * logged in, and people with a link. So nobody keeps a user out whom they do not share a network with.
+ * logged in, and people with a link. So a stranger keeps no user out, unless they share a network.
  */
 const QUEUES = ['known', 'log-in', 'user', 'link'] as const
 
@@ -88,7 +88,7 @@ export function createPasswordCheck(cost: PasswordCost): PasswordCheck {
   const none: Stored = { salt: randomBytes(16), hash: randomBytes(HASH_LENGTH), cost }
   const inside = () => createFairTurns({ capacity: 1, waiting: MAX_WAITING, each: MAX_WAITING_EACH })
   const queues = new Map(QUEUES.map((queue) => [queue, inside()]))
-  // Of each queue one waits here at most.
+  // Here each queue has one that waits, at most.
   const among = createFairTurns({ capacity: 1, waiting: QUEUES.length, each: 1 })
   const inTurn = <T>({ queue, who }: PasswordTurn, work: () => Promise<T>): Promise<T> =>
     (queues.get(queue) as FairTurns).take(who, () => among.take(queue, work))

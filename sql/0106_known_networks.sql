@@ -4,7 +4,7 @@ create table known_networks (
   user_id integer not null references users on delete cascade,
   -- An IPv4 address, or the /64 of an IPv6 address.
   network cidr not null,
-  -- Of the latest log-in; after 90 days it is forgotten.
+  -- The latest log-in from there. The network is forgotten after 90 days.
   seen_at timestamptz not null default service_now(),
   primary key (user_id, network)
 );

@@ -71,8 +71,8 @@ export function refuseMalformed(
 const HOST = /^(?:\[[\da-f:.]{2,45}\]|[\w.~!$&'()*+,;=%-]{0,255})(?::\d{0,5})?$/i
 
 /**
- * Refuses a request without a Host field, with several, or with one that is not a valid host, as RFC 9112 3.2 demands: a proxy and this service could take each another one. The
- * parser of Node keeps the first.
+ * Refuses a request without a Host field, with several, or with one that is not a valid host, as RFC 9112 3.2 demands: a proxy and this service could
+ * take each another one. The parser of Node keeps the first.
  */
 export function refuseOddHosts(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {

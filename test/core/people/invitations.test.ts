@@ -145,17 +145,14 @@ t.test('an account on trial invites five times per day, whatever becomes of the 
   t.same(results, [undefined, undefined, undefined, undefined, undefined, 'parameterInvalid'])
 })
 
-t.test(
-  'the mail of an invitation has the names of strangers in quotes, on one line and without links',
-  async (t) => {
-    const name = `Win now: https://evil.example/x "or" www.evil.example, ${'very '.repeat(6)}long`
-    const { id } = await core.accounts.create(name.replaceAll('/', '\u2044'))
-    const email = newPerson().email
-    await core.people.invitations.create(id, { email, role: 'viewer' }, BY)
-    const mail = (await mailedText(sql, email)) ?? ''
-    t.match(mail, 'You are invited to an account of this service, as viewer.')
-    t.match(mail, /for the account “Win now: https [^.:/]{10,60}…”\./)
-    t.equal(mail.match(/https?:\/\/\S+/g)?.length, 1, 'the only link is that of the invitation')
-    t.notMatch(mail, 'evil.example')
-  },
-)
+t.test('the mail of an invitation has the names of strangers in quotes, on one line and without links', async (t) => {
+  const name = `Win now: https://evil.example/x "or" www.evil.example, ${'very '.repeat(6)}long`
+  const { id } = await core.accounts.create(name.replaceAll('/', '\u2044'))
+  const email = newPerson().email
+  await core.people.invitations.create(id, { email, role: 'viewer' }, BY)
+  const mail = (await mailedText(sql, email)) ?? ''
+  t.match(mail, 'You are invited to an account of this service, as viewer.')
+  t.match(mail, /for the account “Win now: https [^.:/]{10,60}…”\./)
+  t.equal(mail.match(/https?:\/\/\S+/g)?.length, 1, 'the only link is that of the invitation')
+  t.notMatch(mail, 'evil.example')
+})

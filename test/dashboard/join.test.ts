@@ -127,6 +127,7 @@ t.test('SIGN_UP=open: an address is confirmed by a mailed link before there is a
     (await (await kay.get(home)).text()).includes('Add a domain first'),
   )
   t.equal((await submit(url, '/app/verify', { token })).status, 410)
+  t.equal((await fetch(`${url}/app/verify?token=${token}`)).status, 410, 'its page says so, too')
 })
 
 t.test('SIGN_UP=invite, the default, offers no form to sign up', async (t) => {

@@ -7,6 +7,8 @@ import { sha256 } from './tokens.ts'
 export interface PeopleMail {
   /** The address of a page of the dashboard with a token: `/app/verify?token=…`. */
   url(page: LinkPage, token: string): string
+  /** The address of the page to log in, where a forgotten password can be set anew, too. */
+  readonly logInUrl: string
   /** Whether the message was accepted. False if mail of the service cannot be sent, which is logged. */
   send(message: {
     readonly to: string
@@ -30,6 +32,7 @@ export function createPeopleMail({
 }): PeopleMail {
   return {
     url: (page, token) => linkTo(publicUrl, page, token),
+    logInUrl: `${publicUrl}/app/login`,
     async send({ to, subject, text, key }) {
       if (!serviceMail.isPossible) return false
       try {

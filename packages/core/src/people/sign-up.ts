@@ -28,6 +28,8 @@ export interface SignUp {
    * Throws signUpClosed and parameterInvalid (email).
    */
   request(email: string, client: Client): Promise<{ kind: 'sent' } | { kind: 'too-many'; until: Date }>
+  /** Whether the token can be used at present. */
+  isValid(token: string): Promise<boolean>
   /**
    * Makes the user and an account, which may send a few test messages to the verified address until it has an active domain.
    *
@@ -70,6 +72,7 @@ export function createSignUp(dependencies: SignUpDependencies): SignUp {
       background.run(() => sendLink(dependencies, email.text))
       return { kind: 'sent' }
     },
+    isValid: async (token) => isOpen && (await peekLink(sql, 'verify', token)) !== undefined,
     async verify(token, person, client) {
       const link = isOpen ? await peekLink(sql, 'verify', token) : undefined
       if (!link) throw new ServiceError('linkInvalid')
@@ -93,7 +96,7 @@ async function sendLink({ sql, mail }: SignUpDependencies, email: string): Promi
   const { token } = await makeLink(sql, { purpose: 'verify', minutes: HOURS * 60, data: { email } satisfies Pending })
   const isKnown = await selectUserByEmail(sql, validEmail(email).key)
   const text = isKnown
-    ? `Someone tried to sign up with ${email}, which already has a user. If it was you, log in, or set a new password there.\n`
+    ? `Someone tried to sign up with ${email}, which already has a user. If it was you, log in, or set a new password:\n\n${mail.logInUrl}\n`
     : `Confirm your address ${email} here:\n\n${mail.url('verify', token)}\n\nThe link works once, for ${HOURS} hours. If you did not sign up, ignore ` +
       `this message.\n`
   await mail.send({

@@ -49,7 +49,13 @@ export async function signUp(call: Call): Promise<Answer> {
 
 /** The page of the link that confirms an address. Programs that look at links in mail do not press its button. */
 export async function verifyPage(call: Call): Promise<Answer> {
-  return verifyForm(call, field(call.query, 'token'))
+  const token = field(call.query, 'token')
+  return (await call.core.people.signUp.isValid(token)) ? verifyForm(call, token) : verifyGone(call)
+}
+
+function verifyGone(call: Call): Answer {
+  const words = joinWords(call.language)
+  return goneGate(call, words.verifyGone, [words.signUp, '/app/sign-up'])
 }
 
 function verifyForm(call: Call, token: string, problem?: string): Answer {
@@ -67,14 +73,11 @@ ${newPassword(call, words.password)}`,
 }
 
 export async function verify(call: Call): Promise<Answer> {
-  const { core, form, request, address, language } = call
-  const words = joinWords(language)
+  const { core, form, request, address } = call
   const token = field(form, 'token')
   const person = { name: field(form, 'name'), password: passwordField(form) }
   const client = { address, agent: request.headers['user-agent'] }
   const verified = await attempt(() => core.people.signUp.verify(token, person, client))
   if (verified.ok) return session(verified.value.token, `/app/${verified.value.accountId}`)
-  return verified.errorName === 'linkInvalid'
-    ? goneGate(call, words.verifyGone, [words.signUp, '/app/sign-up'])
-    : verifyForm(call, token, verified.problem)
+  return verified.errorName === 'linkInvalid' ? verifyGone(call) : verifyForm(call, token, verified.problem)
 }

@@ -69,7 +69,7 @@ export const searchWords = catalogue({
       id: 'Kennung der Nachricht, TRANSID oder Message-ID',
       has: 'nur mit Anhängen',
     },
-    looked: 'Durchsucht: Empfänger, Betreffe, Etiketten, Ihre Kennungen und die der Nachrichten',
+    looked: 'Durchsucht: Empfänger, Betreffe, Etiketten, Ihre und unsere Kennungen',
     since: (time) => `aller Nachrichten seit ${time}`,
     nothingText: (time) => `Keine Nachricht seit ${time} hat all das. Weniger Wörter oder ihre Anfänge finden mehr.`,
     partly: (time) => `Durchsucht bis zurück zu ${time}. „Ältere“ setzt die Suche fort.`,

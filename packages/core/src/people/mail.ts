@@ -7,7 +7,7 @@ import { sha256 } from './tokens.ts'
 export interface PeopleMail {
   /** The address of a page of the dashboard with a token: `/app/verify?token=…`. */
   url(page: LinkPage, token: string): string
-  /** The address of the page to log in, where a forgotten password can be set anew, too. */
+  /** The address of the page to log in, which also leads to a new password. */
   readonly logInUrl: string
   /** Whether the message was accepted. False if mail of the service cannot be sent, which is logged. */
   send(message: {

@@ -140,7 +140,7 @@ export const messagesWords = catalogue({
     bouncedLate: 'Später unzustellbar',
     states: {
       scheduled: 'Geplant',
-      queued: 'Wartet',
+      queued: 'Wartend',
       sending: 'Wird gesendet',
       deferred: 'Verschoben',
       delivered: 'Zugestellt',

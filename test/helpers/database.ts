@@ -114,7 +114,7 @@ async function copyDatabase(server: string, template: string): Promise<TestDatab
     async drop() {
       await sql.end({ timeout: 1 })
       await admin.unsafe(`drop database if exists ${name} with (force)`)
-      await admin.end()
+      await admin.end({ timeout: 1 })
     },
   }
 }

@@ -19,6 +19,8 @@ const RETRY_TIMEOUT = 8000
 /** Milliseconds that a second attempt has at least, and those that the look for its outcome takes. */
 const MIN_ATTEMPT = 1000
 const LOOK_TIMEOUT = 500
+/** Milliseconds until a look for stored messages that failed is repeated. */
+const LOOK_AGAIN = 250
 /**
  * Milliseconds for which the outcome of a commit is awaited whose answer was lost. An SMTP client waits for ten minutes (RFC 5321 4.5.3.2.6), most
  * HTTP clients for 30 s to a minute or more: none of them would gain by an answer that may be wrong.
@@ -70,11 +72,10 @@ async function storedOf({ sql, batch, sent, turn }: Attempt, error: unknown): Pr
   const until = lost.since + OUTCOME_TIMEOUT
   for (;;) {
     if (!(await untilEnded(sql, lost, until - performance.now()))) throw outcomeUnknown(error)
-    const found = await findStored(sql, batch).catch((failure: unknown) => {
-      if (!isDatabaseAway(failure)) throw failure
-      return undefined
-    })
+    const found = await findStored(sql, batch).catch(() => undefined)
     if (found) return found
+    if (performance.now() > until) throw outcomeUnknown(error)
+    await pause(LOOK_AGAIN)
   }
 }
 

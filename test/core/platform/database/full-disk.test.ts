@@ -47,7 +47,7 @@ t.test(
   'a full disk makes a core not ready, with the reason, and room on it makes it ready again within 10 s',
   async (t) => {
     const admin = openDatabase({ url: process.env.TEST_DATABASE_URL as string, name: 'test', connections: 1 })
-    t.teardown(() => admin.end())
+    t.teardown(() => admin.end({ timeout: 1 }))
     const [{ folder } = { folder: '' }] = await admin<
       { folder: string }[]
     >`select current_setting('data_directory') as folder`

@@ -1,3 +1,4 @@
+import { longWork } from '../../platform/concurrency/turns.ts'
 import { type AnySql, onlyRow, type Sql, type SqlTransaction } from '../../platform/database/database.ts'
 import { messageIdText, timeOfId } from '../../submission/message-id.ts'
 import { filterOf } from './block-filter.ts'
@@ -50,7 +51,7 @@ export async function fillBlocks(sql: Sql): Promise<boolean> {
         from (select * from messages where id > ${progress.upTo}::uuid and id <= ${last}::uuid order by id) m
        cross join lateral (${deliveriesWithTexts(transaction)} offset 0) d
        order by m.id, d.recipient_no`
-    await insertBlocks(transaction, blocksOf(rows))
+    await insertBlocks(transaction, await blocksOf(rows))
     await transaction`update search_progress set up_to = ${last}::uuid`
     return true
   }) as Promise<boolean>
@@ -80,13 +81,16 @@ function weekOf(id: string): number {
   return Math.floor((timeOfId(id).getTime() + MONDAY_MS) / WEEK_MS)
 }
 
-function blocksOf(rows: readonly (DeliveryRow & { readonly accountId: number })[]): NewBlock[] {
+async function blocksOf(rows: readonly (DeliveryRow & { readonly accountId: number })[]): Promise<NewBlock[]> {
   const blocks: NewBlock[] = []
+  const work = longWork()
   const groups = Map.groupBy(rows, ({ accountId, id }) => `${accountId} ${weekOf(id)}`)
   for (const group of groups.values()) {
     for (let at = 0; at < group.length; at += BLOCK) {
       const block = blockOf(group.slice(at, at + BLOCK))
       if (block) blocks.push({ accountId: group[0]?.accountId ?? 0, ...block })
+      const pause = work.pause()
+      if (pause) await pause
     }
   }
   return blocks

@@ -1,3 +1,4 @@
+import { longWork } from '../../platform/concurrency/turns.ts'
 import type { AnySql } from '../../platform/database/database.ts'
 import { parseMessageId } from '../../submission/message-id.ts'
 import { type TermTest, testOf } from './block-filter.ts'
@@ -51,7 +52,10 @@ export async function findInBlocks(
      order by first_id desc, first_no desc limit ${limit}`
   const positions: Position[] = []
   let deliveries = 0
+  const work = longWork()
   for (const { places, texts } of rows) {
+    const pause = work.pause()
+    if (pause) await pause
     const entries = texts.split('\n')
     deliveries += entries.length
     for (let index = entries.length - 1; index >= 0; index--) {

@@ -57,7 +57,10 @@ export async function logIn(dependencies: LogInDependencies, request: LogIn): Pr
   const user = await findUser(sql, name)
   const usable = user && !user.disabled ? user : undefined
   const isKnown = await isKnownNetwork(sql, usable?.id ?? 0, request.address)
-  const turn = { queue: isKnown ? 'known' : 'log-in', who: blockOf(request.address) } as const
+  // A user who is known in many networks has the turns of one.
+  const turn = isKnown
+    ? ({ queue: 'known', who: `user ${usable?.id}` } as const)
+    : ({ queue: 'log-in', who: blockOf(request.address) } as const)
   let isRight: boolean
   try {
     isRight = await passwords.matches(request.password, usable?.password ?? null, turn)

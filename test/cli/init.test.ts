@@ -117,7 +117,9 @@ t.test('init sets up an installation that delivers to the internet', async (t) =
     t.match(broken, { code: 2, stdout: '', stderr: /--public-url must have no blanks or quotes/ })
     t.notOk(existsSync(join(other, 'postrider.env.draft')))
     const child = start(other, env, 'init', ...given)
-    while (child.exitCode === null && !existsSync(join(other, 'postrider.env.draft'))) await setImmediate()
+    const draft = join(other, 'postrider.env.draft')
+    const isWritten = () => existsSync(draft) && secretOf(other, 'postrider.env.draft') !== ''
+    while (child.exitCode === null && !isWritten()) await setImmediate()
     child.kill('SIGKILL')
     await once(child, 'close')
     const key = secretOf(other, 'postrider.env.draft')

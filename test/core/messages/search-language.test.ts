@@ -1,5 +1,6 @@
 import { addSubjectBeginning, addToSearch, type MessageSearch, parseSearch, SearchError } from '@postrider/core'
 import t from 'tap'
+import { fold } from '../../../packages/core/src/messages/search/fold.ts'
 import { ownCpu } from '../../helpers/turns.ts'
 
 const CLOCK = { now: new Date('2026-11-20T12:00:00Z'), timeZone: 'Europe/Berlin' }
@@ -165,4 +166,10 @@ t.test('the worst search of the longest length takes less than five milliseconds
     problemOf(() => parseSearch(text))
     t.ok(ownCpu() - began < 50, text.slice(0, 20))
   }
+})
+
+t.test('a text of letters that stand for many is no longer than others once it is folded', (t) => {
+  t.equal(fold('ﷺ'.repeat(5000)).length <= 2000, true)
+  t.equal(fold('x'.repeat(5000)).length, 2000)
+  t.end()
 })

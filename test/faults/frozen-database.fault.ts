@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startEmbeddedPostgres } from '@postrider/cli/embedded-postgres'
 import t from 'tap'
-import { makeTemplateDatabase, moveClock } from '../helpers/database.ts'
+import { makeTemplateDatabase } from '../helpers/database.ts'
 import { freezePostgres } from '../helpers/frozen-postgres.ts'
 import { keep } from '../helpers/keeper.ts'
 import { type Answer, figures, Ledger } from '../helpers/ledger.ts'
@@ -54,13 +54,7 @@ t.test(
       await new Promise((resolve) => setTimeout(resolve, 3000))
     }
     await load.stop()
-    await until(
-      'no delivery in hand',
-      () => isEmpty(service.sql`select 1 from delivery_queue where state = 'sending' limit 1`),
-      120_000,
-    )
-    await moveClock(service.sql, '10 minutes')
-    await until('an empty queue', () => isEmpty(service.sql`select 1 from delivery_queue limit 1`), 60_000)
+    await ledger.drain(120_000)
     const evaluated = await ledger.evaluate(sink)
     const longest = longestOf(ledger.answers)
     const beyond = ledger.answers.filter(({ milliseconds }) => milliseconds > 10_000).length
@@ -95,8 +89,4 @@ function codes(answers: readonly Answer[]): string {
 
 function list(seconds: readonly number[]): string {
   return seconds.map((one) => one.toFixed(1)).join(', ')
-}
-
-async function isEmpty(rows: PromiseLike<readonly unknown[]>): Promise<boolean> {
-  return (await rows).length === 0
 }

@@ -1,7 +1,9 @@
 import type { Config, Sql } from '@postrider/core'
 import nodemailer from 'nodemailer'
+import { moveClock } from './database.ts'
 import type { Sender } from './service.ts'
 import type { Sink } from './sink.ts'
+import { until } from './until.ts'
 
 /** The code of outcomeUnknown: what became of the message is not said. */
 const UNKNOWN = 504
@@ -149,6 +151,16 @@ export class Ledger {
     const recipient = `${door}-${this.#next++}@harbor.example`
     this.sent.add(recipient)
     return recipient
+  }
+
+  /** Waits until each delivery has ended. What a worker held when it was given up is due in five minutes. */
+  async drain(within: number): Promise<void> {
+    const { sql } = this.#service
+    const isNone = async (rows: PromiseLike<readonly unknown[]>) => (await rows).length === 0
+    const inHand = () => isNone(sql`select 1 from delivery_queue where state = 'sending' limit 1`)
+    await until('no delivery in hand', inHand, within)
+    await moveClock(sql, '10 minutes')
+    await until('an empty queue', () => isNone(sql`select 1 from delivery_queue limit 1`), 60_000)
   }
 
   /** The four classes of Jepsen's queue checker. */

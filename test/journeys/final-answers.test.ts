@@ -79,7 +79,7 @@ async function untilQuiet({ sql }: TestService): Promise<void> {
 
 const accepted = (codes: Record<string, number>): string[] => DOORS.filter((door) => (codes[door] ?? 500) < 300)
 
-for (const table of ['events', 'idempotency_keys', 'bodies']) {
+for (const table of ['events', 'idempotency_keys', 'finished_deliveries']) {
   t.test(`accepts that wait too long for a lock on ${table} are refused, and nothing of them is stored`, async (t) => {
     const doors = await openDoors(t)
     const { service, sender, base } = doors

@@ -70,7 +70,8 @@ t.test('a message of SMTP has the corrected address in its header, unless its se
           nullReturnPath: false,
           pieces: [
             Buffer.from(
-              `${head}From: desk@${sender.domain}\r\nTo: "L" <Lena@Habror.example>,\r\n b.lena@habror.example, x@y.example\r\nSubject: s\r\n\r\nlena@habror.example\r\n`,
+              `${head}From: desk@${sender.domain}\r\nTo: "L" <Lena@Habror.example>,\r\n b.lena@habror.example, x@y.example\r\n` +
+                'Subject: s\r\n\r\nlena@habror.example\r\n',
             ),
           ],
           trace: { helo: 'client.example', address: '192.0.2.7', protocol: 'ESMTPSA' },

@@ -7,6 +7,7 @@ import { moveClock } from '../../helpers/database.ts'
 import { erase } from '../../helpers/erase.ts'
 import { makeService, type Sender, type TestService } from '../../helpers/service.ts'
 import { nodesOf, planOf, recordStatements } from '../../helpers/statements.ts'
+import { longestTurnOf } from '../../helpers/turns.ts'
 import { openCore } from '../delivery/queue-of.ts'
 import { finish } from '../retention/weeks.ts'
 import { acceptMessage, envelopeTo } from '../submission.ts'
@@ -182,3 +183,33 @@ t.test('an erased recipient is in no block, and the others of it are found', asy
   t.strictSame(await find(service, sender, 'nils'), ['nils'])
   t.strictSame(await find(service, sender, 'berth nils'), ['nils'])
 })
+
+t.test(
+  'a search that reads a thousand long texts, one by one or in blocks, lets others have their turn, as the filling of these does',
+  async (t) => {
+    const service = await makeService(t)
+    const sender = await service.makeSender()
+    const long = (letter: string) => `${letter.repeat(900)} `.repeat(2)
+    const envelopes = Array.from({ length: 250 }, (_, at) => {
+      const recipient = `r${at}@reader.example`
+      return envelopeTo(recipient, { names: new Map([[recipient, long('ﷺ')]]) })
+    })
+    for (let message = 0; message < 4; message++) {
+      await acceptMessage(service, sender, { subject: long('é'), envelopes })
+    }
+    const longest = await longestTurnOf(50, () => find(service, sender, 'nothing -"é ß"'))
+    t.ok(longest < 50, `${longest} ms, one by one`)
+    const again = async () => {
+      await service.sql`truncate search_blocks`
+      await service.sql`update search_progress set up_to = '00000000-0000-0000-0000-000000000000'`
+    }
+    t.teardown(() => moveClock(service.sql, '0'))
+    await moveClock(service.sql, '11 minutes')
+    const filling = await longestTurnOf(100, () => service.core.messages.fillSearch(), again)
+    t.ok(filling < 100, `${filling} ms, to fill the blocks`)
+    // No filter says anything of what is excluded.
+    const excluded = Array.from({ length: 38 }, (_, at) => `-"q${at} z"`).join(' ')
+    const inBlocks = await longestTurnOf(32, () => find(service, sender, `${excluded} -eee`))
+    t.ok(inBlocks < 32, `${inBlocks} ms, in blocks`)
+  },
+)

@@ -67,7 +67,14 @@ export { BeyondShare, EVERYTHING, OF_MANY, type Share } from '../submission/shar
 export type * from '../submission/submission.ts'
 export { transactionNumber } from '../submission/transaction-numbers.ts'
 export type { Acceptance } from './accept.ts'
-export type { Cancellation, Rescheduled, RescheduleOrder, ResendOrder, TryNowResult } from './actions/index.ts'
+export {
+  type Cancellation,
+  NO_CONTENT,
+  type Rescheduled,
+  type RescheduleOrder,
+  type ResendOrder,
+  type TryNowResult,
+} from './actions/index.ts'
 export { BATCH_STATES, type Batches, type BatchState, createBatches as batchesOf, type HeldBatch } from './batches.ts'
 export { plainMail } from './plain-mail.ts'
 export { type DeliveryPage, type DeliveryQuery, type ListedDelivery, MAX_SEARCHED } from './queries/list-deliveries.ts'

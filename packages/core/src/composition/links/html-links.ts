@@ -1,6 +1,7 @@
 import { decodeHTMLAttribute } from 'entities/decode'
-import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
+import { Tokenizer } from 'htmlparser2'
 import { TRACKING_OFF, TRACKING_OFF_WITHOUT_VALUE } from '../../content/plain-text/elements.ts'
+import { HtmlReader } from '../../content/plain-text/html-reader.ts'
 import { trackableUrl } from './url.ts'
 
 /** A URL in a text and its position. */
@@ -46,7 +47,7 @@ function endOf(html: string): number {
   return html.length - tail.length + at
 }
 
-class LinkReader implements TokenizerCallbacks {
+class LinkReader extends HtmlReader {
   readonly #html: string
   readonly #decode: (raw: string) => string
   readonly #links: (LinkPlace & { inHead: boolean })[] = []
@@ -61,6 +62,7 @@ class LinkReader implements TokenizerCallbacks {
   #href: { start: number; end: number } | undefined
 
   constructor(html: string, decode: (raw: string) => string) {
+    super()
     this.#html = html
     this.#decode = decode
   }
@@ -72,7 +74,7 @@ class LinkReader implements TokenizerCallbacks {
     return { links, end }
   }
 
-  onopentagname(start: number, end: number): void {
+  override onopentagname(start: number, end: number): void {
     const name = this.#tag(start, end)
     this.#isLink = name === 'a' || name === 'area'
     this.#off = false
@@ -81,13 +83,13 @@ class LinkReader implements TokenizerCallbacks {
     if (name === 'body') this.#endHead()
   }
 
-  onattribname(start: number, end: number): void {
+  override onattribname(start: number, end: number): void {
     if (!this.#isLink) return
     this.#attribute = end - start > 32 ? '' : this.#html.slice(start, end).toLowerCase()
     if (this.#attribute === TRACKING_OFF_WITHOUT_VALUE) this.#off = true
   }
 
-  onattribdata(start: number, end: number): void {
+  override onattribdata(start: number, end: number): void {
     if (!this.#isLink) return
     // Of duplicate attributes the first one counts (HTML 13.2.5.33).
     if (this.#attribute === 'href') this.#href ??= { start, end }
@@ -95,18 +97,18 @@ class LinkReader implements TokenizerCallbacks {
       this.#off = true
   }
 
-  onopentagend(): void {
+  override onopentagend(): void {
     if (!this.#isLink || this.#off || !this.#href) return
     const { start, end } = this.#href
     const url = trackableUrl(decodeHTMLAttribute(this.#decode(this.#html.slice(start, end))))
     if (url !== undefined) this.#links.push({ start, end, url, inHead: this.#inHead })
   }
 
-  onselfclosingtag(): void {
+  override onselfclosingtag(): void {
     this.onopentagend()
   }
 
-  onclosetag(start: number, end: number): void {
+  override onclosetag(start: number, end: number): void {
     const name = this.#tag(start, end)
     if (name === 'head') this.#endHead()
     if (name === 'body') this.#bodyEnd = start - 2
@@ -121,18 +123,5 @@ class LinkReader implements TokenizerCallbacks {
   /** Returns the tag name in lower case; empty if it is longer than the names that matter. */
   #tag(start: number, end: number): string {
     return end - start > 4 ? '' : this.#html.slice(start, end).toLowerCase()
-  }
-
-  onattribend(): void {}
-  onattribentity(): void {}
-  oncdata(): void {}
-  oncomment(): void {}
-  ondeclaration(): void {}
-  onend(): void {}
-  onprocessinginstruction(): void {}
-  ontext(): void {}
-  ontextentity(): void {}
-  isInForeignContext(): boolean {
-    return false
   }
 }

@@ -1,5 +1,6 @@
 import { decodeHTMLAttribute } from 'entities/decode'
-import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
+import { Tokenizer } from 'htmlparser2'
+import { HtmlReader } from '../plain-text/html-reader.ts'
 
 export interface FoundLink {
   readonly url: string
@@ -26,7 +27,7 @@ export function readHtml(html: string): HtmlFacts {
   return reader.facts()
 }
 
-class Reader implements TokenizerCallbacks {
+class Reader extends HtmlReader {
   readonly #html: string
   readonly #links: { url: string; text: string }[] = []
   readonly #withoutAlt: string[] = []
@@ -37,6 +38,7 @@ class Reader implements TokenizerCallbacks {
   #link: { url: string; text: string } | undefined
 
   constructor(html: string) {
+    super()
     this.#html = html
   }
 
@@ -44,23 +46,23 @@ class Reader implements TokenizerCallbacks {
     return { links: this.#links, images: this.#images, withoutAlt: this.#withoutAlt }
   }
 
-  onopentagname(start: number, end: number): void {
+  override onopentagname(start: number, end: number): void {
     this.#tag = this.#name(start, end)
     this.#attributes = new Map()
   }
 
-  onattribname(start: number, end: number): void {
+  override onattribname(start: number, end: number): void {
     this.#attribute = this.#name(start, end)
     if (this.#isRead() && !this.#attributes.has(this.#attribute)) this.#attributes.set(this.#attribute, '')
   }
 
-  onattribdata(start: number, end: number): void {
+  override onattribdata(start: number, end: number): void {
     // Of duplicate attributes the first one counts (HTML 13.2.5.33).
     if (this.#isRead() && this.#attributes.get(this.#attribute) === '')
       this.#attributes.set(this.#attribute, decodeHTMLAttribute(this.#html.slice(start, end)).trim())
   }
 
-  onopentagend(): void {
+  override onopentagend(): void {
     const url = this.#attributes.get('href')
     if (this.#tag === 'a' && url !== undefined) {
       this.#link = { url, text: '' }
@@ -72,15 +74,15 @@ class Reader implements TokenizerCallbacks {
       this.#withoutAlt.push(this.#attributes.get('src') ?? '')
   }
 
-  onselfclosingtag(): void {
+  override onselfclosingtag(): void {
     this.onopentagend()
   }
 
-  onclosetag(start: number, end: number): void {
+  override onclosetag(start: number, end: number): void {
     if (this.#name(start, end) === 'a') this.#link = undefined
   }
 
-  ontext(start: number, end: number): void {
+  override ontext(start: number, end: number): void {
     if (this.#link && this.#link.text.length < MAX_TEXT)
       this.#link.text += this.#html.slice(start, Math.min(end, start + MAX_TEXT))
   }
@@ -92,17 +94,5 @@ class Reader implements TokenizerCallbacks {
   /** Empty if it is longer than the names that matter. */
   #name(start: number, end: number): string {
     return end - start > 8 ? '' : this.#html.slice(start, end).toLowerCase()
-  }
-
-  onattribend(): void {}
-  onattribentity(): void {}
-  oncdata(): void {}
-  oncomment(): void {}
-  ondeclaration(): void {}
-  onend(): void {}
-  onprocessinginstruction(): void {}
-  ontextentity(): void {}
-  isInForeignContext(): boolean {
-    return false
   }
 }

@@ -1,5 +1,5 @@
 import { decodeHTML, decodeHTMLAttribute } from 'entities/decode'
-import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
+import { Tokenizer } from 'htmlparser2'
 import type { Stoppable } from '../../platform/concurrency/turns.ts'
 import {
   ELEMENTS,
@@ -10,6 +10,7 @@ import {
   TRACKING_OFF_WITHOUT_VALUE,
   VOID,
 } from './elements.ts'
+import { HtmlReader } from './html-reader.ts'
 import { LinkText } from './link-text.ts'
 import { OpenElement } from './open-element.ts'
 import { shownUrl } from './shown-url.ts'
@@ -51,7 +52,7 @@ const MAX_REFERENCE = 34
 const SPACING = /[\n\t]| {2}/
 const RULE = '-'.repeat(10)
 
-class TextReader implements TokenizerCallbacks {
+class TextReader extends HtmlReader {
   readonly #html: string
   readonly #writer = new TextWriter()
   readonly #untracked = new Set<string>()
@@ -79,6 +80,7 @@ class TextReader implements TokenizerCallbacks {
   #value: string | undefined
 
   constructor(html: string) {
+    super()
     this.#html = html
   }
 
@@ -93,7 +95,7 @@ class TextReader implements TokenizerCallbacks {
     return { text: this.#writer.toString(), untracked: this.#untracked }
   }
 
-  ontext(start: number, end: number): void {
+  override ontext(start: number, end: number): void {
     if (this.#hidden) return
     // Text comes in pieces, which end anywhere.
     if (start !== this.#textEnd) {
@@ -126,7 +128,7 @@ class TextReader implements TokenizerCallbacks {
     this.#isPreBegun = false
   }
 
-  onopentagname(start: number, end: number): void {
+  override onopentagname(start: number, end: number): void {
     this.#name = this.#nameAt(start, end)
     this.#kind = ELEMENTS.get(this.#name)
     this.#nameStart = start
@@ -136,19 +138,19 @@ class TextReader implements TokenizerCallbacks {
     this.#value = undefined
   }
 
-  onattribname(start: number, end: number): void {
+  override onattribname(start: number, end: number): void {
     this.#attribute = end - start > 32 || this.#hidden ? '' : this.#html.slice(start, end).toLowerCase()
     this.#dataEnd = -1
     if (this.#attribute === 'hidden') this.#isHidden = true
     if (this.#attribute === TRACKING_OFF_WITHOUT_VALUE) this.#isUntracked = true
   }
 
-  onattribdata(start: number, end: number): void {
+  override onattribdata(start: number, end: number): void {
     if (this.#dataEnd === -1) this.#dataStart = start
     this.#dataEnd = end
   }
 
-  onattribend(): void {
+  override onattribend(): void {
     const name = this.#attribute
     if (name === '' || this.#dataEnd === -1) return
     if (name === 'style') this.#style = styleOf(this.#data())
@@ -157,7 +159,7 @@ class TextReader implements TokenizerCallbacks {
     else if (TRACKING_OFF.includes(name)) this.#isUntracked ||= this.#data().trim().toLowerCase() === 'off'
   }
 
-  onopentagend(): void {
+  override onopentagend(): void {
     this.#writeText()
     const isVoid = VOID.has(this.#name)
     if (this.#hidden) {
@@ -177,11 +179,11 @@ class TextReader implements TokenizerCallbacks {
     if (kind) this.#begin(kind)
   }
 
-  onselfclosingtag(): void {
+  override onselfclosingtag(): void {
     this.onopentagend()
   }
 
-  onclosetag(start: number, end: number): void {
+  override onclosetag(start: number, end: number): void {
     this.#writeText()
     const name = this.#nameAt(start, end)
     const kind = ELEMENTS.get(name)
@@ -246,16 +248,5 @@ class TextReader implements TokenizerCallbacks {
 
   #nameAt(start: number, end: number): string {
     return end - start > MAX_NAME ? '' : this.#html.slice(start, end).toLowerCase()
-  }
-
-  onattribentity(): void {}
-  oncdata(): void {}
-  oncomment(): void {}
-  ondeclaration(): void {}
-  onend(): void {}
-  onprocessinginstruction(): void {}
-  ontextentity(): void {}
-  isInForeignContext(): boolean {
-    return false
   }
 }

@@ -96,7 +96,7 @@ async function findMessage(sql: Sql, { principal, messageId }: ResendOrder): Pro
 /** Matches the pseudonyms of erased recipients (retention/privacy). */
 const PSEUDONYM = /^forgotten-[0-9a-f]{20}$/
 /** Reasons of drops that are in the message itself: it has no content that could be sent. */
-const NO_CONTENT: ReadonlySet<string> = new Set(['template', 'instructions'])
+export const NO_CONTENT: ReadonlySet<string> = new Set(['template', 'instructions'])
 
 async function findDeliveries(
   sql: Sql,

@@ -31,10 +31,13 @@ export function hasConditions(search: MessageSearch): boolean {
 
 /** The conditions that do not determine how deliveries are found, and those that do so only in part. */
 export function conditionsOf(sql: AnySql, search: MessageSearch): Fragment {
-  const excluded = (search.not ?? []).flatMap((one) =>
-    listOf(sql, one).map((condition) => sql`(${condition}) is not true`),
-  )
-  return [...listOf(sql, search), ...excluded].reduce<Fragment>((all, one) => sql`${all} and ${one}`, sql``)
+  const all = (conditions: readonly Fragment[]): Fragment =>
+    conditions.reduce<Fragment>((sum, one) => sql`${sum} and ${one}`, sql``)
+  const excluded = (search.not ?? [])
+    .map((one) => listOf(sql, one))
+    .filter((conditions) => conditions.length > 0)
+    .map((conditions): Fragment => sql`(true ${all(conditions)}) is not true`)
+  return sql`${all(listOf(sql, search))} ${all(excluded)}`
 }
 
 function listOf(sql: AnySql, search: MessageSearch): readonly Fragment[] {

@@ -1,3 +1,4 @@
+import { longWork } from '../../platform/concurrency/turns.ts'
 import type { AnySql } from '../../platform/database/database.ts'
 import { hasConditions } from '../queries/list-conditions.ts'
 import {
@@ -158,5 +159,12 @@ async function keepWithWords(sql: AnySql, positions: readonly Position[], terms:
      cross join lateral (select * from messages where id = w.id offset 0) m
      cross join lateral (${deliveriesWithTexts(sql, sql`and recipient_no = w.no`)} limit 1) d
      order by w.at`
-  return rows.filter((row) => hasAll(entryOf(row), terms)).map(({ id, no }) => ({ messageId: id, recipientNo: no }))
+  const kept: Position[] = []
+  const work = longWork()
+  for (const row of rows) {
+    if (hasAll(entryOf(row), terms)) kept.push({ messageId: row.id, recipientNo: row.no })
+    const pause = work.pause()
+    if (pause) await pause
+  }
+  return kept
 }

@@ -11,7 +11,8 @@ const AROUND = 30
  * term with the key `id` that names nothing finds nothing.
  */
 export async function withNames(sql: AnySql, filter: Filter): Promise<Filter> {
-  let named: Filter = filter
+  const { not } = filter
+  let named: Filter = not ? { ...filter, not: await Promise.all(not.map((one) => namedIn(sql, filter, one))) } : filter
   for (const term of filter.words ?? []) {
     if (!term.names) continue
     const found = await lookUp(sql, filter.accountId, term.names)
@@ -22,6 +23,12 @@ export async function withNames(sql: AnySql, filter: Filter): Promise<Filter> {
     named = { ...others, ...(words.length > 0 ? { words } : {}), ...(isFree ? found : { messageId: '' }) }
   }
   return named
+}
+
+/** An excluded term that names something excludes what it names. */
+async function namedIn(sql: AnySql, { accountId }: Filter, excluded: MessageSearch): Promise<MessageSearch> {
+  const [term] = excluded.words ?? []
+  return (term?.names && (await lookUp(sql, accountId, term.names))) ?? excluded
 }
 
 /** Whether a search names a message, which may be the one that was just sent. */

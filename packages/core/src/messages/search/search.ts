@@ -28,7 +28,7 @@ export interface MessageSearch {
   readonly since?: Date
   /** Accepted before this time. */
   readonly until?: Date
-  /** None of these applies; each has one condition. */
+  /** None of these applies; each has one condition, or the two of a recipient of a message. */
   readonly not?: readonly MessageSearch[]
 }
 

@@ -1,4 +1,4 @@
-import type { Core, DeliveryDetails, MessageDetails } from '@postrider/core'
+import { type Core, type DeliveryDetails, type MessageDetails, NO_CONTENT } from '@postrider/core'
 import { foreign, html, inputField, type Value } from '@postrider/ui'
 import type { AccountCall } from '../../frame/call.ts'
 import { ask } from '../../frame/parts.ts'
@@ -8,8 +8,6 @@ import { actionWords } from './action-words.ts'
 export type Entry = Awaited<ReturnType<Core['suppressions']['holding']>>[number]
 
 export const WAITING: ReadonlySet<string> = new Set(['scheduled', 'queued', 'deferred'])
-/** Reasons of drops after which there is nothing that could be sent again. */
-const NO_CONTENT: ReadonlySet<string> = new Set(['template', 'instructions'])
 
 /** The entries that keep mail from the chosen recipient, if the visitor may see them. */
 export async function entriesFor(

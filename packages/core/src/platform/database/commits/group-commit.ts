@@ -13,9 +13,7 @@ export interface CommitTurn {
  * after a large batch (LARGE_BATCH). A timer of 2 ms for each cost 18 % of throughput.
  */
 export interface GroupCommitOptions<T, R> extends CommitQueueOptions<T> {
-  /**
-   * Writes a batch in one transaction and returns one result per item, in order. If it throws, all items fail.
-   */
+  /** Writes a batch in one transaction and returns one result per item, in order. If it throws, all items fail. */
   readonly write: (batch: readonly T[], turn: CommitTurn) => Promise<readonly R[]>
   /**
    * Whether an error affects the whole batch (database unavailable), so that writing the items one by one would not

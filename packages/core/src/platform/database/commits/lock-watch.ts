@@ -1,11 +1,19 @@
-import { isLockTimeout, type Sql } from '../database.ts'
+import { isDatabaseAway, isLockTimeout, type Sql } from '../database.ts'
 
 /** Milliseconds after which a commit of accepted mail that has not ended may wait for a lock. The usual one takes some milliseconds. */
 const STUCK_AFTER = 2500
 /** For a lock on a table that is held for a moment, as when a partition is created. */
 const LOCK_TIMEOUT = '500ms'
 /** The tables that an accept writes. */
-const WRITTEN = ['messages', 'bodies', 'delivery_queue', 'deliveries', 'events', 'idempotency_keys', 'credit_usage']
+const WRITTEN = [
+  'messages',
+  'bodies',
+  'delivery_queue',
+  'finished_deliveries',
+  'events',
+  'idempotency_keys',
+  'credit_usage',
+]
 
 /** Whether accepted mail can be stored, by the commits themselves: nothing is asked while they succeed. */
 export interface LockWatch {
@@ -15,26 +23,26 @@ export interface LockWatch {
   problem(sql: Sql): Promise<string | undefined>
 }
 
-export function createLockWatch(now: () => number = () => performance.now()): LockWatch {
+export function createLockWatch(): LockWatch {
   const running = new Set<{ readonly since: number }>()
   let isSuspected = false
   return {
     async watch(commit) {
-      const one = { since: now() }
+      const one = { since: performance.now() }
       running.add(one)
       try {
         const result = await commit
         isSuspected = false
         return result
       } catch (error) {
-        isSuspected ||= now() - one.since > STUCK_AFTER
+        isSuspected ||= isStuck(one)
         throw error
       } finally {
         running.delete(one)
       }
     },
     async problem(sql) {
-      isSuspected ||= [...running].some(({ since }) => now() - since > STUCK_AFTER)
+      isSuspected ||= [...running].some(isStuck)
       if (!isSuspected) return undefined
       const problem = await lockProblem(sql)
       // One commit may go on taking long for another reason, such as a slow disk.
@@ -43,6 +51,8 @@ export function createLockWatch(now: () => number = () => performance.now()): Lo
     },
   }
 }
+
+const isStuck = ({ since }: { readonly since: number }): boolean => performance.now() - since > STUCK_AFTER
 
 /** Takes the locks of an accept, with those of all partitions, and gives them back. */
 async function lockProblem(sql: Sql): Promise<string | undefined> {
@@ -53,8 +63,10 @@ async function lockProblem(sql: Sql): Promise<string | undefined> {
     })
     return undefined
   } catch (error) {
-    if (!isLockTimeout(error)) throw error
-    return describeHolder(sql)
+    if (isLockTimeout(error)) return describeHolder(sql)
+    if (isDatabaseAway(error)) throw error
+    // Nothing is known of locks, as of a role that may not take these.
+    return undefined
   }
 }
 

@@ -18,9 +18,9 @@ const ASK_TIMEOUT = 1000
 const ASK_AGAIN = { first: 50, most: 500 } as const
 
 /**
- * Ends the session whose answer was lost, and waits until it is gone: until then, its statement may be committed at
- * any moment. What another session reads afterwards is the outcome. Returns false if it is not gone after `patience` milliseconds: the database does not
- * respond, the session's process is stopped, or its commit waits for a disk or a standby.
+ * Ends the session whose answer was lost, and waits until it is gone: until then, its statement may be committed at any moment. What another session reads
+ * afterwards is the outcome. Returns false if it is not gone after `patience` milliseconds: the database does not respond, the session's process is stopped,
+ * or its commit waits for a disk or a standby.
  *
  * Behind a pooler the session is unknown; then it waits until no session of this program has a transaction that began before the answer was lost.
  */
@@ -45,7 +45,7 @@ async function endSession(pool: Sql, lost: LostAnswer): Promise<boolean> {
 
 async function isOver(sql: SqlTransaction, { pid, since }: LostAnswer): Promise<boolean> {
   const seconds = (performance.now() - since) / 1000
-  const statement = sql<{ own: number; ended: number; running: boolean; open: boolean; standby: boolean }[]>`
+  const statement = sql<{ own: number; running: boolean; open: boolean; standby: boolean }[]>`
     with program as (
       select pid, wait_event, xact_start from pg_stat_activity
        where datname = current_database() and usename = session_user and application_name = current_setting('application_name')
@@ -56,7 +56,8 @@ async function isOver(sql: SqlTransaction, { pid, since }: LostAnswer): Promise<
       -- One that waits for a standby has committed: ended, it would show as stored what is on one server only.
       select pg_terminate_backend(pid) from program where pid = ${pid} and wait_event is distinct from 'SyncRep'
     )
-    select pg_backend_pid() as own, pg_is_in_recovery() as standby, (select count(*)::int from ended) as ended,
+    -- Counted, since what nobody reads is not executed.
+    select (select count(*) from ended) as ended, pg_backend_pid() as own, pg_is_in_recovery() as standby,
            exists (select from program where pid = ${pid}) as running,
            exists (select from program where xact_start < clock_timestamp() - make_interval(secs => ${seconds})) as open`
   const { own, running, open, standby } = onlyRow(await statement)

@@ -56,7 +56,7 @@ async function isOver(sql: SqlTransaction, { pid, since }: LostAnswer): Promise<
       -- One that waits for a standby has committed: ended, it would show as stored what is on one server only.
       select pg_terminate_backend(pid) from program where pid = ${pid} and wait_event is distinct from 'SyncRep'
     )
-    -- Counted, since what nobody reads is not executed.
+    -- Counted, since a part that is not read is not executed.
     select (select count(*) from ended) as ended, pg_backend_pid() as own, pg_is_in_recovery() as standby,
            exists (select from program where pid = ${pid}) as running,
            exists (select from program where xact_start < clock_timestamp() - make_interval(secs => ${seconds})) as open`

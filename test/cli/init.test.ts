@@ -119,9 +119,10 @@ t.test('init sets up an installation that delivers to the internet', async (t) =
     const child = start(other, env, 'init', ...given)
     const draft = join(other, 'postrider.env.draft')
     const isWritten = () => existsSync(draft) && secretOf(other, 'postrider.env.draft') !== ''
+    const closed = once(child, 'close')
     while (child.exitCode === null && !isWritten()) await setImmediate()
     child.kill('SIGKILL')
-    await once(child, 'close')
+    await closed
     const key = secretOf(other, 'postrider.env.draft')
     t.match(key, /^[0-9a-f]{64}$/)
     t.match(await run(other, env, 'init', ...given), { code: 0, stdout: /^account 1$/m })

@@ -120,7 +120,7 @@ t.test('SIGHUP replaces every process twice under load: no call fails, no messag
 
   const url = readFileSync(embeddedUrlFile(env.DATA_DIR as string), 'utf8').trim()
   const sql = openDatabase({ url, name: 'test', connections: 1 })
-  t.teardown(() => sql.end())
+  t.teardown(() => sql.end({ timeout: 1 }))
   const delivered = async (): Promise<number> => {
     const [row] = await sql<{ count: number }[]>`
       select count(*)::int as count from finished_deliveries where state = 'delivered'`

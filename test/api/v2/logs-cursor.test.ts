@@ -115,12 +115,11 @@ t.test('a cursor is good for its account and its question only', async (t) => {
   }
 })
 
-t.test('a search over too much, and too many rows passed over, are refused with what to do instead', async (t) => {
+t.test('too many rows passed over are refused with what to do instead', async (t) => {
   const sender = await service.makeSender()
   await addPast(service, sender, { acceptedAt: '2026-05-01T10:00:00Z' })
   await service.sql`update messages set recipients = 300000 where account_id = ${sender.accountId}`
   const text = async (query: string) => (await ask(sender, query)).text
-  t.match(await text('startdate=2026-05-01&subject=x'), /use a shorter date range/)
   t.match(await text('startdate=2026-05-01&offset=10001'), /use scrollid for later pages/)
   t.match((await ask(sender, 'startdate=2026-05-01')).json, { totalRecords: 300000 }, 'counting all is no search')
   t.match((await ask(sender, 'startdate=2026-05-01&events=open')).json, { totalRecords: 0 })

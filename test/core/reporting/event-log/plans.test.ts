@@ -4,6 +4,7 @@ import { PERSON } from '../../../../bench/growth/scale.ts'
 import { createReads } from '../../../../packages/core/src/platform/database/reads.ts'
 import { createSecrets } from '../../../../packages/core/src/platform/security/secrets.ts'
 import { createEventLog, type LogQuestion } from '../../../../packages/core/src/reporting/event-log/index.ts'
+import { selectEnd } from '../../../../packages/core/src/reporting/event-log/store.ts'
 import { makeGrownService } from '../../../helpers/grown.ts'
 import { nodesOf, type PlanNode, planOf, recordStatements, wholeScans } from '../../../helpers/statements.ts'
 
@@ -24,6 +25,8 @@ await inOrder`
   select set_config(name, 'off', false)
     from unnest(array['enable_sort', 'enable_hashagg', 'enable_hashjoin', 'enable_mergejoin', 'enable_bitmapscan',
                       'enable_seqscan', 'enable_material', 'enable_partition_pruning']) name`
+
+const ALL = { from: '00000000-0000-7000-8000-000000000000', to: 'ffffffff-ffff-7fff-bfff-ffffffffffff' }
 
 async function ask(asked: Partial<LogQuestion>): Promise<void> {
   await eventLog.page({ accountId, first: '2020-01-01', limit: 10, ...asked }, (row) => row)
@@ -70,3 +73,18 @@ t.test('a person is found by indexes of persons, however much waits', async (t) 
     t.same([...names].sort(), ['delivery_queue_person', 'delivery_queue_worker'], text)
   }
 })
+
+t.test(
+  'where a search of too much ends is found in the order of the index, without sorting what comes after',
+  async (t) => {
+    const search = { accountId, filter: { subject: 'Berth 4', nothing: false }, span: ALL }
+    for (const sort of ['asc', 'desc'] as const) await selectEnd(own, search, sort, 10)
+    const plans = await plansOf(/sum\(recipients\) over/, inOrder)
+    t.equal(plans.length, 2)
+    for (const { text, nodes } of plans) {
+      const kinds = nodes.map((node) => node['Node Type'])
+      t.ok(kinds.includes('Index Only Scan') && kinds.includes('WindowAgg'), text)
+      t.notOk(/Sort/.test(kinds.join()), kinds.join())
+    }
+  },
+)

@@ -61,6 +61,13 @@ const ENVELOPE = {
   beside: Type.Object({
     status: Type.Literal('success'),
     totalRecords: Type.Integer({ description: 'number of matching rows' }),
+    totalIsMinimum: Type.Optional(Type.Literal(true, { description: 'there may be more than totalRecords' })),
+    searchedTo: Type.Optional(
+      Type.String({
+        description:
+          'ISO 8601: where this call stopped searching before its page was full; scrollid goes on from there',
+      }),
+    ),
     scrollid: Type.Optional(Type.String({ description: 'cursor of the next page; absent on the last page' })),
   }),
   example: { status: 'success', totalRecords: 1 },
@@ -102,8 +109,13 @@ export const EVENTS: readonly Operation[] = [
     errors: ['dateInvalid', 'datesReversed'],
     example: { input: { startdate: '2026-01-01', events: 'open,click', sort: 'desc', limit: 1 }, data: [example] },
     async act(input, call) {
-      const { rows, total, scroll } = await call.core.eventLog.page(questionOf(input, call), shown, call.reads)
-      const beside = { status: 'success', totalRecords: total, ...defined({ scrollid: scroll }) }
+      const { rows, ...page } = await call.core.eventLog.page(questionOf(input, call), shown, call.reads)
+      const beside = {
+        status: 'success',
+        totalRecords: page.total,
+        ...(page.isMinimum ? { totalIsMinimum: true } : {}),
+        ...defined({ searchedTo: page.searchedTo?.toISOString(), scrollid: page.scroll }),
+      }
       return { data: [...rows], beside }
     },
   }),

@@ -16,6 +16,8 @@ export interface Cursor {
   readonly until: string
   /** Counted with the first page. */
   readonly total: number
+  /** Whether there may be more than `total`. */
+  readonly isMinimum: boolean
   /** The first page contains nothing that was committed later; see reads.ts. */
   readonly seenUntil: number | undefined
 }
@@ -27,12 +29,13 @@ const MAC = 16
 const PURPOSE = 'event log'
 
 /** Returns a cursor as an opaque text, valid only for this account and query. */
-export function sealCursor(secrets: Secrets, question: LogQuery, { place, until, total, seenUntil }: Cursor): string {
+export function sealCursor(secrets: Secrets, question: LogQuery, cursor: Cursor): string {
+  const { place, until, total, isMinimum, seenUntil } = cursor
   const plain = Buffer.alloc(seenUntil === undefined ? LENGTH : LONGER)
   plain.write(place.messageId.replaceAll('-', ''), 0, 'hex')
   plain.writeUInt32BE(place.recipientNo, 16)
   plain.write(until.replaceAll('-', ''), 20, 'hex')
-  plain.writeDoubleBE(total, 36)
+  plain.writeDoubleBE(isMinimum ? -1 - total : total, 36)
   if (seenUntil !== undefined) plain.writeDoubleBE(seenUntil, 44)
   return Buffer.concat([plain, secrets.mac(PURPOSE, signed(question, plain)).subarray(0, MAC)]).toString('base64url')
 }
@@ -49,10 +52,12 @@ export function openCursor(secrets: Secrets, question: LogQuery, text: string): 
       'must be the scrollid of the previous page, sent with otherwise identical parameters',
     )
   }
+  const total = plain.readDoubleBE(36)
   return {
     place: { messageId: uuid(plain.subarray(0, 16)), recipientNo: plain.readUInt32BE(16) },
     until: uuid(plain.subarray(20, 36)),
-    total: plain.readDoubleBE(36),
+    total: total < 0 ? -1 - total : total,
+    isMinimum: total < 0,
     seenUntil: length === LONGER ? plain.readDoubleBE(44) : undefined,
   }
 }

@@ -1,12 +1,15 @@
+import type { AnySql } from '../../platform/database/database.ts'
 import { readInOrder } from '../../platform/database/read-in-order.ts'
 import type { Reads } from '../../platform/database/reads.ts'
 import { invalidParameter } from '../../platform/errors.ts'
 import type { Secrets } from '../../platform/security/secrets.ts'
-import { openCursor, sealCursor } from './cursor.ts'
-import { type Filter, type LogQuery, parseFilter, requireDays } from './query.ts'
+import { timeOfId } from '../../submission/message-id.ts'
+import { type Cursor, openCursor, sealCursor } from './cursor.ts'
+import { firstPart, idAfter, laterPart, type Part, spanAfter } from './part.ts'
+import { type LogQuery, parseFilter, requireDays } from './query.ts'
 import { type LogRow, toLogRow } from './row.ts'
 import { showRows } from './rows.ts'
-import { countLookedAt, countMatches, driverOf, type Search, selectLast, selectPlaces, selectSpan } from './store.ts'
+import { driverOf, type Search, type Sort, selectLast, selectPlaces, selectSpan } from './store.ts'
 
 export { LOG_EVENTS as LOG_WORDS, type LogQuery as LogQuestion } from './query.ts'
 export { type Hit, LOG_STATUSES, type LogRow, type LogStatus } from './row.ts'
@@ -17,22 +20,15 @@ const MAX_ROWS = 1000
 const MAX_ROWS_WITH_CURSOR = 5000
 /** Maximum rows to skip. Every page reads all skipped rows again. */
 const MAX_OFFSET = 10_000
-/**
- * Maximum number of deliveries that a search may scan, which limits it to about 150 ms of processor time. `messages`: entries of the
- * index of an account's messages (0.1 µs each). `notable`: entries of the indexes of notable events (0.5 µs each). `deliveries`:
- * messages with their deliveries (3 µs each); one day of an account with five million messages in 12 weeks must be within the limit.
- * `eventLookups`: deliveries with a lookup of their events in every week since (about 100 µs each).
- */
-const MAX_SCANNED = { messages: 1_000_000, notable: 250_000, deliveries: 60_000, eventLookups: 2000 }
-
 /** The account's deliveries with their outcomes, in the order in which they were accepted. */
 export interface EventLog {
   /**
    * Returns a page. With `scroll` it continues the previous page, over the deliveries that existed when the first page was read: no
-   * row appears twice or is missing, whatever is written meanwhile.
+   * row appears twice or is missing, whatever is written meanwhile. No search is too large: a page shows what it found within the
+   * limits of part.ts, perhaps nothing, and its cursor goes on from there.
    *
-   * Throws dateInvalid, datesReversed or parameterInvalid (an unknown event, a text that is too long, a forged cursor, an offset or
-   * date range that is too large). Without `reads`, it shows the current state.
+   * Throws dateInvalid, datesReversed or parameterInvalid (an unknown event, a text that is too long, a forged cursor, an offset that
+   * is too large). Without `reads`, it shows the current state.
    */
   page<T>(question: LogQuery, show: (row: LogRow) => T, reads?: Reads): Promise<LogPage<T>>
 }
@@ -40,8 +36,11 @@ export interface EventLog {
 export interface LogPage<T> {
   /** The results of `show`. */
   readonly rows: readonly T[]
-  /** Number of all matches. */
+  /** Number of all matches; with `isMinimum`, there may be more. */
   readonly total: number
+  readonly isMinimum: boolean
+  /** How far this page searched if it is not full although there is a next one: the time of acceptance of the last message that it scanned. */
+  readonly searchedTo: Date | undefined
   /** Cursor of the next page; undefined if there is none. */
   readonly scroll: string | undefined
 }
@@ -53,7 +52,7 @@ export function createEventLog({ reads: current, secrets }: { reads: Reads; secr
       const filter = parseFilter(question)
       const { accountId, sort = 'asc', offset = 0, scroll } = question
       const cursor = scroll === undefined ? undefined : openCursor(secrets, question, scroll)
-      if (filter.nothing) return { rows: [], total: 0, scroll: undefined }
+      if (filter.nothing) return NOTHING
       if (offset > MAX_OFFSET)
         throw invalidParameter('offset', `must be at most ${MAX_OFFSET}; use scrollid for later pages`)
       const needs = cursor ? { committedBefore: cursor.seenUntil ?? Number.POSITIVE_INFINITY } : {}
@@ -62,65 +61,41 @@ export function createEventLog({ reads: current, secrets }: { reads: Reads; secr
         await readInOrder(snapshot, true)
         const span = await selectSpan(snapshot, accountId, { first: question.first, last: question.last })
         const until = cursor?.until ?? (await selectLast(snapshot, accountId, span))
-        if (until === undefined) return { rows: [], total: 0, next: undefined }
-        const days = cursor ? { ...span, to: idAfter(until) } : span
-        // The index of a recipient's deliveries does not return them in order, so they must be sorted.
-        const byRecipient = driverOf(filter) === 'recipient'
+        if (until === undefined) return { ...NOTHING, next: undefined }
+        const days = cursor ? spanAfter({ ...span, to: idAfter(until) }, sort, cursor.place) : span
         const search: Search = { accountId, filter, span: days }
+        // The index of a recipient's deliveries does not return them in order, so they must be sorted.
+        const byRecipient = driverOf(search) === 'recipient'
         if (byRecipient) await readInOrder(snapshot, false)
-        const total = cursor?.total ?? (await count(snapshot, search))
-        const page = { ...search, sort, after: cursor?.place, offset: cursor ? 0 : offset, limit: limit + 1 }
-        const found = total === 0 ? [] : await selectPlaces(snapshot, page)
+        const part = cursor ? await continued(snapshot, search, sort, cursor) : await firstPart(snapshot, search, sort)
+        if (part.search.isFrequent) await readInOrder(snapshot, true)
+        const page = { ...part.search, sort, after: cursor?.place, offset: cursor ? 0 : offset, limit: limit + 1 }
+        const found = part.total === 0 && !cursor ? [] : await selectPlaces(snapshot, page)
         if (byRecipient) await readInOrder(snapshot, true)
+        const stoppedAt = found.length < limit ? part.end : undefined
+        if (stoppedAt && page.offset > 0)
+          throw invalidParameter('offset', 'skips more than one call searches; use scrollid for later pages')
         const places = found.slice(0, limit)
-        const place = found.length > limit ? places.at(-1) : undefined
+        const place = found.length > limit ? places.at(-1) : part.end
         return {
           rows: await showRows(snapshot, accountId, places, (row) => show(toLogRow(row))),
-          total,
-          next: place && { place, until, total },
+          total: part.total,
+          isMinimum: part.isMinimum,
+          searchedTo: stoppedAt && timeOfId(stoppedAt.messageId),
+          next: place && { place, until, total: part.total, isMinimum: part.isMinimum },
         }
       }, needs)
       // Later pages must contain no less than the first.
       const seenUntil = cursor ? cursor.seenUntil : reads.seenUntil()
-      const { rows, total, next } = found
-      return { rows, total, scroll: next && sealCursor(secrets, question, { ...next, seenUntil }) }
+      const { next, ...page } = found
+      return { ...page, scroll: next && sealCursor(secrets, question, { ...next, seenUntil }) }
     },
   }
 }
 
-async function count(sql: Parameters<typeof countMatches>[0], search: Search): Promise<number> {
-  const { filter } = search
-  if (filter.messageId !== undefined) return countMatches(sql, search)
-  const kind = kindOf(filter)
-  const limit = MAX_SCANNED[kind]
-  const scanned = await countLookedAt(sql, search, limit)
-  if (scanned > limit) {
-    throw invalidParameter('startdate', `filter would scan more than ${limit} deliveries; use a shorter date range`)
-  }
-  return kind === 'messages' || kind === 'notable' ? scanned : countMatches(sql, search)
-}
+const NOTHING = { rows: [], total: 0, isMinimum: false, searchedTo: undefined, scroll: undefined } as const
 
-/** Returns what a search scans. Every scanned message or notable event is a match. */
-function kindOf(filter: Filter): keyof typeof MAX_SCANNED {
-  if (isUnfiltered(filter)) return 'messages'
-  if (isIndexOnly(filter)) return 'notable'
-  const { events } = filter
-  const looksUpEvents = events !== undefined && (events.types.length > 0 || events.bounces !== undefined)
-  return looksUpEvents && driverOf(filter) !== 'notable' ? 'eventLookups' : 'deliveries'
-}
-
-/** Whether there is no filter at all. */
-function isUnfiltered({ nothing: _, ...filter }: Filter): boolean {
-  return Object.values(filter).every((value) => value === undefined)
-}
-
-/** Whether the indexes of notable events determine all matches, so that nothing else has to be scanned. */
-function isIndexOnly({ nothing: _, events, ...filter }: Filter): boolean {
-  return events !== undefined && !events.sent && Object.values(filter).every((value) => value === undefined)
-}
-
-/** Returns the smallest id after this one. */
-function idAfter(id: string): string {
-  const next = (BigInt(`0x${id.replaceAll('-', '')}`) + 1n).toString(16).padStart(32, '0')
-  return next.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+async function continued(sql: AnySql, search: Search, sort: Sort, { total, isMinimum }: Cursor): Promise<Part> {
+  const part = isMinimum ? await laterPart(sql, search, sort) : { search, end: undefined }
+  return { ...part, total, isMinimum }
 }

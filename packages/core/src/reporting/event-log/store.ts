@@ -1,5 +1,5 @@
 import { waitingFor } from '../../delivery/queue/waiting.ts'
-import type { AnySql } from '../../platform/database/database.ts'
+import { type AnySql, onlyRow } from '../../platform/database/database.ts'
 import { timeOfId } from '../../submission/message-id.ts'
 import type { Place } from './cursor.ts'
 import { deliveriesWith, type FirstOf, isWanted, notable } from './notable.ts'
@@ -17,10 +17,14 @@ export interface Search {
   readonly accountId: number
   readonly span: Span
   readonly filter: Filter
+  /** Whether the recipient has too many deliveries for them to be sorted: the account's messages are gone through instead. */
+  readonly isFrequent?: boolean
 }
 
+export type Sort = 'asc' | 'desc'
+
 export interface PageOf extends Search {
-  readonly sort: 'asc' | 'desc'
+  readonly sort: Sort
   /** Undefined for the first page. */
   readonly after: Place | undefined
   readonly offset: number
@@ -50,19 +54,48 @@ export async function selectLast(sql: AnySql, accountId: number, { from, to }: S
   return last?.text
 }
 
-/** Returns how many deliveries a search has to scan. Stops counting after `limit` messages, which limits the time. */
-export async function countLookedAt(sql: AnySql, search: Search, limit: number): Promise<number> {
-  const { accountId, span, filter } = search
-  const counted =
-    driverOf(filter) === 'walk'
-      ? sql`select recipients as count from messages
-             where account_id = ${accountId} and id >= ${span.from}::uuid and id < ${span.to}::uuid`
-      : driverOf(filter) === 'recipient'
-        ? sql`select 1 as count from (${finishedOf(sql, search)} union all ${waitingOf(sql, search)}) d`
-        : sql`select 1 as count from (${notableOf(sql, search)}) n`
-  const [row] = await sql<{ count: number }[]>`
-    select coalesce(sum(count), 0)::float8 as count from (${counted} limit ${limit + 1}) counted`
-  return row?.count ?? 0
+/** What a search scans: entries of its index, at most one more than the limit, and their deliveries. */
+export interface Scanned {
+  readonly entries: number
+  readonly deliveries: number
+}
+
+/** Returns how much a search has to scan. Stops counting after `limit` entries, which limits the time. */
+export async function countScanned(sql: AnySql, search: Search, limit: number): Promise<Scanned> {
+  const [row] = await sql<Scanned[]>`
+    select count(*)::float8 as entries, coalesce(sum(count), 0)::float8 as deliveries
+      from (${scannedBy(sql, search)} limit ${limit + 1}) counted`
+  return row ?? { entries: 0, deliveries: 0 }
+}
+
+/** Returns the message at which a search in this order has scanned more than `limit` deliveries. */
+export async function selectEnd(sql: AnySql, search: Search, sort: Sort, limit: number): Promise<string> {
+  const { accountId, span } = search
+  const order = (column: Fragment) => (sort === 'asc' ? sql`order by ${column}` : sql`order by ${column} desc`)
+  const entry = (from: Fragment) =>
+    sql`select message_id::text as id from (${from}) scanned ${order(sql`message_id`)} offset ${limit} limit 1`
+  const rows = await sql<{ id: string }[]>`
+    ${{
+      walk: () => sql`
+          select id::text as id from (
+            select id, sum(recipients) over (${order(sql`id`)}) as deliveries from messages
+             where account_id = ${accountId} and id >= ${span.from}::uuid and id < ${span.to}::uuid) scanned
+           where deliveries > ${limit} ${order(sql`scanned.id`)} limit 1`,
+      recipient: () => entry(sql`${finishedOf(sql, search)} union all ${waitingOf(sql, search)}`),
+      notable: () => entry(notableOf(sql, search, { sort, rows: limit + 1, isAfter: sql`` })),
+    }[driverOf(search)]()}`
+  return onlyRow(rows).id
+}
+
+function scannedBy(sql: AnySql, search: Search) {
+  const { accountId, span } = search
+  return {
+    walk: () =>
+      sql`select recipients as count from messages
+           where account_id = ${accountId} and id >= ${span.from}::uuid and id < ${span.to}::uuid`,
+    recipient: () => sql`select 1 as count from (${finishedOf(sql, search)} union all ${waitingOf(sql, search)}) d`,
+    notable: () => sql`select 1 as count from (${notableOf(sql, search)}) n`,
+  }[driverOf(search)]()
 }
 
 /** Returns the number of all matches. */
@@ -81,8 +114,11 @@ export async function selectPlaces(sql: AnySql, page: PageOf): Promise<Place[]> 
 }
 
 /** Returns how rows are found: by the account's messages, a recipient's deliveries or notable events. */
-export function driverOf({ recipientKey, events }: Filter): 'walk' | 'recipient' | 'notable' {
-  if (recipientKey !== undefined) return 'recipient'
+export function driverOf({
+  filter: { recipientKey, events },
+  isFrequent = false,
+}: Pick<Search, 'filter' | 'isFrequent'>): 'walk' | 'recipient' | 'notable' {
+  if (recipientKey !== undefined) return isFrequent ? 'walk' : 'recipient'
   return events && !events.sent ? 'notable' : 'walk'
 }
 
@@ -100,8 +136,8 @@ function isAfterOf(sql: AnySql, page: PageOf | undefined): IsAfter {
 /** Selects message id and recipient number of all matches in index order; for a page, not more than it needs. */
 function matches(sql: AnySql, search: Search, page?: PageOf) {
   const { accountId, filter, span } = search
-  const { from, subject, reference, messageId, events } = filter
-  const driver = driverOf(filter)
+  const { from, subject, reference, messageId, events, recipientKey } = filter
+  const driver = driverOf(search)
   const isAfter = isAfterOf(sql, page)
   const simple = [from, subject, reference, messageId].every((text) => text === undefined)
   if (driver === 'notable' && simple) {
@@ -147,19 +183,22 @@ function matches(sql: AnySql, search: Search, page?: PageOf) {
        ${subject === undefined ? sql`` : sql`and m.subject = ${subject}::text`}
        ${messageId === undefined ? sql`` : sql`and m.id = ${messageId}::uuid`}
        ${reference === undefined ? sql`` : sql`and d.reference = ${reference}::text`}
+       ${driver === 'walk' && recipientKey !== undefined ? sql`and d.recipient_key = ${recipientKey}::text` : sql``}
        ${eventCondition} ${isAfter(sql`m.id`, sql`d.recipient_no`)}`
 }
 
 function finishedWith(sql: AnySql, id: Fragment) {
   return sql`
-    select f.message_id, f.recipient_no, f.state, f.reference from finished_deliveries f where f.message_id = ${id}`
+    select f.message_id, f.recipient_no, f.state, f.reference, f.recipient_key from finished_deliveries f
+     where f.message_id = ${id}`
 }
 
 function deliveriesOf(sql: AnySql, id: Fragment) {
   return sql`
     ${finishedWith(sql, id)}
     union all
-    select q.message_id, q.recipient_no, q.state, q.reference from delivery_queue q where q.message_id = ${id}`
+    select q.message_id, q.recipient_no, q.state, q.reference, q.recipient_key from delivery_queue q
+     where q.message_id = ${id}`
 }
 
 function finishedOf(sql: AnySql, { accountId, span, filter: { recipientKey = '' } }: Search) {

@@ -131,9 +131,17 @@ t.test('a host that refuses every session has no limit for that, but is asked no
 })
 
 t.test('many refusals at once, before the first message is taken, are no attempts either', async (t) => {
+  const isLimited = async () => (await limitOf(host)) && true
   const host = await internet.host(t, {
-    greeting: () => (host.open <= 1 ? undefined : pause(1500, '421 4.7.0 too many connections')),
-    dot: ({ session }) => pause(session === 1 && host.messages.length === 0 ? 3000 : 5),
+    async greeting() {
+      if (host.open <= 1) return undefined
+      await until('ten connections', () => host.open >= 10 || host.messages.length > 0, 60_000)
+      return '421 4.7.0 too many connections'
+    },
+    async dot() {
+      if (host.messages.length === 0) await until('the limit', isLimited, 60_000)
+      return undefined
+    },
   })
   const domain = internet.domain([host])
   await sendMany(120, domain)

@@ -102,7 +102,11 @@ t.test('events wait for a transaction that was left open, and are numbered once 
   const page = openSection('Events are late', env)
   const alert = threshold('PostriderEventsLate', 'events-are-late')
   const numbered = () => service.core.events.lastNumber(sender.accountId)
-  await leaveOpen(t, 'repair by hand', "insert into instance (name, value) values ('repair', 'in work')")
+  await leaveOpen(
+    t,
+    'repair by hand',
+    `insert into events (occurred_at, account_id, type) values (service_now(), ${sender.accountId}, 'domain')`,
+  )
   const before = await numbered()
   t.equal((await send()).status, 200)
   await moveClock(sql, '10 minutes')

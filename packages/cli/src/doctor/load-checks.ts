@@ -3,7 +3,7 @@ import type { Check } from './check.ts'
 import { bad, type CheckResult, counted, firstOf, ok, spanText, warn } from './check-result.ts'
 import type { Readings } from './readings.ts'
 
-/** Seconds. An open transaction delays event numbers, and keeps dead rows of the queue. */
+/** Seconds. An open transaction keeps dead rows of the queue, and one that may write events delays their numbers. */
 const TRANSACTION = { warn: 300, bad: 3600 }
 /** Dead rows of one table. */
 const DEAD_ROWS = { warn: 100_000, bad: 5_000_000 }
@@ -84,7 +84,7 @@ async function checkTransactions({ activity }: Readings): Promise<CheckResult> {
     return ok(oldest ? `the oldest has been open for ${spanText(oldest.seconds)}` : 'none is open')
   const text = `a transaction has been open for ${spanText(oldest.seconds)} (${
     oldest.program || 'unnamed ' + 'program'
-  }, ${oldest.state}); until it ends, events get no numbers and dead rows stay`
+  }, ${oldest.state}); until it ends, dead rows stay, and events get no numbers if it wrote any`
   const fix = `end it: SELECT pg_terminate_backend(${oldest.pid})`
   return oldest.seconds > TRANSACTION.bad ? bad(text, fix) : warn(text, fix)
 }

@@ -1951,7 +1951,7 @@ declare
   -- Numbers below it were given, and told to all, before this moment.
   next_number bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
   oldest bigint;
-  -- A pooler may drop the names of sessions: then nobody's transaction is known to be another program's.
+  -- A pooler may drop the names of sessions: then no transaction is known to be another program's.
   names_are_kept boolean := current_setting('application_name') like 'postrider %';
 begin
   -- Sessions of other roles hide their transactions from one without the right to see them.
@@ -1966,7 +1966,7 @@ begin
         from (
           select a.backend_xid::text::bigint as number from pg_stat_activity a
            where a.datname = current_database() and a.pid <> pg_backend_pid() and a.backend_xid is not null
-             -- What another program forgot to end, as a repair by hand, must not stop the events of everybody. Who has written events has this lock.
+             -- A transaction that another program forgot to end, as a repair by hand, must not stop all events. A session that has written events has this lock.
              and not (
                names_are_kept and a.application_name not like 'postrider %' and a.xact_start < service_now() - interval '10 seconds'
                and not exists (

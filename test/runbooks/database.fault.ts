@@ -102,6 +102,11 @@ t.test('events wait for a transaction that was left open, and are numbered once 
   const page = openSection('Events are late', env)
   const alert = threshold('PostriderEventsLate', 'events-are-late')
   const numbered = () => service.core.events.lastNumber(sender.accountId)
+  await until('the events of before to be numbered', async () => {
+    const left =
+      await sql`select from events where transaction > (select transaction from event_cursors where name = 'numbers') limit 1`
+    return left.length === 0
+  })
   await leaveOpen(
     t,
     'repair by hand',

@@ -76,7 +76,7 @@ for (const [sort, found] of [
   )
 }
 
-t.test('the events of somebody who had much mail are looked up in parts', async (t) => {
+t.test('the events of a recipient with much mail are looked up in parts', async (t) => {
   const sender = await service.makeSender()
   for (const day of DAYS) {
     const at = `2026-05-${day}T10:00:00Z`
@@ -98,7 +98,7 @@ t.test('the events of somebody who had much mail are looked up in parts', async 
   }
 })
 
-t.test('mail and events of somebody who had more than can be sorted are found in parts, too', async (t) => {
+t.test('mail and events of a recipient with more mail than can be sorted are found in parts, too', async (t) => {
   const sender = await service.makeSender()
   for (const [subject, at] of [
     ['One', '2026-05-01T10:00:00Z'],

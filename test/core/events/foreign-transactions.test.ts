@@ -32,7 +32,7 @@ const sequence = () => core.events.sequence()
 const later = () => moveClock(sql, `${++hours} hours`)
 
 t.test(
-  'a transaction that another program left open holds up the events of nobody, once it is some seconds old',
+  'a transaction that another program left open holds up no events, once it is some seconds old',
   async (t) => {
     const sender = await service.makeSender()
     await numberEvents(service)

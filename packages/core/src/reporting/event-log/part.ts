@@ -14,7 +14,7 @@ const MAX_SCANNED = { messages: 1_000_000, notable: 250_000, deliveries: 60_000,
 /** The last recipient in either order. */
 const LAST_RECIPIENT = { asc: 2 ** 31 - 1, desc: 0 }
 
-/** What one page searches: all that is left of the date range, or as much as is scanned in one call. */
+/** The part of a search that one page makes: all that is left of the date range, or as much as is scanned in one call. */
 export interface Part {
   readonly search: Search
   /** Where the next page begins if this one is not filled before; undefined if the part is all that is left. */

@@ -54,7 +54,7 @@ export async function selectLast(sql: AnySql, accountId: number, { from, to }: S
   return last?.text
 }
 
-/** What a search scans: entries of its index, at most one more than the limit, and their deliveries. */
+/** Cost of a search: entries of its index, at most one more than the limit, and their deliveries. */
 export interface Scanned {
   readonly entries: number
   readonly deliveries: number

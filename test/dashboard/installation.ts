@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type BrowserContext, chromium, type Page } from 'playwright-core'
-import { findBrowser } from '../helpers/browser.ts'
+import { BROWSER_MS, findBrowser } from '../helpers/browser.ts'
 import { freePorts } from '../helpers/ports.ts'
 import { PASSWORD } from './dashboard.ts'
 
@@ -50,6 +50,7 @@ export async function startInstallation(): Promise<Installation> {
     const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
     const browser = await chromium.launch({ executablePath: findBrowser() as string, args })
     const context = await browser.newContext({ locale: 'en-GB' })
+    context.setDefaultTimeout(BROWSER_MS)
     const page = await context.newPage()
     return {
       url: new URL(link).origin,

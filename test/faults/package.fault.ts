@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { descendantsOf, isAlive, KEY, upSettings } from '../cli/postrider.ts'
 import { until } from '../helpers/until.ts'
+import { packageFile } from './installing/packages.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const MOST_OCTETS = 10_000_000
@@ -57,8 +58,7 @@ async function end(t: Test, { up }: Started): Promise<void> {
 const argumentsOf = (pid: number): string => readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
 
 t.test('the package has no sources and less than 10 MB', { timeout: 300_000 }, async (t) => {
-  const packed = execFileSync(process.execPath, ['deploy/npm/pack.ts'], { cwd: ROOT, encoding: 'utf8' })
-  const file = packed.trim().split('\n').at(-1) as string
+  const file = packageFile()
   t.ok(statSync(file).size < MOST_OCTETS)
   const env = { PATH, HOME: folder }
   shell(`npm install --ignore-scripts --prefer-offline --no-audit --no-fund --loglevel=error '${file}'`, folder, env)

@@ -20,6 +20,9 @@ export const skipWithoutBrowser = findBrowser()
 const USER_AGENT =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36'
 
+/** Milliseconds for a step of a page, as the runner's limit for a file is: a busy machine took more than the 30 s that playwright waits by itself. */
+export const BROWSER_MS = 180_000
+
 /** Opens a browser of its own for the test, without anything in it. */
 export async function openBrowser(t: Test): Promise<BrowserContext> {
   const browser = await chromium.launch({
@@ -29,5 +32,7 @@ export async function openBrowser(t: Test): Promise<BrowserContext> {
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
   })
   t.teardown(() => browser.close())
-  return browser.newContext({ userAgent: USER_AGENT })
+  const context = await browser.newContext({ userAgent: USER_AGENT })
+  context.setDefaultTimeout(BROWSER_MS)
+  return context
 }

@@ -4,7 +4,8 @@ import { ROOT } from './bare.ts'
 
 /*
  * The files of a release, of this commit. Those that are there are taken if they are of it and nothing has changed since: the Debian package takes minutes.
- * REUSE=1 takes them whatever they are of, while a test is written.
+ * REUSE=1 takes them whatever they are of, while a test is written. `npm run test:package` runs this file first: two test files that made them at once
+ * read each other's halves.
  */
 
 const ARCHITECTURE = process.arch === 'arm64' ? 'arm64' : 'amd64'
@@ -38,3 +39,5 @@ function lastLine(program: string): string {
   const said = execFileSync(process.execPath, [program], { cwd: ROOT, encoding: 'utf8' })
   return said.trim().split('\n').at(-1) as string
 }
+
+if (import.meta.main) debianFile()

@@ -11,6 +11,7 @@ export {
   holderOf,
   type KeyChange,
   type KeySecret,
+  type NewKey,
   type OperatorKey,
   type Principal,
   type Restrictions,
@@ -36,6 +37,7 @@ export * from './content/checks/check-content.ts'
 export * from './content/editable/index.ts'
 export { fillLegacyTemplate, type LegacyTexts } from './content/editable/legacy-template.ts'
 export { generationOf } from './content/editable/template-id.ts'
+export type { TemplateName } from './content/engine/index.ts'
 export * from './content/engine/index.ts'
 export { ATTACHMENT_SIZE, validFileName } from './content/files/file.ts'
 export type { FileSummary } from './content/files/index.ts'
@@ -49,6 +51,7 @@ export {
 export { createSubstituter, type Substituter } from './content/substitution/substitutions.ts'
 export * from './content/substitution/unsubscribe-tags.ts'
 export {
+  type AnyTemplate,
   type Template,
   type TemplateContent,
   type TemplateSummary,

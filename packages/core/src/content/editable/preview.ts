@@ -1,4 +1,4 @@
-import type { DynamicRenderer, RenderFailure, TemplateData } from '../engine/index.ts'
+import type { DynamicRenderer, RenderFailure, TemplateData, TemplateName } from '../engine/index.ts'
 import type { EditableVersion, Generation } from './editable-template.ts'
 
 /** A version as a recipient with the given data would receive it. */
@@ -8,6 +8,8 @@ export interface TemplatePreview {
   readonly text: string
   /** Names that are output without a value, at most 50; the message has nothing in their place. */
   readonly missing: readonly string[]
+  /** Names that the template reads from the top of its data, at most 50. */
+  readonly names: readonly TemplateName[]
   /** The reason why a send would fail; then the texts are those of the template. */
   readonly failure: RenderFailure | undefined
 }
@@ -18,13 +20,13 @@ export async function previewVersion(
   generation: Generation,
   { subject, html, plain, testData }: Pick<EditableVersion, 'subject' | 'html' | 'plain' | 'testData'>,
 ): Promise<TemplatePreview> {
-  const asIs = { subject, html, text: plain, missing: [], failure: undefined }
+  const asIs = { subject, html, text: plain, missing: [], names: [], failure: undefined }
   if (generation === 'legacy') return asIs
-  const template = { subject, html, text: plain, listMissing: true }
+  const template = { subject, html, text: plain, listNames: true }
   const [rendered] = await renderer.renderDynamic(template, [dataOf(testData)], String(accountId))
   if (rendered?.kind !== 'rendered') return { ...asIs, failure: rendered?.failure }
-  const { missing = [] } = rendered
-  return { ...asIs, subject: rendered.subject ?? '', html: rendered.html ?? '', text: rendered.text ?? '', missing }
+  const { subject: filled = '', html: page = '', text = '', listed } = rendered
+  return { ...asIs, subject: filled, html: page, text, ...listed }
 }
 
 /** Test data is stored as JSON; anything but an object has no names. */

@@ -46,7 +46,12 @@ export function checkVersion({ name, subject, html, plain, testData }: VersionCh
     checkText(field, text, Number.POSITIVE_INFINITY)
     if (Buffer.byteLength(text) >= EDITABLE_LIMITS.content) throw new ServiceError('templateTooLarge')
   }
-  if (testData === undefined || testData === '') return
+  if (testData !== undefined) checkTestData(testData)
+}
+
+/** Throws parameterInvalid (testData). No test data are an empty text. */
+export function checkTestData(testData: string): void {
+  if (testData === '') return
   checkText('testData', testData, EDITABLE_LIMITS.testData)
   try {
     JSON.parse(testData)

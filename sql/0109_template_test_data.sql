@@ -1,0 +1,4 @@
+-- expand
+-- The values with which a template with merge tags is shown in the editor and sent to its author, as JSON; null if none were entered. They are
+-- the template's, not a version's: versions never change. Templates of the v3 API have theirs in editable_versions.
+alter table templates add column test_data text;

@@ -19,7 +19,7 @@ import type {
   VersionChange,
 } from './editable-template.ts'
 import { listTemplates } from './list-templates.ts'
-import { previewVersion, type TemplatePreview } from './preview.ts'
+import { type PreviewedVersion, previewVersion, type TemplatePreview } from './preview.ts'
 import { removeTemplate } from './remove-template.ts'
 import { removeVersion } from './remove-version.ts'
 import { renameTemplate } from './rename-template.ts'
@@ -64,11 +64,7 @@ export interface EditableTemplates {
   removeVersion(act: VersionAct): Promise<void>
   version(accountId: number, id: string, versionId: string): Promise<EditableVersion>
   /** Renders a version with its test data, in a thread. See preview.ts. */
-  preview(
-    accountId: number,
-    generation: Generation,
-    version: Pick<EditableVersion, 'subject' | 'html' | 'plain' | 'testData'>,
-  ): Promise<TemplatePreview>
+  preview(accountId: number, generation: Generation, version: PreviewedVersion): Promise<TemplatePreview>
   /** Returns the active version for a send; undefined if the template does not exist or has no active version. */
   find(accountId: number, id: string): Promise<ActiveVersion | undefined>
 }

@@ -1,5 +1,6 @@
 import type { DynamicRenderer, RenderFailure, TemplateData, TemplateName } from '../engine/index.ts'
 import type { EditableVersion, Generation } from './editable-template.ts'
+import { plainOf } from './rules.ts'
 
 /** A version as a recipient with the given data would receive it. */
 export interface TemplatePreview {
@@ -14,12 +15,17 @@ export interface TemplatePreview {
   readonly failure: RenderFailure | undefined
 }
 
-/** Renders a version with its test data. A legacy template has no data: its tags stay as they are. Throws overloaded. */
+/**
+ * Renders a version with its test data; plain text that saving would generate is generated. A legacy template has no data: its tags stay as they are.
+ * Throws overloaded.
+ */
 export async function previewVersion(
   { renderer, accountId }: { readonly renderer: Pick<DynamicRenderer, 'renderDynamic'>; readonly accountId: number },
   generation: Generation,
-  { subject, html, plain, testData }: Pick<EditableVersion, 'subject' | 'html' | 'plain' | 'testData'>,
+  version: PreviewedVersion,
 ): Promise<TemplatePreview> {
+  const { subject, html, testData } = version
+  const plain = version.generatePlain ? await plainOf(html) : version.plain
   const asIs = { subject, html, text: plain, missing: [], names: [], failure: undefined }
   if (generation === 'legacy') return asIs
   const template = { subject, html, text: plain, listNames: true }
@@ -28,6 +34,8 @@ export async function previewVersion(
   const { subject: filled = '', html: page = '', text = '', listed } = rendered
   return { ...asIs, subject: filled, html: page, text, ...listed }
 }
+
+export type PreviewedVersion = Pick<EditableVersion, 'subject' | 'html' | 'plain' | 'generatePlain' | 'testData'>
 
 /** Test data is stored as JSON; anything but an object has no names. */
 function dataOf(testData: string | null): TemplateData {

@@ -109,7 +109,8 @@ export async function plainTextOf({ html, plain, asIs }: VersionChange): Promise
   return (wanted) => (made !== undefined && wanted === html ? made : plainOf(wanted))
 }
 
-async function plainOf(html: string): Promise<string> {
+/** Returns the plain text that is generated from HTML; none if that is long. */
+export async function plainOf(html: string): Promise<string> {
   return html.length > MAX_CONVERTED ? '' : (await inTurns(generateText(html))).text
 }
 

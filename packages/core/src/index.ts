@@ -74,7 +74,9 @@ export {
   readDomainOverview,
   type TroubledDomain,
 } from './domains/domain-overview.ts'
+export { type DnsHost, dnsHostOf } from './domains/dns-hosts.ts'
 export { senderError } from './domains/sender-error.ts'
+export { quotedStrings } from './domains/txt-strings.ts'
 export * from './events/index.ts'
 export * from './messages/index.ts'
 export { type Address, addressKey, parseAddress, parseDomain } from './mime/address.ts'

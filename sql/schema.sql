@@ -539,6 +539,7 @@ create table domain_guards (
   warned_at timestamptz,
   lacks text[],
   lacking_since timestamptz,
+  name_servers text[],
   constraint domain_guards_pkey primary key (domain_id),
   constraint domain_guards_domain_id_fkey foreign key (domain_id) references domains(id) on delete cascade
 );
@@ -1464,6 +1465,7 @@ create table templates (
   version integer not null default 1,
   subject text,
   variables jsonb not null default '[]'::jsonb,
+  test_data text,
   constraint templates_pkey primary key (id),
   constraint templates_account_id_fkey foreign key (account_id) references accounts(id)
 );

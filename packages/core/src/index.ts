@@ -68,13 +68,8 @@ export * from './delivery/sources/index.ts'
 export * from './delivery/tls/index.ts'
 export type { DomainFinding } from './domains/checks/findings.ts'
 export type { DkimSigner, DnsRecord, Domain, DomainSigner, DomainWithRecords, SigningKey } from './domains/domain.ts'
-export {
-  type DomainOverview,
-  isActiveDomain,
-  readDomainOverview,
-  type TroubledDomain,
-} from './domains/domain-overview.ts'
 export { type DnsHost, dnsHostOf } from './domains/dns-hosts.ts'
+export * from './domains/domain-overview.ts'
 export { senderError } from './domains/sender-error.ts'
 export { quotedStrings } from './domains/txt-strings.ts'
 export * from './events/index.ts'

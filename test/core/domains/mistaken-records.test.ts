@@ -98,7 +98,7 @@ t.test('a long text is given in strings of at most 255 characters', async (t) =>
 })
 
 t.test('values that name a host which no other machine can find are marked', async (t) => {
-  const { core } = await makeService(t, { RETURN_PATH_HOST: undefined, HELO_NAME: 'vm' } as never)
+  const { core } = await makeService(t, { HELO_NAME: 'vm' })
   const { id } = await core.accounts.create('harbour')
   const { dns: records } = await core.domains.add({ accountId: id, name: 'ship.example' })
   t.match(of(records, 'spf'), { value: /include:vm /, provisional: true })

@@ -4,7 +4,7 @@ import { type DnsQuery, printableValue, withDns } from '../../platform/net/dns-l
 import type { StoredDomain } from '../store.ts'
 import { type DmarcWalk, walkDmarc } from './dmarc-walk.ts'
 
-/** What is looked up about a domain beside its records. */
+/** Facts of a domain that are looked up in addition to its records. */
 export interface GuardLookup extends DmarcWalk {
   /** Hosts of the name servers of its zone; null if they are not known. */
   readonly nameServers: readonly string[] | null

@@ -3,7 +3,7 @@ import type { WantedRecord } from '../domain.ts'
 import { recordKey } from '../records.ts'
 import { evaluateRecord } from './evaluate-record.ts'
 
-/** What is at a record's host; `elsewhere`: another host that has the record. */
+/** The answer for a record's host; `elsewhere`: another host that has the record. */
 export type Looked = DnsAnswer & { readonly elsewhere?: string | undefined }
 
 /**

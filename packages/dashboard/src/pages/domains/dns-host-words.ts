@@ -5,8 +5,7 @@ import { catalogue } from '../../frame/words.ts'
 export const dnsHostWords = catalogue({
   en: {
     title: (name: string) => `The DNS of this domain is at ${name}`,
-    unknown: (hosts: string) =>
-      `The DNS of this domain is answered by ${hosts}. Enter the records where you manage it.`,
+    unknown: (hosts: string) => `Name servers of this domain: ${hosts}. Enter the records where you manage it.`,
     appended: (domain: string) =>
       `If the form appends ${domain} to a host by itself, enter only the part before it; for the domain itself, “@” or nothing.`,
     where: {
@@ -17,7 +16,7 @@ export const dnsHostWords = catalogue({
         'Open Hosted zones, choose the domain, Create record. TXT values are entered in quotation marks, each string in its own.',
       google: 'Open Network services, Cloud DNS, choose the zone, Add standard.',
       azure: 'Open DNS zones, choose the zone, Record sets, Add.',
-      ionos: 'Open Domains & SSL, the gear beside the domain, DNS, Add record.',
+      ionos: 'Open Domains & SSL, the gear next to the domain, DNS, Add record.',
       squarespace: 'Open Domains, choose the domain, DNS, DNS Settings, Custom Records.',
       ovh: 'Open Web Cloud, Domain names, choose the domain, DNS zone, Add an entry.',
       hostinger: 'Open Domains, choose the domain, DNS / Nameservers, Manage DNS records.',

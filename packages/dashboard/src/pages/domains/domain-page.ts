@@ -14,7 +14,7 @@ import { domainState } from './domain-state.ts'
 import { domainsWords } from './domains-words.ts'
 import { receiverTable } from './receiver-table.ts'
 
-/** What a domain's page shows beside its records. */
+/** Facts on the page of a domain, in addition to its records. */
 export interface DomainFacts {
   readonly requirements: DomainRequirements
   /** Hosts of the name servers of its zone, as the last check found them. */

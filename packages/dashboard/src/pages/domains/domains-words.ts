@@ -37,8 +37,8 @@ export const domainsWords = catalogue({
         : `${count} required records are still to be published where this domain’s DNS is kept. The domain becomes active by itself.`,
     activeWithout: (count: number) =>
       count === 1
-        ? 'Mail from this domain is accepted, because the operator activated it, but 1 required record is not found. Without it, providers may reject the mail.'
-        : `Mail from this domain is accepted, because the operator activated it, but ${count} required records are not found. Without them, providers may reject the mail.`,
+        ? 'Mail is accepted, because the operator activated the domain, but 1 required record is not found. Without it, providers may reject mail.'
+        : `Mail is accepted, because the operator activated the domain, but ${count} required records are not found. Providers may reject mail.`,
     broken: 'Records that were there are gone. Publish them again; otherwise, the domain stops sending.',
     rejected: 'The operator of this service blocked the domain.',
     purposes: { dkim: 'DKIM', spf: 'SPF', returnPath: 'Return path', envelope: 'Tracking host', dmarc: 'DMARC' },
@@ -114,8 +114,8 @@ export const domainsWords = catalogue({
         : `${count} nötige Einträge fehlen noch im DNS dieser Domain. Sie wird dann von selbst aktiv.`,
     activeWithout: (count) =>
       count === 1
-        ? 'Post von dieser Domain wird angenommen, weil der Betreiber sie aktiviert hat, aber 1 nötiger Eintrag ist nicht gefunden. Ohne ihn lehnen Provider sie vielleicht ab.'
-        : `Post von dieser Domain wird angenommen, weil der Betreiber sie aktiviert hat, aber ${count} nötige Einträge sind nicht gefunden. Ohne sie lehnen Provider sie vielleicht ab.`,
+        ? 'Der Betreiber hat die Domain aktiviert, aber 1 nötiger Eintrag ist nicht gefunden. Ohne ihn lehnen Provider Post vielleicht ab.'
+        : `Der Betreiber hat die Domain aktiviert, aber ${count} nötige Einträge sind nicht gefunden. Ohne sie lehnen Provider Post vielleicht ab.`,
     broken: 'Einträge, die da waren, sind fort. Tragen Sie sie wieder ein; sonst sendet die Domain nicht mehr.',
     rejected: 'Der Betreiber dieses Dienstes hat die Domain blockiert.',
     purposes: { dkim: 'DKIM', spf: 'SPF', returnPath: 'Return-Path', envelope: 'Tracking-Host', dmarc: 'DMARC' },

@@ -23,7 +23,7 @@ type Restriction = keyof typeof RESTRICTIONS
 
 type Refused = Extract<Attempt<unknown>, { ok: false }>
 
-/** The key that a submitted form describes. A number or a day that is none is left to core to refuse. */
+/** The key that a submitted form describes. Core refuses numbers and days that are invalid. */
 export function keyOf(call: AccountCall): NewKey {
   const { account: own, form, format } = call
   const list = (name: Restriction) => {
@@ -65,13 +65,15 @@ export function keyForm(call: AccountCall, refused?: Refused): Answer {
   const problem = refused && String(refused.error?.values.problem ?? refused.problem)
   const isField = parameter === 'name' || Object.values<unknown>(RESTRICTIONS).includes(parameter)
   const wrong = (name: string) => (parameter === name ? { problem } : {})
+  const name = { name: 'name', label: words.name, value: field(form, 'name'), hint: words.nameHint, maxlength: 100 }
+  const nameField = inputField({ ...name, required: true, autofocus: true, ...wrong('name') })
   return page({
     title: words.make,
     status: refused ? 400 : 200,
     crumbs: [[words.title, path('keys')]],
     body: html`${pageHead(words.make, words.scopesHint)}${problemNote(call, isField ? undefined : refused?.problem)}
 <section class="box"><form class="pad stack" method="post" action="${path('keys')}">
-${inputField({ name: 'name', label: words.name, value: field(form, 'name'), hint: words.nameHint, required: true, autofocus: true, maxlength: 100, ...wrong('name') })}
+${nameField}
 <fieldset class="opts"><legend class="label">${words.scopes}</legend>${PRESETS.map((one) => presetField(call, one))}${scopeFields(call)}</fieldset>
 <details${(isField || isRestricted(call)) && html` open`}><summary class="q">${words.restrict}</summary><div class="fields later">${restrictionFields(
       call,

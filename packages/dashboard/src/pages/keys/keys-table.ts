@@ -10,8 +10,8 @@ export function keysTable(call: AccountCall, keys: readonly ApiKey[], fresh: num
   const { format, language } = call
   const words = keysWords(language)
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table><thead><tr><th>${words.name}</th><th class="wide-only">
-    ${words.may}</th><th class="wide-only">${words.only}</th><th>${words.state}</th><th class="n wide-only">${words.created}</th><th class="n wide-only">${words.lastUsed}</th><th><span class="sr">
-    ${words.actions}</span></th></tr></thead><tbody>${keys.map(
+    ${words.may}</th><th class="wide-only">${words.only}</th><th>${words.state}</th><th class="n wide-only">${words.created}</th>
+    <th class="n wide-only">${words.lastUsed}</th><th><span class="sr">${words.actions}</span></th></tr></thead><tbody>${keys.map(
       (key) =>
         html`<tr><td><b>${foreign(key.name)}</b>${key.id === fresh && html` <span class="badge good">✓</span>`}<small class="mono">
         ${key.prefix}…</small><small class="narrow">${permissions(call, key)}</small></td><td class="wide-only">${permissions(call, key)}</td>
@@ -22,8 +22,9 @@ export function keysTable(call: AccountCall, keys: readonly ApiKey[], fresh: num
 }
 
 function permissions({ icon, language }: AccountCall, { scopes, v3Rights }: ApiKey): Html {
+  const { names } = scopeWords(language)
   if (!scopes.includes('all'))
-    return html`<span class="any">${v3Rights ? v3Rights.join(', ') : scopes.map((scope) => scopeWords(language).names[scope]).join(', ')}</span>`
+    return html`<span class="any">${(v3Rights ?? scopes.map((scope) => names[scope])).join(', ')}</span>`
   return html`<span class="state wait">${icon('warn', 'wait')}<span>${keysWords(language).everything}</span></span>`
 }
 

@@ -30,7 +30,7 @@ export const keysWords = catalogue({
     none: 'No keys yet',
     noneText: 'Your program needs a key to send mail. A key that may only send is the safest start.',
     scopes: 'Permissions',
-    scopesHint: 'A key should be able to do what its program needs, and no more.',
+    scopesHint: 'A key should be able to do only what its program needs.',
     presets: {
       send: {
         label: 'Send only',

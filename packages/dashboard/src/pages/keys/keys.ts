@@ -64,7 +64,7 @@ function madeNote({ icon, language, path }: AccountCall, { key, secret, note }: 
 <div class="row"><a href="${path('keys')}">${words.stored}</a></div></div></section>`
 }
 
-/** What core would refuse is said before the visitor is asked for the password. */
+/** Says what core would refuse before the visitor has to give the password. */
 async function checkedKey(call: AccountCall): Promise<Answer> {
   const { core, by } = call
   const checked = await attempt(() => core.auth.checkKey(keyOf(call), by))

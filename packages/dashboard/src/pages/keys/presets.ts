@@ -1,7 +1,7 @@
 import { SCOPES, type Scope } from '@postrider/core'
 import { type AccountCall, field, fields } from '../../frame/call.ts'
 
-/** What most keys are for. `own`: the scopes that are ticked. */
+/** Permissions that most keys need. `own`: the scopes that are ticked. */
 export const PRESETS = ['send', 'read', 'full', 'own'] as const
 export type Preset = (typeof PRESETS)[number]
 

@@ -4,7 +4,7 @@ import { hints, nameFields, subjectShown, textShown } from './live-parts.ts'
 import type { Preview } from './preview.ts'
 import type { ShownTemplate, ShownVersion, TemplateKind, TemplateTexts } from './template-kinds.ts'
 import { templatesWords } from './templates-words.ts'
-import { digestOf, SHOWN, testDataOf } from './test-data.ts'
+import { digestOf, DIGEST_FIELD, testDataOf } from './test-data.ts'
 
 /** The texts of a submitted form, with the line ends of templates: browsers send CRLF. */
 export function textsOf(form: Form, kind: TemplateKind): TemplateTexts {
@@ -18,7 +18,7 @@ export function textsOf(form: Form, kind: TemplateKind): TemplateTexts {
   }
 }
 
-/** What the editor has: the version, if the template has one; the texts, and how they look. `isUnsaved`: they are not those of the version. */
+/** The contents of the editor: the version, if the template has one; the texts, and how they look. `isUnsaved`: they are not those of the version. */
 export interface Edited {
   readonly template: ShownTemplate
   readonly version: ShownVersion | undefined
@@ -27,7 +27,7 @@ export interface Edited {
   readonly isUnsaved: boolean
 }
 
-/** The form of a version, beside what it looks like; without a version, of the first. */
+/** The form of a version with its preview; without a version, of the first. */
 export function editor(call: AccountCall, edited: Edited): Html {
   const { language, path } = call
   const words = templatesWords(language)
@@ -36,7 +36,8 @@ export function editor(call: AccountCall, edited: Edited): Html {
   const at = path(`templates/${id}/versions${version ? `/${version.id}` : ''}`)
   const isMerge = kind === 'merge'
   const plain = { name: 'plain', label: words.plain, value: texts.plain, rows: 8 }
-  const fields = html`<div>${inputField({ name: 'subject', label: words.subject, value: texts.subject, maxlength: 1000 })}${subjectShown(call, texts, shown)}</div>
+  const fields = html`<div>${inputField({ name: 'subject', label: words.subject, value: texts.subject, maxlength: 1000 })}
+  ${subjectShown(call, texts, shown)}</div>
 ${htmlPart(call, edited, at)}
 <div class="cols even"><section class="box w7"><div class="pad stack s">${textField(isMerge ? { ...plain, hint: words.plainHint } : plain)}
 ${!isMerge && checkField({ name: 'generatePlain', label: words.generatePlain, hint: words.generateHint, checked: texts.generatePlain })}</div></section>
@@ -78,7 +79,7 @@ function testDataPart(call: AccountCall, { template, texts, shown }: Edited): Va
     placeholder: template.kind === 'merge' ? '{"NAME": "Ada"}' : '{"name": "Ada"}',
   })
   return html`<section class="box w5"><header><h2>${words.testData}</h2></header><div class="pad stack s"><p class="hint">${words.testDataHint}</p>
-${nameFields(call, template, texts, shown)}<input type="hidden" name="${SHOWN}" value="${digestOf(texts.testData)}">
+${nameFields(call, template, texts, shown)}<input type="hidden" name="${DIGEST_FIELD}" value="${digestOf(texts.testData)}">
 <details${!inFields && html` open`}><summary class="q">${words.asJson}</summary>${json}</details></div></section>`
 }
 

@@ -17,7 +17,7 @@ export interface Preview {
   readonly problems: readonly TextProblem[]
 }
 
-/** What is wrong with a text, and where if that is known; line and column count from 1. */
+/** A problem of a text, with its place if that is known; line and column count from 1. */
 export interface TextProblem {
   readonly text: string
   readonly part?: 'subject' | 'html' | 'plain' | 'testData'
@@ -25,7 +25,7 @@ export interface TextProblem {
   readonly column?: number
 }
 
-/** Renders texts with their test data, by the code that delivers. Test data that are no JSON are a problem, and nothing is filled in. */
+/** Renders texts with their test data, by the code that delivers. Invalid JSON in the test data is a problem, and nothing is filled in. */
 export async function previewOf(
   call: AccountCall,
   template: ShownTemplate,

@@ -161,7 +161,7 @@ async function draft(call: AccountCall, template: ShownTemplate, version?: Shown
   return contentFile('text/plain', `${words.fails}: ${place}${text}`)
 }
 
-/** What else the editor shows of what is typed. */
+/** The other parts of the editor that follow what is typed. */
 async function check(call: AccountCall, template: ShownTemplate, version?: ShownVersion): Promise<Answer> {
   if (!version) return redirect(call.path(`templates/${template.id}`))
   const texts = textsOf(call.form, template.kind)

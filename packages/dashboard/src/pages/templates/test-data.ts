@@ -6,14 +6,14 @@ import type { TemplateKind } from './template-kinds.ts'
 /** Fields of the names that a template takes from its test data begin with this. */
 const FIELD = 'value.'
 /** The field with the digest of the JSON that the page showed. */
-export const SHOWN = 'shown'
+export const DIGEST_FIELD = 'shown'
 
 type Values = Readonly<Record<string, unknown>>
 type Read =
   | { readonly ok: true; readonly values: Values; readonly texts: Readonly<Record<string, string>> }
   | { readonly ok: false; readonly problem: { readonly line: number; readonly column: number } }
 
-/** Reads test data: its values, and those that are no lists or objects as texts. Anything but an object has none. */
+/** Reads test data: its values, and all but lists and objects as texts. Anything but an object has none. */
 export function valuesOf(json: string): Read {
   let data: unknown
   try {
@@ -49,7 +49,7 @@ export function textAt(values: Values, kind: TemplateKind, name: string): string
  * JSON: a script keeps it and the fields alike, and without scripts only one of them can be meant.
  */
 export function testDataOf(form: Form, kind: TemplateKind, json: string): string {
-  if (field(form, SHOWN) !== digestOf(json)) return json
+  if (field(form, DIGEST_FIELD) !== digestOf(json)) return json
   const read = valuesOf(json)
   if (!read.ok) return json
   const changed: Record<string, unknown> = structuredClone(read.values)

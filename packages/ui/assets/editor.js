@@ -87,9 +87,9 @@
   lines.className = 'lines'
   for (const layer of [hue, lines]) layer.setAttribute('aria-hidden', 'true')
 
-  const VALUE = /\{\{!--[^]*?(?:--\}\}|$)|\{\{\{?[^{}]*\}?\}\}|\[%[\w.-]{1,100}%\]/g
+  const VALUE = /\{\{!--[\s\S]*?(?:--\}\}|$)|\{\{\{?[^{}]*\}?\}\}|\[%[\w.-]{1,100}%\]/g
   const OUTSIDE =
-    /<!--[^]*?(?:-->|$)|\{\{!--[^]*?(?:--\}\}|$)|\{\{\{?[^{}]*\}?\}\}|\[%[\w.-]{1,100}%\]|<\/?[a-z][^\s/>{"'<]*/gi
+    /<!--[\s\S]*?(?:-->|$)|\{\{!--[\s\S]*?(?:--\}\}|$)|\{\{\{?[^{}]*\}?\}\}|\[%[\w.-]{1,100}%\]|<\/?[a-z][^\s/>{"'<]*/gi
   const INSIDE = /"[^"]*(?:"|$)|'[^']*(?:'|$)|\{\{\{?[^{}]*\}?\}\}|\[%[\w.-]{1,100}%\]|\/?>/g
 
   /** Returns the text in pieces, each with the element that colours it: comments u, values em, tags b, texts of attributes i. */

@@ -15,7 +15,8 @@ export function keysTable(call: AccountCall, keys: readonly ApiKey[], fresh: num
       (key) =>
         html`<tr><td><b>${foreign(key.name)}</b>${key.id === fresh && html` <span class="badge good">✓</span>`}<small class="mono">
         ${key.prefix}…</small><small class="narrow">${permissions(call, key)}</small></td><td class="wide-only">${permissions(call, key)}</td>
-        <td class="wide-only dim">${restrictions(call, key)}</td><td>${state(call, key)}</td><td class="n wide-only faint">${format.time(key.createdAt)}</td><td class="n wide-only faint">${
+        <td class="wide-only dim">${restrictions(call, key)}</td><td>${state(call, key)}</td>
+        <td class="n wide-only faint">${format.time(key.createdAt)}</td><td class="n wide-only faint">${
           key.lastUsedAt ? format.ago(key.lastUsedAt) : words.never
         }</td><td class="n">${key.revokedAt === null && call.may('keys') && actions(call, key)}</td></tr>`,
     )}</tbody></table></div>`

@@ -4,7 +4,7 @@ import { hints, nameFields, subjectShown, textShown } from './live-parts.ts'
 import type { Preview } from './preview.ts'
 import type { ShownTemplate, ShownVersion, TemplateKind, TemplateTexts } from './template-kinds.ts'
 import { templatesWords } from './templates-words.ts'
-import { digestOf, DIGEST_FIELD, testDataOf } from './test-data.ts'
+import { DIGEST_FIELD, digestOf, testDataOf } from './test-data.ts'
 
 /** The texts of a submitted form, with the line ends of templates: browsers send CRLF. */
 export function textsOf(form: Form, kind: TemplateKind): TemplateTexts {

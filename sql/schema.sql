@@ -1063,6 +1063,18 @@ create table pools (
   constraint pools_fallback_id_fkey foreign key (fallback_id) references pools(id)
 );
 
+create table processes (
+  id uuid not null default uuidv7(),
+  program text not null,
+  host text not null,
+  pid integer not null,
+  version text not null,
+  memory bigint not null,
+  started_at timestamptz not null default service_now(),
+  seen_at timestamptz not null default service_now(),
+  constraint processes_pkey primary key (id)
+);
+
 create table provider_counts (
   account_id integer not null,
   hour timestamptz not null,

@@ -22,7 +22,6 @@ export {
   UNRESTRICTED,
 } from './accounts/keys/index.ts'
 export * from './accounts/mail-class.ts'
-export { DELIVERY_CLASSES } from './accounts/mail-class.ts'
 export {
   type Allowance,
   type Rate,
@@ -194,6 +193,7 @@ export * from './platform/net/outbound-http.ts'
 export { type HealthAnswer, type HealthState, liveAnswer, readyAnswer } from './platform/process/health.ts'
 export { collectWhenIdle } from './platform/process/idle-memory.ts'
 export { createLog, type Log } from './platform/process/log.ts'
+export * from './platform/process/process-list.ts'
 export {
   buildText,
   commandLines,

@@ -539,6 +539,7 @@ create table domain_guards (
   warned_at timestamptz,
   lacks text[],
   lacking_since timestamptz,
+  name_servers text[],
   constraint domain_guards_pkey primary key (domain_id),
   constraint domain_guards_domain_id_fkey foreign key (domain_id) references domains(id) on delete cascade
 );
@@ -1062,6 +1063,18 @@ create table pools (
   constraint pools_fallback_id_fkey foreign key (fallback_id) references pools(id)
 );
 
+create table processes (
+  id uuid not null default uuidv7(),
+  program text not null,
+  host text not null,
+  pid integer not null,
+  version text not null,
+  memory bigint not null,
+  started_at timestamptz not null default service_now(),
+  seen_at timestamptz not null default service_now(),
+  constraint processes_pkey primary key (id)
+);
+
 create table provider_counts (
   account_id integer not null,
   hour timestamptz not null,
@@ -1464,6 +1477,7 @@ create table templates (
   version integer not null default 1,
   subject text,
   variables jsonb not null default '[]'::jsonb,
+  test_data text,
   constraint templates_pkey primary key (id),
   constraint templates_account_id_fkey foreign key (account_id) references accounts(id)
 );

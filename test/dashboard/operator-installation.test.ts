@@ -1,3 +1,4 @@
+import { createProcessReport } from '@postrider/core'
 import t from 'tap'
 import { registerWorker } from '../helpers/lease.ts'
 import { openDashboard } from './dashboard.ts'
@@ -81,6 +82,33 @@ t.test('mail that came back is listed by kind, and its content is text', async (
   for (const id of ['x', '0'.repeat(32), '%00', 'a'.repeat(40)])
     t.equal((await get(`${RETURNS}/${id}`)).status, 404, id)
   t.equal((await get(`${RETURNS}?kind=x&before=x`)).status, 200)
+})
+
+t.test('processes of all hosts are shown with version, memory and start, and those without news', async (t) => {
+  const { owner, service } = await openDashboard(t)
+  const { get } = await owner()
+  await service.sql`
+    insert into processes (program, host, pid, version, memory, seen_at) values
+      ('relay', 'mail-a.<b>.example', 4711, '0.2.0', 123456789, service_now()),
+      ('worker', 'mail-b.example', 4712, '0.1.9', 5000000, service_now()),
+      ('returns', 'mail-c.example', 4713, '0.2.0', 5000000, service_now() - interval '10 minutes')`
+  const page = await (await get(PROCESSES)).text()
+  t.match(page, /relay<\/b>.*mail-a\.&lt;b&gt;\.example.*process 4711.*Running.*0\.2\.0.*123\.5 MB/s)
+  t.match(page, /mail-c\.example.*Without news/s)
+  t.match(page, /class="state wait">[\s\S]{0,200}<span><bdi>0\.1\.9/, 'versions that differ are marked')
+})
+
+t.test('a process is listed while it runs', async (t) => {
+  const { service } = await openDashboard(t)
+  const report = createProcessReport(service.sql, 'relay')
+  await report.report()
+  await report.report()
+  const [one, ...others] = await service.core.listProcesses()
+  t.match(one, { program: 'relay', pid: process.pid, alive: true, version: /^\d+\.\d+/ })
+  t.ok(one && one.memory > 1_000_000)
+  t.strictSame(others, [])
+  await report.end()
+  t.equal((await service.core.listProcesses()).length, 0)
 })
 
 t.test('workers of all hosts and the state of the database are shown', async (t) => {

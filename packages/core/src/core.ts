@@ -36,6 +36,7 @@ import { openReads } from './platform/database/replication/read-sources.ts'
 import type { Measured } from './platform/metrics/metrics.ts'
 import { createOutboundHttp } from './platform/net/outbound-http.ts'
 import type { Log } from './platform/process/log.ts'
+import { type ListedProcess, listProcesses } from './platform/process/process-list.ts'
 import { type ReadinessWatch, watchReadiness } from './platform/process/readiness.ts'
 import { createKeyRotation, type KeyRotation } from './platform/security/key-rotation.ts'
 import { PASSWORD_COST, type PasswordCost } from './platform/security/passwords.ts'
@@ -111,6 +112,8 @@ export interface Core {
   readonly oldReads: () => Reads
   /** See database-health.ts. */
   readonly databaseHealth: () => Promise<DatabaseHealth>
+  /** The processes of all hosts. */
+  readonly listProcesses: () => Promise<ListedProcess[]>
   /** See service-figures.ts. */
   readonly serviceFigures: () => Promise<Measured>
   /** The database's time, used for message timestamps. */
@@ -262,6 +265,7 @@ export function createCore({
     readiness,
     oldReads,
     databaseHealth: () => readDatabaseHealth(work),
+    listProcesses: () => listProcesses(work),
     serviceFigures: createServiceFigures(work, config),
     clock,
     cleanUp: () =>

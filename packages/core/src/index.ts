@@ -11,6 +11,7 @@ export {
   holderOf,
   type KeyChange,
   type KeySecret,
+  type NewKey,
   type OperatorKey,
   type Principal,
   type Restrictions,
@@ -21,7 +22,6 @@ export {
   UNRESTRICTED,
 } from './accounts/keys/index.ts'
 export * from './accounts/mail-class.ts'
-export { DELIVERY_CLASSES } from './accounts/mail-class.ts'
 export {
   type Allowance,
   type Rate,
@@ -36,6 +36,7 @@ export * from './content/checks/check-content.ts'
 export * from './content/editable/index.ts'
 export { fillLegacyTemplate, type LegacyTexts } from './content/editable/legacy-template.ts'
 export { generationOf } from './content/editable/template-id.ts'
+export type { TemplateName } from './content/engine/index.ts'
 export * from './content/engine/index.ts'
 export { ATTACHMENT_SIZE, validFileName } from './content/files/file.ts'
 export type { FileSummary } from './content/files/index.ts'
@@ -49,6 +50,7 @@ export {
 export { createSubstituter, type Substituter } from './content/substitution/substitutions.ts'
 export * from './content/substitution/unsubscribe-tags.ts'
 export {
+  type AnyTemplate,
   type Template,
   type TemplateContent,
   type TemplateSummary,
@@ -64,14 +66,11 @@ export * from './delivery/index.ts'
 export * from './delivery/sources/index.ts'
 export * from './delivery/tls/index.ts'
 export type { DomainFinding } from './domains/checks/findings.ts'
+export { type DnsHost, dnsHostOf } from './domains/dns-hosts.ts'
 export type { DkimSigner, DnsRecord, Domain, DomainSigner, DomainWithRecords, SigningKey } from './domains/domain.ts'
-export {
-  type DomainOverview,
-  isActiveDomain,
-  readDomainOverview,
-  type TroubledDomain,
-} from './domains/domain-overview.ts'
+export * from './domains/domain-overview.ts'
 export { senderError } from './domains/sender-error.ts'
+export { quotedStrings } from './domains/txt-strings.ts'
 export * from './events/index.ts'
 export * from './messages/index.ts'
 export { type Address, addressKey, parseAddress, parseDomain } from './mime/address.ts'
@@ -194,6 +193,7 @@ export * from './platform/net/outbound-http.ts'
 export { type HealthAnswer, type HealthState, liveAnswer, readyAnswer } from './platform/process/health.ts'
 export { collectWhenIdle } from './platform/process/idle-memory.ts'
 export { createLog, type Log } from './platform/process/log.ts'
+export * from './platform/process/process-list.ts'
 export {
   buildText,
   commandLines,

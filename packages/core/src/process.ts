@@ -16,6 +16,7 @@ import { type HealthState, healthAnswer } from './platform/process/health.ts'
 import { collectWhenIdle } from './platform/process/idle-memory.ts'
 import { createLog, type Log } from './platform/process/log.ts'
 import { notifyReady } from './platform/process/notify-ready.ts'
+import { createProcessReport } from './platform/process/process-list.ts'
 import { programBuild } from './platform/process/program-version.ts'
 import { migrationsMissing } from './platform/process/schema-problems.ts'
 import { createSpeech, logWarnings } from './platform/process/speech.ts'
@@ -151,12 +152,20 @@ export function withCore(
     const running = await start({ config, log, stop, sockets, core: opened })
     startWaitsFor = undefined
     const cleanUp = loggedCleanUp(opened.cleanUp, log)
-    const cleanup = setInterval(() => void cleanUp(), CLEANUP_INTERVAL_MS)
+    const list = createProcessReport(sql, name)
+    // A row that is missing or late harms nobody; what keeps it from being written is logged by others.
+    const report = () => list.report().catch(() => undefined)
+    await report()
+    const cleanup = setInterval(() => {
+      void cleanUp()
+      void report()
+    }, CLEANUP_INTERVAL_MS)
     return {
       ...running,
       async close() {
         clearInterval(cleanup)
         await running.close()
+        await list.end().catch(() => undefined)
         await opened.close()
         await endTracing?.()
       },

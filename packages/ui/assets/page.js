@@ -71,7 +71,7 @@
   addEventListener('beforeunload', (event) => {
     for (const form of document.querySelectorAll('form[data-unsaved]')) {
       const isTyped = [...form.elements].some((one) => one.matches('input, textarea') && one.value !== one.defaultValue)
-      if (isTyped && !sent.has(form)) event.preventDefault()
+      if ((isTyped || form.dataset.unsaved === 'typed') && !sent.has(form)) event.preventDefault()
     }
   })
 

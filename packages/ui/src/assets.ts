@@ -19,6 +19,7 @@ const FILES = {
   'wordmark.svg': new URL('../assets/wordmark.svg', import.meta.url),
   'page.js': new URL('../assets/page.js', import.meta.url),
   'suggest.js': new URL('../assets/suggest.js', import.meta.url),
+  'editor.js': new URL('../assets/editor.js', import.meta.url),
   'passkey.js': new URL('../assets/passkey.js', import.meta.url),
   'htmx.js': new URL(import.meta.resolve('htmx.org/dist/htmx.min.js')),
 } as const

@@ -37,7 +37,7 @@ export const NOTHING = html``
  * The beginnings of attributes with a path of the service: `href="/app`. Quotes in texts and values are escaped, so that only templates can have
  * one. test/ui/templates.test.ts refuses a path in another attribute.
  */
-const PATHS = /(\s(?:href|src|action|formaction|data-from|data-live|data-suggests)=")(?=\/(?!\/))/g
+const PATHS = /(\s(?:href|src|action|formaction|data-from|data-checks|data-live|data-suggests)=")(?=\/(?!\/))/g
 
 /**
  * Returns the text of a page. Templates write paths of the service as its routes have them, and here they get the path below which visitors

@@ -15,7 +15,7 @@ const VOLATILE = new RegExp(
     String.raw`(?<batch>(?<="batch_id":"|/mail/batch/|/scheduled_sends/)[\w-]{24}(?![\w-]))`,
     // Each connection takes 32 of these ids at once.
     String.raw`(?<event>(?<="number":\d+,"id":")\d+|(?<=\{"id":")\d+(?=","type":)|(?<=\bevt_)\d+)`,
-    String.raw`(?<token>(?:whsec_|(?<=; p=))[\w+/]{40,}={0,2}|(?<![\w+-]|\/v3\/[\w+/-]*)(?!v3\/)(?=[\w+/-]*[0-9])(?=[\w+/-]*[a-z])(?=[\w+/-]*[A-Z])[\w+-][\w+/-]{39,}={0,2})`,
+    String.raw`(?<token>(?:whsec_|(?<=; p=|","))[\w+/]{40,}={0,2}|(?<![\w+-]|\/v3\/[\w+/-]*)(?!v3\/)(?=[\w+/-]*[0-9])(?=[\w+/-]*[a-z])(?=[\w+/-]*[A-Z])[\w+-][\w+/-]{39,}={0,2})`,
     String.raw`(?<tag>(?<=\bpr\d+-(?:ed-)?)[a-z0-9]{6}\b)`,
     String.raw`(?<number>(?<![\w.])\d{14,20}(?![\w.]))`,
   ].join('|'),

@@ -56,7 +56,7 @@ t.test(
 )
 
 /** Names of changes, with a bar where a line ends within one of their words. */
-const BROKEN_NAMES = `[...document.querySelectorAll('#page td b')].flatMap((name) => {
+const BROKEN_NAMES = `[...document.querySelectorAll("#page td details code")].flatMap((name) => {
   const range = document.createRange()
   let [shown, line] = ['', undefined]
   const texts = document.createTreeWalker(name, NodeFilter.SHOW_TEXT)
@@ -87,6 +87,7 @@ t.test(
     for (const width of [390, 320]) {
       await page.setViewportSize({ width, height: 844 })
       await page.goto(`${url}/app/${accountId}/audit`)
+      await page.evaluate('for (const fold of document.querySelectorAll("#page td details")) fold.open = true')
       const names = (await page.evaluate(BROKEN_NAMES)) as readonly string[]
       t.ok(
         names.some((name) => name.replaceAll('|', '') === 'template.version.create'),

@@ -50,11 +50,22 @@ export type DkimKeyState = 'next' | 'active' | 'retiring' | 'retired'
 /** RFC 8301, RFC 8463. Each domain has an RSA key; some have an Ed25519 key, too. */
 export type DkimAlgorithm = 'rsa' | 'ed25519'
 
+/**
+ * A mistake in publishing a record: a long text was cut; quotation marks are part of the text; the DNS host appended the domain to a name that had it
+ * already; the record is at another host.
+ */
+export const RECORD_FAULTS = ['cut', 'quoted', 'doubled', 'elsewhere'] as const
+export type RecordFault = (typeof RECORD_FAULTS)[number]
+
 /** A DNS record that the owner of a domain should publish. */
 export interface WantedRecord {
   readonly type: 'TXT' | 'CNAME'
   readonly host: string
   readonly value: string
+  /** The strings of a TXT record that is too long for one. */
+  readonly strings?: readonly string[]
+  /** Names a host of the service that no other machine can find, so the value will change. */
+  readonly provisional?: boolean
   readonly purpose: RecordPurpose
   /** State of the key of a DKIM record. */
   readonly key?: DkimKeyState
@@ -69,6 +80,8 @@ export interface SeenRecord {
   readonly found?: readonly string[]
   /** Why the record is invalid, or why the state is outdated. */
   readonly problem?: string
+  /** The mistake, if it is a frequent one. */
+  readonly fault?: RecordFault
 }
 
 export interface DnsRecord extends WantedRecord, SeenRecord {

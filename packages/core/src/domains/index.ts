@@ -6,6 +6,7 @@ import type { Sql } from '../platform/database/database.ts'
 import type { Secrets } from '../platform/security/secrets.ts'
 import { addDomain, type NewSendingDomain } from './add-domain.ts'
 import { checkDueDomains } from './checks/check-due.ts'
+import { selectNameServers } from './checks/check-guard.ts'
 import { createDomainChecker } from './checks/domain-checker.ts'
 import { type DomainFinding, listFindings, noteFinding } from './checks/findings.ts'
 import type { DkimSigner, Domain, DomainSigner, DomainState, DomainWithRecords, UsableDomain } from './domain.ts'
@@ -61,6 +62,8 @@ export interface Domains {
    * accounts claim it.
    */
   show(name: string, accountId?: number): Promise<DomainWithRecords>
+  /** Hosts of the name servers of a domain's zone, as its last check found them; none before it. */
+  nameServers(domainId: number): Promise<readonly string[]>
   /**
    * Activates the domain that {@link show} returns, and throws the same errors; also domainTaken if another account
    * owns the name.
@@ -178,6 +181,7 @@ export function createDomains({ sql, secrets, rateLimits, config, givenKey, onCh
       changed(await addDomain({ sql, makeKey: makeKeyFor(by) }, { ...domain, state, by, envelopeName, ed25519 })),
     list: async (accountId) => (await selectDomains(sql, accountId)).map(withoutRecords),
     page: (accountId, page) => pageDomains({ sql, hosts }, accountId, page),
+    nameServers: (domainId) => selectNameServers(sql, domainId),
     show: async (name, accountId) => withDns(await namedDomain(sql, name, accountId)),
     activate: async (name, { by = OPERATOR, accountId } = {}) =>
       changed(await activateFor(sql, await namedDomain(sql, name, accountId), by)),

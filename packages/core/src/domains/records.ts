@@ -1,6 +1,8 @@
+import { isIP } from 'node:net'
 import type { DkimKeyState, DnsRecord, Domain, SeenRecord, WantedRecord } from './domain.ts'
 import { dkimRecordText } from './keys/dkim-key.ts'
 import type { StoredPublicKey } from './keys/keys-store.ts'
+import { txtStrings } from './txt-strings.ts'
 
 /** The service's hosts that a domain's records point to. */
 export interface ServiceHosts {
@@ -33,13 +35,26 @@ export function wantedRecords(
   const tracking: WantedRecord[] = envelopeName
     ? [{ type: 'CNAME', host: `${envelopeName}.${name}`, value: hosts.tracking, purpose: 'envelope' }]
     : []
-  return [
+  const records: WantedRecord[] = [
     ...dkim,
     { type: 'TXT', host: name, value: `v=spf1 include:${hosts.returnPath} ~all`, purpose: 'spf' },
     { type: 'CNAME', host: returnPathHostOf(name), value: hosts.returnPath, purpose: 'returnPath' },
     ...tracking,
     { type: 'TXT', host: `_dmarc.${name}`, value: dmarcRecord(hosts), purpose: 'dmarc' },
   ]
+  return records.map((record) => withStrings(isProvisional(record, hosts) ? { ...record, provisional: true } : record))
+}
+
+function withStrings(record: WantedRecord): WantedRecord {
+  const strings = record.type === 'TXT' ? txtStrings(record.value) : []
+  return strings.length > 1 ? { ...record, strings } : record
+}
+
+/** Whether the record names a host of the service that the DNS does not have: one without a dot, of a local network, or an address. */
+function isProvisional({ purpose }: WantedRecord, { dmarcReports, returnPath, tracking }: ServiceHosts): boolean {
+  if (purpose === 'dkim' || (purpose === 'dmarc' && dmarcReports === undefined)) return false
+  const host = purpose === 'envelope' ? tracking : returnPath
+  return !host.includes('.') || isIP(host) !== 0 || /\.(local|localdomain|localhost|internal|lan|invalid)$/i.test(host)
 }
 
 function dmarcRecord({ dmarcReports }: ServiceHosts): string {

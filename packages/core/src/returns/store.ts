@@ -48,6 +48,8 @@ export interface StoredReturn extends ReturnEffect {
   readonly kind: ReturnKind
   readonly messageId: string | null
   readonly recipientNo: number | null
+  /** The address that the message was sent to, or its pseudonym after an erasure; null without a delivery that is still stored. */
+  readonly recipient: string | null
   readonly accountId: number | null
   readonly role: Role | null
   /** The bounce class of the failure; null for other kinds. */
@@ -192,6 +194,7 @@ export async function countKept(sql: AnySql, limit: number): Promise<number> {
 const columns = (sql: AnySql) => sql`
   replace(id::text, '-', '') as id, received_at as "receivedAt", kind, replace(message_id::text, '-', '') as "messageId",
   recipient_no as "recipientNo", account_id as "accountId", role,
+  (select d.recipient from deliveries d where d.message_id = returns.message_id and d.recipient_no = returns.recipient_no limit 1) as recipient,
   effect, why, class, reporter, size, content is not null as "isKept", mail_from as "mailFrom",
   forward, forward_at as "forwardAt", replace(forward_message_id::text, '-', '') as "forwardMessageId"`
 

@@ -130,7 +130,12 @@ export const TEMPLATE_VERSIONS: readonly Operation[] = [
       },
     },
     act: async ({ templateId, attributes, subject, version }, { core, principal }) => {
-      const { missing, problems, ...rendered } = await core.messages.renderTemplate({
+      const {
+        missing,
+        names: _,
+        problems,
+        ...rendered
+      } = await core.messages.renderTemplate({
         accountId: principal.account.id,
         id: parseId(templateId),
         attributes: valuesOf(attributes),

@@ -5,12 +5,28 @@ export const DomainRecord = Type.Object({
   type: Type.String({ description: 'TXT or CNAME' }),
   host: Type.String(),
   value: Type.String(),
+  strings: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'of a TXT value that is too long for one string: its strings of at most 255 characters',
+    }),
+  ),
+  provisional: Type.Optional(
+    Type.Boolean({
+      description: 'true if the value names a host of the service that is not final, such as one without a dot',
+    }),
+  ),
   purpose: Type.String({ description: 'dkim, spf, returnPath, envelope or dmarc' }),
   verified: Type.Boolean(),
   state: Type.String({ description: 'unchecked, right, wrong or missing' }),
   required: Type.Boolean({ description: 'whether the domain needs it to become active' }),
   found: Type.Optional(Type.Array(Type.String(), { description: 'values found instead' })),
   problem: Type.Optional(Type.String()),
+  fault: Type.Optional(
+    Type.String({
+      description:
+        'the mistake, if it is a frequent one: cut, quoted, doubled (the domain was appended twice) or elsewhere',
+    }),
+  ),
   key: Type.Optional(
     Type.String({ description: 'state of a DKIM key: active, next (signs after its record was found) or retiring' }),
   ),
@@ -115,6 +131,10 @@ export function shown(domain: DomainWithRecords): Static<typeof SendingDomain> {
     checkedTime: checkedAt?.toISOString() ?? null,
     brokenSince: brokenSince?.toISOString() ?? null,
     claimEnds: claimEndsAt?.toISOString() ?? null,
-    dns: dns.map(({ found, ...record }) => ({ ...record, ...(found ? { found: [...found] } : {}) })),
+    dns: dns.map(({ found, strings, ...record }) => ({
+      ...record,
+      ...(strings ? { strings: [...strings] } : {}),
+      ...(found ? { found: [...found] } : {}),
+    })),
   }
 }

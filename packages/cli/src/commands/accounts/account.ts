@@ -34,7 +34,7 @@ const settingsCommand: Command = coreCommand({
   },
   examples: ['account settings 12 --time-zone Europe/Berlin'],
   target: 'account',
-  run: async ({ accounts }, { ID: id, ...given }) => {
+  run: async ({ accounts, tls }, { ID: id, ...given }) => {
     const change = defined({
       openTracking: given['open-tracking'],
       clickTracking: given['click-tracking'],
@@ -55,8 +55,11 @@ const settingsCommand: Command = coreCommand({
       bodyDays: given['body-days'] === 0 ? null : given['body-days'],
     })
     const settings = await accounts.settings.change(id, change, OPERATOR)
+    const tlsDemand = await tls.ofAccount(id)
     const rows = Object.entries(settings).map(([name, value]) => [name, value ?? unset(name)])
-    return { data: settings, text: table(['setting', 'value'], rows) }
+    const listed = table(['setting', 'value'], [...rows, ['tlsDemand', tlsDemand]])
+    const note = 'note: mail waits while a recipient\'s server lacks what tlsDemand asks for; "tls set" changes it'
+    return { data: { ...settings, tlsDemand }, text: tlsDemand === 'none' ? listed : `${listed}\n\n${note}` }
   },
 })
 

@@ -1,4 +1,4 @@
-import type { DnsPlan, RecordCheck } from '@postrider/core'
+import { type DnsPlan, quotedStrings, type RecordCheck } from '@postrider/core'
 import type { Answer, Command } from '../../command.ts'
 import { isWrong, recordTable } from '../../doctor/source-status.ts'
 import { coreCommand } from '../core-command.ts'
@@ -31,11 +31,6 @@ function shown({ records, notes }: DnsPlan): Answer {
 function zoneLine({ type, host, expected, purpose }: RecordCheck): string | undefined {
   const isName = type === 'PTR' || type === 'MX'
   if (purpose === 'tracking' || (!isName && type !== 'TXT' && expected.includes(' ')) || expected.includes('…')) return
-  const value = type === 'TXT' ? quoted(expected) : isName ? `${expected}.` : expected
+  const value = type === 'TXT' ? quotedStrings(expected) : isName ? `${expected}.` : expected
   return `${host}. 3600 IN ${type} ${value}`
-}
-
-/** In strings of at most 255 characters (RFC 1035 3.3.14). */
-function quoted(text: string): string {
-  return (text.match(/.{1,255}/g) ?? []).map((part) => `"${part}"`).join(' ')
 }

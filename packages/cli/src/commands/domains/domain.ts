@@ -5,6 +5,7 @@ import {
   type DomainWithRecords,
   type GuardAlarm,
   OPERATOR,
+  quotedStrings,
   type ReceiverRequirements,
   type Requirement,
   ServiceError,
@@ -172,10 +173,20 @@ function rethrow(name: string, problem = `domain "${name}" not found; "domain li
 
 function shown(domain: DomainWithRecords): Answer {
   const rows = domain.dns.map(({ purpose, type, host, value }) => [purpose, type, host, value])
-  return {
-    data: domain,
-    text: `${domain.name} is ${domain.state}\n\n${table(['purpose', 'type', 'host', 'value'], rows, ['value'])}`,
-  }
+  const long = domain.dns.filter(({ strings }) => strings)
+  const host = domain.dns.find(({ provisional, type }) => provisional && type === 'CNAME')?.value
+  const parts = [
+    `${domain.name} is ${domain.state}`,
+    table(['purpose', 'type', 'host', 'value'], rows, ['value']),
+    ...(long.length > 0 ? ['In strings of at most 255 characters, as a zone file has them:'] : []),
+    ...long.map(({ host, type, value }) => `${host}. ${type} ${quotedStrings(value)}`),
+    ...(host === undefined
+      ? []
+      : [
+          `warning: the host name "${host}" is not final; set RETURN_PATH_HOST and PUBLIC_URL before the records are published`,
+        ]),
+  ]
+  return { data: domain, text: parts.join('\n\n') }
 }
 
 /** Tells the user what a domain that is not yet active needs. */

@@ -51,6 +51,8 @@ export interface AuditEntry {
   readonly userId: number | null
   /** The name of the user at present; null if there is none. */
   readonly userName: string | null
+  /** The name of the key at present; null if there is none. */
+  readonly keyName: string | null
   readonly address: string | null
   readonly action: string
   readonly object: string
@@ -107,12 +109,14 @@ export function createAudit(sql: Sql): Audit {
   return {
     list: (accountId, { after, limit }) => sql<AuditEntry[]>`
       select number::float8 as number, at, actor_key_id as "keyId", actor_user_id as "userId",
-             (select u.name from users u where u.id = actor_user_id) as "userName", host(actor_address) as address, action, object, before, after,
+             (select u.name from users u where u.id = actor_user_id) as "userName",
+             (select k.name from api_keys k where k.id = actor_key_id) as "keyName", host(actor_address) as address, action, object, before, after,
              previous_hash as "previousHash", hash
         from audit_log where account_id = ${accountId} and number > ${after} order by number limit ${limit}`,
     latest: (accountId, { before = Number.MAX_SAFE_INTEGER, limit, action = '', userId }) => sql<AuditEntry[]>`
       select number::float8 as number, at, actor_key_id as "keyId", actor_user_id as "userId",
-             (select u.name from users u where u.id = actor_user_id) as "userName", host(actor_address) as address, action, object, before, after,
+             (select u.name from users u where u.id = actor_user_id) as "userName",
+             (select k.name from api_keys k where k.id = actor_key_id) as "keyName", host(actor_address) as address, action, object, before, after,
              previous_hash as "previousHash", hash
         from (select * from audit_log where account_id = ${accountId} and number < ${before}::bigint
                order by number desc limit ${FILTERED}) latest

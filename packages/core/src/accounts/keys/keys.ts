@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type AnySql, databaseErrorCode, type Sql } from '../../platform/database/database.ts'
 import { invalidParameter, ServiceError } from '../../platform/errors.ts'
-import { parseNetworks } from '../../platform/net/networks.ts'
 import { type Actor, type AuditValues, noteChange, OPERATOR } from '../audit/index.ts'
 import { requireActive, requireNotDeleted } from '../require-active.ts'
-import { type ApiKey, type KeyPage, SCOPES, type Scope, UNRESTRICTED } from './api-key.ts'
+import { type ApiKey, type KeyPage, UNRESTRICTED } from './api-key.ts'
 import { apiKeyPrefix, hashApiKey, makeApiKey } from './key-format.ts'
 import { changedRestrictions, type RestrictionsChange } from './restrictions.ts'
 import { quotaOf, type Rights, requireSameQuota, requireWithin } from './rights.ts'
@@ -17,6 +16,7 @@ import {
   selectApiKeys,
   updateApiKey,
 } from './store.ts'
+import { validName, validNetworks, validScopes } from './valid-key.ts'
 
 export interface NewKey extends KeyChange {
   readonly accountId: number
@@ -54,6 +54,8 @@ export interface KeySecret {
 export interface Keys {
   /** Throws parameterInvalid (account, name, scopes, networks, restrictions), keysTooMany, keyRestricted, accountSuspended. */
   createKey(key: NewKey, by?: Actor): Promise<KeySecret>
+  /** Throws what createKey would throw for the key, without creating it. */
+  checkKey(key: NewKey, by?: Actor): Promise<void>
   /** By id, including revoked ones, if the page does not say otherwise. */
   listKeys(accountId: number, page?: Partial<KeyPage>): Promise<ApiKey[]>
   countKeys(accountId: number): Promise<number>
@@ -88,6 +90,12 @@ export function createKeys(sql: Sql): Keys {
         if (databaseErrorCode(error) === '23503') throw invalidParameter('account', 'does not exist')
         throw error
       }
+    },
+
+    async checkKey(key, by = OPERATOR) {
+      await requireNotDeleted(sql, key.accountId)
+      await wantedKey(sql, key, by)
+      await requireCapacity(sql, key.accountId, 1)
     },
 
     listKeys: (accountId, { after = 0, limit = MAX_KEYS, newestFirst = false, onlyValid = false } = {}) =>
@@ -161,12 +169,27 @@ export function createKeys(sql: Sql): Keys {
  * Creates a key within the permissions of the caller's key. Throws the same errors as createKey, except that an unknown
  * account causes a database error.
  */
-export async function makeKey(
+export async function makeKey(sql: AnySql, newKey: NewKey, by: Actor): Promise<KeySecret> {
+  const { accountId } = newKey
+  const secret = makeApiKey()
+  const { own, wanted } = await wantedKey(sql, newKey, by)
+  const key = await insertApiKey(sql, {
+    ...wanted,
+    accountId,
+    ...storedSecret(secret),
+    countsWith: own && hasQuota(own) ? quotaOf(own) : null,
+  })
+  await note(sql, key, by, 'key.create', { after: auditValues(key) })
+  await requireCapacity(sql, accountId)
+  return { key, secret }
+}
+
+/** Returns the permissions of a new key, and those of the caller's key. */
+async function wantedKey(
   sql: AnySql,
   { accountId, name = '', scopes, networks, restrictions = {}, v3Rights }: NewKey,
   by: Actor,
-): Promise<KeySecret> {
-  const secret = makeApiKey()
+): Promise<{ readonly wanted: Rights & Pick<ApiKey, 'name'>; readonly own: CallersRights | undefined }> {
   const own = await callersKey(sql, by)
   const wanted = {
     name: validName(name),
@@ -177,15 +200,7 @@ export async function makeKey(
   }
   if (own) requireWithin(wanted, own)
   await requireActive(sql, accountId, by)
-  const key = await insertApiKey(sql, {
-    ...wanted,
-    accountId,
-    ...storedSecret(secret),
-    countsWith: own && hasQuota(own) ? quotaOf(own) : null,
-  })
-  await note(sql, key, by, 'key.create', { after: auditValues(key) })
-  await requireCapacity(sql, accountId)
-  return { key, secret }
+  return { wanted, own }
 }
 
 type CallersRights = Rights & Pick<ApiKey, 'id' | 'countsWith'>
@@ -235,9 +250,9 @@ function hasQuota({ restrictions }: Rights): boolean {
 }
 
 /** Checked after the audit entry: writing it serializes the account's changes, so that the count is exact. */
-async function requireCapacity(sql: AnySql, accountId: number): Promise<void> {
+async function requireCapacity(sql: AnySql, accountId: number, more = 0): Promise<void> {
   const { live } = await countApiKeys(sql, accountId)
-  if (live > MAX_KEYS) throw new ServiceError('keysTooMany', { values: { limit: MAX_KEYS } })
+  if (live + more > MAX_KEYS) throw new ServiceError('keysTooMany', { values: { limit: MAX_KEYS } })
 }
 
 function note(
@@ -260,36 +275,5 @@ function auditValues({ name, scopes, networks, restrictions, v3Rights, revokedAt
     ...Object.fromEntries(set),
     ...(v3Rights ? { v3Rights } : {}),
     ...(revokedAt ? { revokedAt } : {}),
-  }
-}
-
-/** Throws parameterInvalid. */
-export function validName(name: string): string {
-  const clean = name.trim()
-  if (clean.length > 100) throw invalidParameter('name', 'must have at most 100 characters')
-  if (/\p{C}/u.test(clean)) throw invalidParameter('name', 'must not contain control characters')
-  return clean
-}
-
-function validScopes(scopes: readonly string[]): Scope[] {
-  for (const scope of scopes) {
-    if (SCOPES.includes(scope as Scope)) continue
-    const finer = scope.includes('.')
-      ? "; SendGrid's names, such as mail.send, can only be granted with POST /v3/api_keys"
-      : ''
-    throw invalidParameter('scopes', `may contain only ${SCOPES.join(', ')}${finer}`)
-  }
-  return [...new Set(scopes)] as Scope[]
-}
-
-const MAX_NETWORKS = 100
-
-/** Throws parameterInvalid. */
-export function validNetworks(networks: readonly string[]): string[] {
-  if (networks.length > MAX_NETWORKS) throw invalidParameter('networks', `must have at most ${MAX_NETWORKS} entries`)
-  try {
-    return parseNetworks(networks)
-  } catch (error) {
-    throw invalidParameter('networks', (error as Error).message)
   }
 }

@@ -24,6 +24,8 @@ export interface TemplateRendering {
   /** Replaces the template's subject, as in a send; undefined for the template's own. */
   readonly subject: string | undefined
   readonly attributes: Attributes
+  /** Texts in place of the version's own, such as those of an editor. */
+  readonly texts?: { readonly content: string; readonly text: string | null }
   /** Whether text is generated if the template has none: the account's setting. */
   readonly generateText: boolean
 }
@@ -34,6 +36,8 @@ export interface RenderedTemplate {
   readonly content: string
   /** Null if the message would have none. */
   readonly text: string | null
+  /** Names of all tags, in their first spelling. */
+  readonly names: readonly string[]
   /** Names of tags without a value, in their first spelling. */
   readonly missing: readonly string[]
   /** Errors with which a send with these attributes would be rejected. */
@@ -48,15 +52,16 @@ export interface RenderedTemplate {
 export async function renderTemplate(
   templates: Templates,
   rendering: TemplateRendering,
-  { stored }: Share,
+  { stored: share }: Share,
 ): Promise<RenderedTemplate> {
   const { accountId, id } = rendering
-  const template = await (rendering.version === undefined
+  const stored = await (rendering.version === undefined
     ? templates.show(accountId, id)
     : templates.version(accountId, id, rendering.version))
+  const template = { ...stored, ...rendering.texts }
   const texts = [template.content, ...(template.text === null ? [] : [template.text])]
   const length = texts.reduce((sum, text) => sum + text.length, 0)
-  requireShare(length, stored)
+  requireShare(length, share)
   const subject = rendering.subject ?? template.subject ?? ''
   const attributes = withDefaults(rendering.attributes, defaultsOf(template.variables))
   const tags: MergeTags[] = []
@@ -73,6 +78,7 @@ export async function renderTemplate(
     subject: renderMergeTags(subject, attributes),
     content,
     text: own ?? (generated || null),
+    names: tagsWithout(tags, {}),
     missing: tagsWithout(tags, attributes),
     problems: [...errors].map(({ message }) => message),
   }

@@ -28,14 +28,6 @@ export interface EditableVersionSummary {
   readonly updatedAt: Date
 }
 
-/** A template in a list for people. */
-export interface TemplateOverview extends EditableTemplate {
-  /** Number of versions. */
-  readonly versions: number
-  /** Subject of the active version; null without one. */
-  readonly subject: string | null
-}
-
 export interface EditableVersion extends EditableVersionSummary {
   readonly html: string
   readonly plain: string

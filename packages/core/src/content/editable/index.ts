@@ -14,18 +14,17 @@ import type {
   Generation,
   NewEditableTemplate,
   NewVersion,
-  TemplateOverview,
   TemplateWithVersions,
   VersionAct,
   VersionChange,
 } from './editable-template.ts'
 import { listTemplates } from './list-templates.ts'
-import { previewVersion, type TemplatePreview } from './preview.ts'
+import { type PreviewedVersion, previewVersion, type TemplatePreview } from './preview.ts'
 import { removeTemplate } from './remove-template.ts'
 import { removeVersion } from './remove-version.ts'
 import { renameTemplate } from './rename-template.ts'
 import { showTemplate, showVersion, summarizeTemplate } from './show-template.ts'
-import { selectActive, selectOverviews, type TemplatePlace } from './store.ts'
+import { selectActive, type TemplatePlace } from './store.ts'
 import { generationOf } from './template-id.ts'
 
 export * from './editable-template.ts'
@@ -46,8 +45,6 @@ export interface EditableTemplates {
   create(template: NewEditableTemplate): Promise<EditableTemplate>
   /** Newest first; versions are listed without content. */
   list(page: TemplatePlace): Promise<{ templates: TemplateWithVersions<EditableVersionSummary>[]; total: number }>
-  /** Newest first, with what a list shows of their versions. */
-  overview(page: TemplatePlace): Promise<{ templates: TemplateOverview[]; total: number }>
   show(accountId: number, id: string): Promise<TemplateWithVersions>
   /** Returns the template and its versions without their content. */
   summary(accountId: number, id: string): Promise<TemplateWithVersions<EditableVersionSummary>>
@@ -67,11 +64,7 @@ export interface EditableTemplates {
   removeVersion(act: VersionAct): Promise<void>
   version(accountId: number, id: string, versionId: string): Promise<EditableVersion>
   /** Renders a version with its test data, in a thread. See preview.ts. */
-  preview(
-    accountId: number,
-    generation: Generation,
-    version: Pick<EditableVersion, 'subject' | 'html' | 'plain' | 'testData'>,
-  ): Promise<TemplatePreview>
+  preview(accountId: number, generation: Generation, version: PreviewedVersion): Promise<TemplatePreview>
   /** Returns the active version for a send; undefined if the template does not exist or has no active version. */
   find(accountId: number, id: string): Promise<ActiveVersion | undefined>
 }
@@ -80,7 +73,6 @@ export function createEditableTemplates(sql: Sql, renderer: Pick<DynamicRenderer
   return {
     create: (template) => createTemplate(sql, template),
     list: (page) => listTemplates(sql, page),
-    overview: (page) => selectOverviews(sql, page),
     show: (accountId, id) => showTemplate(sql, accountId, id),
     summary: (accountId, id) => summarizeTemplate(sql, accountId, id),
     rename: (act, name) => renameTemplate(sql, act, name),

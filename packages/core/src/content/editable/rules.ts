@@ -46,7 +46,12 @@ export function checkVersion({ name, subject, html, plain, testData }: VersionCh
     checkText(field, text, Number.POSITIVE_INFINITY)
     if (Buffer.byteLength(text) >= EDITABLE_LIMITS.content) throw new ServiceError('templateTooLarge')
   }
-  if (testData === undefined || testData === '') return
+  if (testData !== undefined) checkTestData(testData)
+}
+
+/** Throws parameterInvalid (testData). No test data are an empty text. */
+export function checkTestData(testData: string): void {
+  if (testData === '') return
   checkText('testData', testData, EDITABLE_LIMITS.testData)
   try {
     JSON.parse(testData)
@@ -104,7 +109,8 @@ export async function plainTextOf({ html, plain, asIs }: VersionChange): Promise
   return (wanted) => (made !== undefined && wanted === html ? made : plainOf(wanted))
 }
 
-async function plainOf(html: string): Promise<string> {
+/** Returns the plain text that is generated from HTML; none if that is long. */
+export async function plainOf(html: string): Promise<string> {
   return html.length > MAX_CONVERTED ? '' : (await inTurns(generateText(html))).text
 }
 

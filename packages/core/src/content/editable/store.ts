@@ -5,7 +5,6 @@ import type {
   EditableVersion,
   EditableVersionSummary,
   Generation,
-  TemplateOverview,
 } from './editable-template.ts'
 
 const templateColumns = (sql: AnySql) => sql`t.id, t.generation, t.name, t.updated_at as "updatedAt"`
@@ -72,23 +71,6 @@ export async function selectTemplates(
     select ${templateColumns(sql)}, count(*) over ()::int as total from editable_templates t
      where t.account_id = ${accountId} and t.generation = any(${[...generations]}::text[])
      order by t.created_at desc, t.id limit ${limit} offset ${offset}`
-  return { templates: rows.map(({ total: _, ...template }) => template), total: rows[0]?.total ?? 0 }
-}
-
-/** Newest first. The versions are counted by the database: a page of templates may have thousands of them. */
-export async function selectOverviews(
-  sql: AnySql,
-  { accountId, generations, limit, offset }: TemplatePlace,
-): Promise<{ templates: TemplateOverview[]; total: number }> {
-  const rows = await sql<(TemplateOverview & { total: number })[]>`
-    select t.id, t.generation, t.name, t."updatedAt", t.total, v.versions, v.subject
-      from (select ${templateColumns(sql)}, t.created_at, count(*) over ()::int as total from editable_templates t
-             where t.account_id = ${accountId} and t.generation = any(${[...generations]}::text[])
-             order by t.created_at desc, t.id limit ${limit} offset ${offset}) t
-     cross join lateral (
-       select count(*)::int as versions, max(subject) filter (where active) as subject from editable_versions
-        where account_id = ${accountId} and template_id = t.id) v
-     order by t.created_at desc, t.id`
   return { templates: rows.map(({ total: _, ...template }) => template), total: rows[0]?.total ?? 0 }
 }
 

@@ -15,7 +15,7 @@ export class NotJson extends Error {}
 
 /** Returns the next slot of a batch: some of the data, each serialized as JSON, so that templates see only that. Throws NotJson. */
 export function slotOf(template: DynamicTemplate, data: readonly TemplateData[], from: number): Order {
-  const { subject, html, text, listMissing = false } = template
+  const { subject, html, text, listNames = false } = template
   const slot: string[] = []
   let octets = 0
   for (let at = from; at < data.length && slot.length < SLOT_COUNT && octets < SLOT_DATA; at++) {
@@ -25,7 +25,7 @@ export function slotOf(template: DynamicTemplate, data: readonly TemplateData[],
     octets += json.length
   }
   if (slot.length === 0) throw new NotJson()
-  return { kind: 'render', template: { subject, html, text, listMissing }, data: slot }
+  return { kind: 'render', template: { subject, html, text, listNames }, data: slot }
 }
 
 /** Undefined if the data cannot be represented in JSON, is cyclic, or exceeds the maximum string length. */
@@ -49,7 +49,7 @@ export function toText(rendered: RenderedOctets): Rendered {
     subject: subject === undefined ? undefined : oneLine(subject),
     html: part('html'),
     text: part('text'),
-    ...(rendered.missing ? { missing: rendered.missing } : {}),
+    ...(rendered.listed ? { listed: rendered.listed } : {}),
   }
 }
 

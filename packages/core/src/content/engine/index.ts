@@ -1,3 +1,4 @@
+export type { TemplateName } from './names.ts'
 export { createDynamicRenderer, type DynamicRenderer, type RendererOptions, type TemplateData } from './renderer.ts'
 export {
   type CheckedTemplate,

@@ -1,3 +1,4 @@
+import { namesOf, type TemplateName } from './names.ts'
 import { parseTemplate } from './parse.ts'
 import { MAX_STEPS, Rendering } from './render.ts'
 import { Sink, TooMuch } from './sink.ts'
@@ -8,14 +9,20 @@ export interface DynamicTemplate {
   readonly subject?: string | undefined
   readonly html?: string | undefined
   readonly text?: string | undefined
-  /** Whether the result lists the names that were output without a value. */
-  readonly listMissing?: boolean
+  /** Whether the result lists the names of the template, and those that were output without a value. */
+  readonly listNames?: boolean
 }
 export type TemplatePart = 'subject' | 'html' | 'text'
 
+/** The names of a template, and those that were output without a value. */
+export interface ListedNames {
+  readonly names: readonly TemplateName[]
+  readonly missing: readonly string[]
+}
+
 /** The result for one recipient. `failed`: the account's template or data caused an error. */
 export type Rendered =
-  | ({ readonly kind: 'rendered'; readonly missing?: readonly string[] } & Omit<DynamicTemplate, 'listMissing'>)
+  | ({ readonly kind: 'rendered'; readonly listed?: ListedNames } & Omit<DynamicTemplate, 'listNames'>)
   | { readonly kind: 'failed'; readonly failure: RenderFailure }
 
 export interface RenderFailure {
@@ -68,11 +75,11 @@ function parsePart(text: string): { program: Program } | { failure: RenderFailur
 }
 
 export type RenderedOctets =
-  | { readonly kind: 'rendered'; readonly parts: ReadonlyMap<TemplatePart, Uint8Array>; readonly missing?: string[] }
+  | { readonly kind: 'rendered'; readonly parts: ReadonlyMap<TemplatePart, Uint8Array>; readonly listed?: ListedNames }
   | { readonly kind: 'failed'; readonly failure: RenderFailure }
 
 /** Renders for one recipient. `json` is the recipient's data, a JSON object. */
-export function renderCompiled(compiled: Compiled, json: string, listMissing = false): RenderedOctets {
+export function renderCompiled(compiled: Compiled, json: string, listNames = false): RenderedOctets {
   if (compiled.kind === 'failed') return compiled
   const data: unknown = JSON.parse(json)
   const parts = new Map<TemplatePart, Uint8Array>()
@@ -82,7 +89,7 @@ export function renderCompiled(compiled: Compiled, json: string, listMissing = f
   try {
     for (const [part, program] of compiled.programs) {
       const sink = new Sink(octets)
-      steps = new Rendering(data, sink, steps, listMissing ? missing : undefined).run(program)
+      steps = new Rendering(data, sink, steps, listNames ? missing : undefined).run(program)
       const rendered = sink.end()
       octets -= rendered.length
       parts.set(part, rendered)
@@ -91,7 +98,8 @@ export function renderCompiled(compiled: Compiled, json: string, listMissing = f
     if (!(error instanceof TooMuch)) throw error
     return { kind: 'failed', failure: error.what === 'output' ? TOO_LARGE : TOO_MANY_STEPS }
   }
-  return { kind: 'rendered', parts, ...(listMissing ? { missing: [...missing] } : {}) }
+  if (!listNames) return { kind: 'rendered', parts }
+  return { kind: 'rendered', parts, listed: { names: namesOf(compiled.programs.values()), missing: [...missing] } }
 }
 
 const TOO_LARGE: RenderFailure = { why: 'output', sentence: 'the rendered template is larger than 10 MB' }

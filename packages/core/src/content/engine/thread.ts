@@ -21,7 +21,7 @@ serveOrders<Order, Answer, RenderedOctets>((order, onPart) => {
   const until = cpuUsed() + SLOT_MS
   const compiled = compile(order.template)
   for (const json of order.data) {
-    onPart(renderCompiled(compiled, json, order.template.listMissing))
+    onPart(renderCompiled(compiled, json, order.template.listNames))
     if (cpuUsed() > until) break
   }
   return answer({})

@@ -3,6 +3,7 @@ import { activateVersion } from './activate-version.ts'
 import { addVersion } from './add-version.ts'
 import { createTemplate } from './create-template.ts'
 import { editTemplate } from './edit-template.ts'
+import { type AnyTemplate, listAll } from './list-all.ts'
 import { listTemplates } from './list-templates.ts'
 import { removeTemplate } from './remove-template.ts'
 import { isId } from './rules.ts'
@@ -17,7 +18,9 @@ import type {
   TemplateVersion,
   VersionSummary,
 } from './template.ts'
+import { keepTestData, showTestData } from './test-data.ts'
 
+export type { AnyTemplate } from './list-all.ts'
 export type {
   NewTemplate,
   Template,
@@ -51,6 +54,8 @@ export interface Templates {
     accountId: number,
     page: { limit: number; offset: number },
   ): Promise<{ templates: TemplateSummary[]; total: number }>
+  /** Those of the v3 API among them: for people, who have one list. */
+  all(accountId: number, page: { limit: number; offset: number }): Promise<{ templates: AnyTemplate[]; total: number }>
   /**
    * Adds a version without activating it. Omitted fields are copied from the active version. Throws the same errors as
    * create.
@@ -62,6 +67,10 @@ export interface Templates {
   versions(accountId: number, id: number): Promise<VersionSummary[]>
   /** Throws templateVersionUnknown. */
   version(accountId: number, id: number, number: number): Promise<TemplateVersion>
+  /** Values for previews, as JSON; null if none were entered. */
+  testData(accountId: number, id: number): Promise<string | null>
+  /** Throws parameterInvalid (testData). */
+  keepTestData(act: TemplateAct, json: string): Promise<void>
 }
 
 export function createTemplates(sql: Sql): Templates {
@@ -72,9 +81,12 @@ export function createTemplates(sql: Sql): Templates {
     find: async (accountId, id) => (isId(id) ? selectTemplate(sql, accountId, id) : undefined),
     show: (accountId, id) => showTemplate(sql, accountId, id),
     list: (accountId, page) => listTemplates(sql, accountId, page),
+    all: (accountId, page) => listAll(sql, accountId, page),
     addVersion: (act, version) => addVersion(sql, act, version),
     activate: (act, number) => activateVersion(sql, act, number),
     versions: (accountId, id) => listVersions(sql, accountId, id),
     version: (accountId, id, number) => showVersion(sql, accountId, id, number),
+    testData: (accountId, id) => showTestData(sql, accountId, id),
+    keepTestData: (act, json) => keepTestData(sql, act, json),
   }
 }

@@ -73,6 +73,18 @@ export async function renameTemplate(sql: AnySql, id: number, name: string): Pro
   await sql`update templates set name = ${name}, updated_at = service_now() where id = ${id}`
 }
 
+export async function selectTestData(sql: AnySql, id: number): Promise<string | null> {
+  const rows = await sql<{ testData: string | null }[]>`select test_data as "testData" from templates where id = ${id}`
+  return rows[0]?.testData ?? null
+}
+
+/** Returns whether the test data differed. */
+export async function updateTestData(sql: AnySql, id: number, testData: string | null): Promise<boolean> {
+  const { count } = await sql`
+    update templates set test_data = ${testData} where id = ${id} and test_data is distinct from ${testData}`
+  return count > 0
+}
+
 /** Also deletes its versions. */
 export async function deleteTemplate(sql: AnySql, id: number): Promise<void> {
   await sql`delete from templates where id = ${id}`

@@ -1,6 +1,5 @@
 import { type Actor, noteChange, OPERATOR } from '../../accounts/audit/index.ts'
 import { isUniqueViolation, type Sql, type SqlTransaction } from '../../platform/database/database.ts'
-import type { DnsAnswer } from '../../platform/net/dns-lookup.ts'
 import type { DkimAlgorithm, DnsRecord, SeenRecord, WantedRecord } from '../domain.ts'
 import { promoteNextKey, retirePastKeys, type StoredPublicKey, selectPublicKeys } from '../keys/keys-store.ts'
 import {
@@ -13,10 +12,10 @@ import {
   withSeen,
 } from '../records.ts'
 import { lockDomain, noteActivity, type StoredDomain, selectHolder, updateChecked } from '../store.ts'
-import { lookUpDmarc, saveDmarc } from './check-guard.ts'
+import { lookUpGuard, saveGuard } from './check-guard.ts'
 import { type CheckOutcome, type DomainStatus, outcomeOf, statusAfter } from './domain-state.ts'
-import { evaluateRecord } from './evaluate-record.ts'
-import { lookUp } from './look-up.ts'
+import { evaluateRecord, wrong } from './evaluate-record.ts'
+import { type Looked, lookUp } from './look-up.ts'
 import { makeWay } from './rival.ts'
 
 export interface CheckOptions {
@@ -37,12 +36,12 @@ export interface CheckOptions {
 export async function checkDomain(domain: StoredDomain, options: CheckOptions): Promise<StoredDomain> {
   const { sql, hosts, dnsServers, signal } = options
   const wanted = wantedRecords(domain, await selectPublicKeys(sql, [domain.id]), hosts)
-  const [responses, dmarc] = await Promise.all([
-    lookUp(dnsServers, wanted, signal),
-    lookUpDmarc(dnsServers, domain, signal),
+  const [responses, guard] = await Promise.all([
+    lookUp(dnsServers, domain.name, wanted, signal),
+    lookUpGuard(dnsServers, domain, signal),
   ])
   if (signal?.aborted) return domain
-  await saveDmarc(sql, domain, dmarc)
+  await saveGuard(sql, domain, guard)
   const outcome = found(wanted, responses, domain)
   const lostOwnerId =
     domain.state === 'pending' && outcome === 'right' ? await ownerWithoutRecords(domain.name, options) : undefined
@@ -65,7 +64,7 @@ async function ownerWithoutRecords(name: string, options: CheckOptions): Promise
   const holder = await selectHolder(sql, name)
   if (!holder?.verifiedAt) return undefined
   const wanted = wantedRecords(holder, await selectPublicKeys(sql, [holder.id]), hosts)
-  const responses = await lookUp(dnsServers, wanted, signal)
+  const responses = await lookUp(dnsServers, name, wanted, signal)
   if (signal?.aborted) return undefined
   await conclude(holder, responses, { ...options, by: OPERATOR, lostOwnerId: undefined })
   return found(wanted, responses, holder) === 'broken' ? holder.id : undefined
@@ -73,7 +72,7 @@ async function ownerWithoutRecords(name: string, options: CheckOptions): Promise
 
 function found(
   wanted: readonly WantedRecord[],
-  responses: ReadonlyMap<string, DnsAnswer>,
+  responses: ReadonlyMap<string, Looked>,
   { records }: StoredDomain,
 ): CheckOutcome {
   const seen = withSeen(wanted, seenNow(wanted, responses, records))
@@ -82,7 +81,7 @@ function found(
 
 async function conclude(
   checkedDomain: StoredDomain,
-  responses: ReadonlyMap<string, DnsAnswer>,
+  responses: ReadonlyMap<string, Looked>,
   { sql, hosts, graceMs, by, lostOwnerId }: CheckOptions & { readonly lostOwnerId: number | undefined },
 ): Promise<StoredDomain> {
   return sql.begin(async (transaction) => {
@@ -150,17 +149,24 @@ function withProblem(seen: SeenRecords, records: readonly DnsRecord[], problem: 
 /** A failed DNS query is not a missing record: the previous state is kept, and `problem` reports the failure. */
 function seenNow(
   wanted: readonly WantedRecord[],
-  responses: ReadonlyMap<string, DnsAnswer>,
+  responses: ReadonlyMap<string, Looked>,
   before: SeenRecords,
 ): SeenRecords {
   const seenRecord = (record: WantedRecord): SeenRecord => {
     const answer = responses.get(recordKey(record))
     const old = before[recordKey(record)] ?? { state: 'unchecked' as const }
     if (!answer) return old
+    if (answer.kind === 'records' && answer.elsewhere !== undefined) return misplaced(record, answer.elsewhere)
     if (answer.kind === 'records') return evaluateRecord(record, answer.values)
     return { ...old, problem: `DNS lookup failed (${answer.code}); showing the result of the previous check` }
   }
   return Object.fromEntries(wanted.map((record) => [recordKey(record), seenRecord(record)]))
+}
+
+function misplaced({ host }: WantedRecord, elsewhere: string): SeenRecord {
+  return elsewhere.startsWith(`${host}.`)
+    ? wrong([elsewhere], `is at ${elsewhere}: the domain was appended twice; enter the host without it`, 'doubled')
+    : wrong([elsewhere], `is at ${elsewhere}; it must be at ${host}`, 'elsewhere')
 }
 
 function isNextVerified(records: readonly DnsRecord[], algorithm: DkimAlgorithm): boolean {

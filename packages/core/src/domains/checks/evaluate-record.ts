@@ -1,6 +1,6 @@
 import { readTagList, TAG_TWICE } from '../../mime/tag-list.ts'
 import { printableValue } from '../../platform/net/dns-lookup.ts'
-import type { SeenRecord, WantedRecord } from '../domain.ts'
+import type { RecordFault, SeenRecord, WantedRecord } from '../domain.ts'
 import { POLICIES, readDmarc } from './dmarc-walk.ts'
 
 /** Maximum number of unexpected values that are kept for display. */
@@ -9,6 +9,16 @@ const MAX_SHOWN = 5
 /** Compares the values found at a record's host and type with the wanted record. */
 export function evaluateRecord(wanted: WantedRecord, values: readonly string[]): SeenRecord {
   if (wanted.type === 'CNAME') return evaluateCname(wanted.value, values)
+  const seen = evaluateText(wanted, values)
+  const plain = values.map((value) => value.replace(/["\\]/g, '').trim())
+  // A form that wants the text as it is keeps the quotation marks of a zone file.
+  const isQuoted = seen.state !== 'right' && plain.some((text, at) => text !== values[at])
+  return isQuoted && evaluateText(wanted, plain).state === 'right' ? wrong(values, QUOTED, 'quoted') : seen
+}
+
+const QUOTED = 'quotation marks or backslashes are part of the text; enter it without them'
+
+function evaluateText(wanted: WantedRecord, values: readonly string[]): SeenRecord {
   if (wanted.purpose === 'dkim') return evaluateDkim(wanted.value, values)
   if (wanted.purpose === 'spf') return evaluateSpf(wanted.value, values)
   return evaluateDmarc(values)
@@ -17,14 +27,19 @@ export function evaluateRecord(wanted: WantedRecord, values: readonly string[]):
 const RIGHT: SeenRecord = { state: 'right' }
 const MISSING: SeenRecord = { state: 'missing' }
 
-function wrong(found: readonly string[], problem: string): SeenRecord {
-  return { state: 'wrong', found: found.slice(0, MAX_SHOWN).map(printableValue), problem }
+export function wrong(found: readonly string[], problem: string, fault?: RecordFault): SeenRecord {
+  const shown = found.slice(0, MAX_SHOWN).map(printableValue)
+  return { state: 'wrong', found: shown, problem, ...(fault ? { fault } : {}) }
 }
 
 function evaluateCname(target: string, values: readonly string[]): SeenRecord {
   if (values.length === 0) return MISSING
-  const same = values.some((value) => value.toLowerCase().replace(/\.$/, '') === target.toLowerCase())
-  return same ? RIGHT : wrong(values, 'points to another host')
+  const hosts = values.map((value) => value.toLowerCase().replace(/\.$/, ''))
+  if (hosts.includes(target.toLowerCase())) return RIGHT
+  // The DNS host takes a name without a final dot as one below the domain.
+  if (hosts.some((host) => host.startsWith(`${target.toLowerCase()}.`)))
+    return wrong(values, 'the domain was appended to the target; end it with a dot', 'doubled')
+  return wrong(values, 'points to another host')
 }
 
 /** RFC 6376 3.6.1, 3.6.2.2: exactly one record, with our key, usable for mail with SHA-256. */
@@ -38,7 +53,10 @@ function evaluateDkim(value: string, values: readonly string[]): SeenRecord {
   const key = tags.get('p')?.replace(/\s/g, '')
   if (key === '') return wrong(records, 'p= is empty, which revokes the key')
   const wanted = readTagList(value)
-  if (key !== wanted?.get('p')) return wrong(records, 'p= is a different key')
+  const wholeKey = wanted?.get('p') ?? ''
+  if (key !== wholeKey && key !== undefined && wholeKey.startsWith(key))
+    return wrong(records, `p= is cut off after ${key.length} of ${wholeKey.length} characters`, 'cut')
+  if (key !== wholeKey) return wrong(records, 'p= is a different key')
   if ((tags.get('v') ?? 'DKIM1') !== 'DKIM1' || (tags.get('k') ?? 'rsa') !== wanted?.get('k')) {
     return wrong(records, `must contain v=DKIM1 and k=${wanted?.get('k')}`)
   }

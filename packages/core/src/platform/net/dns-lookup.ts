@@ -9,7 +9,7 @@ export type DnsAnswer =
   | { readonly kind: 'records'; readonly values: readonly string[] }
   | { readonly kind: 'unanswered'; readonly code: string }
 
-export type DnsType = 'A' | 'AAAA' | 'CNAME' | 'MX' | 'PTR' | 'TXT'
+export type DnsType = 'A' | 'AAAA' | 'CNAME' | 'MX' | 'NS' | 'PTR' | 'TXT'
 
 /** Never throws: a query that fails, times out or begins after the deadline or signal is `unanswered`. MX values are like "10 mx.example.com". */
 export type DnsQuery = (type: DnsType, host: string) => Promise<DnsAnswer>
@@ -73,6 +73,7 @@ const RESOLVE: Record<DnsType, (resolver: dns.Resolver, host: string) => Promise
   CNAME: (resolver, host) => resolver.resolveCname(host),
   MX: async (resolver, host) =>
     (await resolver.resolveMx(host)).map(({ priority, exchange }) => `${priority} ${exchange}`),
+  NS: (resolver, host) => resolver.resolveNs(host),
   // Not `reverse`, which reads /etc/hosts.
   PTR: (resolver, host) => resolver.resolvePtr(host),
   // The strings of a TXT record are concatenated (RFC 6376 3.6.2.2, RFC 7208 3.3).

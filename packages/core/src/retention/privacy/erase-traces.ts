@@ -77,7 +77,19 @@ export async function eraseDeliveries(
 ): Promise<number> {
   const { quoted, inData } = escaped(key)
   const erased = await countOf(sql`
-    with own as (
+    with copied as materialized (
+      -- References of copies (cc, bcc) are the sender's for the recipient before them, whose number is the next lower one of a To recipient.
+      select c.message_id, c.recipient_no
+        from unnest(${[...ids]}::uuid[]) as w(id)
+        join finished_deliveries f on f.message_id = w.id and f.account_id = ${accountId} and f.recipient_key = ${key} and f.kind = 'to'
+        join finished_deliveries c on c.message_id = f.message_id and c.recipient_no > f.recipient_no and c.kind <> 'to' and c.reference is not null
+       where c.recipient_key <> ${key}
+         and not exists (select from finished_deliveries o where o.message_id = f.message_id and o.kind = 'to'
+                            and o.recipient_no > f.recipient_no and o.recipient_no < c.recipient_no)
+    ), copies as (
+      update finished_deliveries f set reference = null from copied c
+       where f.message_id = c.message_id and f.recipient_no = c.recipient_no
+    ), own as (
       update finished_deliveries f
          set recipient = ${pseudonym}, recipient_key = ${pseudonym}, recipient_domain = '', reference = null, personal = null
         from unnest(${[...ids]}::uuid[]) as w(id)

@@ -15,6 +15,7 @@ import { proved } from '../../frame/forms/proof.ts'
 import { idIn, operatorOf, operatorPath } from '../../frame/operator.ts'
 import { actButton, ask, byApi, copyable, emptyBox, pageHead, problemNote } from '../../frame/parts.ts'
 import { type DashboardRoute, operators } from '../../frame/routes.ts'
+import { tlsNote } from '../../frame/tls-note.ts'
 import { frameWords } from '../../frame/words/frame-words.ts'
 import { figuresText, levelMark, ruleText } from '../operator/standing.ts'
 import { closedNote, confirmDeletion, deletionForm, planDeletion } from './account-deletion.ts'
@@ -91,7 +92,7 @@ async function accountPage(call: UserCall, { problem, link }: Shown = {}): Promi
     title: account.name,
     crumbs,
     status: problem === undefined ? 200 : 400,
-    body: html`${pageHead(foreign(account.name), words.number(String(params.id)), buttons(call, account))}${problemNote(call, problem)}${closed}${
+    body: html`${pageHead(foreign(account.name), words.number(String(params.id)), buttons(call, account))}${problemNote(call, problem)}${closed}${await tlsNote(call, account.id)}${
       link && html`<div class="note"><div><p>${words.handOver}</p>${copyable(call, link, words.invite)}</div></div>`
     }
 ${tiles(call, account, standing)}

@@ -3,14 +3,21 @@ import { catalogue } from '../../frame/words.ts'
 export const domainsWords = catalogue({
   en: {
     title: 'Domains',
-    lead: 'Mail is accepted only from domains whose DNS records were found. They are looked up again by themselves.',
+    lead: 'Mail is accepted from active domains. A domain becomes active when its DNS records are found, which are looked up by themselves.',
     add: 'Add a domain',
     domain: 'Domain',
     domainHint: 'The domain of your from addresses, such as ship.example.',
     envelope: 'Tracking host (optional)',
     envelopeHint: 'Labels below the domain for open, click and unsubscribe links, such as links.',
     state: 'State',
-    states: { pending: 'Pending', active: 'Active', inactive: 'Inactive', rejected: 'Blocked', broken: 'Broken' },
+    states: {
+      pending: 'Pending',
+      active: 'Active',
+      inactive: 'Inactive',
+      rejected: 'Blocked',
+      broken: 'Broken',
+      unproven: 'Active, without records',
+    },
     records: 'Records',
     right: (right: number, all: number) => `${right} of ${all} found`,
     looked: 'Looked up',
@@ -30,8 +37,8 @@ export const domainsWords = catalogue({
         : `${count} required records are still to be published where this domain’s DNS is kept. The domain becomes active by itself.`,
     activeWithout: (count: number) =>
       count === 1
-        ? 'Mail from this domain is accepted, but 1 required record is not found. Without it, providers may reject the mail.'
-        : `Mail from this domain is accepted, but ${count} required records are not found. Without them, providers may reject the mail.`,
+        ? 'Mail is accepted, because the operator activated the domain, but 1 required record is not found. Without it, providers may reject mail.'
+        : `Mail is accepted, because the operator activated the domain, but ${count} required records are not found. Providers may reject mail.`,
     broken: 'Records that were there are gone. Publish them again; otherwise, the domain stops sending.',
     rejected: 'The operator of this service blocked the domain.',
     purposes: { dkim: 'DKIM', spf: 'SPF', returnPath: 'Return path', envelope: 'Tracking host', dmarc: 'DMARC' },
@@ -43,6 +50,19 @@ export const domainsWords = catalogue({
     value: 'Value',
     foundInstead: 'Found',
     problem: 'Problem',
+    strings: 'As strings',
+    stringsHint:
+      'A TXT record has strings of at most 255 characters. Most forms cut the value by themselves; a zone file has it like this.',
+    provisional: (host: string) => `The host name “${host}” is not final`,
+    provisionalText:
+      'No other machine can find it, so records that name it are of no use yet. The operator of this service sets RETURN_PATH_HOST and PUBLIC_URL.',
+    faults: {
+      cut: 'The text was cut. Enter the whole value; if the form takes 255 characters only, enter it as strings.',
+      quoted: 'Quotation marks or backslashes became part of the text. Enter the value without them.',
+      doubled:
+        'The domain was appended twice. Enter the host, or the target, without the domain or with a dot at its end.',
+      elsewhere: 'The record is at another host, which is shown above. Move it to the host of this record.',
+    },
     key: 'Key',
     keys: {
       next: 'signs as soon as it is found',
@@ -60,14 +80,21 @@ export const domainsWords = catalogue({
   },
   de: {
     title: 'Domains',
-    lead: 'Angenommen wird nur von Domains, deren DNS-Einträge gefunden wurden. Sie werden von selbst erneut abgefragt.',
+    lead: 'Angenommen wird von aktiven Domains. Eine Domain wird aktiv, wenn ihre DNS-Einträge gefunden sind; sie werden von selbst abgefragt.',
     add: 'Domain hinzufügen',
     domain: 'Domain',
     domainHint: 'Die Domain Ihrer Absenderadressen, etwa ship.example.',
     envelope: 'Tracking-Host (optional)',
     envelopeHint: 'Namensteile unter der Domain für Links zu Öffnungen, Klicks und Abmeldungen, etwa links.',
     state: 'Zustand',
-    states: { pending: 'Ausstehend', active: 'Aktiv', inactive: 'Inaktiv', rejected: 'Blockiert', broken: 'Gestört' },
+    states: {
+      pending: 'Ausstehend',
+      active: 'Aktiv',
+      inactive: 'Inaktiv',
+      rejected: 'Blockiert',
+      broken: 'Gestört',
+      unproven: 'Aktiv, ohne Einträge',
+    },
     records: 'Einträge',
     right: (right, all) => `${right} von ${all} gefunden`,
     looked: 'Abgefragt',
@@ -87,8 +114,8 @@ export const domainsWords = catalogue({
         : `${count} nötige Einträge fehlen noch im DNS dieser Domain. Sie wird dann von selbst aktiv.`,
     activeWithout: (count) =>
       count === 1
-        ? 'Post von dieser Domain wird angenommen, aber 1 nötiger Eintrag ist nicht gefunden. Ohne ihn lehnen Provider sie vielleicht ab.'
-        : `Post von dieser Domain wird angenommen, aber ${count} nötige Einträge sind nicht gefunden. Ohne sie lehnen Provider sie vielleicht ab.`,
+        ? 'Der Betreiber hat die Domain aktiviert, aber 1 nötiger Eintrag ist nicht gefunden. Ohne ihn lehnen Provider Post vielleicht ab.'
+        : `Der Betreiber hat die Domain aktiviert, aber ${count} nötige Einträge sind nicht gefunden. Ohne sie lehnen Provider Post vielleicht ab.`,
     broken: 'Einträge, die da waren, sind fort. Tragen Sie sie wieder ein; sonst sendet die Domain nicht mehr.',
     rejected: 'Der Betreiber dieses Dienstes hat die Domain blockiert.',
     purposes: { dkim: 'DKIM', spf: 'SPF', returnPath: 'Return-Path', envelope: 'Tracking-Host', dmarc: 'DMARC' },
@@ -100,6 +127,20 @@ export const domainsWords = catalogue({
     value: 'Wert',
     foundInstead: 'Gefunden',
     problem: 'Problem',
+    strings: 'In Zeichenfolgen',
+    stringsHint:
+      'Ein TXT-Eintrag besteht aus Zeichenfolgen von höchstens 255 Zeichen. Die meisten Formulare teilen selbst; so steht der Wert in einer Zonendatei.',
+    provisional: (host) => `Der Hostname „${host}“ ist nicht endgültig`,
+    provisionalText:
+      'Kein anderer Rechner findet ihn, also nützen Einträge mit ihm noch nichts. Der Betreiber dieses Dienstes setzt RETURN_PATH_HOST und PUBLIC_URL.',
+    faults: {
+      cut: 'Der Text wurde abgeschnitten. Geben Sie den ganzen Wert ein; nimmt das Formular nur 255 Zeichen, dann in Zeichenfolgen.',
+      quoted: 'Anführungszeichen oder Rückstriche gehören jetzt zum Text. Geben Sie den Wert ohne sie ein.',
+      doubled:
+        'Die Domain wurde zweimal angehängt. Geben Sie Host oder Ziel ohne die Domain ein, oder mit einem Punkt am Ende.',
+      elsewhere:
+        'Der Eintrag steht an einem anderen Host, siehe oben. Verschieben Sie ihn an den Host dieses Eintrags.',
+    },
     key: 'Schlüssel',
     keys: {
       next: 'signiert, sobald er gefunden ist',

@@ -108,5 +108,9 @@ async function addDomain(call: AccountCall): Promise<Answer> {
 
 async function showDomain(call: AccountCall): Promise<Answer> {
   const domain = await call.core.domains.show(call.params.domain as string, call.account.id)
-  return domainPage(call, domain, await call.core.guard.requirements(domain.id))
+  const [requirements, nameServers] = await Promise.all([
+    call.core.guard.requirements(domain.id),
+    call.core.domains.nameServers(domain.id),
+  ])
+  return domainPage(call, domain, { requirements, nameServers })
 }

@@ -8,6 +8,7 @@ import { byApi, pageHead, problemNote } from '../../frame/parts.ts'
 import { account, type DashboardRoute } from '../../frame/routes.ts'
 import { trialNote } from '../../frame/trial.ts'
 import { frameWords } from '../../frame/words/frame-words.ts'
+import { hasRecords } from '../domains/domain-state.ts'
 import { foundRecords } from '../domains/domains.ts'
 import { subject } from '../messages/messages.ts'
 import { firstStepsWords } from './first-steps-words.ts'
@@ -81,12 +82,13 @@ function stepsOf(
       isDone: delivered !== undefined,
       title: words.delivered,
       text: delivered?.finishedAt
-        ? html`${words.deliveredText(format.duration(delivered.finishedAt.getTime() - delivered.acceptedAt.getTime()))}
+        ? html`<a href="${path(`messages/${delivered.messageId}`)}">${subject(call, delivered.subject)}</a>:
+          ${words.deliveredText(format.duration(delivered.finishedAt.getTime() - delivered.acceptedAt.getTime()))}
           ${inbox && html` <a href="${inbox}">${words.inInbox}</a>`}`
         : words.notDeliveredText,
     },
     {
-      isDone: domain !== undefined,
+      isDone: domain !== undefined && domain.state === 'active' && hasRecords(domain),
       title: words.domain,
       text: domain === undefined ? words.domainText : domainText(call, domain),
       action: domain === undefined && may('domains') && link('domains/new', words.addDomain),
@@ -103,7 +105,7 @@ function stepsOf(
 
 function domainText({ language, may, path }: AccountCall, domain: DomainWithRecords): Value {
   const words = firstStepsWords(language)
-  if (domain.state === 'active') return words.domainDone(domain.name)
+  if (domain.state === 'active' && hasRecords(domain)) return words.domainDone(domain.name)
   const found = foundRecords(language, domain)
   return html`${words.domainAdded(domain.name)} ${may('domains.see') ? html`<a href="${path(`domains/${domain.name}`)}">${found}</a>` : found}`
 }

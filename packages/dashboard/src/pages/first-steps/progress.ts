@@ -1,10 +1,10 @@
-import type { DomainWithRecords, ListedDelivery } from '@postrider/core'
+import { allows, type DomainWithRecords, type ListedDelivery } from '@postrider/core'
 import type { AccountCall } from '../../frame/call.ts'
 import { type Trial, trialOf } from '../../frame/trial.ts'
 
 /** How far an account has come. */
 export interface Progress {
-  /** The beginning of the latest valid key. */
+  /** The beginning of the latest valid key that may send. */
   readonly keyPrefix: string | undefined
   readonly latest: ListedDelivery | undefined
   readonly delivered: ListedDelivery | undefined
@@ -27,7 +27,7 @@ export async function progressOf(call: AccountCall): Promise<Progress> {
   const list = (states?: readonly ['delivered']) =>
     core.messages.list({ accountId, search: states ? { states } : {}, limit: 1 })
   const [keys, all, delivered, active, added, webhooks, isFeedRead, trial] = await Promise.all([
-    core.auth.listKeys(accountId, { limit: 200 }),
+    core.auth.listKeys(accountId, { limit: 200, newestFirst: true, onlyValid: true }),
     list(),
     list(['delivered']),
     core.domains.page(accountId, { status: '1', limit: 10, offset: 0 }),
@@ -40,7 +40,7 @@ export async function progressOf(call: AccountCall): Promise<Progress> {
   const own = active.domains.find(isOwn)
   const sender = (own ?? active.domains[0])?.name
   return {
-    keyPrefix: keys.findLast(({ revokedAt, expired }) => revokedAt === null && !expired)?.prefix,
+    keyPrefix: keys.find(({ scopes }) => allows(scopes, 'send'))?.prefix,
     latest: all.deliveries[0],
     delivered: delivered.deliveries[0],
     domain: own ?? added.domains.find(isOwn),

@@ -3,36 +3,43 @@ import { foreign, type Html, html, type Value } from '@postrider/ui'
 import type { AccountCall } from '../../frame/call.ts'
 import { actButton, ask } from '../../frame/parts.ts'
 import { keysWords } from './keys-words.ts'
+import { scopeWords } from './scope-words.ts'
 
 /** The keys of an account. `fresh`: id of the one that was made just now. */
 export function keysTable(call: AccountCall, keys: readonly ApiKey[], fresh: number | undefined): Html {
   const { format, language } = call
   const words = keysWords(language)
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table><thead><tr><th>${words.name}</th><th class="wide-only">
-    ${words.may}</th><th class="wide-only">${words.only}</th><th>${words.state}</th><th class="n wide-only">${words.lastUsed}</th><th><span class="sr">
-    ${words.actions}</span></th></tr></thead><tbody>${keys.map(
+    ${words.may}</th><th class="wide-only">${words.only}</th><th>${words.state}</th><th class="n wide-only">${words.created}</th>
+    <th class="n wide-only">${words.lastUsed}</th><th><span class="sr">${words.actions}</span></th></tr></thead><tbody>${keys.map(
       (key) =>
         html`<tr><td><b>${foreign(key.name)}</b>${key.id === fresh && html` <span class="badge good">✓</span>`}<small class="mono">
         ${key.prefix}…</small><small class="narrow">${permissions(call, key)}</small></td><td class="wide-only">${permissions(call, key)}</td>
-        <td class="wide-only dim">${restrictions(call, key)}</td><td>${state(call, key)}</td><td class="n wide-only faint">${
+        <td class="wide-only dim">${restrictions(call, key)}</td><td>${state(call, key)}</td>
+        <td class="n wide-only faint">${format.time(key.createdAt)}</td><td class="n wide-only faint">${
           key.lastUsedAt ? format.ago(key.lastUsedAt) : words.never
         }</td><td class="n">${key.revokedAt === null && call.may('keys') && actions(call, key)}</td></tr>`,
     )}</tbody></table></div>`
 }
 
 function permissions({ icon, language }: AccountCall, { scopes, v3Rights }: ApiKey): Html {
-  if (!scopes.includes('all')) return html`<span class="any">${(v3Rights ?? scopes).join(', ')}</span>`
+  const { names } = scopeWords(language)
+  if (!scopes.includes('all'))
+    return html`<span class="any">${(v3Rights ?? scopes.map((scope) => names[scope])).join(', ')}</span>`
   return html`<span class="state wait">${icon('warn', 'wait')}<span>${keysWords(language).everything}</span></span>`
 }
 
 function restrictions({ format, language }: AccountCall, { networks, restrictions }: ApiKey): Value {
   const words = keysWords(language)
-  const { senderDomains, recipientDomains, recipientsPerHour } = restrictions
+  const { class: of, senderDomains, recipientDomains, recipientsPerHour, callsPerMinute, templates } = restrictions
   const parts = [
     ...networks,
     ...(senderDomains ? [words.from(senderDomains.join(', '))] : []),
     ...(recipientDomains ? [words.to(recipientDomains.join(', '))] : []),
+    ...(templates ? [words.withTemplates(templates.join(', '))] : []),
     ...(recipientsPerHour ? [words.perHour(format.number(recipientsPerHour))] : []),
+    ...(callsPerMinute ? [words.callsPerMinute(format.number(callsPerMinute))] : []),
+    ...(of ? [words.ofClass(words.classes[of])] : []),
   ]
   return parts.length === 0 ? html`<span class="faint">${words.noLimits}</span>` : parts.join(', ')
 }

@@ -1,14 +1,14 @@
-import { type ApiKey, SCOPES } from '@postrider/core'
-import { checkField, type Html, html, inputField } from '@postrider/ui'
+import type { ApiKey } from '@postrider/core'
+import { type Html, html } from '@postrider/ui'
 import { type Answer, page, redirect } from '../../frame/answer.ts'
 import { attempt } from '../../frame/attempt.ts'
-import { type AccountCall, field, fields } from '../../frame/call.ts'
+import { type AccountCall, field } from '../../frame/call.ts'
 import { notFound } from '../../frame/error-pages.ts'
 import { proved } from '../../frame/forms/proof.ts'
 import { idIn } from '../../frame/operator.ts'
 import { byApi, emptyBox, pageHead, problemNote } from '../../frame/parts.ts'
 import { account, type DashboardRoute } from '../../frame/routes.ts'
-import { frameWords } from '../../frame/words/frame-words.ts'
+import { keyForm, keyOf } from './key-form.ts'
 import { keysTable } from './keys-table.ts'
 import { keysWords } from './keys-words.ts'
 
@@ -16,7 +16,7 @@ export const KEYS: readonly DashboardRoute[] = [
   account('GET', '/keys', 'keys.read', (call) => keyList(call)),
   account('GET', '/keys/new', 'keys', async (call) => keyForm(call)),
   // A key outlives the session, and does what its role can do.
-  account('POST', '/keys', 'keys', (call) => proved(call, createKey)),
+  account('POST', '/keys', 'keys', checkedKey),
   account('POST', '/keys/:id/rotate', 'keys', (call) => proved(call, rotateKey)),
   account('POST', '/keys/:id/revoke', 'keys', revokeKey),
 ]
@@ -64,51 +64,16 @@ function madeNote({ icon, language, path }: AccountCall, { key, secret, note }: 
 <div class="row"><a href="${path('keys')}">${words.stored}</a></div></div></section>`
 }
 
-/** The scopes that the visitor's role may give. */
-async function ownScopes(call: AccountCall): Promise<readonly string[]> {
-  return SCOPES.filter(
-    (scope) => !scope.includes('.') && (scope === 'all' ? call.account.role === 'owner' : call.may(scope)),
-  )
-}
-
-async function keyForm(call: AccountCall, problem?: string): Promise<Answer> {
-  const { form, language, path } = call
-  const words = keysWords(language)
-  const chosen = fields(form, 'scopes')
-  const scopes = await ownScopes(call)
-  const ticked = (scope: string) => (chosen.length === 0 ? scope === 'send' : chosen.includes(scope))
-  return page({
-    title: words.make,
-    status: problem === undefined ? 200 : 400,
-    crumbs: [[words.title, path('keys')]],
-    body: html`${pageHead(words.make, words.scopesHint)}${problemNote(call, problem)}
-<section class="box"><form class="pad stack" method="post" action="${path('keys')}">
-${inputField({ name: 'name', label: words.name, value: field(form, 'name'), hint: words.nameHint, required: true, autofocus: true, maxlength: 100 })}
-<fieldset class="opts"><legend class="label">${words.scopes}</legend>${scopes.map((scope) =>
-      checkField({
-        name: 'scopes',
-        value: scope,
-        label: scope === 'all' ? words.everything : scope,
-        checked: ticked(scope),
-      }),
-    )}</fieldset>
-${inputField({ name: 'networks', label: words.networks, value: field(form, 'networks'), hint: words.networksHint, placeholder: '192.0.2.0/24' })}
-<div class="row"><button class="btn main" type="submit">${words.make}</button><a class="btn" href="${path('keys')}">${frameWords(language).cancel}</a>
-  </div></form></section>`,
-  })
+/** Says what core would refuse before the visitor has to give the password. */
+async function checkedKey(call: AccountCall): Promise<Answer> {
+  const { core, by } = call
+  const checked = await attempt(() => core.auth.checkKey(keyOf(call), by))
+  return checked.ok ? proved(call, createKey) : keyForm(call, checked)
 }
 
 async function createKey(call: AccountCall): Promise<Answer> {
-  const { core, account: own, form, by } = call
-  const networks = field(form, 'networks')
-    .split(',')
-    .map((text) => text.trim())
-    .filter((text) => text !== '')
-  const scopes = fields(form, 'scopes')
-  const made = await attempt(() =>
-    core.auth.createKey({ accountId: own.id, name: field(form, 'name'), scopes, networks }, by),
-  )
-  return made.ok ? keyList(call, made.value) : keyForm(call, made.problem)
+  const made = await attempt(() => call.core.auth.createKey(keyOf(call), call.by))
+  return made.ok ? keyList(call, made.value) : keyForm(call, made)
 }
 
 async function rotateKey(call: AccountCall): Promise<Answer> {

@@ -3,12 +3,15 @@ import { catalogue } from '../../frame/words.ts'
 export const processesWords = catalogue({
   en: {
     title: 'Processes',
-    lead: 'The delivery workers of all hosts, and the database that all processes share.',
+    lead: 'The processes of all hosts, and the database that they share.',
+    running: 'Processes',
+    program: 'Program',
+    memory: 'Memory',
+    silent: 'Without news',
     ready: 'This API process is ready',
     notReady: 'This API process does not accept mail',
     workers: 'Delivery workers',
-    workersText:
-      'API, relay and returns processes keep nothing in the database, and are watched by their own /health/ready.',
+    workersText: 'What each of them has in hand.',
     noWorkers: 'No delivery worker is running. Mail is accepted and waits.',
     worker: 'Worker',
     host: 'Host',
@@ -41,12 +44,15 @@ export const processesWords = catalogue({
   },
   de: {
     title: 'Prozesse',
-    lead: 'Die Zustell-Worker aller Rechner, und die Datenbank, die alle Prozesse teilen.',
+    lead: 'Die Prozesse aller Rechner, und die Datenbank, die sie teilen.',
+    running: 'Prozesse',
+    program: 'Programm',
+    memory: 'Speicher',
+    silent: 'Ohne Nachricht',
     ready: 'Dieser API-Prozess ist bereit',
     notReady: 'Dieser API-Prozess nimmt keine Nachrichten an',
     workers: 'Zustell-Worker',
-    workersText:
-      'API-, Relay- und Rückläufer-Prozesse hinterlassen nichts in der Datenbank; ihr eigenes /health/ready überwacht sie.',
+    workersText: 'Was jeder in Arbeit hat.',
     noWorkers: 'Kein Zustell-Worker läuft. Nachrichten werden angenommen und warten.',
     worker: 'Worker',
     host: 'Rechner',

@@ -1,4 +1,4 @@
-import type { DatabaseHealth, WorkerSummary } from '@postrider/core'
+import type { DatabaseHealth, ListedProcess, WorkerSummary } from '@postrider/core'
 import { foreign, type Html, html, type Value } from '@postrider/ui'
 import { type Answer, page } from '../../frame/answer.ts'
 import type { UserCall } from '../../frame/call.ts'
@@ -15,11 +15,16 @@ const FEW_WEEKS = 2
 async function processes(call: UserCall): Promise<Answer> {
   const { core, language } = call
   const words = processesWords(language)
-  const [workers, database] = await Promise.all([core.deliveries.listWorkers(), core.databaseHealth()])
+  const [running, workers, database] = await Promise.all([
+    core.listProcesses(),
+    core.deliveries.listWorkers(),
+    core.databaseHealth(),
+  ])
   return page({
     title: words.title,
     live: 'clock',
     body: html`${pageHead(words.title, words.lead)}${readiness(call)}
+<section class="box"><header><h2>${words.running}</h2></header>${processTable(call, running)}</section>
 <section class="box"><header><h2>${words.workers}</h2><p>${words.workersText}</p></header>${
       workers.length === 0
         ? html`<div class="void"><p>
@@ -36,6 +41,26 @@ function readiness({ core, icon, language }: UserCall): Html {
   const { ready, reasons } = core.readiness.current()
   if (ready) return html`<div class="note good">${icon('check', 'good')}<div><b>${words.ready}</b></div></div>`
   return html`<div class="note bad" role="alert">${icon('warn', 'bad')}<div><b>${words.notReady}</b><p>${reasons.join('; ')}</p></div></div>`
+}
+
+function processTable({ format, icon, language }: UserCall, running: readonly ListedProcess[]): Html {
+  const words = processesWords(language)
+  const versions = new Set(running.filter(({ alive }) => alive).map(({ version }) => version))
+  const state = ({ alive, seenAt }: ListedProcess) =>
+    alive
+      ? html`<span class="state good">${icon('check', 'good')}<span>${words.alive}</span></span>`
+      : html`<span class="state wait">${icon('warn', 'wait')}<span>${words.silent}</span></span><small>${format.ago(seenAt)}</small>`
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.running}"><table><thead><tr><th>${words.program}</th><th>${words.host}</th>
+    <th>${words.state}</th><th class="wide-only">${words.version}</th><th class="n wide-only">${words.memory}</th><th class="n wide-only">${words.since}</th>
+    </tr></thead><tbody>${running.map(
+      (one) =>
+        html`<tr><td><b>${one.program}</b></td><td class="any">${foreign(one.host)}<small>${words.process(String(one.pid))}</small></td><td>${state(one)}</td>
+        <td class="wide-only">${
+          versions.size > 1
+            ? html`<span class="state wait">${icon('warn', 'wait')}<span>${foreign(one.version)}</span></span>`
+            : foreign(one.version)
+        }</td><td class="n wide-only">${format.size(one.memory)}</td><td class="n wide-only faint">${format.time(one.startedAt)}</td></tr>`,
+    )}</tbody></table></div>`
 }
 
 function workerTable({ format, icon, language }: UserCall, workers: readonly WorkerSummary[]): Html {

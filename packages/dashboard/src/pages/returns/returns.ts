@@ -32,14 +32,14 @@ async function returnList(call: UserCall): Promise<Answer> {
     html`<footer class="more"><span></span><a class="btn s" href="${operatorPath('returns', { kind, before: shown.at(-1)?.id })}">
       ${frameWords(language).older}${icon('right')}</a></footer>`
   const list = html`<section class="box"><div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table class="hov"><thead><tr><th>
-    ${words.kind}</th><th>${words.from}</th><th class="wide-only">${words.effect}</th><th class="n wide-only">${words.account}</th><th class="n">
+    ${words.kind}</th><th>${words.about}</th><th class="wide-only">${words.from}</th><th class="wide-only">${words.effect}</th><th class="n wide-only">${words.account}</th><th class="n">
     ${words.received}</th></tr></thead><tbody>${shown.map(
       (one) =>
         html`<tr><td><a class="go" href="${operatorPath(`returns/${one.id}`)}">${words.kinds[one.kind]}</a>${
           one.class !== null &&
           html`<small>
         ${one.class}</small>`
-        }</td><td class="any">${one.reporter === '' ? html`<span class="faint">${words.unknown}</span>` : foreign(one.reporter)}
+        }</td><td class="any">${aboutWhom(call, one)}</td><td class="any wide-only">${one.reporter === '' ? html`<span class="faint">${words.unknown}</span>` : foreign(one.reporter)}
         </td><td class="wide-only dim">${effectText(call, one)}</td><td class="n wide-only">${one.accountId ?? '–'}</td><td class="n faint">
         ${format.time(one.receivedAt)}</td></tr>`,
     )}</tbody></table></div>${older}</section>`
@@ -56,6 +56,19 @@ function effectText({ language }: UserCall, { effect, why }: StoredReturn): stri
   return effect === 'none' ? words.noEffect(why === null ? '–' : NO_EFFECT[why]) : words.effects[effect]
 }
 
+/** The address that the returned message was sent to, and the message, which those who may see its account can open. */
+function aboutWhom(call: UserCall, { accountId, messageId, recipient, recipientNo }: StoredReturn): Value {
+  const { language, visitor } = call
+  const words = returnsWords(language)
+  if (messageId === null) return html`<span class="faint">${words.noMessage}</span>`
+  const who = recipient === null ? words.recipient(String(recipientNo)) : foreign(recipient)
+  const isSeen = visitor.accounts.some(({ id }) => id === accountId)
+  const message = isSeen
+    ? html`<a href="/app/${accountId}/messages/${messageId}">${words.toMessage}</a>`
+    : html`<code class="cut">${messageId}</code>`
+  return html`${who}<small>${message}</small>`
+}
+
 async function returnPage(call: UserCall): Promise<Answer> {
   const { core, format, language, params } = call
   const words = returnsWords(language)
@@ -67,7 +80,7 @@ async function returnPage(call: UserCall): Promise<Answer> {
     return page({ title: words.notFound, status: 404, crumbs, body })
   }
   const row = (name: string, value: Value) => html`<dt>${name}</dt><dd class="any">${value}</dd>`
-  const { accountId, forward, mailFrom, messageId, recipientNo, reporter, role } = found
+  const { accountId, forward, mailFrom, messageId, reporter, role } = found
   return page({
     title: words.kinds[found.kind],
     crumbs,
@@ -77,8 +90,8 @@ async function returnPage(call: UserCall): Promise<Answer> {
       row(words.from, reporter === '' ? words.unknown : foreign(reporter)),
       mailFrom !== null && row(words.mailFrom, mailFrom === '' ? words.nullSender : foreign(mailFrom)),
       row(words.sentTo, role === null ? words.returnPath : `${role}@`),
-      messageId !== null &&
-        row(words.message, html`<code>${messageId}</code>, ${words.recipient(String(recipientNo))}`),
+      messageId !== null && row(words.about, aboutWhom(call, found)),
+      messageId !== null && row(words.message, html`<code>${messageId}</code>`),
       accountId !== null &&
         row(words.account, html`<a href="${operatorPath(`accounts/${accountId}`)}">${accountId}</a>`),
       forward !== null && row(words.forwarded, words.forwards[forward]),

@@ -5,6 +5,7 @@ import { attempt } from '../../frame/attempt.ts'
 import { type AccountCall, type Form, field } from '../../frame/call.ts'
 import { byApi, pageHead, problemNote } from '../../frame/parts.ts'
 import { account, type DashboardRoute } from '../../frame/routes.ts'
+import { tlsNote } from '../../frame/tls-note.ts'
 import { settingsWords } from './settings-words.ts'
 
 export const SETTINGS: readonly DashboardRoute[] = [
@@ -26,7 +27,7 @@ const MAIL_SWITCHES = [
 ] as const
 const SWITCHES = [...MAIL_SWITCHES, 'accountNotices'] as const
 
-function settingsPage(call: AccountCall, settings: AccountSettings, problem?: string): Answer {
+async function settingsPage(call: AccountCall, settings: AccountSettings, problem?: string): Promise<Answer> {
   const { language, path } = call
   const words = settingsWords(language)
   const days = (value: number | null) => (value === null || Number.isNaN(value) ? '' : String(value))
@@ -77,7 +78,7 @@ ${textField({ name: 'footerText', label: words.footerText, value: settings.foote
   return page({
     title: words.title,
     status: problem === undefined ? 200 : 400,
-    body: html`${pageHead(words.title, words.lead)}${problemNote(call, problem)}${
+    body: html`${pageHead(words.title, words.lead)}${problemNote(call, problem)}${await tlsNote(call, call.account.id)}${
       call.may('account')
         ? form
         : html`<fieldset class="opts" disabled>

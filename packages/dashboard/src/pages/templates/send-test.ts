@@ -2,7 +2,7 @@ import { singleMessage } from '@postrider/core'
 import { attempt } from '../../frame/attempt.ts'
 import type { AccountCall } from '../../frame/call.ts'
 import { trialOf } from '../../frame/trial.ts'
-import type { Preview } from './template-kinds.ts'
+import type { Preview } from './preview.ts'
 import { templatesWords } from './templates-words.ts'
 
 type SentTest = { readonly ok: true } | { readonly ok: false; readonly problem: string }

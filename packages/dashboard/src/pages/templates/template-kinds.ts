@@ -1,7 +1,6 @@
 import type { Generation } from '@postrider/core'
 import { attempt } from '../../frame/attempt.ts'
 import type { AccountCall } from '../../frame/call.ts'
-import { evenIfLarge } from '../../frame/forms/even-if-large.ts'
 
 /** The kinds of templates: dynamic and legacy ones of the v3 API, and those of the v2 API with merge tags. */
 export type TemplateKind = Generation | 'merge'
@@ -22,22 +21,13 @@ export interface ShownTemplate {
   readonly versions: readonly ShownVersion[]
 }
 
-/** The texts that are edited. Merge templates have no stored test data, and keep no generated text. */
+/** The texts that are edited. Templates with merge tags keep no generated text, and have their test data in common for all versions. */
 export interface TemplateTexts {
   readonly subject: string
   readonly html: string
   readonly plain: string
   readonly generatePlain: boolean
   readonly testData: string
-}
-
-/** The texts as a recipient receives them, and the names without a value. */
-export interface Preview {
-  readonly subject: string
-  readonly html: string
-  readonly text: string
-  readonly missing: readonly string[]
-  readonly problems: readonly string[]
 }
 
 /** Returns the account's template with this id of either API; undefined if there is none. */
@@ -72,34 +62,48 @@ export async function readTexts(
   version: string,
 ): Promise<TemplateTexts> {
   if (kind === 'merge') {
-    const { subject, content, text } = await core.templates.version(own.id, Number(id), Number(version))
-    return { subject: subject ?? '', html: content, plain: text ?? '', generatePlain: false, testData: '' }
+    const [{ subject, content, text }, testData] = await Promise.all([
+      core.templates.version(own.id, Number(id), Number(version)),
+      core.templates.testData(own.id, Number(id)),
+    ])
+    return { subject: subject ?? '', html: content, plain: text ?? '', generatePlain: false, testData: testData ?? '' }
   }
   const found = await core.editableTemplates.version(own.id, id, version)
   return { ...found, testData: found.testData ?? '' }
 }
 
-/** Saves a version of a v3 template in place; all others become a new version. Returns the id of the version. */
+/** Saves a version of a v3 template in place; any other becomes a new version, unless only its test data changed. Returns the id of the version. */
 export async function saveTexts(
-  { core, account: own, by }: AccountCall,
-  { id, kind, versions }: ShownTemplate,
+  call: AccountCall,
+  template: ShownTemplate,
   version: ShownVersion | undefined,
-  { subject, html, plain, generatePlain, testData }: TemplateTexts,
+  texts: TemplateTexts,
 ): Promise<string> {
-  if (kind === 'merge') {
-    const content = {
-      subject: subject === '' ? null : subject,
-      content: html,
-      text: plain.trim() === '' ? null : plain,
-    }
-    return String((await core.templates.addVersion({ accountId: own.id, id: Number(id), by }, content)).number)
-  }
+  const { core, account: own, by } = call
+  const { id, kind, versions } = template
+  if (kind === 'merge') return saveMerge(call, template, version, texts)
+  const { subject, html, plain, generatePlain, testData } = texts
   // An empty text would be generated again, whatever the box says.
   const change = { subject, html, testData, generatePlain, ...(generatePlain ? {} : { plain }) }
   const act = { accountId: own.id, id, by }
   if (version) return (await core.editableTemplates.editVersion({ ...act, versionId: version.id }, change)).id
   const name = `Version ${versions.length + 1}`
   return (await core.editableTemplates.addVersion(act, { ...change, name })).id
+}
+
+async function saveMerge(
+  call: AccountCall,
+  template: ShownTemplate,
+  version: ShownVersion | undefined,
+  { subject, html, plain, testData }: TemplateTexts,
+): Promise<string> {
+  const { core, account: own, by } = call
+  const act = { accountId: own.id, id: Number(template.id), by }
+  const before = version && (await readTexts(call, template, version.id))
+  await core.templates.keepTestData(act, testData)
+  if (version && before?.subject === subject && before.html === html && before.plain === plain) return version.id
+  const content = { subject: subject === '' ? null : subject, content: html, text: plain.trim() === '' ? null : plain }
+  return String((await core.templates.addVersion(act, content)).number)
 }
 
 export async function activateVersion(
@@ -114,35 +118,6 @@ export async function activateVersion(
 export async function removeTemplate({ core, account: own, by }: AccountCall, { id, kind }: ShownTemplate) {
   if (kind === 'merge') await core.templates.remove({ accountId: own.id, id: Number(id), by })
   else await core.editableTemplates.remove({ accountId: own.id, id, by })
-}
-
-/** Renders a stored version with its test data, by the code that delivers. */
-export async function previewOf(
-  call: AccountCall,
-  { id, kind }: ShownTemplate,
-  version: string,
-  texts: TemplateTexts,
-): Promise<Preview> {
-  const { core, account: own } = call
-  if (kind !== 'merge') {
-    const { failure, ...shown } = await core.editableTemplates.preview(own.id, kind, texts)
-    return { ...shown, problems: failure ? [failure.sentence] : [] }
-  }
-  const rendering = {
-    accountId: own.id,
-    id: Number(id),
-    version: Number(version),
-    subject: undefined,
-    attributes: {},
-    generateText: false,
-  }
-  // Without attributes, each required variable is a problem; it is among the missing names, too.
-  const { content, text, subject, missing } = await evenIfLarge(call, () => core.messages.renderTemplate(rendering), {
-    path: `/template/${Number(id)}/render`,
-    scope: 'templates',
-    input: { version: Number(version) },
-  })
-  return { subject, html: content, text: text ?? '', missing, problems: [] }
 }
 
 /** The number of a merge template; undefined for the ids of the v3 API. */

@@ -1,4 +1,4 @@
-import { html, inputField, selectField } from '@postrider/ui'
+import { html, inputField, render, selectField } from '@postrider/ui'
 import { type Answer, file, page, redirect } from '../../frame/answer.ts'
 import { attempt } from '../../frame/attempt.ts'
 import { type AccountCall, field } from '../../frame/call.ts'
@@ -8,20 +8,23 @@ import { contentHeaders } from '../../frame/policy.ts'
 import { account, type DashboardRoute } from '../../frame/routes.ts'
 import { frameWords } from '../../frame/words/frame-words.ts'
 import { comparePage } from './compare-page.ts'
+import { textsOf } from './editor.ts'
+import { liveParts } from './live-parts.ts'
+import { previewOf } from './preview.ts'
 import { sendTest } from './send-test.ts'
 import {
   activateVersion,
   findTemplate,
-  previewOf,
   readTexts,
   removeTemplate,
   type ShownTemplate,
   type ShownVersion,
   saveTexts,
+  type TemplateTexts,
 } from './template-kinds.ts'
 import { templateList } from './template-list.ts'
 import { templatesWords } from './templates-words.ts'
-import { textsOf, versionPage } from './version-page.ts'
+import { versionPage } from './version-page.ts'
 
 const VERSION = '/templates/:id/versions/:version'
 
@@ -44,6 +47,7 @@ export const TEMPLATES: readonly DashboardRoute[] = [
   account('POST', `${VERSION}/test`, 'send', withVersion(test)),
   account('GET', `${VERSION}/preview`, 'templates.read', withVersion(preview)),
   account('POST', `${VERSION}/preview`, 'templates', withVersion(draft)),
+  account('POST', `${VERSION}/check`, 'templates', withVersion(check)),
 ]
 
 type OfVersion = (call: AccountCall, template: ShownTemplate, version: ShownVersion | undefined) => Promise<Answer>
@@ -106,8 +110,8 @@ async function createTemplate(call: AccountCall): Promise<Answer> {
 
 async function save(call: AccountCall, template: ShownTemplate, version: ShownVersion | undefined): Promise<Answer> {
   const into = field(call.form, 'as') === 'new' ? undefined : version
-  const saved = await attempt(() => saveTexts(call, template, into, textsOf(call.form)))
-  if (!saved.ok) return versionPage(call, template, version, saved.problem)
+  const saved = await attempt(() => saveTexts(call, template, into, textsOf(call.form, template.kind)))
+  if (!saved.ok) return versionPage(call, template, version, saved)
   return redirect(call.path(`templates/${template.id}/versions/${saved.value}`), 'saved')
 }
 
@@ -118,17 +122,25 @@ async function activate(call: AccountCall, template: ShownTemplate, version?: Sh
 
 async function remove(call: AccountCall, template: ShownTemplate): Promise<Answer> {
   await removeTemplate(call, template)
-  return redirect(call.path(`templates${template.kind === 'merge' ? '?kind=merge' : ''}`), 'removed')
+  return redirect(call.path('templates'), 'removed')
 }
 
+/** Sends what is typed in the editor, as the visitor sees it; without an editor, the version. Nothing is saved. */
 async function test(call: AccountCall, template: ShownTemplate, version?: ShownVersion): Promise<Answer> {
-  if (!version) return redirect(call.path(`templates/${template.id}`))
-  const texts = await readTexts(call, template, version.id)
+  const { form, language, path } = call
+  if (!version) return redirect(path(`templates/${template.id}`))
+  const stored = await readTexts(call, template, version.id)
+  const texts = form.html === undefined ? stored : textsOf(form, template.kind)
   const shown = await previewOf(call, template, version.id, texts)
-  const [problem] = shown.problems
+  const problem = shown.problems[0]?.text
   const sent = problem === undefined ? await sendTest(call, shown) : { ok: false as const, problem }
-  if (!sent.ok) return versionPage(call, template, version, sent.problem)
-  return redirect(call.path(`templates/${template.id}/versions/${version.id}`), 'sent')
+  if (!sent.ok) return versionPage(call, template, version, sent)
+  if (isSame(texts, stored)) return redirect(path(`templates/${template.id}/versions/${version.id}`), 'sent')
+  return versionPage(call, template, version, { done: templatesWords(language).sentUnsaved })
+}
+
+function isSame(texts: TemplateTexts, stored: TemplateTexts): boolean {
+  return (['subject', 'html', 'plain', 'testData'] as const).every((part) => texts[part] === stored[part])
 }
 
 /** The HTML of a version, or with `part=text` its plain text: a document without an origin, in which nothing runs. */
@@ -140,22 +152,21 @@ async function preview(call: AccountCall, template: ShownTemplate, version?: Sho
 
 /** The HTML of what is typed, before it is saved; in its place the reason why messages would fail. */
 async function draft(call: AccountCall, template: ShownTemplate, version?: ShownVersion): Promise<Answer> {
-  const { form, language } = call
-  const words = templatesWords(language)
-  const texts = textsOf(form)
-  if (!version || !isJson(texts.testData)) return contentFile('text/plain', words.notJson)
-  const { html, problems } = await previewOf(call, template, version.id, texts)
-  return problems.length === 0
-    ? contentFile('text/html', html)
-    : contentFile('text/plain', `${words.fails}: ${problems.join(' ')}`)
+  const words = templatesWords(call.language)
+  const shown = version && (await previewOf(call, template, version.id, textsOf(call.form, template.kind)))
+  const [problem] = shown?.problems ?? []
+  if (!problem) return contentFile('text/html', shown?.html ?? '')
+  const { column, line, text } = problem
+  const place = line === undefined || column === undefined ? '' : `${words.place(line, column)}: `
+  return contentFile('text/plain', `${words.fails}: ${place}${text}`)
 }
 
-function isJson(text: string): boolean {
-  try {
-    return text === '' || JSON.parse(text) !== undefined
-  } catch {
-    return false
-  }
+/** The other parts of the editor that follow what is typed. */
+async function check(call: AccountCall, template: ShownTemplate, version?: ShownVersion): Promise<Answer> {
+  if (!version) return redirect(call.path(`templates/${template.id}`))
+  const texts = textsOf(call.form, template.kind)
+  const shown = await previewOf(call, template, version.id, texts)
+  return contentFile('text/html', await render(liveParts(call, template, texts, shown)))
 }
 
 function contentFile(type: 'text/html' | 'text/plain', body: string): Answer {

@@ -1,58 +1,55 @@
-import { checkField, foreign, type Html, html, inputField, textField, type Value } from '@postrider/ui'
+import { foreign, type Html, html } from '@postrider/ui'
 import { type Answer, page } from '../../frame/answer.ts'
-import { type AccountCall, type Form, field } from '../../frame/call.ts'
+import type { AccountCall } from '../../frame/call.ts'
 import { ask, byApi, copyable, pageHead, problemNote } from '../../frame/parts.ts'
+import { type Edited, editor, textsOf } from './editor.ts'
 import { fitsForm, octetsOf } from './fits-form.ts'
-import {
-  type Preview,
-  previewOf,
-  readTexts,
-  type ShownTemplate,
-  type ShownVersion,
-  type TemplateTexts,
-} from './template-kinds.ts'
+import { hints } from './live-parts.ts'
+import { type Preview, previewOf } from './preview.ts'
+import { readTexts, type ShownTemplate, type ShownVersion, type TemplateTexts } from './template-kinds.ts'
 import { templatesWords } from './templates-words.ts'
 
 const EMPTY: TemplateTexts = { subject: '', html: '', plain: '', generatePlain: true, testData: '' }
+const UNSEEN: Preview = { subject: '', html: '', text: '', missing: [], names: [], problems: [] }
 
-/** The texts of a submitted form, with the line ends of templates: browsers send CRLF. */
-export function textsOf(form: Form): TemplateTexts {
-  const text = (name: string) => (typeof form[name] === 'string' ? form[name] : '').replaceAll('\r\n', '\n')
-  return {
-    subject: field(form, 'subject'),
-    html: text('html'),
-    plain: text('plain'),
-    generatePlain: field(form, 'generatePlain') === 'on',
-    testData: text('testData').trim(),
-  }
+/** The outcome of an action on texts that were typed and not saved: the reason why it was refused, or what was done. */
+export interface Outcome {
+  readonly problem?: string
+  readonly done?: string
 }
 
-/** The editor of a version, with a preview of what is saved. `problem`: the reason why an action was refused. */
+/** The editor of a version. After an action that saved nothing, it has what was typed. */
 export async function versionPage(
   call: AccountCall,
   template: ShownTemplate,
   version: ShownVersion | undefined,
-  problem?: string,
+  { problem, done }: Outcome = {},
 ): Promise<Answer> {
-  const { form, language, may, path } = call
+  const { form, icon, language, may, path } = call
   const words = templatesWords(language)
   const stored = version ? await readTexts(call, template, version.id) : EMPTY
-  const shown = version && (await previewOf(call, template, version.id, stored))
-  const texts = problem !== undefined && form.html !== undefined ? textsOf(form) : stored
+  const isUnsaved = (problem !== undefined || done !== undefined) && form.html !== undefined
+  const texts = isUnsaved ? textsOf(form, template.kind) : stored
+  const shown = version ? await previewOf(call, template, version.id, texts) : { ...UNSEEN, subject: texts.subject }
+  const edited = { template, version, texts, shown, isUnsaved }
   const state = version === undefined ? words.noVersion : version.active ? words.isActive : words.isNotActive
+  const canEdit = fitsForm(texts)
   return page({
     title: template.name,
     status: problem === undefined ? 200 : 400,
-    crumbs: [[words.title, path(`templates${template.kind === 'merge' ? '?kind=merge' : ''}`)]],
+    crumbs: [[words.title, path('templates')]],
+    scripts: canEdit ? ['editor.js'] : [],
     body: html`${pageHead(
       html`${foreign(template.name)}`,
       html`${version && words.versionName(version.name)} ${state}`,
-      version && buttons(call, template, version),
+      version && !version.active && may('templates') && activates(call, template, version),
     )}
-${problemNote(call, problem)}
-${fitsForm(texts) ? (version || may('templates')) && editor(call, template, version, texts, shown) : version && tooLarge(call, template, version, texts, shown)}
+<div class="row gap"><span class="dim">${words.kindNames[template.kind]}</span><span class="row tight"><span class="dim">${words.id}</span>
+${copyable(call, template.id, words.id)}</span></div>
+${problemNote(call, problem)}${done !== undefined && html`<div class="note good" role="status">${icon('check', 'good')}<p>${done}</p></div>`}
+${canEdit ? (version || may('templates')) && editor(call, edited) : version && tooLarge(call, { ...edited, version })}
 ${versionList(call, template, version)}
-<div class="row">${copyable(call, template.id, words.id)}${
+<div class="row">${
       may('templates') &&
       ask({
         id: 'remove',
@@ -70,103 +67,21 @@ function apiCall({ id, kind }: ShownTemplate) {
   return { method: 'GET', path: kind === 'merge' ? `/v2/template/${id}` : `/v3/templates/${id}` } as const
 }
 
-function buttons({ icon, language, may, path }: AccountCall, { id }: ShownTemplate, version: ShownVersion): Html {
-  const words = templatesWords(language)
-  const at = path(`templates/${id}/versions/${version.id}`)
-  return html`${may('send') && html`<form method="post" action="${at}/test"><button class="btn" type="submit">${icon('send')}${words.test}</button></form>`}${
-    may('templates') &&
-    !version.active &&
-    html`<form method="post" action="${at}/activate"><button class="btn" type="submit">${icon('check')}${words.activate}</button></form>`
-  }`
+function activates({ icon, language, path }: AccountCall, { id }: ShownTemplate, version: ShownVersion): Html {
+  const at = path(`templates/${id}/versions/${version.id}/activate`)
+  return html`<form method="post" action="${at}"><button class="btn" type="submit">${icon('check')}${templatesWords(language).activate}</button></form>`
 }
 
 /** Of a version that is too large to be edited here: how it looks, and the reasons why messages would fail. */
-function tooLarge(
-  call: AccountCall,
-  template: ShownTemplate,
-  version: ShownVersion,
-  texts: TemplateTexts,
-  shown: Preview | undefined,
-): Html {
-  const { format, language, path } = call
+function tooLarge(call: AccountCall, { template, version, texts, shown }: Edited & { version: ShownVersion }): Html {
+  const { format, icon, language, may, path } = call
   const words = templatesWords(language)
   const at = path(`templates/${template.id}/versions/${version.id}`)
-  return html`<section class="box"><header><h2>${words.preview}</h2><p>${words.tooLarge(format.size(octetsOf(texts)))}</p></header>
+  const test =
+    may('send') &&
+    html`<form class="push" method="post" action="${at}/test"><button class="btn s" type="submit">${icon('send')}${words.test}</button></form>`
+  return html`<section class="box"><header><h2>${words.preview}</h2><p>${words.tooLarge(format.size(octetsOf(texts)))}</p>${test}</header>
     <iframe class="frame" sandbox="" src="${at}/preview" title="${words.preview}"></iframe>${hints(call, shown)}</section>`
-}
-
-/** The form of a version; without one, of the first. */
-function editor(
-  call: AccountCall,
-  template: ShownTemplate,
-  version: ShownVersion | undefined,
-  texts: TemplateTexts,
-  shown: Preview | undefined,
-): Html {
-  const { language, path } = call
-  const words = templatesWords(language)
-  const { kind } = template
-  const at = path(`templates/${template.id}/versions${version ? `/${version.id}` : ''}`)
-  const canPreview = version !== undefined && kind !== 'merge' && call.may('templates')
-  const previews = html`<button class="btn s push" type="submit" formaction="${at}/preview" formtarget="preview" data-previews>${words.preview}</button>`
-  const plain = { name: 'plain', label: words.plain, value: texts.plain, rows: 8 }
-  const fields = html`${inputField({
-    name: 'subject',
-    label: words.subject,
-    value: texts.subject,
-    maxlength: 1000,
-    ...(shown && shown.subject !== texts.subject ? { hint: words.subjectShown(shown.subject) } : {}),
-  })}
-<section class="box"><header><h2>${words.html}</h2>${canPreview ? previews : version && html`<p class="push wide-only">${words.previewOf}</p>`}</header>${
-    version
-      ? html`<div class="edit"><div><label class="sr" for="f-html">${words.html}</label><textarea class="in" id="f-html" name="html" spellcheck="false">
-${texts.html}</textarea></div><iframe class="frame" name="preview" sandbox="" src="${at}/preview" title="${words.preview}"></iframe></div>`
-      : html`<div class="pad">${textField({ name: 'html', label: words.html, value: texts.html, rows: 16 })}</div>`
-  }${hints(call, shown)}</section>
-${
-  kind === 'merge'
-    ? html`<section class="box"><div class="pad">${textField({ ...plain, hint: words.plainHint })}</div></section>`
-    : html`<div class="cols even"><section class="box w7"><div class="pad stack s">${textField(plain)}
-    ${checkField({ name: 'generatePlain', label: words.generatePlain, hint: words.generateHint, checked: texts.generatePlain })}</div></section>
-    <section class="box w5"><div class="pad">
-    ${textField({
-      name: 'testData',
-      label: words.testData,
-      value: texts.testData,
-      hint: words.testDataHint,
-      rows: 8,
-      placeholder: '{"name": "Ada"}',
-    })}</div></section></div>`
-}`
-  if (!call.may('templates')) return html`<fieldset class="opts" disabled>${fields}</fieldset>`
-  return html`<form class="stack" method="post" action="${at}" data-unsaved>
-${fields}
-${saveButtons(call, kind === 'merge', version)}</form>`
-}
-
-/** The reasons why messages would fail, and the names without a value. */
-function hints({ icon, language }: AccountCall, shown: Preview | undefined): Value {
-  const words = templatesWords(language)
-  if (!shown) return null
-  const { missing, problems } = shown
-  if (problems.length > 0)
-    return html`<footer class="row gap"><span class="state bad">${icon('warn', 'bad')}<span>${words.fails}</span></span><span class="any">
-      ${problems.join(' ')}</span></footer>`
-  if (missing.length === 0)
-    return html`<footer class="row gap"><span class="state good">${icon('check', 'good')}<span>${words.noHints}</span></span></footer>`
-  return html`<footer class="row gap"><span class="state wait">${icon('warn', 'wait')}<span>${words.missing(missing.length)}</span></span>
-    <span class="any">${missing.map((name) => html`<code>${name}</code> `)}${words.missingText}</span></footer>`
-}
-
-/** The active version is what messages use: the safe button makes a new version. */
-function saveButtons({ language }: AccountCall, isMerge: boolean, version: ShownVersion | undefined): Html {
-  const words = templatesWords(language)
-  if (isMerge || !version)
-    return html`<div class="row"><button class="btn main" type="submit" name="as" value="new">${words.saveNew}</button></div>`
-  const { active } = version
-  const inPlace = html`<button class="btn${active ? '' : ' main'}" type="submit">${active ? words.saveActive : words.save}</button>`
-  const asNew = html`<button class="btn${active ? ' main' : ''}" type="submit" name="as" value="new">${words.saveNew}</button>`
-  return html`<div class="row">${active ? [asNew, inPlace] : [inPlace, asNew]}</div>`
 }
 
 function versionList(call: AccountCall, { id, versions }: ShownTemplate, shown: ShownVersion | undefined): Html {

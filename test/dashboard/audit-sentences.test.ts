@@ -1,0 +1,36 @@
+import t from 'tap'
+import { openDashboard } from './dashboard.ts'
+
+t.test('the audit log has sentences with names, in both languages, and can be filtered by who it was', async (t) => {
+  const { service, owner, member, url } = await openDashboard(t)
+  const ada = await owner()
+  const { accountId } = ada
+  const { core } = service
+  const path = `/app/${accountId}/audit`
+  const lee = await member(accountId, 'developer')
+  await ada.post(`/app/${accountId}/keys`, { name: 'Shop <b>', preset: 'send' })
+  const [shop] = await core.auth.listKeys(accountId, { newestFirst: true })
+  await lee.post(`/app/${accountId}/templates`, { name: 'order', kind: 'merge' })
+  const byKey = { keyId: shop?.id as number, address: '192.0.2.9' }
+  await core.templates.create({ accountId, name: 'berth', content: 'x', by: byKey })
+  await core.accounts.settings.change(accountId, { bodyDays: 7 }, { keyId: null, address: null })
+  const plain = (text: string) => text.replace(/<summary.*?<\/details>/gs, '').replace(/<[^>]*>/g, '')
+  const english = plain(await (await ada.get(path)).text())
+  t.match(english, 'Ada Lovelace created the key “Shop &lt;b&gt;”.')
+  t.match(english, 'May: send mail.')
+  t.match(english, `${lee.name} created the template “order”.`)
+  t.match(english, 'The key “Shop &lt;b&gt;” created the template “berth”.')
+  t.match(english, 'The operator or the service changed the settings of the account.')
+  t.match(english, 'Changed: bodyDays.')
+  t.notMatch(english, 'key.create', 'the raw entry is behind a fold')
+  const headers = { cookie: ada.cookie, 'accept-language': 'de' }
+  const german = plain(await (await fetch(`${url}${path}`, { headers })).text())
+  t.match(german, 'Ada Lovelace hat den Schlüssel „Shop &lt;b&gt;“ angelegt.')
+  t.match(german, 'Darf: Post senden.')
+  const whole = await (await ada.get(path)).text()
+  t.match(whole, `href="${path}?user=${lee.userId}"`)
+  const byLee = plain(await (await ada.get(`${path}?user=${lee.userId}`)).text())
+  t.match(byLee, 'created the template “order”')
+  t.notMatch(byLee, 'created the key')
+  t.match(await (await ada.get(`${path}?user=${lee.userId}&kind=key`)).text(), 'No such change')
+})

@@ -257,6 +257,7 @@ export {
   isReservedField,
   withoutUnwritableIds,
 } from './submission/header-rules.ts'
+export { type IdentityRule, identityRuleOf, isResentField } from './submission/identity-fields.ts'
 export { JSON_LIMIT, jsonLength, MEASURED_FROM } from './submission/json-length.ts'
 export { hasOneClick } from './submission/one-click.ts'
 export { readDeadline } from './submission/read-deadline.ts'

@@ -72,6 +72,9 @@ function formObject(body: Buffer, request: FastifyRequest, count: ValueCount): B
   return fromFields(formFields(textOf(body, 'utf-8'), count.share), request, count)
 }
 
+/** To read a part, whose head has fields and parameters, takes as long as that many values. */
+const PART_VALUES = 4
+
 /** All files become attachments for every recipient, whatever their parameter's name. */
 function multipartObject(body: Buffer, request: FastifyRequest, count: ValueCount): BodyObject {
   if (isBlank(body)) throw new ServiceError('bodyBlank')
@@ -80,7 +83,7 @@ function multipartObject(body: Buffer, request: FastifyRequest, count: ValueCoun
   const fields: FormField[] = []
   const files: FilePart[] = []
   for (const part of partsOf(body, boundary)) {
-    if (fields.length + files.length >= count.share) throw new BeyondShare()
+    if ((fields.length + files.length) * PART_VALUES >= count.share) throw new BeyondShare()
     if (part.fileName === undefined) addField(fields, part.name, textOf(part.octets, part.charset))
     else if (!isUnchosen(part)) files.push({ fileName: part.fileName, octets: part.octets })
   }

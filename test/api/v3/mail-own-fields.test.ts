@@ -1,14 +1,14 @@
 import t from 'tap'
 import { headerLines } from '../arrivals.ts'
 import { ask } from './ask.ts'
-import { toLena } from './mail.ts'
+
 import { makeMailArrivals } from './mail-arrivals.ts'
 
 const { service, base, sender, send, copies } = await makeMailArrivals(t)
 const stranger = await service.makeSender()
 const HEADER = 'ignored-parameters'
 const lines = async (headers: Record<string, string>, own: Record<string, string> = {}) => {
-  const answer = await send({ headers, personalizations: [{ ...toLena().personalizations[0], headers: own }] })
+  const answer = await send({ headers, personalizations: [{ to: [{ email: 'lena@harbor.example' }], headers: own }] })
   t.equal(answer.status, 202, answer.text)
   const [copy] = await copies(answer)
   return { ignored: answer.headers[HEADER], fields: headerLines(copy?.raw ?? '') }

@@ -8,7 +8,10 @@
  */
 export type IdentityRule = 'own' | 'elsewhere' | 'verified' | 'removed'
 
-/** For every entry point (decision 45). A relayed message loses what may not stay, a v2 call may have none of them, and v3 leaves out all but its own Sender. */
+/**
+ * For every entry point (decision 45). A relayed message loses what may not stay, a v2 call may have none of them, and v3 leaves out all but a Sender of the
+ * account.
+ */
 const IDENTITY_FIELDS: ReadonlyMap<string, IdentityRule> = new Map([
   // RFC 5322 3.6.2 and 3.6.6. Readers show them beside From, as "on behalf of" or "resent by".
   ['sender', 'own'],

@@ -42,7 +42,7 @@ function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[_-]/g, '')
 }
 
-/** What a schema knows at a place; no members where any may be there. */
+/** The members that a schema knows at a place; none where any may be there. */
 interface Shape {
   readonly members?: ReadonlyMap<string, Shape>
   readonly of?: Shape

@@ -1,5 +1,5 @@
 /**
- * What becomes of a field in which a reader sees, or a program trusts, who a mail is from, besides From.
+ * The rule for a field, other than From, in which a reader sees, or a program trusts, who a mail is from.
  *
  * - `own`: it stays if it names addresses from which the account may send.
  * - `elsewhere`: it stays unless it says that this service wrote it.
@@ -29,7 +29,7 @@ const IDENTITY_FIELDS: ReadonlyMap<string, IdentityRule> = new Map([
 
 const RESENT = 'resent-'
 
-/** Undefined for a field that names nobody. `name` is in lower case. */
+/** Undefined for a field that names no sender. `name` is in lower case. */
 export function identityRuleOf(name: string): IdentityRule | undefined {
   return IDENTITY_FIELDS.get(name)
 }

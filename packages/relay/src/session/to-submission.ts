@@ -208,7 +208,7 @@ async function conformedPieces(received: ReceivedMessage, head: Head): Promise<C
 }
 
 function isSigned({ fields, controls }: Head): boolean {
-  // What is composed again has no signatures.
+  // A message that is composed again has no signatures.
   return controls.templateId === undefined && fields.some(({ name }) => name === 'dkim-signature')
 }
 

@@ -1,7 +1,7 @@
 import { isReservedField, readMailboxes, type SubmittedMailbox } from '@postrider/core'
 import { isGiven, type RawMail, type RawPersonalization } from './body.ts'
 
-/** What a call's headers say about fields that the service writes itself. */
+/** The headers of a call that are fields which the service writes itself. */
 export interface OwnFields {
   /** The mail without them. */
   readonly mail: RawMail

@@ -33,6 +33,7 @@ const ROOMS = [
 const ORDER: Readonly<Record<string, readonly string[]>> = {
   api: [
     'http',
+    'ignored.ts',
     'large-calls',
     'entry-points.ts',
     'v2',

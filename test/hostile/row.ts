@@ -10,6 +10,10 @@ export interface Row {
   readonly name: string
   /** Also in `npm test`, which has no time for all. */
   readonly quick?: true
+  /** Milliseconds of processor time of a turn at most, where it is not the bound of the door. */
+  readonly most?: number
+  /** The inputs that it sends, one after another; one unless told. */
+  readonly inputs?: number
   /** Answers what the client was told. Octets are counted by the stage's own calls. */
   attack(stage: Stage): Promise<string>
 }

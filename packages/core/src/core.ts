@@ -18,6 +18,7 @@ import type { GivenKey } from './domains/keys/dkim-key.ts'
 import { type Batches, batchesOf, createMessages, EVERYTHING, type Messages, type Share } from './messages/index.ts'
 import { logAccepted } from './messages/log-accepted.ts'
 import { createFinishedSource } from './messages/requeue/finished-source.ts'
+import { ownIdentity } from './messages/rules/sender-operations.ts'
 import { createServiceMail } from './messages/service-mail.ts'
 import { createPeople, type People } from './people/index.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
@@ -197,6 +198,7 @@ export function createCore({
     storedBudget: createByteBudget(config.bodyBudget),
     forgotten,
     receivedField: { by: config.heloName, showsClient: config.showsClient },
+    identity: ownIdentity(config),
     links: { secrets, publicUrl: config.publicUrl, trackingScheme: config.trackingScheme },
     ready: () => readiness.current().ready,
     announcer: createAnnouncer(sql),

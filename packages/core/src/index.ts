@@ -257,16 +257,14 @@ export {
   isReservedField,
   withoutUnwritableIds,
 } from './submission/header-rules.ts'
+export { identityRuleOf, isResentField } from './submission/identity-fields.ts'
 export { JSON_LIMIT, jsonLength, MEASURED_FROM } from './submission/json-length.ts'
 export { hasOneClick } from './submission/one-click.ts'
 export { readDeadline } from './submission/read-deadline.ts'
 export { parseScheduleTime, type ScheduleTime } from './submission/schedule-time.ts'
 export { singleMessage } from './submission/single-message.ts'
-export {
-  NOTIFY_WORDS,
-  type RecipientNotifications,
-  type StatusNotifications,
-} from './submission/status-notifications.ts'
+export type * from './submission/status-notifications.ts'
+export { NOTIFY_WORDS } from './submission/status-notifications.ts'
 export { MAX_CSV_BYTES, readSuppressionCsv, suppressionCsv } from './suppressions/csv.ts'
 export type * from './suppressions/groups.ts'
 export {

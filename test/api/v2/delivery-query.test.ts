@@ -44,7 +44,7 @@ t.test('a message is found by its id, and one delivery by its transaction number
     t.equal(answer.json?.totalRecords, 1)
   }
 
-  for (const answer of [await get(''), await get('messageid='), await post({ other: 1 })]) {
+  for (const answer of [await get(''), await get('messageid='), await post({ messageid: null })]) {
     t.equal(errorText(answer), 'Parameter [messageid] not passed')
   }
   t.equal(codeOf(await post({})), 110)

@@ -1,3 +1,5 @@
+import { GENERATED } from '../generated.ts'
+import { GENERATED_RELAY } from '../generated-relay.ts'
 import type { Row } from '../row.ts'
 import { FLOODS } from './floods.ts'
 import { OPERATIONS } from './operations.ts'
@@ -18,6 +20,8 @@ export const ROWS: readonly Row[] = [
   ...TEMPLATES,
   ...OPERATIONS,
   ...PAGES,
+  ...GENERATED,
+  ...GENERATED_RELAY,
   ...FLOODS,
   ...RELAY,
   ...WORKER,

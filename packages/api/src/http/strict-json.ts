@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { LIMITS, ServiceError } from '@postrider/core'
+import { BeyondShare, LIMITS, ServiceError } from '@postrider/core'
 
 /** Maximum nesting depth; it protects our recursive readers. */
 const MAX_DEPTH = 64
@@ -10,14 +10,28 @@ const MAX_DEPTH = 64
  */
 const MAX_VALUES = LIMITS.recipients * 50
 
+/**
+ * Number of values of a call that is read while other calls wait: what is made of one takes up to 3 µs. A body of 240 kB with 80,000 empty objects took
+ * 223 ms, and one of the same length with few values takes 6.
+ */
+const SHARED_VALUES = 5000
+
 /** Number of values counted so far; shared by all JSON texts of one call. */
 export interface ValueCount {
   values: number
+  /** Above it, the call is not for this thread. */
+  readonly share: number
 }
 
-/** Throws tooLarge if the call has more than the maximum number of values. */
+/** `isShared`: other calls wait while this one is read. */
+export function newCount(isShared: boolean): ValueCount {
+  return { values: 0, share: isShared ? SHARED_VALUES : Number.POSITIVE_INFINITY }
+}
+
+/** Counted before anything is made of them. Throws tooLarge if the call has more than the maximum number of values, and BeyondShare. */
 export function countValues(count: ValueCount, values: number): void {
   count.values += values
+  if (count.values > count.share) throw new BeyondShare()
   if (count.values > MAX_VALUES) throw new ServiceError('tooLarge', { values: { limit: `${MAX_VALUES} values` } })
 }
 
@@ -44,9 +58,9 @@ function isGzip(octets: Buffer): boolean {
  * Parses JSON more strictly than JSON.parse. Rejects invalid UTF-8, nesting deeper than 64, duplicate keys in one object, and
  * keys that could modify a prototype, because two parsers may interpret each of them differently.
  *
- * Throws {@link JsonError}, and tooLarge if there are too many values.
+ * Throws {@link JsonError}, tooLarge if there are too many values, and BeyondShare.
  */
-export function parseStrictJson(octets: Buffer, count: ValueCount = { values: 0 }): unknown {
+export function parseStrictJson(octets: Buffer, count: ValueCount = newCount(false)): unknown {
   if (!isUtf8(octets)) throw new JsonError(isGzip(octets) ? COMPRESSED : 'body is not UTF-8')
   const text = octets.toString('utf8')
   if (text.startsWith('\ufeff')) throw new JsonError('body begins with a byte order mark')

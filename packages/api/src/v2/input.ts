@@ -2,7 +2,7 @@ import { invalidParameter, ServiceError } from '@postrider/core'
 import type { FastifyRequest } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
 import { NO_NUL, placeOfNul } from '../http/nul.ts'
-import { countValues, JsonError, parseStrictJson, type ValueCount } from '../http/strict-json.ts'
+import { countValues, JsonError, newCount, parseStrictJson, type ValueCount } from '../http/strict-json.ts'
 import { skipNullElements, writtenSteps } from './body/null-elements.ts'
 import type { Operation } from './operation.ts'
 import { parameterName } from './schema-refusal.ts'
@@ -15,7 +15,7 @@ export function inputOf({ input, takes }: Operation, request: FastifyRequest): R
   const body = (takes ? {} : (request.body ?? {})) as Record<string, unknown>
   const query = request.query as Record<string, unknown>
   const params = request.params as Record<string, unknown>
-  const count = request.formValues ?? { values: 0 }
+  const count = request.formValues ?? newCount(false)
   const given = {
     ...(request.formValues ? fromText(input, body, count) : body),
     ...fromText(input, query, count),

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { setAsOf } from '../http/as-of.ts'
 import { clientAddress } from '../http/client-address.ts'
 import { idempotencyKeyOf } from '../http/idempotency-key.ts'
+import { sayIgnored } from '../ignored.ts'
 import { ACCOUNT } from './accounts/account.ts'
 import { AUDIT } from './accounts/audit.ts'
 import { CREDITS } from './accounts/credits.ts'
@@ -21,6 +22,7 @@ import { MESSAGE_ACTIONS } from './messages/message-actions.ts'
 import { MESSAGE_BODY } from './messages/message-body.ts'
 import { MESSAGES } from './messages/messages.ts'
 import { SEND_EMAIL } from './messages/send-email.ts'
+import { SendEmail } from './messages/send-email-schema.ts'
 import type { Operation, Spelling } from './operation.ts'
 import { EVENTS } from './reporting/events.ts'
 import { EXPORTS } from './reporting/exports.ts'
@@ -28,7 +30,7 @@ import { STATS } from './reporting/stats.ts'
 import { WEBHOOKS } from './reporting/webhooks.ts'
 import { PRIVACY } from './suppressions/privacy.ts'
 import { SUPPRESSIONS } from './suppressions/suppressions.ts'
-import { refuseUnknown } from './unknown-parameters.ts'
+import { unknownFinder, unknownOf } from './unknown-parameters.ts'
 
 export const OPERATIONS: readonly Operation[] = [
   ...SEND_EMAIL,
@@ -107,7 +109,8 @@ async function answer(
       'is accepted by sendEmail and resend only; repeating this call repeats its effect',
     )
   }
-  const input = operation.submits ? (request.body as Record<string, unknown>) : validInputOf(operation, request)
+  const { input, ignored } = operation.submits ? submittedIn(request) : validInputOf(operation, request)
+  sayIgnored(reply, ignored)
   const { principal } = request
   const by = { keyId: principal.keyId, address: clientAddress(request) }
   const reads = core.oldReads()
@@ -135,10 +138,25 @@ function disposition(fileName: string): string {
   return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`
 }
 
-function validInputOf(operation: Operation, request: FastifyRequest): Record<string, unknown> {
+interface Read {
+  readonly input: Record<string, unknown>
+  /** Names of what has no effect. */
+  readonly ignored: readonly string[]
+}
+
+const unknownInSubmission = unknownFinder(SendEmail)
+
+function submittedIn({ body, query }: FastifyRequest): Read {
+  return {
+    input: body as Record<string, unknown>,
+    ignored: [...unknownInSubmission(body), ...Object.keys(query as object)],
+  }
+}
+
+function validInputOf(operation: Operation, request: FastifyRequest): Read {
   const input = inputOf(operation, request)
-  refuseUnknown(operation, input)
+  const ignored = unknownOf(operation, input)
   const validate = request.getValidationFunction(operation.input) ?? request.compileValidationSchema(operation.input)
   if (!validate(input)) throw Object.assign(new Error('invalid input'), { validation: validate.errors ?? [], input })
-  return input
+  return { input, ignored }
 }

@@ -1,28 +1,96 @@
 import { invalidParameter, resembles } from '@postrider/core'
+import type { TSchema } from 'typebox'
+import { writtenPlace } from './body/null-elements.ts'
+import type { OperationGroup } from './envelope.ts'
 import type { Operation } from './operation.ts'
 
-/** For the schema of a call whose effect would be wider without a parameter that was misspelt. */
+/** For the schema of a call whose effect would be wider without a parameter that was misspelt, and of a read that the mirrored API does not have. */
 export const CLOSED = { additionalProperties: false } as const
 
+/** Groups that the mirrored API does not have: no client of it reads them, with parameters that it ignores. */
+const OWN_GROUPS: ReadonlySet<OperationGroup> = new Set(['Message', 'Key', 'Audit', 'Account', 'Webhook'])
+
 /**
- * Throws parameterInvalid for a parameter that the operation does not have, where a misspelt one that was ignored would widen the effect of the call, as
- * to all recipients: any if the schema is closed; one that is like another if the row says `narrows`, as the mirrored API ignores all others.
+ * Returns the parameters that the operation does not have, which have no effect (contract 1). Throws parameterInvalid where a misspelt one that was
+ * ignored would widen the effect of the call, as to all recipients, or its answer: for any if the schema is closed, or the call is a read of our own;
+ * for one that is like another if the row says `narrows`, as the mirrored API ignores all others.
  */
-export function refuseUnknown({ input, narrows }: Operation, given: Readonly<Record<string, unknown>>): void {
-  const schema: { readonly properties: object; readonly additionalProperties?: unknown } = input
-  const isClosed = schema.additionalProperties === false
-  if (!isClosed && !narrows) return
-  const known = Object.keys(schema.properties)
-  for (const unknown of Object.keys(given)) {
-    if (known.includes(unknown)) continue
-    const word = plain(unknown)
-    const meant = known.find((name) => plain(name) === word) ?? known.find((name) => resembles(word, plain(name)))
-    if (meant !== undefined) throw invalidParameter(unknown, `is unknown to this call; did you mean ${meant}?`)
-    if (isClosed) throw invalidParameter(unknown, `is unknown to this call, which has ${known.join(', ')}`)
+export function unknownOf(operation: Operation, given: Readonly<Record<string, unknown>>): readonly string[] {
+  const { input, narrows } = operation
+  const known = input.properties as Readonly<Record<string, unknown>>
+  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(known, name))
+  if (unknown.length === 0) return unknown
+  const isClosed = refusesUnknown(operation)
+  if (!isClosed && !narrows) return unknown
+  const names = Object.keys(known)
+  for (const name of unknown) {
+    const word = plain(name)
+    const meant = names.find((one) => plain(one) === word) ?? names.find((one) => resembles(word, plain(one)))
+    if (meant !== undefined) throw invalidParameter(name, `is unknown to this call; did you mean ${meant}?`)
+    if (isClosed) throw invalidParameter(name, `is unknown to this call, which has ${names.join(', ') || 'none'}`)
   }
+  return unknown
+}
+
+function refusesUnknown({ input, group, routes }: Operation): boolean {
+  const isRead = routes.some(([, ...methods]) => methods.includes('GET'))
+  return (input as Kind).additionalProperties === false || (isRead && OWN_GROUPS.has(group))
 }
 
 /** `recipient_nos` and `RecipientNos` are alike. */
 function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[_-]/g, '')
+}
+
+/** The members that a schema knows at a place; none where any may be there. */
+interface Shape {
+  readonly members?: ReadonlyMap<string, Shape>
+  readonly of?: Shape
+}
+
+interface Kind {
+  readonly anyOf?: readonly TSchema[]
+  readonly properties?: Readonly<Record<string, TSchema>>
+  readonly additionalProperties?: unknown
+  readonly items?: TSchema
+}
+
+function shapeOf(schema: TSchema): Shape {
+  const kinds = ((schema as Kind).anyOf ?? [schema]) as readonly Kind[]
+  const object = kinds.find(({ properties, additionalProperties }) => properties && additionalProperties === undefined)
+  const items = kinds.find(({ items }) => items && Object.keys(items).length > 0)?.items
+  return {
+    ...(object
+      ? { members: new Map(Object.entries(object.properties ?? {}).map(([name, one]) => [name, shapeOf(one)])) }
+      : {}),
+    ...(items ? { of: shapeOf(items) } : {}),
+  }
+}
+
+/** Paths that are found; there is no use in more. */
+const MAX_FOUND = 21
+
+/** Returns a function that finds the members of a value, at any depth, that the schema does not know: `personalizations[0].recepient`. */
+export function unknownFinder(schema: TSchema): (value: unknown) => readonly string[] {
+  const shape = shapeOf(schema)
+  return (value) => {
+    const found: string[] = []
+    look(value, shape, '', found)
+    return found
+  }
+}
+
+function look(value: unknown, { members, of }: Shape, path: string, found: string[]): void {
+  if (typeof value !== 'object' || value === null || found.length >= MAX_FOUND) return
+  if (Array.isArray(value)) {
+    if (of) for (const [at, item] of value.entries()) look(item, of, `${path}[${writtenPlace(value, at)}]`, found)
+    return
+  }
+  if (!members) return
+  for (const name in value) {
+    const known = members.get(name)
+    const place = path === '' ? name : `${path}.${name}`
+    if (!known) found.push(place)
+    else if (known.members ?? known.of) look((value as Record<string, unknown>)[name], known, place, found)
+  }
 }

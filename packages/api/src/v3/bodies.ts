@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer'
-import { LIMITS, ServiceError } from '@postrider/core'
+import { BeyondShare, LIMITS, ServiceError } from '@postrider/core'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { collectBody } from '../http/collect-body.ts'
 import { LARGE_BODY, LargeBody } from '../http/large-body.ts'
-import { JsonError, parseStrictJson } from '../http/strict-json.ts'
+import { JsonError, newCount, parseStrictJson } from '../http/strict-json.ts'
 import { hasNoBody } from '../http/zipped.ts'
 import { badRequest, refuse } from './refusal.ts'
 
@@ -26,7 +26,7 @@ export function requireReadable(request: FastifyRequest): void {
 
 /**
  * Parses JSON bodies. An empty body is undefined whatever its Content-Type, since clients send that header with every call
- * (contract 1.3). `setAside`: large bodies are left to the thread for large calls.
+ * (contract 1.3). `setAside`: large bodies, and those of many values, are left to the thread for large calls.
  */
 export function readJson(app: FastifyInstance, setAside: boolean): void {
   app.removeAllContentTypeParsers()
@@ -35,7 +35,7 @@ export function readJson(app: FastifyInstance, setAside: boolean): void {
       request.octets = body
       if (setAside && body.length > LARGE_BODY) return done(null, new LargeBody())
       try {
-        done(null, body.length === 0 ? undefined : parsed(body))
+        done(null, body.length === 0 ? undefined : parsed(body, setAside))
       } catch (error) {
         done(error as Error)
       }
@@ -44,12 +44,12 @@ export function readJson(app: FastifyInstance, setAside: boolean): void {
   }
 }
 
-function parsed(body: Buffer): unknown {
+function parsed(body: Buffer, isShared: boolean): unknown {
   if (!isUtf8(body)) throw refuse(415, 'Invalid UTF8 in request', 'Encoding')
   try {
-    return parseStrictJson(body)
+    return parseStrictJson(body, newCount(isShared))
   } catch (error) {
     if (error instanceof JsonError) throw badRequest()
-    throw error instanceof ServiceError ? error : badRequest()
+    throw error instanceof ServiceError || error instanceof BeyondShare ? error : badRequest()
   }
 }

@@ -11,6 +11,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import { setAsOf } from '../http/as-of.ts'
 import { clientAddress } from '../http/client-address.ts'
 import type { KnownPath } from '../http/known-paths.ts'
+import { sayIgnored } from '../ignored.ts'
 import { ACCOUNT_SETTINGS } from './accounts/account-settings.ts'
 import { ENFORCED_TLS } from './accounts/enforced-tls.ts'
 import { KEYS } from './accounts/keys.ts'
@@ -105,6 +106,7 @@ async function answer(
   const by = { keyId: principal.keyId, address: clientAddress(request) }
   const reads = core.oldReads()
   reply.code(operation.status)
+  sayIgnored(reply, unknownIn(operation, request))
   const result = await operation.act(input, {
     core,
     reads,
@@ -124,6 +126,14 @@ async function answer(
   // An empty 204 response has no Content-Length (RFC 9110 8.6); other empty responses have the length 0.
   if (reply.statusCode !== 204) reply.header('content-length', '0')
   return reply.send()
+}
+
+/** Returns the keys of the query that the operation does not have. They are ignored (contract 1.7). */
+function unknownIn({ query }: Operation, request: FastifyRequest): string[] {
+  const given = Object.keys(request.query as object)
+  return given.length === 0
+    ? given
+    : given.filter((key) => !Object.hasOwn(query?.properties ?? {}, key.replace(/\[\]$/, '')))
 }
 
 /** Returns the scope that a call needs: for read-only operations the read scope, if there is one. */

@@ -48,6 +48,7 @@ export function composeMessage(composition: Composition): Buffer {
   const domain = sender.address.slice(sender.address.lastIndexOf('@') + 1)
 
   let head = mailboxField('From', [sender])
+  if (content.sender) head += mailboxField('Sender', [{ name: content.sender.name, address: content.sender.email }])
   const named = (address: string): Mailbox => ({ name: personal?.names?.[address] ?? '', address })
   // If the To list has no valid address, its cc and bcc recipients still get the message, and an empty To is invalid
   // (RFC 5322 3.6.3).

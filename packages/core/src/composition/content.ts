@@ -14,6 +14,7 @@ export interface ContentDocument {
   readonly headers?: Readonly<Record<string, string>>
   /** ISO 8601; undefined for the time when the message was accepted. */
   readonly date?: string
+  readonly sender?: SubmittedMailbox
   /** Default values of the template's variables, for recipients without a value. */
   readonly defaults?: Readonly<Record<string, string>>
   readonly html?: string

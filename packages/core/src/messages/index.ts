@@ -1,4 +1,3 @@
-import type { Account } from '../accounts/account.ts'
 import { type Actor, OPERATOR } from '../accounts/audit/index.ts'
 import type { Principal } from '../accounts/keys/api-key.ts'
 import type { RateLimits } from '../accounts/rate-limits/index.ts'
@@ -30,7 +29,6 @@ import type { Sql } from '../platform/database/database.ts'
 import { withDeadline } from '../platform/database/deadlines.ts'
 import type { Reads } from '../platform/database/reads.ts'
 import { requireShare, type Share } from '../submission/share.ts'
-import { notificationsFor, type StatusNotifications } from '../submission/status-notifications.ts'
 import type { Submission } from '../submission/submission.ts'
 import { createTransactionNumbers } from '../submission/transaction-numbers.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
@@ -51,7 +49,7 @@ import {
 import { type MessageDetails, type ShowOptions, showMessage } from './queries/show-message.ts'
 import { type RequeueResult, type RequeueTarget, requeueMessage } from './requeue/requeue-message.ts'
 import { accountMaySend } from './rules/rules.ts'
-import { type ArrivedSender, fallbackFor, senderInstead } from './rules/sender-rules.ts'
+import { type OwnIdentity, type SenderOperations, senderOperations } from './rules/sender-operations.ts'
 import { type SearchOperations, searchOperations } from './search/operations.ts'
 import { explainMessage, type MessageWhy, type WhyQuery } from './why/index.ts'
 
@@ -108,18 +106,13 @@ export interface MessageTarget {
   readonly accountId?: number | undefined
 }
 
-export interface Messages extends SearchOperations {
+export interface Messages extends SearchOperations, SenderOperations {
   /** See accept.ts. */
   accept(submission: Submission): Promise<Acceptance>
   /** Validates as accept does, but does not store, charge or send anything. Throws the same errors of the rules. */
   validateOnly(submission: Submission): Promise<void>
   /** Throws accountSuspended or accountExpired. For entry points that check the account before they read a body. */
   requireMaySend(principal: Principal): void
-  /** See rules/sender-rules.ts. */
-  senderInstead(message: ArrivedSender): Promise<string | undefined> | undefined
-  fallbackFor(account: Account, domain: string): Promise<string | undefined>
-  /** See submission/status-notifications.ts. */
-  notificationsFor(principal: Principal, asked: StatusNotifications): Promise<StatusNotifications | undefined>
   /** Throws BeyondShare. For entry points that process each recipient before they create a submission. */
   requireRecipients(count: number): void
   /**
@@ -190,6 +183,7 @@ export interface MessagesDependencies
   readonly attachments: Attachments
   readonly forgotten: Forgotten
   readonly receivedField: ReceivedField
+  readonly identity: OwnIdentity
   readonly links: LinkOptions
   /** Undefined if all bodies are stored in the database. */
   readonly bodyObjects: BodyObjects | undefined
@@ -268,9 +262,7 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
       ),
     validateOnly: (submission) => validateOnly(submission, accepting),
     requireMaySend: accountMaySend,
-    senderInstead: (message) => senderInstead(message, lookups),
-    fallbackFor: (account, domain) => fallbackFor(account, domain, lookups),
-    notificationsFor: (principal, asked) => notificationsFor(principal, asked, lookups),
+    ...senderOperations(lookups, { ...dependencies.identity, verify: reader.signatures }),
     requireRecipients: (count) => requireShare(count, share.recipients),
     show: (messageId, options) => showMessage(withDeadline(sql, 'work'), messageId, options),
     why: (query) => explainMessage(withDeadline(sql, 'work'), query),

@@ -177,6 +177,7 @@ function contentDocument(
     subject: subjectOf(submission, template),
     ...(texts.headers && Object.keys(texts.headers).length > 0 ? { headers: texts.headers } : {}),
     ...(texts.date ? { date: texts.date.toISOString() } : {}),
+    ...(texts.sender ? { sender: canonicalMailbox(texts.sender) } : {}),
     ...(template?.defaults ? { defaults: template.defaults } : {}),
     ...(replyTo ? { replyTo: parseAddress(replyTo)?.text ?? replyTo } : {}),
     ...(replyToList ? { replyToList: replyToList.map(canonicalMailbox) } : {}),

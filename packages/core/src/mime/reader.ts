@@ -3,6 +3,7 @@ import { longWork } from '../platform/concurrency/turns.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { AsciiHeader } from './conformance/ascii-header.ts'
 import type { BodyRules, ConformedBody } from './conformance/body.ts'
+import type { SigningKeys, VerifiedSignature } from './conformance/verify-signatures.ts'
 import type { MessageParts } from './message-parts.ts'
 import type { ReadingOrder } from './reading-thread.ts'
 
@@ -14,10 +15,13 @@ export interface MessageReader {
   conform(message: readonly Buffer[], accountId: number, rules: BodyRules): Promise<ConformedBody>
   /** Writes a header in ASCII (conformance/ascii-header.ts). Throws the same errors. */
   asciiHeader(head: Buffer, accountId: number, isStrict: boolean): Promise<AsciiHeader>
+  /** Verifies DKIM signatures (conformance/verify-signatures.ts). What takes too long does not verify. Throws overloaded. */
+  signatures(message: readonly Buffer[], accountId: number, keys: SigningKeys): Promise<Signatures>
   close(): Promise<void>
 }
 
-type Read = MessageParts | ConformedBody | AsciiHeader
+type Signatures = readonly (VerifiedSignature | undefined)[]
+type Read = MessageParts | ConformedBody | AsciiHeader | Signatures
 
 export function createMessageReader(): MessageReader {
   const pool = createThreadPool<ReadingOrder, Read>({
@@ -50,6 +54,15 @@ export function createMessageReader(): MessageReader {
     },
     async asciiHeader(head, accountId, isStrict) {
       return ask({ task: 'header', octets: await concatenate([head]), isStrict }, accountId) as Promise<AsciiHeader>
+    },
+    async signatures(message, accountId, keys) {
+      const octets = await concatenate(message)
+      try {
+        return (await ask({ task: 'signatures', octets, keys }, accountId)) as Signatures
+      } catch (error) {
+        if (error instanceof ServiceError && error.errorName === 'messageMalformed') return []
+        throw error
+      }
     },
     close: () => pool.close(),
   }

@@ -2,6 +2,7 @@ import { type Served, serveOrders } from '../platform/concurrency/thread-orders.
 import { type AsciiHeader, asciiHeader } from './conformance/ascii-header.ts'
 import { type ConformedBody, conformBody } from './conformance/body.ts'
 import { hasIntactSignature } from './conformance/intact-signature.ts'
+import { type SigningKeys, type VerifiedSignature, verifySignatures } from './conformance/verify-signatures.ts'
 import type { MessageParts } from './message-parts.ts'
 import { readParts } from './read-parts.ts'
 
@@ -10,11 +11,16 @@ export type ReadingOrder =
   | { readonly task: 'parts'; readonly octets: Uint8Array }
   | { readonly task: 'conform'; readonly octets: Uint8Array; readonly sevenBit: boolean }
   | { readonly task: 'header'; readonly octets: Uint8Array; readonly isStrict: boolean }
+  | { readonly task: 'signatures'; readonly octets: Uint8Array; readonly keys: SigningKeys }
+
+type Read = MessageParts | ConformedBody | AsciiHeader | readonly (VerifiedSignature | undefined)[]
 
 /** Thread that parses messages. It keeps no state between messages. */
-serveOrders((order: ReadingOrder): Served<MessageParts | ConformedBody | AsciiHeader> => {
+serveOrders((order: ReadingOrder): Served<Read> | Promise<Served<Read>> => {
   const { buffer, byteOffset, length } = order.octets
   const message = Buffer.from(buffer, byteOffset, length)
+  if (order.task === 'signatures')
+    return verifySignatures(message, order.keys).then((answer) => ({ answer, transfer: [] }))
   if (order.task === 'header') return { answer: asciiHeader(message, order.isStrict), transfer: [] }
   return order.task === 'parts' ? partsOf(message) : conformed(message, order)
 })

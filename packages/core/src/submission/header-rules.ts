@@ -1,4 +1,5 @@
 import { isBracketed } from '../mime/header.ts'
+import { identityRuleOf } from './identity-fields.ts'
 
 /** RFC 5322 3.6.8: printable ASCII except colon. */
 const FIELD_NAME = /^[!-9;-~]{1,76}$/
@@ -6,9 +7,9 @@ const FIELD_NAME = /^[!-9;-~]{1,76}$/
 /** The common form of RFC 5322 3.6.4: two parts around "@" on one line that needs no folding. */
 const MESSAGE_ID = /^<[!-;=?-~]{1,400}@[!-;=?-~]{1,400}>$/
 
-/** Header fields that this service writes, or that change a message's sender, recipients or interpretation (V21). */
+/** Header fields that this service writes, or that change a message's recipients or interpretation (V21); others name a sender (identity-fields.ts). */
 const RESERVED =
-  /^(from|sender|to|cc|bcc|reply-to|subject|date|message-id|return-path|received|received-spf|delivered-to|apparently-to|dkim-signature|domainkey-signature|mime-version|content-.*|resent-.*|arc-.*|authentication-results|x-apiheader|x-tags|x-sg-.*|idempotency-key)$/i
+  /^(from|to|cc|bcc|reply-to|subject|date|message-id|return-path|received|delivered-to|apparently-to|domainkey-signature|mime-version|content-.*|resent-.*|arc-.*|x-apiheader|x-tags|x-sg-.*|idempotency-key)$/i
 
 const LIST_UNSUBSCRIBE = /^list-unsubscribe(-post)?$/i
 /**
@@ -79,7 +80,7 @@ export function isFieldName(name: string): boolean {
 
 /** Returns whether a submission must not have a header field of this name. */
 export function isReservedField(name: string): boolean {
-  return RESERVED.test(name)
+  return RESERVED.test(name) || identityRuleOf(name.toLowerCase()) !== undefined
 }
 
 /** Returns whether a submission may have this message id, written with its angle brackets. */

@@ -89,6 +89,8 @@ export interface ContentDetails {
   readonly headers?: Readonly<Record<string, string>>
   /** Value of the Date field; default is the time the message was accepted. */
   readonly date?: Date
+  /** Value of the Sender field; the account may send from its address. */
+  readonly sender?: SubmittedMailbox
   /** Sent with a null return path, so that it causes no bounces: an automatic reply or a notice. */
   readonly nullReturnPath?: boolean
 }

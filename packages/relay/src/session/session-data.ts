@@ -50,6 +50,9 @@ export async function data(
       readParts: (message) => core.messages.readParts(message, principal.account.id),
       conformBody: (message) => core.messages.conformBody(message, principal.account.id, { sevenBit: false }),
       senderInstead: (from) => core.messages.senderInstead({ principal, from, nullSender: sender === '', recipients }),
+      findForeign: (fields) => core.messages.foreignFields({ principal, fields, nullSender: sender === '' }),
+      verifySignatures: (pieces, signatures) =>
+        core.messages.verifySignatures({ pieces, signatures, accountId: principal.account.id }),
       unknown: (api) => unknownTo(core, principal.account.id, api),
     })
     const { messageId } = await core.messages.accept(parsed.submission)

@@ -19,6 +19,12 @@ import { type Controls, isRemoved } from '../message/control-headers.ts'
 import { MAX_COPIED_BYTES, sizeOf } from '../message/copies.ts'
 import { headersOf, parseMailboxes, replyToOf, stringOf, toAttachment } from '../message/decompose-mime.ts'
 import { fingerprintOf } from '../message/fingerprint.ts'
+import {
+  type FindForeign,
+  type VerifySignatures,
+  withoutForeign,
+  withVerifiedSignatures,
+} from '../message/foreign-fields.ts'
 import { type Field, hasShortHeader, type SplitMessage } from '../message/header.ts'
 import { type Head, readHeader } from '../message/read-header.ts'
 import { withSender } from '../message/replace-sender.ts'
@@ -51,6 +57,9 @@ export interface ReceivedMessage {
   readonly conformBody: (message: readonly Buffer[]) => Promise<ConformedBody>
   /** The address that it has to be sent from instead of that in From, if any; nearly always there is nothing to wait for. */
   readonly senderInstead: (from: string) => Promise<string | undefined> | undefined
+  /** The fields that are in another's name. */
+  readonly findForeign: FindForeign
+  readonly verifySignatures: VerifySignatures
   /** Reports the objects named in X-SMTPAPI that the account does not have. */
   readonly unknown: (api: SmtpApi) => Promise<SmtpApiProblem[]>
 }
@@ -75,11 +84,14 @@ export async function toSubmission(received: ReceivedMessage): Promise<ParsedMes
   const read = hasShortHeader(first) ? atOnce(reading) : await inTurns(reading)
   const search = read.from && received.senderInstead(read.from.email)
   const instead = search && (await search)
-  const head = instead === undefined ? read : await withSender(read, instead)
+  const named = instead === undefined ? read : await withSender(read, instead)
+  const judged = withoutForeign(named, received.findForeign)
+  const head = judged instanceof Promise ? await judged : judged
   const message = { ...received, pieces: [head.first, ...received.pieces.slice(1)] }
-  const { pieces: kept, corrections } = needsConforming(message, head)
+  const conformed = needsConforming(message, head)
     ? await conformedPieces(message, head)
     : { pieces: keptPieces(message, head), corrections: [] }
+  const { pieces: kept, corrections } = isSigned(head) ? await withVerified(message, conformed) : conformed
   const all = [...head.corrections, ...corrections].join('; ')
   const corrected = all === '' ? undefined : all.slice(0, MAX_CORRECTIONS)
   return { ...(await parseReceived(message, head, { kept, corrected })), corrected }
@@ -193,6 +205,17 @@ async function conformedPieces(received: ReceivedMessage, head: Head): Promise<C
   if (conformed.kind === 'unchanged') return { pieces, corrections: [] }
   const { buffer, byteOffset, length } = conformed.message
   return { pieces: [Buffer.from(buffer, byteOffset, length)], corrections: [conformed.what] }
+}
+
+function isSigned({ fields, controls }: Head): boolean {
+  // A message that is composed again has no signatures.
+  return controls.templateId === undefined && fields.some(({ name }) => name === 'dkim-signature')
+}
+
+async function withVerified(received: ReceivedMessage, { pieces, corrections }: ConformedPieces) {
+  received.hold()
+  const verified = await withVerifiedSignatures(pieces, received.verifySignatures)
+  return { pieces: verified.pieces, corrections: [...corrections, ...verified.corrections] }
 }
 
 function isEncodedComposite({ fields }: Head): boolean {

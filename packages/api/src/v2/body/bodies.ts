@@ -1,8 +1,8 @@
-import { JSON_LIMIT, jsonLength, LIMITS, MEASURED_FROM, ServiceError } from '@postrider/core'
+import { BeyondShare, JSON_LIMIT, jsonLength, LIMITS, MEASURED_FROM, ServiceError } from '@postrider/core'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { collectBody } from '../../http/collect-body.ts'
 import { LARGE_BODY, LargeBody } from '../../http/large-body.ts'
-import { JsonError, parseStrictJson, type ValueCount } from '../../http/strict-json.ts'
+import { JsonError, newCount, parseStrictJson, type ValueCount } from '../../http/strict-json.ts'
 import { addField, type FormField, formFields, toObject } from './form.ts'
 import { boundaryOf, MultipartError, type Part, partsOf } from './multipart.ts'
 import { skipNullElements } from './null-elements.ts'
@@ -20,9 +20,9 @@ export interface FilePart {
   readonly octets: Buffer
 }
 
-type Read = (body: Buffer, request: FastifyRequest) => BodyObject
+type Read = (body: Buffer, request: FastifyRequest, count: ValueCount) => BodyObject
 
-/** Registers the parsers of v2's bodies. `setAside`: large bodies are left to the thread for large calls. */
+/** Registers the parsers of v2's bodies. `setAside`: large bodies, and those of many values, are left to the thread for large calls. */
 export async function readBodies(app: FastifyInstance, setAside: boolean): Promise<void> {
   app.removeAllContentTypeParsers()
   const read = (type: string, parse: Read): void => {
@@ -30,20 +30,21 @@ export async function readBodies(app: FastifyInstance, setAside: boolean): Promi
       request.octets = body
       if (setAside && body.length > LARGE_BODY) return done(null, new LargeBody())
       try {
+        const count = newCount(setAside)
         // Other bodies are validated together with the query and path (input.ts).
-        if (request.routeOptions.config.operation?.submits) done(null, sendBody(parse(body, request)))
-        else done(null, isBlank(body) ? {} : parse(body, request))
+        if (request.routeOptions.config.operation?.submits) done(null, sendBody(parse(body, request, count)))
+        else done(null, isBlank(body) ? {} : parse(body, request, count))
       } catch (error) {
         done(asRefusal(error as Error))
       }
     })
     app.addContentTypeParser(type, act)
   }
-  read('application/json', (body) => jsonObject(body))
+  read('application/json', (body, _, count) => jsonObject(body, count))
   read('application/x-www-form-urlencoded', formObject)
   read('multipart/form-data', multipartObject)
   // Without a known content type, JSON is assumed, which the contract recommends.
-  read('*', (body) => jsonObject(body))
+  read('*', (body, _, count) => jsonObject(body, count))
 }
 
 /** Passes bodies on unparsed, whatever their type: `curl --data-binary` declares a form. */
@@ -57,7 +58,7 @@ function asRefusal(error: Error): Error {
   return error instanceof MultipartError ? unreadable(error.message) : error
 }
 
-function jsonObject(body: Buffer, count?: ValueCount): BodyObject {
+function jsonObject(body: Buffer, count: ValueCount): BodyObject {
   if (isBlank(body)) throw new ServiceError('bodyBlank')
   const value = parseStrictJson(body, count)
   if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -65,25 +66,29 @@ function jsonObject(body: Buffer, count?: ValueCount): BodyObject {
   return value as BodyObject
 }
 
-function formObject(body: Buffer, request: FastifyRequest): BodyObject {
+function formObject(body: Buffer, request: FastifyRequest, count: ValueCount): BodyObject {
   // `curl -d '{…}'` declares a form, although the body is JSON.
-  if (body.subarray(0, 100).toString().trimStart().startsWith('{')) return jsonObject(body)
-  return fromFields(formFields(textOf(body, 'utf-8')), request)
+  if (body.subarray(0, 100).toString().trimStart().startsWith('{')) return jsonObject(body, count)
+  return fromFields(formFields(textOf(body, 'utf-8'), count.share), request, count)
 }
 
+/** To read a part, whose head has fields and parameters, takes as long as that many values. */
+const PART_VALUES = 4
+
 /** All files become attachments for every recipient, whatever their parameter's name. */
-function multipartObject(body: Buffer, request: FastifyRequest): BodyObject {
+function multipartObject(body: Buffer, request: FastifyRequest, count: ValueCount): BodyObject {
   if (isBlank(body)) throw new ServiceError('bodyBlank')
   const boundary = boundaryOf(request.headers['content-type'] ?? '')
   if (boundary === undefined) throw new MultipartError('Content-Type has no boundary')
   const fields: FormField[] = []
   const files: FilePart[] = []
   for (const part of partsOf(body, boundary)) {
+    if ((fields.length + files.length) * PART_VALUES >= count.share) throw new BeyondShare()
     if (part.fileName === undefined) addField(fields, part.name, textOf(part.octets, part.charset))
     else if (!isUnchosen(part)) files.push({ fileName: part.fileName, octets: part.octets })
   }
   request.fileParts = files
-  return fromFields(fields, request)
+  return fromFields(fields, request, count)
 }
 
 /** Browsers send an empty part without a file name if no file was chosen. */
@@ -92,8 +97,7 @@ function isUnchosen({ fileName, octets }: Part): boolean {
 }
 
 /** The three notations in the contract's order: `data=<JSON>`, brackets, and top-level keys with JSON values. */
-function fromFields(fields: readonly FormField[], request: FastifyRequest): BodyObject {
-  const count = { values: 0 }
+function fromFields(fields: readonly FormField[], request: FastifyRequest, count: ValueCount): BodyObject {
   request.formValues = count
   if ((request.octets?.length ?? 0) > MEASURED_FROM) checkJsonLength(fields)
   const object = toObject(fields, count)

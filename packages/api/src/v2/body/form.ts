@@ -1,5 +1,5 @@
-import { invalidParameter, LIMITS, ServiceError } from '@postrider/core'
-import { countValues, REACHES_FOR_PROTOTYPE, type ValueCount } from '../../http/strict-json.ts'
+import { BeyondShare, invalidParameter, LIMITS, ServiceError } from '@postrider/core'
+import { countValues, newCount, REACHES_FOR_PROTOTYPE, type ValueCount } from '../../http/strict-json.ts'
 import { percentDecoded } from './percent.ts'
 import { unreadable } from './unreadable.ts'
 
@@ -34,8 +34,11 @@ class Branch {
 /** An array index. */
 const PLACE = /^(0|[1-9]\d{0,8})$/
 
-/** Splits application/x-www-form-urlencoded text. Throws tooLarge, and jsonInvalid for escapes that are not UTF-8. */
-export function formFields(text: string): FormField[] {
+/**
+ * Splits application/x-www-form-urlencoded text. Throws tooLarge, BeyondShare for more than `share` parameters, and jsonInvalid for escapes that are
+ * not UTF-8.
+ */
+export function formFields(text: string, share = Number.POSITIVE_INFINITY): FormField[] {
   const fields: FormField[] = []
   // Pair by pair: splitting 30 MB of "&" in one call would create 30 million strings before they could be counted.
   const find = (mark: string, from: number): number => {
@@ -47,6 +50,7 @@ export function formFields(text: string): FormField[] {
     const stop = find('&', at)
     if (equals < at) equals = find('=', at)
     const nameEnd = Math.min(equals, stop)
+    if (fields.length >= share) throw new BeyondShare()
     if (nameEnd > at) addField(fields, decode(text.slice(at, nameEnd)), decode(text.slice(nameEnd + 1, stop)))
     at = stop + 1
   }
@@ -68,7 +72,7 @@ export function addField(fields: FormField[], name: string, value: string): void
  *
  * Throws jsonInvalid (nested too deeply, names that could modify a prototype), tooLarge, parameterInvalid.
  */
-export function toObject(fields: readonly FormField[], count: ValueCount = { values: 0 }): Record<string, unknown> {
+export function toObject(fields: readonly FormField[], count: ValueCount = newCount(false)): Record<string, unknown> {
   const root = new Branch()
   for (const [name, value] of fields) countValues(count, put(root, stepsOf(name), name, value))
   return Object.fromEntries([...root.children].map(([name, child]) => [name, plain(child, name)]))

@@ -2,6 +2,7 @@ import { type DmarcSummary, invalidParameter, REPORTED_DAYS, ServiceError } from
 import Type, { type Static } from 'typebox'
 import { type Operation, operation } from '../operation.ts'
 import { Count, parseWhole } from '../shapes.ts'
+import { CLOSED } from '../unknown-parameters.ts'
 
 const Counted = (description: string) =>
   Type.Object({ messages: Type.Integer(), aligned: Type.Integer() }, { description })
@@ -69,10 +70,13 @@ export const DOMAIN_DMARC: readonly Operation[] = [
     group: 'Domain',
     scope: 'domains',
     routes: [['/domain/dmarc', 'GET', 'POST']],
-    input: Type.Object({
-      domain: Type.String({ description: 'domain of the from address' }),
-      days: Count(`days of reports, 1 to ${REPORTED_DAYS.most}; default ${REPORTED_DAYS.usual}`),
-    }),
+    input: Type.Object(
+      {
+        domain: Type.String({ description: 'domain of the from address' }),
+        days: Count(`days of reports, 1 to ${REPORTED_DAYS.most}; default ${REPORTED_DAYS.usual}`),
+      },
+      CLOSED,
+    ),
     answer: Summary,
     errors: ['domainInvalid', 'domainUnknown'],
     example: { input: { domain: 'ship.example' }, data: EXAMPLE },

@@ -10,15 +10,19 @@ import {
 import Type, { type Static } from 'typebox'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { exactNumber, given } from '../shapes.ts'
+import { CLOSED } from '../unknown-parameters.ts'
 
 /** An empty parameter counts as omitted. */
 const Text = (description: string) =>
   Type.Optional(Type.Union([Type.String(), Type.Number(), Type.Null()], { description }))
 
-const Question = Type.Object({
-  messageid: Text('the id returned by sendEmail; required unless trid is given'),
-  trid: Text('transaction number: only this delivery'),
-})
+const Question = Type.Object(
+  {
+    messageid: Text('the id returned by sendEmail; required unless trid is given'),
+    trid: Text('transaction number: only this delivery'),
+  },
+  CLOSED,
+)
 
 /** A time, or null. */
 export const Time = (description: string) => Type.Union([Type.String(), Type.Null()], { description })

@@ -41,6 +41,8 @@ export const SEND_EMAIL: readonly Operation[] = [
     },
     submits: { checkBody: requirePersonalizations },
     async act(body, { core, principal, by, request, reply }) {
+      // Before anything is made of them.
+      core.messages.requireRecipients(body.personalizations?.length ?? 0)
       const accepted = await core.messages.accept(
         withTraceParent(
           toSubmission({

@@ -31,8 +31,8 @@ export function toSubmission({ body, files, principal, clientAddress, idempotenc
   const settings = Array.isArray(body.settings) ? {} : (body.settings ?? {})
   const everyBcc = listOf(settings.bcc).map(({ address }) => address)
   const personalizations = body.personalizations ?? []
-  // Each personalization gets all bcc addresses, so the total is checked before they are copied.
-  if (everyBcc.length * personalizations.length > LIMITS.recipients) throw tooManyRecipients()
+  // Each personalization gets all bcc addresses, so the total is checked before anything is made of them.
+  if (Math.max(everyBcc.length, 1) * personalizations.length > LIMITS.recipients) throw tooManyRecipients()
   const nameOf = namesOf(body)
   const envelopes = personalizations.map((element, at) => toEnvelope(element, nameOf('attachments', at), everyBcc))
   requireRecipients(envelopes, nameOf)

@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox'
 import { commaList } from '../comma-list.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { Count, exactNumber, pageOf } from '../shapes.ts'
+import { CLOSED } from '../unknown-parameters.ts'
 
 /**
  * The event names of webhooks, or core's own if v2 has none (contract 16.4). Unlike webhooks, the feed tells an expired delivery from
@@ -44,31 +45,34 @@ export const FEED: readonly Operation[] = [
     group: 'Events',
     scope: 'events',
     routes: [['/events/feed', 'GET', 'POST']],
-    input: Type.Object({
-      after: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: Number.MAX_SAFE_INTEGER,
-          description: '`next` of the previous response; 0: from the first event',
-        }),
-      ),
-      epoch: Type.Optional(
-        Type.Integer({
-          minimum: 1,
-          maximum: 1_000_000_000,
-          description:
-            '`epoch` of the previous response: if the database was restored to an earlier moment since then, the response begins ' +
-            'with the first event that has changed',
-        }),
-      ),
-      limit: Count(`at most ${MAX_EVENTS}; default 100`),
-      types: Type.Optional(
-        Type.Union([Type.String(), Type.Array(Type.String())], { description: 'only these event types' }),
-      ),
-      wait: Type.Optional(
-        Type.Integer({ minimum: 0, description: `seconds to wait for an event, at most ${MAX_WAIT_SECONDS}` }),
-      ),
-    }),
+    input: Type.Object(
+      {
+        after: Type.Optional(
+          Type.Integer({
+            minimum: 0,
+            maximum: Number.MAX_SAFE_INTEGER,
+            description: '`next` of the previous response; 0: from the first event',
+          }),
+        ),
+        epoch: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            maximum: 1_000_000_000,
+            description:
+              '`epoch` of the previous response: if the database was restored to an earlier moment since then, the response begins ' +
+              'with the first event that has changed',
+          }),
+        ),
+        limit: Count(`at most ${MAX_EVENTS}; default 100`),
+        types: Type.Optional(
+          Type.Union([Type.String(), Type.Array(Type.String())], { description: 'only these event types' }),
+        ),
+        wait: Type.Optional(
+          Type.Integer({ minimum: 0, description: `seconds to wait for an event, at most ${MAX_WAIT_SECONDS}` }),
+        ),
+      },
+      CLOSED,
+    ),
     answer: Type.Array(Entry),
     envelope: {
       beside: Type.Object({

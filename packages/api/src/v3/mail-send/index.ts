@@ -1,12 +1,14 @@
-import { type Core, LIMITS, ServiceError, type Submission, shortMessageId } from '@postrider/core'
+import { type Core, defined, LIMITS, ServiceError, type Submission, shortMessageId } from '@postrider/core'
 import { idempotencyKeyOf } from '../../http/idempotency-key.ts'
 import { withTraceParent } from '../../http/trace-parent.ts'
+import { sayIgnored } from '../../ignored.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { V3Refusal } from '../refusal.ts'
 import { isEnabled, type RawMail } from './body.ts'
 import { checkMail } from './check.ts'
 import { HELP_PATH } from './help-page.ts'
 import { readMail } from './kinds.ts'
+import { takeOwnFields } from './own-fields.ts'
 import type { RuleName } from './rules.ts'
 import { toSubmission } from './to-submission.ts'
 import { ValidationErrors } from './validation-errors.ts'
@@ -37,8 +39,12 @@ async function sendMail({ core, principal, by, publicUrl, request, reply }: Call
   core.messages.requireRecipients(mail.personalizations?.length ?? 0)
   const now = core.clock.now()
   checkMail({ mail, errors, now })
-  const call = { mail, principal, clientAddress: by.address, idempotencyKey: idempotencyKeyOf(request), now }
-  const submission = withTraceParent(toSubmission(call), request)
+  const { date, sender, ...own } = takeOwnFields(mail)
+  const isOwn = sender === undefined || (await core.messages.namesOwn(sender.email, principal))
+  sayIgnored(reply, [...own.ignored, ...(isOwn ? [] : ['headers.Sender'])])
+  const fields = defined({ date, sender: isOwn ? sender : undefined })
+  const call = { mail: own.mail, fields, principal, clientAddress: by.address, now }
+  const submission = withTraceParent(toSubmission({ ...call, idempotencyKey: idempotencyKeyOf(request) }), request)
   await requireGroup(submission, core, errors)
   try {
     if (isEnabled(mail.mail_settings?.sandbox_mode)) {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import {
+  type ContentParts,
   defined,
   essenceOf,
   invalidParameter,
@@ -8,7 +9,6 @@ import {
   type Principal,
   type Submission,
   type SubmittedAttachment,
-  type SubmittedContent,
   type SubmittedEnvelope,
   type SubmittedMailbox,
 } from '@postrider/core'
@@ -22,6 +22,8 @@ import { settingsOf } from './to-settings.ts'
 export interface MailCall {
   /** The message after validation. */
   readonly mail: RawMail
+  /** From its headers. */
+  readonly fields: Pick<ContentParts, 'date' | 'sender'>
   readonly principal: Principal
   readonly clientAddress: string
   readonly idempotencyKey: string | undefined
@@ -30,7 +32,7 @@ export interface MailCall {
 }
 
 /** Converts a valid message to a Submission (merge rules: contract 2.6). Throws V3Refusal for an attachment that is too large. */
-export function toSubmission({ mail, principal, clientAddress, idempotencyKey, now }: MailCall): Submission {
+export function toSubmission({ mail, fields, principal, clientAddress, idempotencyKey, now }: MailCall): Submission {
   const personalizations = mail.personalizations ?? []
   requireFewHeaders(mail)
   requireSharedSmall(mail)
@@ -46,7 +48,7 @@ export function toSubmission({ mail, principal, clientAddress, idempotencyKey, n
     from: from.shared,
     subject: subject.shared,
     ...replyToOf(mail),
-    content: contentOf(mail),
+    content: { ...contentOf(mail), ...fields },
     literal: true,
     templateId: undefined,
     ...(isGiven(mail.template_id) ? { templateKey: String(mail.template_id) } : {}),
@@ -59,7 +61,8 @@ export function toSubmission({ mail, principal, clientAddress, idempotencyKey, n
     settings: { ...settingsOf(mail), ...headerSettingsOf(mail), ...poolOf(mail) },
     scheduledAt: earliest(personalizations.map((one) => timeOf(one.send_at ?? mail.send_at, now))),
     idempotencyKey,
-    fingerprint: idempotencyKey === undefined ? undefined : fingerprintOf(mail),
+    fingerprint:
+      idempotencyKey === undefined ? undefined : fingerprintOf(isFilled(fields) ? { ...mail, fields } : mail),
     nameOf: namesOf(mail),
   }
 }
@@ -177,7 +180,7 @@ function replyToOf({ reply_to: one, reply_to_list: list }: RawMail): Pick<Submis
 }
 
 /** Returns the first part each of text, AMP and HTML; the other parts are further alternatives. */
-function contentOf({ content }: RawMail): SubmittedContent {
+function contentOf({ content }: RawMail): ContentParts {
   const known: Record<string, string> = {}
   const alternatives: { type: string; text: string }[] = []
   for (const { type, value } of content ?? []) {
@@ -240,6 +243,6 @@ function timeOf(sendAt: unknown, now: number): Date | undefined {
   return isGiven(sendAt) && at > now ? new Date(at) : undefined
 }
 
-function fingerprintOf(mail: RawMail): Buffer {
+function fingerprintOf(mail: object): Buffer {
   return createHash('sha256').update('v3').update(JSON.stringify(mail)).digest()
 }

@@ -1,8 +1,8 @@
+import type { SigningKeys } from '../../mime/conformance/verify-signatures.ts'
 import { createThreadPool, ThreadStopped } from '../../platform/concurrency/guarded-thread.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import type { Unreadable } from './read/limits.ts'
 import type { DmarcReading, TlsReading } from './read/report-reading.ts'
-import type { SigningKeys } from './signing-keys.ts'
 
 /** A message with a report, as the thread has read it. */
 export interface ThreadReport {

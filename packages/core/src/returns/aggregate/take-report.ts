@@ -1,6 +1,9 @@
+import { lookUpSigningKeys } from '../../domains/keys/signing-keys.ts'
+import { readHeader } from '../../mime/read-leaves.ts'
 import { asksDns } from '../../platform/config/config.ts'
 import type { Sql, SqlTransaction } from '../../platform/database/database.ts'
 import type { HostAddresses } from '../../platform/net/host-addresses.ts'
+import { addressIn } from '../read/address-in.ts'
 import type { Role } from '../return-address.ts'
 import type { ReportKind, ReturnEffect, ReturnResult } from '../return-result.ts'
 import { insertReturn, NOT_KEPT, newReturnId, packed, RETURN_LIMITS } from '../store.ts'
@@ -8,7 +11,6 @@ import { holderOf, selectHeld } from './holders.ts'
 import { type OwnMailConfig, recognizeOwnMail } from './own-mail.ts'
 import type { DmarcReading, TlsReading } from './read/report-reading.ts'
 import type { ReadReport, ReportReader } from './report-reader.ts'
-import { lookUpSigningKeys } from './signing-keys.ts'
 import { type DmarcPart, insertDmarcPart, type Recorded } from './store-dmarc.ts'
 import { insertTlsPart, type TlsPart } from './store-tls.ts'
 
@@ -33,6 +35,8 @@ export interface TakenReport {
 /** Seconds that the clock of a receiver may be ahead, and that a report may be late. */
 const MAX_AHEAD = 2 * 86_400
 const MAX_AGE = 60 * 86_400
+const MAX_FROM = 4000
+const DNS_DEADLINE_MS = 5000
 const NO_KEYS = { keys: new Map(), isUnanswered: false } as const
 
 /**
@@ -45,7 +49,7 @@ const NO_KEYS = { keys: new Map(), isUnanswered: false } as const
 export async function takeReport(dependencies: ReportDependencies, taken: TakenReport): Promise<ReturnResult> {
   const { sql, config, reader } = dependencies
   const { raw, size, role, client, sentTo } = taken
-  const { keys, isUnanswered } = asksDns(config) ? await lookUpSigningKeys(config.dnsServers, raw) : NO_KEYS
+  const { keys, isUnanswered } = asksDns(config) ? await keysOf(raw, config.dnsServers) : NO_KEYS
   if (isUnanswered) return { kind: 'unrecognised', delivery: null, effect: 'none', why: 'dns' }
   const read = await reader.read(raw, keys, client)
   const kind = kindOf(read)
@@ -79,6 +83,22 @@ export async function takeReport(dependencies: ReportDependencies, taken: TakenR
     return { effect, why }
   })) as ReturnEffect
   return { kind, delivery: null, ...result }
+}
+
+/** `isUnanswered`: the DNS does not know at the moment whether the sender has signed it. */
+async function keysOf(raw: Buffer, servers: readonly string[]) {
+  const fields = readHeader(raw)
+  const sender = addressIn((fields.get('from') ?? '').slice(0, MAX_FROM)) ?? ''
+  const senderDomain = sender.slice(sender.lastIndexOf('@') + 1).toLowerCase()
+  const signatures = fields.all('dkim-signature')
+  const { keys, unanswered } = await lookUpSigningKeys({ signatures, servers, deadlineMs: DNS_DEADLINE_MS })
+  return { keys, isUnanswered: unanswered.some((domain) => isRelated(domain, senderDomain)) }
+}
+
+/** Whether the last two labels are the same: roughly the same organization, without the public suffix list. */
+function isRelated(one: string, other: string): boolean {
+  const end = (domain: string) => domain.split('.').slice(-2).join('.')
+  return end(one) === end(other)
 }
 
 type Parts = { readonly dmarc: readonly DmarcPart[]; readonly tls: readonly TlsPart[] } | 'out-of-date'

@@ -1,7 +1,5 @@
-import { MAX_SIGNATURES, type SigningKeys } from '../signing-keys.ts'
+import { type SigningKeys, verifySignatures } from '../../../mime/conformance/verify-signatures.ts'
 
-/** As in read-leaves.ts. */
-const MAX_HEAD_OCTETS = 64 * 1024
 /** RFC 8460 3: a key may be for TLS reports only. */
 const TLS_REPORTS_ONLY = /(^|;)\s{0,10}s\s{0,10}=\s{0,10}tlsrpt\s{0,10}(?=;|$)/
 
@@ -19,40 +17,13 @@ export interface SignerQuestion {
  */
 export async function verifySigner({ raw, keys, claimed }: SignerQuestion): Promise<string | undefined> {
   if (keys.size === 0) return undefined
-  const [{ dkimVerify }, { getAlignment }] = await Promise.all([
-    import('mailauth/lib/dkim/verify.js'),
-    import('mailauth/lib/tools.js'),
+  const { getAlignment } = await import('mailauth/lib/tools.js')
+  const usable = [...keys].map(([host, values]): [string, string[]] => [
+    host,
+    values.map((value) => value.replace(TLS_REPORTS_ONLY, '$1s=*')),
   ])
-  const { results } = await dkimVerify(withFewSignatures(raw), {
-    strict: true,
-    minBitLength: 1024,
-    resolver: async (host, type) => {
-      const values = type === 'TXT' ? (keys.get(host.toLowerCase()) ?? []) : []
-      if (values.length === 0) throw Object.assign(new Error('ENODATA'), { code: 'ENODATA' })
-      return values.map((value) => [value.replace(TLS_REPORTS_ONLY, '$1s=*')])
-    },
-  })
-  for (const { status, signingDomain } of results) {
-    if (status.result !== 'pass' || !status.aligned || status.underSized) continue
-    const signer = signingDomain?.toLowerCase() ?? ''
-    if (claimed.some((domain) => domain !== '' && getAlignment(domain, [signer]) !== false)) return signer
-  }
-  return undefined
-}
-
-/** Each signature may have the whole body hashed in another way, so only the first ones are verified, and no ARC. */
-function withFewSignatures(raw: Buffer): Buffer {
-  const limit = raw.subarray(0, MAX_HEAD_OCTETS)
-  const end = limit.indexOf('\r\n\r\n')
-  if (end === -1) return raw.subarray(0, 0)
-  let signatures = 0
-  const fields = limit
-    .subarray(0, end)
-    .toString('latin1')
-    .split(/\r\n(?![ \t])/)
-  const kept = fields.filter((field) => {
-    if (/^arc-/i.test(field)) return false
-    return !/^dkim-signature[ \t]{0,10}:/i.test(field) || ++signatures <= MAX_SIGNATURES
-  })
-  return Buffer.concat([Buffer.from(kept.join('\r\n'), 'latin1'), raw.subarray(end)])
+  const signers = (await verifySignatures(raw, new Map(usable))).filter((signature) => signature?.isAligned)
+  return signers.find((signature) =>
+    claimed.some((domain) => domain !== '' && getAlignment(domain, [signature?.domain ?? '']) !== false),
+  )?.domain
 }

@@ -63,6 +63,7 @@ async function fill({ service, url }: TestDashboard, grace: TestMember, domain: 
     '/templates/:id': `/templates/${template}`,
     ':version': version,
     ':domain': `${MARK}.example`,
+    ':request': '1',
     '/webhooks/:id': `/webhooks/${await found('/webhooks', /webhooks\/(\d+)/)}`,
     '/subaccounts/:name': `/subaccounts/${MARK}`,
     ':message': await found('/messages', /messages\/([0-9a-f]{32})/),

@@ -1,4 +1,4 @@
-import { EVENT_TYPES, type Event, type EventType, eventType, invalidParameter } from '@postrider/core'
+import { EVENT_TYPES, type Event, type EventType, eventType, eventWord, invalidParameter } from '@postrider/core'
 import Type, { type Static } from 'typebox'
 import { commaList } from '../comma-list.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
@@ -121,7 +121,7 @@ export const FEED: readonly Operation[] = [
 ]
 
 function typesOf(types: string | readonly string[] | undefined): EventType[] | undefined {
-  const named = commaList('types', types ?? []).map((word) => word.toLowerCase())
+  const named = commaList('types', types ?? []).map(eventWord)
   if (named.length === 0) return undefined
   return named.map((word) => {
     const type = TYPES.get(word)

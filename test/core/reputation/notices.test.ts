@@ -47,9 +47,9 @@ async function mailAbout({ accountId }: Sender): Promise<Mail[]> {
 }
 
 const statesOf = async ({ accountId }: Sender) =>
-  (await sql<{ state: string }[]>`select state from owner_notices where account_id = ${accountId} order by subject`).map(
-    ({ state }) => state,
-  )
+  (
+    await sql<{ state: string }[]>`select state from owner_notices where account_id = ${accountId} order by subject`
+  ).map(({ state }) => state)
 
 t.test(
   'the operator is notified of a warned account without an address, with the figures and what to do, once',
@@ -74,8 +74,13 @@ t.test('the owner of a held subaccount is told at its own address, once per rule
   await sql`update accounts set email = 'owner@fleet.example' where id = ${sender.accountId}`
   await happened(sender, { sent: 300, bounced: 60 })
   const mail = await mailAbout(sender)
-  t.match(mail, [{ to: 'owner@fleet.example', subject: `2 notices about the account ${sender.accountName} (${sender.accountId})` }])
-  t.match([...(mail[0]?.text ?? '').matchAll(/Rule: ([\w-]*)/g)].map(([, rule]) => rule).sort(), ['bounces', 'unknown-recipients'])
+  t.match(mail, [
+    { to: 'owner@fleet.example', subject: `2 notices about the account ${sender.accountName} (${sender.accountId})` },
+  ])
+  t.match([...(mail[0]?.text ?? '').matchAll(/Rule: ([\w-]*)/g)].map(([, rule]) => rule).sort(), [
+    'bounces',
+    'unknown-recipients',
+  ])
   t.match(mail[0]?.text, 'Bulk mail of the account')
   await core.reputation.release(sender.accountId)
   await happened(sender, { sent: 300, bounced: 60 })
@@ -170,8 +175,8 @@ t.test('without SERVICE_DOMAIN no notice is sent, and none is left over', async 
   const other = await makeService(t)
   const { accountId } = await other.makeSender()
   await other.core.reputation.hold({ accountId, reason: 'a question' })
-  t.equal(await other.core.reputation.notifySome(), undefined)
-  await moveClock(other.sql, '32 days')
-  await other.core.reputation.forgetOld()
-  t.strictSame([...(await other.sql`select 1 from account_notices`)], [])
+  t.equal(await other.core.people.notices.sendSome(), undefined)
+  await moveClock(other.sql, '367 days')
+  await other.core.people.forgetOld()
+  t.strictSame([...(await other.sql`select 1 from owner_notices`)], [])
 })

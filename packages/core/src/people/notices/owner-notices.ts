@@ -1,5 +1,5 @@
 import type { Credits } from '../../accounts/credits/index.ts'
-import { noteExpiringKeys } from '../../accounts/notices/expiring-keys.ts'
+import { type ExpiringKey, noteExpiringKeys, selectExpiringKeys } from '../../accounts/notices/expiring-keys.ts'
 import { type NewNotice, noteOwners } from '../../accounts/notices/note-owners.ts'
 import { SERVICE_MAIL_HOURS, type ServiceMail } from '../../messages/service-mail.ts'
 import { parseAddress } from '../../mime/address.ts'
@@ -7,11 +7,20 @@ import type { Sql } from '../../platform/database/database.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import { reputationPart } from '../../reputation/notice-part.ts'
 import { REQUIREMENTS } from '../../reputation/other-holds.ts'
-import { createColleagueLook } from './colleagues.ts'
+import { createColleagueLook, type SuppressedColleague, selectSuppressedColleagues } from './colleagues.ts'
 import { createCreditLook, creditPart } from './credit-notices.ts'
 import type { Notice, NoticePart } from './notice-part.ts'
 import { mailSubject, mailText, partOf } from './notice-texts.ts'
-import { type Bundle, claimBundle, type NoticeState, saveBundle, selectNotices, selectOwners } from './store.ts'
+import {
+  type Bundle,
+  claimBundle,
+  type EndedImport,
+  type NoticeState,
+  saveBundle,
+  selectEndedImports,
+  selectNotices,
+  selectOwners,
+} from './store.ts'
 
 /** Mail to the owners of accounts about what they have to see to. */
 export interface OwnerNotices {
@@ -24,8 +33,17 @@ export interface OwnerNotices {
    * and it is given up before that expires. Returns undefined if none is due. Any number of processes may call it.
    */
   sendSome(): Promise<{ readonly accountId: number; readonly problem?: string } | undefined>
+  /** Returns what the owners have to see to now, of what only this module knows. */
+  attention(accountId: number): Promise<Attention>
   /** Deletes some old notices. Returns their number. */
   forgetOld(): Promise<number>
+}
+
+export interface Attention {
+  readonly keys: readonly ExpiringKey[]
+  readonly colleagues: readonly SuppressedColleague[]
+  /** Those of the last 7 days. */
+  readonly imports: readonly EndedImport[]
 }
 
 export interface OwnerNoticesDependencies {
@@ -66,6 +84,14 @@ export function createOwnerNotices(dependencies: OwnerNoticesDependencies): Owne
         throw error
       }
       return { accountId: bundle.accountId }
+    },
+    async attention(accountId) {
+      const [keys, colleagues, imports] = await Promise.all([
+        selectExpiringKeys(sql, accountId),
+        selectSuppressedColleagues(sql, accountId),
+        selectEndedImports(sql, accountId),
+      ])
+      return { keys, colleagues, imports }
     },
     async forgetOld() {
       const { count } = await sql`

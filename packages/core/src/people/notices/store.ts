@@ -61,6 +61,21 @@ export async function selectOwners(sql: Sql, accountId: number): Promise<string[
   return rows.map(({ email }) => email)
 }
 
+/** An import that the owners are told of. */
+export interface EndedImport {
+  readonly from: string
+  /** Why it is incomplete; empty if it is not. */
+  readonly failure: string
+  readonly at: Date
+}
+
+/** Returns the imports that ended within a week, the latest first. */
+export async function selectEndedImports(sql: Sql, accountId: number): Promise<EndedImport[]> {
+  return sql<EndedImport[]>`
+    select coalesce(detail->>'from', '') as "from", coalesce(detail->>'failure', '') as failure, created_at as at from owner_notices
+     where account_id = ${accountId} and kind = 'import' and created_at > service_now() - interval '7 days' order by created_at desc limit 5`
+}
+
 /** Stores what became of the notices of a mail, and when the next mail is due. */
 export async function saveBundle(
   sql: Sql,

@@ -1,5 +1,5 @@
 -- expand
--- Requests of webhooks that can be opened, and what the owners of accounts are told.
+-- Requests of webhooks that can be opened, and notices to the owners of accounts.
 
 -- From now on a webhook has up to 100,000 requests that succeeded and as many that failed, for a week. A body is not stored: it is written
 -- again from the events, so that an erasure reaches it.
@@ -30,7 +30,7 @@ alter table events add constraint events_type_check check (type in (
   'processed', 'sent', 'deferred', 'bounced', 'dropped', 'invalid', 'expired', 'opened', 'clicked', 'unsubscribed', 'resubscribed',
   'complained', 'domain', 'account', 'domain_inactive', 'webhook_disabled', 'key_expiring')) not valid;
 
--- The expiry that the owners of the account were told of.
+-- The expiry that the owners of the account know of.
 alter table api_keys add column expiry_told timestamptz;
 create index api_keys_expiring on api_keys (expires_at) where expires_at is not null and revoked_at is null;
 

@@ -112,7 +112,7 @@ t.test('webhooks', async (t) => {
     t.equal((await other.get(failed.replace(`/${accountId}/`, `/${other.accountId}/`))).status, 404)
   })
 
-  await t.test('events behind are those that it is still to be told of, and no others', async (t) => {
+  await t.test('events behind are those that it is still to get, and no others', async (t) => {
     const { messageId } = await acceptMessage(service, sender)
     const behind = async () => /Events behind<\/span><span class="v">([^<]*)</.exec(await textOf(page))?.[1]
     t.equal(await behind(), '0', 'the message was accepted, which it is not told of')

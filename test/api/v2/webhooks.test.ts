@@ -115,7 +115,7 @@ t.test('refusals', async (t) => {
   for (const [status, why] of [
     [404, '404'],
     [500, '500'],
-    [302, 'redirects are not followed\\. With enabled 0 it is saved without this check$'],
+    [302, 'redirects are not followed\\. With enabled 0 there is no check$'],
   ] as const) {
     receiver.react = answer(status, { location: 'http://127.0.0.1:1/' })
     const refused = await create({ url, events: 'sent' })

@@ -24,9 +24,9 @@ export interface AccountSettings {
   readonly mailReports: boolean
   /** Whether opens and clicks are stored without IP address and user agent. */
   readonly privacyMode: boolean
-  /** Whether the owners are told by mail of what they have to see to. */
+  /** Whether the owners get mail about what they have to see to. */
   readonly accountNotices: boolean
-  /** Kinds of notices that they are not told of, separated by commas; empty: none. */
+  /** Kinds of notices that they do not get, separated by commas; empty: none. */
   readonly mutedNotices: string
   /** Whether bulk mail without what large receivers demand waits; null: as the operator has set it. */
   readonly requirements: RequirementMode | null

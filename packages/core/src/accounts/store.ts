@@ -129,7 +129,8 @@ export async function updateSettings(sql: AnySql, id: number, settings: AccountS
            unsubscribe_link = ${settings.unsubscribeLink}, mail_class = nullif(${settings.mailClass}::text, 'normal'), footer_html = ${settings.footerHtml},
            footer_text = ${settings.footerText}, generate_text = ${settings.generateText}, hosts_may_send = ${settings.hostsMaySend},
            fallback_sender = ${settings.fallbackSender}, mail_reports = ${settings.mailReports}, privacy_mode = ${settings.privacyMode},
-           account_notices = ${settings.accountNotices}, muted_notices = string_to_array(${settings.mutedNotices}::text, ','), requirements = ${settings.requirements}, time_zone = ${settings.timeZone},
+           account_notices = ${settings.accountNotices}, muted_notices = string_to_array(${settings.mutedNotices}::text, ','),
+           requirements = ${settings.requirements}, time_zone = ${settings.timeZone},
            event_days = ${settings.eventDays}, body_days = ${settings.bodyDays}
      where id = ${id}`
 }

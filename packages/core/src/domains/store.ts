@@ -154,7 +154,7 @@ export async function noteActivity(
   await insertEvents(sql, { from: ofAccount(sql, accountId), type: 'domain', detail })
   if (before !== 'active') return
   await insertEvents(sql, { from: ofAccount(sql, accountId), type: 'domain_inactive', detail })
-  // Who deletes a domain knows it.
+  // A deletion is the owner's own act.
   if (after === undefined) return
   const [moment] = await sql<{ now: string }[]>`select service_now()::text as now`
   await noteOwners(sql, [{ accountId, kind: 'domain', subject: name, mark: moment?.now ?? '', detail: { after } }])

@@ -1,6 +1,6 @@
 import { type EventType, eventType } from './event-types.ts'
 
-/** What events are called elsewhere: by v3, by the mirrored log and by other services. */
+/** Names of events in other vocabularies: those of v3, of the mirrored log and of other services. */
 const ALIASES: Readonly<Record<string, string>> = {
   abuse: 'spam',
   accepted: 'processed',

@@ -31,7 +31,7 @@ export interface EventTypeRow {
 
 const READER = { ip: '192.0.2.9', userAgent: 'Mozilla/5.0' } as const
 
-/** Of events that belong to no message. */
+/** Common parts of the events that belong to no message. */
 const OF_ACCOUNT = {
   log: { filter: null, statuses: [], indexed: false },
   exportKinds: [],

@@ -1,18 +1,18 @@
 import type { AnySql } from '../../platform/database/database.ts'
 import { storableJson } from '../../platform/database/storable.ts'
 
-/** What the owners of an account are told by mail. Each kind can be switched off (the account setting mutedNotices). */
+/** Subjects of mail to the owners of an account. Each kind can be switched off (the account setting mutedNotices). */
 export const NOTICE_KINDS = ['reputation', 'credit', 'domain', 'webhook', 'key', 'colleague', 'import'] as const
 export type NoticeKind = (typeof NOTICE_KINDS)[number]
 
 export interface NewNotice {
   readonly accountId: number
   readonly kind: NoticeKind
-  /** What it is about: the number of a webhook or key, a domain, a rule; empty if there is one of its kind. */
+  /** The thing that it is about: the number of a webhook or key, a domain, a rule; empty if there is one of its kind. */
   readonly subject: string
-  /** What happened: there is one notice for each mark, however often it is noted. */
+  /** The occurrence: there is one notice for each mark, however often it is noted. */
   readonly mark: string
-  /** What the text is made of. */
+  /** Values for the text. */
   readonly detail: object
 }
 

@@ -12,7 +12,7 @@ export interface NoticeAccount {
   readonly name: string
 }
 
-/** What was noted (accounts/notices/note-owners.ts). */
+/** A stored notice (accounts/notices/note-owners.ts). */
 export interface Notice {
   readonly kind: NoticeKind
   readonly subject: string

@@ -3,7 +3,7 @@ import type { Notice, NoticeAccount, NoticePart } from './notice-part.ts'
 
 interface TextRow {
   title(subject: string, detail: Details): string
-  /** What happened, and what to do. */
+  /** The event, and the advice. */
   lines(subject: string, detail: Details): readonly string[]
   /** Path of the account's page in the dashboard that shows it. */
   path(subject: string): string
@@ -25,7 +25,7 @@ const TEXTS: Readonly<Record<Exclude<NoticeKind, 'reputation' | 'credit'>, TextR
     title: (_, of) => `A webhook was disabled: ${of('url')}`,
     lines: (_, of) => [
       `The service disabled the webhook ${of('url')}: ${of('reason')}.`,
-      'No event is lost: they wait. Mend the server, then resume the webhook: it continues where it stopped.',
+      'No event is lost: they wait. Correct the server, then resume the webhook: it continues where it stopped.',
     ],
     path: (subject) => `webhooks/${subject}`,
   },
@@ -92,7 +92,7 @@ export function mailText({ accountId }: NoticeAccount, parts: readonly NoticePar
       '',
       '',
     ]),
-    'Notices are sent together, at most four mails a day. Each kind can be switched off:',
+    'Notices are sent together, at most four mails per day. Each kind can be switched off:',
     `${publicUrl}/app/${accountId}/settings`,
     '',
   ].join('\n')

@@ -54,7 +54,7 @@ export interface OwnerNoticesDependencies {
 }
 
 /** Days after which a notice is deleted. What lasts longer than that is told again. */
-const KEPT_DAYS = 366
+const RETENTION_DAYS = 366
 const FORGOTTEN = 1000
 /** Milliseconds between looks that read all members or keys in turn. */
 const SLOW_LOOK_MS = 60_000
@@ -97,7 +97,7 @@ export function createOwnerNotices(dependencies: OwnerNoticesDependencies): Owne
       const { count } = await sql`
         delete from owner_notices where (account_id, kind, subject) in (
           select account_id, kind, subject from owner_notices
-           where created_at < service_now() - make_interval(days => ${KEPT_DAYS}) order by created_at limit ${FORGOTTEN})`
+           where created_at < service_now() - make_interval(days => ${RETENTION_DAYS}) order by created_at limit ${FORGOTTEN})`
       return count
     },
   }
@@ -138,7 +138,7 @@ interface Due {
   readonly part: NoticePart
 }
 
-/** The owners; without any, the address of the account, or the operator, who is told of its standing only. */
+/** The owners; without any, the address of the account, or the operator, who learns of its standing only. */
 async function recipientsOf({ sql, serviceMail }: OwnerNoticesDependencies, bundle: Bundle, due: readonly Due[]) {
   const owners = await selectOwners(sql, bundle.accountId)
   if (owners.length > 0) return { to: owners, told: due }

@@ -61,7 +61,7 @@ export async function selectOwners(sql: Sql, accountId: number): Promise<string[
   return rows.map(({ email }) => email)
 }
 
-/** An import that the owners are told of. */
+/** An import that the owners are to see. */
 export interface EndedImport {
   readonly from: string
   /** Why it is incomplete; empty if it is not. */
@@ -83,7 +83,7 @@ export async function saveBundle(
   states: readonly (readonly [Notice, NoticeState])[],
 ): Promise<void> {
   await sql.begin(async (transaction: SqlTransaction) => {
-    // Who notes something locks it, too: what was noted until here is seen by the statements below.
+    // Each new notice locks it, too, so the statements below see all that were noted until now.
     const [mail] = await transaction`
       select from owner_notice_mails where account_id = ${accountId} and bundle = ${number} and tries > 0 for update`
     if (!mail) return

@@ -4,10 +4,10 @@ import { insertEvents, ofAccount } from '../../events/insert-events.ts'
 import { onlyRow, type Sql, type SqlTransaction } from '../../platform/database/database.ts'
 import { HIDDEN, isSecretName, notedUrl } from './rules.ts'
 import { askedPause, DISABLE_AFTER, GIVE_UP_AFTER, pauseAfter } from './schedule.ts'
-import { KEPT_DAYS, RING } from './store.ts'
+import { RETENTION_DAYS, RING } from './store.ts'
 import type { Answer, Exchange, LeasedBatch } from './webhook.ts'
 
-/** Long responses of an hour that are stored whole. Of the others the beginning is: a receiver would otherwise decide how much is stored. */
+/** Long responses per hour that are stored whole, and octets of the others. Receivers would otherwise decide how much is stored. */
 const LONG_ANSWERS = 100
 const SHORT_ANSWER = 256
 /** Header fields of a response that are stored, in characters. */
@@ -231,7 +231,7 @@ export async function forgetRequests(sql: Sql): Promise<number> {
   const { count } = await sql`
     delete from webhook_deliveries where (webhook_id, place) in (
       select webhook_id, place from webhook_deliveries
-       where at < service_now() - make_interval(days => ${KEPT_DAYS}) order by at limit ${FORGOTTEN})`
+       where at < service_now() - make_interval(days => ${RETENTION_DAYS}) order by at limit ${FORGOTTEN})`
   return count
 }
 

@@ -82,7 +82,7 @@ export interface Webhooks {
   request(accountId: number, request: { readonly webhookId: number; readonly id: number }): Promise<WebhookRequest>
   /** Sends the batch of a request again, or at once if it waits for its next try; returns its id. See show-request.ts. */
   resend(act: WebhookAct, requestId: number): Promise<string>
-  /** Counts the events that the webhook is still to be told of. See pending.ts. */
+  /** Counts the events that the webhook is still to get. See pending.ts. */
   pending(webhook: Webhook): Promise<PendingEvents>
   /** Returns the requests with events of a message, the latest first. See made-for.ts. */
   madeFor(accountId: number, messageId: string): Promise<WebhookCall[]>

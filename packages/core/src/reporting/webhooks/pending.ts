@@ -1,7 +1,7 @@
 import { type AnySql, onlyRow } from '../../platform/database/database.ts'
 import type { Webhook } from './webhook.ts'
 
-/** Events that a webhook is still to be told of. */
+/** Events that a webhook is still to get. */
 export interface PendingEvents {
   readonly events: number
   /** Whether there are more: not all pages of numbers were looked at. */
@@ -11,7 +11,7 @@ export interface PendingEvents {
 /** Pages of sequence numbers that are counted, each of about 1000 events. */
 const MAX_PAGES = 20
 
-/** Counts the events of a webhook that wait in batches, and those after its position that it is to be told of. */
+/** Counts the events of a webhook that wait in batches, and those after its position that it is to get. */
 export async function countPending(
   sql: AnySql,
   { id, accountId, position, events }: Pick<Webhook, 'id' | 'accountId' | 'position' | 'events'>,

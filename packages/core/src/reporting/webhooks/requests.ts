@@ -1,5 +1,5 @@
 import type { AnySql } from '../../platform/database/database.ts'
-import { KEPT_DAYS, RING } from './store.ts'
+import { RETENTION_DAYS, RING } from './store.ts'
 import type { LeasedBatch, WebhookDelivery, Written } from './webhook.ts'
 
 /** A page of a webhook's requests, the latest first. */
@@ -44,7 +44,7 @@ export async function selectRequests(
       select ${RING} + (w.failed - n) % ${RING} from webhooks w, generate_series(0, ${most - 1}) n where w.id = ${id} and n < w.failed
     )
     select ${columns(sql)} from latest l join webhook_deliveries d on d.webhook_id = ${id} and d.place = l.place
-     where d.at > service_now() - make_interval(days => ${KEPT_DAYS}) order by d.at desc, d.place limit ${limit} offset ${offset}`
+     where d.at > service_now() - make_interval(days => ${RETENTION_DAYS}) order by d.at desc, d.place limit ${limit} offset ${offset}`
 }
 
 /** The request that ended in this microsecond, by the index of times. */
@@ -58,7 +58,7 @@ export async function selectRequest(
            case when b.state = 'waiting' then case when w.failing_since is null then b.next_at else w.due_at end end as "nextTryAt"
       from webhook_deliveries d join webhooks w on w.id = d.webhook_id left join webhook_batches b on b.id = d.batch_id
      where d.webhook_id = ${webhookId} and d.at = 'epoch'::timestamptz + ${id}::float8 * interval '1 microsecond'
-       and d.at > service_now() - make_interval(days => ${KEPT_DAYS})
+       and d.at > service_now() - make_interval(days => ${RETENTION_DAYS})
      limit 1`
   return row
 }

@@ -13,7 +13,7 @@ export type Target = Pick<WebhookSettings, 'url' | 'format' | 'asText' | 'abuse'
 export interface WebhookResponse extends Answer {
   /** The beginning of the response body. */
   readonly text: string
-  /** What is stored of both sides. */
+  /** The parts of both sides that are stored. */
   readonly exchange: Pick<Exchange, 'head' | 'answerHead' | 'answer'>
 }
 

@@ -21,7 +21,7 @@ const columns = (sql: AnySql) => sql`
 
 /** Requests of a webhook that are stored, those that succeeded in one ring buffer and those that failed in the next one; and for how long. */
 export const RING = 100_000
-export const KEPT_DAYS = 7
+export const RETENTION_DAYS = 7
 
 function namesIn({ names }: Pick<WebhookSettings, 'names'>): string[] | null {
   return names && [...names]

@@ -86,7 +86,7 @@ export interface WebhookDelivery {
 /** The settings by which the body of a request was written. */
 export type Written = Pick<WebhookSettings, 'format' | 'asText' | 'abuse' | 'eventIds' | 'names'>
 
-/** What is stored of a request besides its result. */
+/** The parts of a request that are stored besides its result. */
 export interface Exchange {
   /** Number of events in it. */
   readonly events: number

@@ -1,11 +1,11 @@
 import { catalogue } from '../../frame/words.ts'
 
-/** What somebody has to see to, and what to do. */
+/** Texts about what needs attention. */
 export const attentionWords = catalogue({
   en: {
     webhookDisabled: 'A webhook was disabled',
     webhookDisabledText: (since: string) =>
-      `Nothing is sent to it since ${since}. Mend the server, then resume the webhook; no event is lost.`,
+      `Nothing is sent to it since ${since}. Correct the server, then resume the webhook; no event is lost.`,
     webhookFailing: 'A webhook is failing',
     webhookFailingText: (since: string) => `No request has succeeded since ${since}. After three days it is disabled.`,
     keyExpires: 'An API key expires soon',

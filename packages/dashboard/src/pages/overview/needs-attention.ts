@@ -28,7 +28,7 @@ interface Item {
   readonly to?: string
 }
 
-/** What somebody has to see to, the worst first, each with what to do. */
+/** Returns what needs attention, the worst first, each with what to do. */
 export function itemsOf(call: AccountCall, unwell: Unwell): readonly Item[] {
   return [
     ...standingItems(call, unwell),

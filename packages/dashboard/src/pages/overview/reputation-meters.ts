@@ -57,6 +57,7 @@ function meter({ format }: AccountCall, { name, hint, part, all, bounds }: Rate)
   return html`<div class="stack xs"><div class="row"><span class="dim">${name}</span><b class="push">${format.share(part, all)}</b></div>
     <svg class="meter" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect class="fline" width="100" height="8"/>
     <rect class="${fill}" width="${x(value)}" height="8"/><rect class="fwait" x="${x(look)}" width=".7" height="8"/>
-    <rect class="fbad" x="${x(tooMuch)}" width=".7" height="8"/></svg><div class="row faint" aria-hidden="true"><small>0 %</small><small class="push">${format.share(end, 100)}
+    <rect class="fbad" x="${x(tooMuch)}" width=".7" height="8"/></svg>
+    <div class="row faint" aria-hidden="true"><small>0 %</small><small class="push">${format.share(end, 100)}
     </small></div><small class="faint">${hint}</small></div>`
 }

@@ -72,9 +72,9 @@ ${inputField({ name: 'bodyDays', label: words.bodyDays, type: 'number', value: d
 <section class="box"><header><h2>${words.footer}</h2></header><div class="pad stack s">
   ${textField({ name: 'footerHtml', label: words.footerHtml, value: settings.footerHtml ?? '', rows: 3 })}
 ${textField({ name: 'footerText', label: words.footerText, value: settings.footerText ?? '', rows: 3, hint: words.footerHint })}</div></section>
-<section class="box"><header><h2>${words.notices}</h2></header><div class="pad stack s">${check('accountNotices')}<fieldset class="opts"><legend class="label">${words.kinds}</legend>${NOTICE_KINDS.map(
-    (kind) =>
-      checkField({ name: 'kinds', value: kind, label: words.noticeKinds[kind], checked: !muted.includes(kind) }),
+<section class="box"><header><h2>${words.notices}</h2></header><div class="pad stack s">${check('accountNotices')}
+<fieldset class="opts"><legend class="label">${words.kinds}</legend>${NOTICE_KINDS.map((kind) =>
+    checkField({ name: 'kinds', value: kind, label: words.noticeKinds[kind], checked: !muted.includes(kind) }),
   )}</fieldset></div></section></div>`
   const form = html`<form class="stack" method="post" action="${path('settings')}">${fields}
 <div class="row"><button class="btn main" type="submit">${words.save}</button></div></form>`

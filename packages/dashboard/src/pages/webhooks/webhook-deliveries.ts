@@ -44,7 +44,8 @@ function row({ format, icon, language, path }: AccountCall, webhookId: number, d
   const words = webhooksWords(language)
   const tone = problem === null ? 'good' : 'bad'
   const result = status === null ? words.noAnswer : String(status)
-  return html`<tr><td><span class="state ${tone}">${icon(problem === null ? 's-delivered' : 's-bounced', tone)}<a class="go" href="${path(`webhooks/${webhookId}/requests/${id}`)}"><span>${result}</span></a></span>${
+  return html`<tr><td><span class="state ${tone}">${icon(problem === null ? 's-delivered' : 's-bounced', tone)}<a class="go"
+  href="${path(`webhooks/${webhookId}/requests/${id}`)}"><span>${result}</span></a></span>${
     problem !== null && status === null && html`<small class="any">${foreign(problem)}</small>`
   }</td><td class="dim">${range(format.number, after, to)}</td><td class="wide-only mono dim">msg_${batchId.slice(0, 8)}…</td>
   <td class="n wide-only dim">${format.number(attempt)}</td><td class="n wide-only dim">${format.duration(milliseconds)}</td><td class="n faint">

@@ -9,7 +9,8 @@ export const webhooksWords = catalogue({
     noneText: 'Name a URL of your server, and it learns of deliveries, bounces, opens and complaints within seconds.',
     url: 'URL',
     urlHint:
-      'Must respond to HEAD, or to a POST without events, with a status of 200 to 299 within 5 seconds. Both are signed; a server that checks signatures cannot know the secret yet: add the webhook without starting it, store the secret, then resume it.',
+      'Must respond to HEAD, or to a POST without events, with a status of 200 to 299 within 5 seconds. Both are signed; a server that checks ' +
+      'signatures cannot know the secret yet: add the webhook without starting it, store the secret, then resume it.',
     label: 'Name',
     labelHint: 'Optional; shown instead of the URL.',
     state: 'State',
@@ -68,7 +69,9 @@ export const webhooksWords = catalogue({
     noRequests: 'no requests yet',
     trouble: { failing: 'The URL is failing.', disabled: 'The webhook was disabled.' },
     failingText: (since: string, next: string) =>
-      `No request has succeeded since ${since}. Single requests test the URL until one does${next === '' ? '' : `, the next one at ${next}`}; no event is lost.`,
+      `No request has succeeded since ${since}. Single requests test the URL until one does${
+        next === '' ? '' : `, the next one at ${next}`
+      }; no event is lost.`,
     disabledText: {
       gone: 'Your server responded 410 Gone, which ends a webhook at once. Resume it, and it continues where it stopped.',
       failing: 'No request succeeded for more than three days. Resume it, and it continues where it stopped.',
@@ -148,7 +151,9 @@ export const webhooksWords = catalogue({
       'Nennen Sie eine URL Ihres Servers, und er erfährt binnen Sekunden von Zustellungen, Fehlern, Öffnungen und Beschwerden.',
     url: 'URL',
     urlHint:
-      'Muss auf HEAD oder auf ein POST ohne Ereignisse binnen 5 Sekunden mit einem Status von 200 bis 299 antworten. Beides ist signiert; ein Server, der Signaturen prüft, kann das Geheimnis noch nicht kennen: Fügen Sie den Webhook hinzu, ohne ihn zu starten, sichern Sie das Geheimnis und setzen Sie ihn dann fort.',
+      'Muss auf HEAD oder auf ein POST ohne Ereignisse binnen 5 Sekunden mit einem Status von 200 bis 299 antworten. Beides ist signiert; ein ' +
+      'Server, der Signaturen prüft, kann das Geheimnis noch nicht kennen: Fügen Sie den Webhook hinzu, ohne ihn zu starten, sichern Sie das ' +
+      'Geheimnis und setzen Sie ihn dann fort.',
     label: 'Name',
     labelHint: 'Freiwillig; wird statt der URL gezeigt.',
     state: 'Zustand',
@@ -207,7 +212,9 @@ export const webhooksWords = catalogue({
     noRequests: 'noch keine Anfragen',
     trouble: { failing: 'Die URL ist gestört.', disabled: 'Der Webhook wurde abgeschaltet.' },
     failingText: (since, next) =>
-      `Seit ${since} gelang keine Anfrage. Einzelne prüfen die URL, bis eine gelingt${next === '' ? '' : `, die nächste um ${next}`}; kein Ereignis geht verloren.`,
+      `Seit ${since} gelang keine Anfrage. Einzelne prüfen die URL, bis eine gelingt${
+        next === '' ? '' : `, die nächste um ${next}`
+      }; kein Ereignis geht verloren.`,
     disabledText: {
       gone: 'Ihr Server antwortete 410 Gone; das beendet einen Webhook sofort. Setzen Sie ihn fort, und er macht weiter, wo er aufhörte.',
       failing: 'Mehr als drei Tage gelang keine Anfrage. Setzen Sie ihn fort, und er macht weiter, wo er aufhörte.',

@@ -58,8 +58,8 @@ function requireRequest(stored: StoredRequest | undefined): StoredRequest {
 }
 
 /**
- * Sends the batch of a request again, with the same webhook-id, and returns its id: at once if it waits for its next try, otherwise separately from others. Throws
- * webhookUnknown, parameterInvalid (requestId) or, if too many batches wait, overloaded.
+ * Sends the batch of a request again, with the same webhook-id, and returns its id: at once if it waits for its next try, otherwise separately from
+ * others. Throws webhookUnknown, parameterInvalid (requestId) or, if too many batches wait, overloaded.
  */
 export async function resendRequest(dependencies: WebhooksDependencies, act: WebhookAct, id: number): Promise<string> {
   const sent = await changeWebhook(dependencies, act, 'resend', async (sql) => {

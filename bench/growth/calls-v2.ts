@@ -157,6 +157,7 @@ export function v2Calls({
       beginning: true,
     },
     get('showWebhook', `/webhooks/${webhook}`),
+    get('listenToWebhookEvents', `/webhooks/listen?after=${last - 100}`),
     get('listWebhookFailures', `/webhooks/${webhook}/failures`),
     get('showWebhookDelivery', `/webhooks/${webhook}/deliveries/${webhookRequest}`),
     get('listAudit', '/audit?limit=1000'),

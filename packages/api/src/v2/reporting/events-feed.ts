@@ -12,7 +12,7 @@ const eventNameOf = (type: EventType): string => (type === 'expired' ? type : (e
 const TYPES: ReadonlyMap<string, EventType> = new Map(EVENT_TYPES.map((type) => [eventNameOf(type), type]))
 
 /** Maximum number of seconds to wait for an event; proxies commonly time out after 60. */
-const MAX_WAIT_SECONDS = 30
+export const MAX_WAIT_SECONDS = 30
 const MAX_EVENTS = 1000
 
 const OrNull = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) => Type.Union([type, Type.Null()])
@@ -131,7 +131,7 @@ function typesOf(types: string | readonly string[] | undefined): EventType[] | u
 }
 
 /** Returns a signal that is aborted when the client disconnects or the process stops. */
-function goneOrDraining({ request, reply }: Call): AbortSignal {
+export function goneOrDraining({ request, reply }: Call): AbortSignal {
   const gone = new AbortController()
   reply.raw.once('close', () => gone.abort())
   return AbortSignal.any([gone.signal, request.server.draining])

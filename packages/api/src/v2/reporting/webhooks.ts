@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox'
 import { commaList } from '../comma-list.ts'
 import { type Operation, operation } from '../operation.ts'
 import { WEBHOOK_DELIVERIES } from './webhook-deliveries.ts'
+import { WEBHOOK_LISTEN } from './webhook-listen.ts'
 import { NamedWebhook, Settings, ShownWebhook, shownWebhook, Url, WEBHOOK_GROUP, WebhookId } from './webhook-schema.ts'
 
 const Secret = { secret: Type.String({ description: 'secret of the Standard Webhooks signature; shown only once' }) }
@@ -206,6 +207,7 @@ export const WEBHOOKS: readonly Operation[] = [
     },
   }),
   ...WEBHOOK_DELIVERIES,
+  ...WEBHOOK_LISTEN,
 ]
 
 function flag(given: boolean | number | undefined, byDefault = false): boolean {

@@ -3,6 +3,7 @@ import { type Command, UsageError } from '../../command.ts'
 import { table, tableOr } from '../../table.ts'
 import { coreCommand, type Given } from '../core-command.ts'
 import { requireWebhook, webhookDeliveryCommands } from './webhook-deliveries.ts'
+import { webhookListenCommands } from './webhook-listen.ts'
 
 const SETTINGS_USAGE =
   '[--format v2|v3] [--header NAME:VALUE]... [--label TEXT] [--signed on|off] [--strings on|off] [--abuse on|off] [--event-ids on|off]'
@@ -158,6 +159,7 @@ export const webhookCommands: readonly Command[] = [
     },
   }),
   ...webhookDeliveryCommands,
+  ...webhookListenCommands,
 ]
 
 /** The settings that are given, of those that every format has or lacks. */

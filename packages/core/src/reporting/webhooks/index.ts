@@ -26,6 +26,7 @@ import type { DeadBatch, ProbeOptions, Webhook, WebhookAct, WebhookDelivery, Web
 export type { ClaimedBatch } from './claim.ts'
 export type { WebhooksDependencies } from './dependencies.ts'
 export type { Finished } from './finish.ts'
+export { createRequestSigner, type RequestSigner, webhookBody } from './listen.ts'
 export { MAX_WEBHOOKS } from './manage/create-webhook.ts'
 export type { WebhookCall } from './manage/made-for.ts'
 export type { HeaderField, WebhookRequest } from './manage/show-request.ts'

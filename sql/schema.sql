@@ -117,6 +117,7 @@ create table accounts (
   mail_reports boolean not null default false,
   requirements text,
   closed_at timestamptz,
+  muted_notices text[] not null default '{}'::text[],
   constraint accounts_pkey primary key (id),
   constraint accounts_calls_per_minute_check check (calls_per_minute > 0),
   constraint accounts_name_check check (name <> ''::text),
@@ -163,6 +164,7 @@ create table api_keys (
   last_used_at timestamptz,
   v3_rights text[],
   mail_class text,
+  expiry_told timestamptz,
   constraint api_keys_pkey primary key (id),
   constraint api_keys_calls_per_minute_check check (calls_per_minute > 0),
   constraint api_keys_recipient_domains_check check (cardinality(recipient_domains) > 0),
@@ -172,6 +174,7 @@ create table api_keys (
   constraint api_keys_account_id_fkey foreign key (account_id) references accounts(id)
 );
 create index api_keys_account on api_keys (account_id);
+create index api_keys_expiring on api_keys (expires_at) where expires_at is not null and revoked_at is null;
 create unique index api_keys_hash on api_keys (hash);
 
 create table attachments (
@@ -667,7 +670,7 @@ create table events (
   recipient_no integer,
   detail jsonb,
   transaction xid8 not null default pg_current_xact_id(),
-  constraint events_type_check check (type = any (array['processed'::text, 'sent'::text, 'deferred'::text, 'bounced'::text, 'dropped'::text, 'invalid'::text, 'expired'::text, 'opened'::text, 'clicked'::text, 'unsubscribed'::text, 'resubscribed'::text, 'complained'::text, 'domain'::text, 'account'::text])) not valid
+  constraint events_type_check check (type = any (array['processed'::text, 'sent'::text, 'deferred'::text, 'bounced'::text, 'dropped'::text, 'invalid'::text, 'expired'::text, 'opened'::text, 'clicked'::text, 'unsubscribed'::text, 'resubscribed'::text, 'complained'::text, 'domain'::text, 'account'::text, 'domain_inactive'::text, 'webhook_disabled'::text, 'key_expiring'::text])) not valid
 ) partition by range (occurred_at);
 create index events_account on events (account_id, transaction);
 create index events_hard_bounces on events (account_id, message_id, recipient_no, occurred_at) where type = 'bounced'::text and ((detail ->> 'class'::text) = any (array['bad-mailbox'::text, 'bad-domain'::text, 'moved'::text, 'not-accepting'::text])) and not coalesce(detail ? 'machine'::text, false);
@@ -1010,6 +1013,33 @@ create table operators (
   constraint operators_pkey primary key (user_id),
   constraint operators_user_id_fkey foreign key (user_id) references users(id) on delete cascade
 );
+
+create table owner_notice_mails (
+  account_id integer not null,
+  bundle integer not null default 0,
+  due_at timestamptz,
+  tries smallint not null default 0,
+  begun_at timestamptz,
+  next_at timestamptz,
+  constraint owner_notice_mails_pkey primary key (account_id),
+  constraint owner_notice_mails_account_id_fkey foreign key (account_id) references accounts(id) on delete cascade
+);
+create index owner_notice_mails_due on owner_notice_mails (due_at) where due_at is not null;
+
+create table owner_notices (
+  account_id integer not null,
+  kind text not null,
+  subject text not null,
+  mark text not null,
+  detail jsonb not null,
+  created_at timestamptz not null default service_now(),
+  state text not null default 'waiting'::text,
+  bundle integer,
+  constraint owner_notices_pkey primary key (account_id, kind, subject),
+  constraint owner_notices_state_check check (state = any (array['waiting'::text, 'sent'::text, 'off'::text, 'over'::text, 'no-address'::text, 'failed'::text])),
+  constraint owner_notices_account_id_fkey foreign key (account_id) references accounts(id) on delete cascade
+);
+create index owner_notices_age on owner_notices (created_at);
 
 create table passkeys (
   credential_id text not null,
@@ -1621,6 +1651,7 @@ create table webhook_batches (
   failed_at timestamptz,
   aside boolean not null default false,
   problem text,
+  events integer,
   constraint webhook_batches_pkey primary key (id),
   constraint webhook_batches_state_check check (state = any (array['waiting'::text, 'dead'::text]))
 ) with (
@@ -1640,8 +1671,15 @@ create table webhook_deliveries (
   status integer,
   milliseconds integer not null,
   problem text,
+  types text[],
+  written jsonb,
+  events integer,
+  request_head text,
+  answer_head text,
+  answer bytea,
   constraint webhook_deliveries_pkey primary key (webhook_id, place)
 );
+create index webhook_deliveries_age on webhook_deliveries (at);
 
 create table webhooks (
   id integer not null generated always as identity,
@@ -1674,7 +1712,11 @@ create table webhooks (
   names text[],
   signed boolean not null default true,
   changed_at timestamptz,
+  disabled_reason text,
+  answers_hour timestamptz,
+  answers_kept integer not null default 0,
   constraint webhooks_pkey primary key (id),
+  constraint webhooks_disabled_reason_check check (disabled_reason = any (array['gone'::text, 'failing'::text])),
   constraint webhooks_format_check check (format = any (array['v2'::text, 'v3'::text]))
 ) with (
   fillfactor = 50

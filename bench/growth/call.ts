@@ -27,6 +27,8 @@ export interface Known {
   readonly last: number
   readonly jobId: string
   readonly webhook: string
+  /** One of its requests. */
+  readonly webhookRequest: string
   readonly editableWebhook: string
   readonly template: number
   readonly legacy: string

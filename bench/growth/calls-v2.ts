@@ -1,7 +1,17 @@
 import type { Call, Known } from './call.ts'
 
 /** Every operation of v2 that only reads, with ordinary parameters and the worst that are allowed. */
-export function v2Calls({ day, subaccount, message, sent, last, jobId, webhook, template }: Known): Call[] {
+export function v2Calls({
+  day,
+  subaccount,
+  message,
+  sent,
+  last,
+  jobId,
+  webhook,
+  webhookRequest,
+  template,
+}: Known): Call[] {
   const get = (operation: string, path: string, what = ''): Call => ({
     api: 'v2',
     operation,
@@ -147,7 +157,9 @@ export function v2Calls({ day, subaccount, message, sent, last, jobId, webhook, 
       beginning: true,
     },
     get('showWebhook', `/webhooks/${webhook}`),
+    get('listenToWebhookEvents', `/webhooks/listen?after=${last - 100}`),
     get('listWebhookFailures', `/webhooks/${webhook}/failures`),
+    get('showWebhookDelivery', `/webhooks/${webhook}/deliveries/${webhookRequest}`),
     get('listAudit', '/audit?limit=1000'),
     get('listAudit', '/audit?limit=1000&after=19000', 'the last 1,000'),
   ]

@@ -94,6 +94,15 @@ export async function findKnown({ sql, url, apiKey }: Installation, filled: Fill
     select w.id, w.account_id, i, i + 1, '{sent}', 'dead', now(), now() from generate_series(1, 1000) i,
            (select id, account_id from webhooks where account_id = ${large} order by id limit 1) w
      where not exists (select from webhook_batches where account_id = ${large})`
+  await sql`
+    with hook as (
+      update webhooks set succeeded = 1000 where id = (select id from webhooks where account_id = ${large} order by id limit 1) and succeeded = 0 returning id
+    )
+    insert into webhook_deliveries (webhook_id, place, account_id, batch_id, at, after_number, to_number, attempt, status, milliseconds, types, written,
+           events, request_head, answer_head, answer)
+    select id, i, ${large}, gen_random_uuid(), now() - i * interval '1 second', 100 * (i - 1), 100 * i, 1, 200, 20, '{sent}',
+           '{"format":"v2","asText":false,"abuse":false,"eventIds":true,"names":null}', 100, '{}', '[]', 'ok'::bytea
+      from hook, generate_series(1, 1000) i`
   // Those of the fill have no body that could be built.
   const sent = (await made(
     '/v2/sendEmail',
@@ -122,6 +131,9 @@ export async function findKnown({ sql, url, apiKey }: Installation, filled: Fill
     last: Number(await one(`select max(first_number + count - 1) as one from event_pages where account_id = ${large}`)),
     jobId: exports.data[0]?.jobId ?? '',
     webhook: await one(`select id as one from webhooks where account_id = ${large} limit 1`),
+    webhookRequest: await one(
+      `select (extract(epoch from at) * 1000000)::bigint as one from webhook_deliveries where account_id = ${large} and place = 1 limit 1`,
+    ),
     editableWebhook: hooks.webhooks[0]?.id ?? '',
     template: Number(await one(`select id as one from templates where account_id = ${large} order by id limit 1`)),
     legacy: await one(`select id as one from editable_templates where account_id = ${large} order by id limit 1`),

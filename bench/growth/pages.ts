@@ -49,7 +49,17 @@ const SMALL = [
 ]
 
 /** Every page that lists or counts: the first one, and the 1,000th or the last one that is offered. */
-export function pageVisits({ day, subaccount, message, sent, template, legacy, version, webhook }: Known): PageVisit[] {
+export function pageVisits({
+  day,
+  subaccount,
+  message,
+  sent,
+  template,
+  legacy,
+  version,
+  webhook,
+  webhookRequest,
+}: Known): PageVisit[] {
   const own = (route: string, what = '', query = '', page?: number): PageVisit => ({
     route,
     what,
@@ -64,6 +74,7 @@ export function pageVisits({ day, subaccount, message, sent, template, legacy, v
     ':name': subaccount,
     ':version': '1',
     '/webhooks/:id': `/webhooks/${webhook}`,
+    ':request': webhookRequest,
     '/templates/:id/versions': `/templates/${template}/versions`,
     '/templates/:id/compare': `/templates/${legacy}/compare`,
     '/templates/:id': `/templates/${template}`,
@@ -144,6 +155,7 @@ export function pageVisits({ day, subaccount, message, sent, template, legacy, v
     own('/webhooks/:id'),
     own('/webhooks/:id', '1,000 failed, offset 990', 'offset=990'),
     own('/webhooks/:id/edit'),
+    own('/webhooks/:id/requests/:request'),
     operated('/operator/queue', '1 M wait'),
     operated('/operator/queue', 'by account', 'by=account'),
     operated('/operator/queue', 'by domain', 'by=domain'),

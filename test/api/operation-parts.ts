@@ -93,6 +93,7 @@ const KNOWN: Known = {
   last: 1000,
   jobId: 'exp_1',
   webhook: '1',
+  webhookRequest: '1',
   editableWebhook: '1',
   template: 1,
   legacy: '0',

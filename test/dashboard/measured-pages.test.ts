@@ -12,6 +12,7 @@ t.test('each page of the dashboard is measured with ten million messages, or rea
     last: 0,
     jobId: '',
     webhook: '',
+    webhookRequest: '',
     editableWebhook: '',
     template: 0,
     legacy: '',

@@ -21,7 +21,10 @@ t.test('the overview says that all is well only if the rates are not too high', 
   await happen(service, sender.accountId, of('bounced', 2, { class: 'bad-mailbox' }))
   await countAll(service)
   const text = await shown()
-  t.match(text, /Bounce rate: 33\.3 %<\/b><p>\s*Providers look twice above 2 %; 5 % is too much\./)
+  t.match(
+    text,
+    /Bounce rate: 33\.3 %<\/b><p>33\.3 %, 1 of 3 in 30 days; too much from 5\.0 %\. Providers look twice above 2 %/,
+  )
   t.match(text, 'Something needs you; see below.')
   t.notMatch(text, 'All is well')
 })

@@ -52,6 +52,10 @@ async function fill({ service, url }: TestDashboard, grace: TestMember, domain: 
   await add('/domains', { domain: `${MARK}.example` })
   await add('/suppressions', { entries: `${MARK}@harbor.example` })
   await add('/webhooks', { url: `https://${MARK}.example/hook`, events: 'sent' })
+  const [{ request } = { request: '' }] = await service.sql<{ request: string }[]>`
+    insert into webhook_deliveries (webhook_id, place, account_id, batch_id, at, after_number, to_number, attempt, status, milliseconds)
+    select id, 1, ${accountId}, gen_random_uuid(), now(), 0, 1, 1, 200, 1 from webhooks where account_id = ${accountId}
+    returning (extract(epoch from at) * 1000000)::bigint::text as request`
   await add('/subaccounts', { username: MARK, email: `${MARK}@harbor.example` })
   await add('/team', { email: `${MARK}@harbor.example`, role: 'viewer' })
   await add('/exports', { from: '2026-01-01', to: '2026-01-02', events: 'sent', format: 'csv' })
@@ -63,6 +67,7 @@ async function fill({ service, url }: TestDashboard, grace: TestMember, domain: 
     '/templates/:id': `/templates/${template}`,
     ':version': version,
     ':domain': `${MARK}.example`,
+    ':request': request,
     '/webhooks/:id': `/webhooks/${await found('/webhooks', /webhooks\/(\d+)/)}`,
     '/subaccounts/:name': `/subaccounts/${MARK}`,
     ':message': await found('/messages', /messages\/([0-9a-f]{32})/),

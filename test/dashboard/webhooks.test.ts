@@ -80,6 +80,66 @@ t.test('webhooks', async (t) => {
     receiver.react = answer(200)
   })
 
+  await t.test('a request opens with both sides and the next try, and is tried now or sent again', async (t) => {
+    const links = [...(await textOf(page)).matchAll(/href="([^"]+\/requests\/\d+)"/g)].map(([, link]) => link as string)
+    t.equal(links.length, 2)
+    const [failed, good] = links as [string, string]
+    const text = await textOf(failed)
+    for (const part of [
+      'Response: 503',
+      'X-Env',
+      'X-Token',
+      '***',
+      'webhook-signature',
+      '&quot;EVENT&quot;:&quot;sent&quot;',
+      'Next try:',
+      'Try now',
+    ])
+      t.match(text, part)
+    t.notMatch(text, 'hush')
+    t.match(await textOf(good), /Your server has these events.*Send again/s)
+    t.match((await ada.post(`${failed}/resend`)).headers.get('location'), `${page}?said=replayed`)
+    const [batch] = (await core.webhooks.claim(10)) ?? []
+    t.ok(batch, 'it is due')
+    if (batch) await core.webhooks.deliver(batch, new AbortController().signal)
+    t.match(await textOf(page), '2 of the latest 3 requests')
+    t.match(await textOf(failed), 'Your server has these events')
+    for (const strange of ['0', 'x', '99999999999999999', '1'])
+      t.equal((await ada.get(`${page}/requests/${strange}`)).status, 404, strange)
+    const support = await member(dashboard, sender, 'support')
+    const other = await member(dashboard, await service.makeSender())
+    t.equal((await support.get(failed)).status, 403)
+    t.equal((await other.get(failed.replace(`/${accountId}/`, `/${other.accountId}/`))).status, 404)
+  })
+
+  await t.test('events behind are those that it is still to get, and no others', async (t) => {
+    const { messageId } = await acceptMessage(service, sender)
+    const behind = async () => /Events behind<\/span><span class="v">([^<]*)</.exec(await textOf(page))?.[1]
+    t.equal(await behind(), '0', 'the message was accepted, which it is not told of')
+    for (let n = 0; n < 3; n++) await happen(service, accountId, { type: n < 2 ? 'sent' : 'opened', messageId })
+    await countAll(service)
+    t.equal(await behind(), '2')
+    await core.webhooks.notice()
+    const claimed = (await core.webhooks.claim(10)) ?? []
+    t.equal(await behind(), '2', 'while they are being sent')
+    for (const batch of claimed) await core.webhooks.deliver(batch, new AbortController().signal)
+    t.equal(await behind(), '0')
+  })
+
+  await t.test('a webhook that was disabled says why, as it was', async (t) => {
+    receiver.react = answer(410)
+    await tellOne()
+    const text = await textOf(page)
+    t.match(text, /The webhook was disabled.*Your server responded 410 Gone/s)
+    t.notMatch(text, 'three days')
+    receiver.react = answer(200)
+    await ada.post(`${page}/resume`)
+    await tellOne()
+    await service.sql`update webhooks set enabled = false, disabled_at = now(), disabled_reason = 'failing' where id = ${id}`
+    t.match(await textOf(page), 'No request succeeded for more than three days')
+    await ada.post(`${page}/resume`)
+  })
+
   await t.test('a test shows what the receiver said, to the letter', async (t) => {
     receiver.react = (_request, response) => response.writeHead(418).end(HOSTILE)
     const text = await (await ada.post(`${page}/test`)).text()
@@ -87,6 +147,10 @@ t.test('webhooks', async (t) => {
     t.match(text, '<pre class="any"><bdi>&lt;script&gt;alert(1)&lt;/script&gt; &amp; evil</bdi>')
     t.notMatch(text, '<script>alert')
     receiver.react = answer(200)
+    await ada.post(`${page}/test`, { event: 'bounced' })
+    t.match(receiver.batches().at(-1)?.body, /"EVENT":"bounced"/)
+    t.notMatch(receiver.batches().at(-1)?.body, /"EVENT":"sent"/, 'of one kind')
+    t.equal((await ada.post(`${page}/test`, { event: 'vanished' })).status, 400)
   })
 
   await t.test('it is edited, and headers that are shown as *** keep their values', async (t) => {

@@ -2,6 +2,7 @@ import { OPERATOR } from '@postrider/core'
 import t, { type Test } from 'tap'
 import { answered, postrider } from '../cli/postrider.ts'
 import { startDns } from '../helpers/dns.ts'
+import { tellOwners } from '../helpers/owner-notices.ts'
 import { sendV2, v2Body } from '../helpers/send.ts'
 import type { Sender } from '../helpers/service.ts'
 import { startSink } from '../helpers/sink.ts'
@@ -176,7 +177,7 @@ t.test(
     await told.publish(other, 'dkim', 'spf')
     await told.publish(sender, 'dkim', 'spf')
     await told.publish(sender)
-    while ((await service.core.reputation.notifySome()) !== undefined);
+    await tellOwners(service)
     const mail = await service.sql<{ subject: string; to: string; text: string }[]>`
     select m.subject, f.recipient as to, convert_from(b.content, 'utf8') as text
       from messages m join bodies b on b.message_id = m.id and b.part = 0 join deliveries f on f.message_id = m.id

@@ -16,7 +16,7 @@ async function untilNoted(
   { batches }: Receiver,
 ): Promise<void> {
   await until('the results to be noted', async () => {
-    return (await core.webhooks.deliveries(accountId, id, 200)).length === batches().length
+    return (await core.webhooks.deliveries(accountId, id, { limit: 200 })).length === batches().length
   })
 }
 

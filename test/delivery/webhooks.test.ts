@@ -68,7 +68,7 @@ t.test('what a receiver refuses it gets again as it was, under the same id, unti
   await until('it works again', async () => {
     return (await service.core.webhooks.show(sender.accountId, id)).failingSince === null
   })
-  t.match(await service.core.webhooks.deliveries(sender.accountId, id, 10), [
+  t.match(await service.core.webhooks.deliveries(sender.accountId, id, { limit: 10 }), [
     { status: 200, attempt: 2, problem: null },
     { status: 500, attempt: 1, problem: 'received status 500' },
   ])

@@ -137,7 +137,7 @@ const MIGRATION = `-- expand
 alter table events drop constraint events_type_check;
 alter table events add constraint events_type_check check (type in (
   'processed', 'sent', 'deferred', 'bounced', 'dropped', 'invalid', 'expired', 'opened', 'clicked', 'unsubscribed', 'resubscribed',
-  'complained', 'domain', 'account', 'archived')) not valid;
+  'complained', 'domain', 'account', 'domain_inactive', 'webhook_disabled', 'key_expiring', 'archived')) not valid;
 `
 
 const EVENT_ROW = `  archived: {

@@ -212,10 +212,11 @@ export function createCore({
   const notificationMail = createNotificationMail({ sql: work, messages, rateLimits, host: config.heloName })
   const returns = createReturns({ serviceMail, sql: work, secrets, config, aggregateReports, now })
   const http = createOutboundHttp(config)
+  const webhooks = createWebhooks({ sql: work, secrets, http })
   const tls = createTls({ sql, log, config })
   const exports = createExports({ sql: work, reads, oldReads, secrets, config, messages, principalOf, http })
   const queue = createQueueControl({ sql: work, config, finished: createFinishedSource(forgotten) })
-  const reputation = createReputation({ sql: work, config, serviceMail })
+  const reputation = createReputation({ sql: work, config })
   const [credits, providerFigures] = [createCredits(work), createProviderFigures(work)]
   const people = createPeople(
     { sql: work, secrets, rateLimits, auth, credits, clock, serviceMail, log, config },
@@ -262,7 +263,7 @@ export function createCore({
     returns,
     aggregateReports,
     retention: createRetention(work, config, objects),
-    webhooks: createWebhooks({ sql: work, secrets, http }),
+    webhooks,
     keys: createKeyRotation({ sql: work, secrets, columns: SEALED_COLUMNS }),
     readiness,
     oldReads,
@@ -287,6 +288,7 @@ export function createCore({
         tls.sts.forgetOld,
         tls.results.forgetOld,
         people.forgetOld,
+        webhooks.forgetOld,
       ]),
     async close() {
       readiness.close()

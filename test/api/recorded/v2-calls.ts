@@ -237,7 +237,7 @@ async function recordExports(row: Row, recorder: Recorder, { receiverUrl, writeE
   await recorder.ask('the link of no export', { method: 'GET', path: '/exports/nothing' })
 }
 
-async function recordWebhooks(row: Row, { receiverUrl: url }: World): Promise<void> {
+async function recordWebhooks(row: Row, { receiverUrl: url, addRequest }: World): Promise<void> {
   const { webhookId } = await row('createWebhook', 'POST /webhooks', {
     url,
     events: 'sent,bounced,opened',
@@ -258,6 +258,16 @@ async function recordWebhooks(row: Row, { receiverUrl: url }: World): Promise<vo
   await row('testWebhook', 'POST /webhooks/:webhookId/test', {}, at)
   await row('rotateWebhookSecret', 'POST /webhooks/:webhookId/rotate', { overlapHours: 24 }, at)
   await row('listWebhookDeliveries', 'GET /webhooks/:webhookId/deliveries', { limit: 50 }, at)
+  const one = { webhookId, requestId: await addRequest(Number(webhookId)) }
+  await row('showWebhookDelivery', 'GET /webhooks/:webhookId/deliveries/:requestId', {}, one)
+  await row('resendWebhookDelivery', 'POST /webhooks/:webhookId/deliveries/:requestId/resend', {}, one)
+  await row('listenToWebhookEvents', 'GET /webhooks/listen', {
+    after: 5,
+    events: 'sent',
+    format: 'v2',
+    eventIds: 1,
+    wait: 0,
+  })
   await row('listWebhookFailures', 'GET /webhooks/:webhookId/failures', { limit: 50, offset: 0 }, at)
   const failureId = '5b0c2f5d-3c6e-4b0f-8f0e-7a1d2c3b4a59'
   await row('redeliverWebhookFailures', 'POST /webhooks/:webhookId/redeliver', { failureId }, at)

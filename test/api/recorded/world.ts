@@ -31,6 +31,8 @@ export interface World {
   deliver(): Promise<void>
   /** Writes the files of the waiting exports. */
   writeExports(): Promise<void>
+  /** Adds a request of a webhook, and returns its id. */
+  addRequest(webhookId: number): Promise<string>
   trackingPath(target: TrackingTarget): string
 }
 
@@ -79,6 +81,17 @@ export async function makeWorld(t: Test): Promise<World> {
     },
     async writeExports() {
       while (await core.exports.workSome());
+    },
+    async addRequest(webhookId) {
+      const [row] = await sql<{ id: string }[]>`
+        with webhook as (update webhooks set succeeded = 1 where id = ${webhookId} returning id, account_id)
+        insert into webhook_deliveries (webhook_id, place, account_id, batch_id, at, after_number, to_number, attempt, status, milliseconds, types, written,
+               events, request_head, answer_head, answer)
+        select id, 1, account_id, gen_random_uuid(), service_now(), 0, 1, 1, 200, 20, '{sent}',
+               '{"format":"v2","asText":false,"abuse":false,"eventIds":true,"names":null}', 1, '{"webhook-timestamp":"1"}', '[["X-Dock","4"]]', 'ok'::bytea
+          from webhook
+        returning (extract(epoch from at) * 1000000)::bigint::text as id`
+      return row?.id ?? ''
     },
     trackingPath: (target) => `/t/${LETTERS[target.kind]}/${makeTrackingToken(secrets, target)}`,
   }

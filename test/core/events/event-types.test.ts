@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { EVENT_TYPE_TABLE, EVENT_TYPES, type Event, type EventType, type EventTypeRow } from '@postrider/core'
 import t from 'tap'
+import { isOfAccount } from '../../../packages/core/src/events/event-types.ts'
 import { kindOf, typesOf } from '../../../packages/core/src/reporting/exports/kinds.ts'
 import { v2Body } from '../../../packages/core/src/reporting/formats/v2/webhook-body.ts'
 import { v3Body } from '../../../packages/core/src/reporting/formats/v3/webhook-body.ts'
@@ -70,7 +71,7 @@ t.test('each type is reported by the feed, the log, statistics, exports and webh
     const { messageId } = await acceptMessage(service, sender)
     await countAll(service)
     const before = await totals(accountId)
-    const ofMessage = type === 'domain' || type === 'account' ? {} : { messageId }
+    const ofMessage = isOfAccount(type) ? {} : { messageId }
     await happen(service, accountId, { type, ...ofMessage, detail: { ...row.sample } })
     await countAll(service)
 

@@ -1,6 +1,7 @@
 import { type Account, OPERATOR } from '@postrider/core'
 import t from 'tap'
 import { moveClock } from '../../helpers/database.ts'
+import { dueNow, tellOwners } from '../../helpers/owner-notices.ts'
 import { makeService, type Sender } from '../../helpers/service.ts'
 import { acceptMessage, envelopeTo } from '../submission.ts'
 import { anotherProcess, newPerson } from './people.ts'
@@ -11,15 +12,9 @@ const installation = await core.accounts.create(`service-${process.pid}`)
 await service.giveKey('post.example')
 await core.domains.add({ accountId: installation.id, name: 'post.example', state: 'active' })
 
-/** What a worker does in a round. */
-async function notifyAll({ people } = core): Promise<void> {
-  await people.creditNotices.findSome()
-  while ((await people.creditNotices.sendSome()) !== undefined);
-}
-
 /** The mail about the credit of an account, in order. */
 async function mailAbout(accountId: number) {
-  await notifyAll()
+  await tellOwners(service)
   const rows = await sql<{ subject: string; to: string; text: string }[]>`
     select m.subject, q.recipient as to, convert_from(b.content, 'utf8') as text
       from messages m join bodies b on b.message_id = m.id and b.part = 0 join delivery_queue q on q.message_id = m.id
@@ -106,20 +101,22 @@ t.test('many workers send one email, whichever of them dies', async (t) => {
   await spend(sender, 5)
   const processes = [1, 2, 3, 4].map(() => anotherProcess(t, service))
   await Promise.all(processes.map((one) => one.readiness.check()))
-  await Promise.all(processes.map((one) => notifyAll(one)))
+  await Promise.all(processes.map((one) => tellOwners(service, one)))
   const [mail, ...more] = await mailAbout(accountId)
   t.match(mail?.subject, 'is used up')
   t.equal(more.length, 0)
-  await sql`update credit_notices set state = 'waiting', due_at = service_now() where account_id = ${accountId}`
+  await sql`update owner_notices set state = 'waiting' where account_id = ${accountId}`
+  await sql`update owner_notice_mails set tries = 1, due_at = service_now() where account_id = ${accountId}`
   t.equal((await mailAbout(accountId)).length, 1, 'also if one died before it noted that')
 })
 
 t.test('accepts of the account do not wait while a notice is noted or sent', async (t) => {
   const { sender, accountId } = await limited(100)
   await spend(sender, 90)
-  await core.people.creditNotices.findSome()
+  await core.people.notices.findSome()
+  await dueNow(service)
   await sql.begin(async (transaction) => {
-    await transaction`select from credit_notices where account_id = ${accountId} for update`
+    await transaction`select from owner_notices where account_id = ${accountId} for update`
     await spend(sender, 1)
   })
   await sql.begin(async (transaction) => {
@@ -163,10 +160,10 @@ t.test('no notice is sent without an owner who can log in, or if notices are off
   await spend(disabled.sender, 5)
   for (const id of [without.accountId, off.accountId, disabled.accountId]) t.strictSame(await recipientsOf(id), [])
   const states = await sql`
-    select state from credit_notices where account_id in (${without.accountId}, ${off.accountId}, ${disabled.accountId}) order by account_id`
+    select state from owner_notices where account_id in (${without.accountId}, ${off.accountId}, ${disabled.accountId}) order by account_id`
   t.strictSame(
     states.map(({ state }) => state),
-    ['no-owner', 'off', 'no-owner'],
+    ['no-address', 'off', 'no-address'],
   )
 })
 
@@ -176,9 +173,10 @@ t.test('a refill before the mail is sent makes it needless, and mail that cannot
   const late = await limited(5)
   await spend(late.sender, 5)
   await core.accounts.suspend(installation.id)
-  await core.people.creditNotices.findSome()
+  await core.people.notices.findSome()
+  await dueNow(service)
   await core.credits.grant(refilled.accountId, 100)
-  const told = [await core.people.creditNotices.sendSome(), await core.people.creditNotices.sendSome()]
+  const told = [await core.people.notices.sendSome(), await core.people.notices.sendSome()]
   t.match(told.find((one) => one?.accountId === late.accountId)?.problem, /suspended/i)
   await core.accounts.resume(installation.id)
   t.strictSame(await recipientsOf(late.accountId), [], 'not at once')

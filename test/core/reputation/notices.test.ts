@@ -2,6 +2,7 @@ import { OPERATOR } from '@postrider/core'
 import t from 'tap'
 import { addWebhook, runLoops } from '../../delivery/webhook-worker.ts'
 import { moveClock } from '../../helpers/database.ts'
+import { dueNow, tellOwners } from '../../helpers/owner-notices.ts'
 import { startReceiver } from '../../helpers/receiver.ts'
 import { makeService, type Sender } from '../../helpers/service.ts'
 import { until } from '../../helpers/until.ts'
@@ -35,13 +36,9 @@ async function happened({ accountId }: Sender, { sent, bounced }: { sent: number
   while ((await core.reputation.evaluateSome()).more);
 }
 
-async function notifyAll(): Promise<void> {
-  while ((await core.reputation.notifySome()) !== undefined);
-}
-
 /** The mail about an account, in order. */
 async function mailAbout({ accountId }: Sender): Promise<Mail[]> {
-  await notifyAll()
+  await tellOwners(service)
   const rows = await sql<Mail[]>`
     select m.subject, q.recipient as to, convert_from(b.content, 'utf8') as text
       from messages m join bodies b on b.message_id = m.id and b.part = 0 join delivery_queue q on q.message_id = m.id
@@ -50,9 +47,9 @@ async function mailAbout({ accountId }: Sender): Promise<Mail[]> {
 }
 
 const statesOf = async ({ accountId }: Sender) =>
-  (await sql<{ state: string }[]>`select state from account_notices where account_id = ${accountId} order by rule`).map(
-    ({ state }) => state,
-  )
+  (
+    await sql<{ state: string }[]>`select state from owner_notices where account_id = ${accountId} order by subject`
+  ).map(({ state }) => state)
 
 t.test(
   'the operator is notified of a warned account without an address, with the figures and what to do, once',
@@ -66,7 +63,8 @@ t.test(
     t.equal(mail[0]?.to, 'desk@operator.example')
     for (const part of ['Rule: bounces', 'hard bounces: 48', 'share: 4.58 %', 'Send only to people who want'])
       t.match(mail[0]?.text, part)
-    await sql`update account_notices set state = 'waiting', due_at = service_now() where account_id = ${sender.accountId}`
+    await sql`update owner_notices set state = 'waiting' where account_id = ${sender.accountId}`
+    await sql`update owner_notice_mails set tries = 1, due_at = service_now() where account_id = ${sender.accountId}`
     t.equal((await mailAbout(sender)).length, 1, 'also if the process died before it noted that')
   },
 )
@@ -76,25 +74,27 @@ t.test('the owner of a held subaccount is told at its own address, once per rule
   await sql`update accounts set email = 'owner@fleet.example' where id = ${sender.accountId}`
   await happened(sender, { sent: 300, bounced: 60 })
   const mail = await mailAbout(sender)
-  t.match(
-    mail.map(({ to }) => to),
-    ['owner@fleet.example', 'owner@fleet.example'],
-  )
-  t.match(mail.map(({ text }) => /Rule: (.*)\\n/.exec(text)?.[1]).sort(), ['bounces', 'unknown-recipients'])
-  t.match(mail.map(({ text }) => text).join(), 'Bulk mail of the account')
+  t.match(mail, [
+    { to: 'owner@fleet.example', subject: `2 notices about the account ${sender.accountName} (${sender.accountId})` },
+  ])
+  t.match([...(mail[0]?.text ?? '').matchAll(/Rule: ([\w-]*)/g)].map(([, rule]) => rule).sort(), [
+    'bounces',
+    'unknown-recipients',
+  ])
+  t.match(mail[0]?.text, 'Bulk mail of the account')
   await core.reputation.release(sender.accountId)
   await happened(sender, { sent: 300, bounced: 60 })
-  t.equal((await mailAbout(sender)).length, 2, 'a second hold of the same day')
+  t.equal((await mailAbout(sender)).length, 1, 'a second hold of the same day')
   await core.reputation.release(sender.accountId)
   await moveClock(sql, '25 hours')
   await happened(sender, { sent: 300, bounced: 60 })
-  t.equal((await mailAbout(sender)).length, 4, 'and one of the next day')
+  t.equal((await mailAbout(sender)).length, 2, 'and one of the next day')
 })
 
 t.test('two processes that send notices at once send each once', async (t) => {
   const senders = await Promise.all([1, 2, 3, 4].map(() => service.makeSender()))
   for (const { accountId } of senders) await core.reputation.hold({ accountId, reason: 'a question' })
-  await Promise.all([notifyAll(), notifyAll(), notifyAll()])
+  await Promise.all([1, 2, 3].map(() => tellOwners(service)))
   for (const sender of senders) t.equal((await mailAbout(sender)).length, 1)
 })
 
@@ -116,7 +116,8 @@ t.test('a notice that cannot be accepted is tried again, and given up after 20 h
   const sender = await service.makeSender()
   await core.accounts.suspend(owner.id)
   await core.reputation.hold({ accountId: sender.accountId, reason: 'a question' })
-  const round = await until('a round', () => core.reputation.notifySome())
+  await dueNow(service)
+  const round = await until('a round', () => core.people.notices.sendSome())
   t.match(round, { accountId: sender.accountId, problem: /suspended/i })
   t.strictSame(await statesOf(sender), ['waiting'])
   await moveClock(sql, '47 hours')
@@ -174,8 +175,8 @@ t.test('without SERVICE_DOMAIN no notice is sent, and none is left over', async 
   const other = await makeService(t)
   const { accountId } = await other.makeSender()
   await other.core.reputation.hold({ accountId, reason: 'a question' })
-  t.equal(await other.core.reputation.notifySome(), undefined)
-  await moveClock(other.sql, '32 days')
-  await other.core.reputation.forgetOld()
-  t.strictSame([...(await other.sql`select 1 from account_notices`)], [])
+  t.equal(await other.core.people.notices.sendSome(), undefined)
+  await moveClock(other.sql, '367 days')
+  await other.core.people.forgetOld()
+  t.strictSame([...(await other.sql`select 1 from owner_notices`)], [])
 })

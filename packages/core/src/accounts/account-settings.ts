@@ -24,8 +24,10 @@ export interface AccountSettings {
   readonly mailReports: boolean
   /** Whether opens and clicks are stored without IP address and user agent. */
   readonly privacyMode: boolean
-  /** Whether the owner is told by mail when mail of the account is slowed or held, or may soon be. */
+  /** Whether the owners get mail about what they have to see to. */
   readonly accountNotices: boolean
+  /** Kinds of notices that they do not get, separated by commas; empty: none. */
+  readonly mutedNotices: string
   /** Whether bulk mail without what large receivers demand waits; null: as the operator has set it. */
   readonly requirements: RequirementMode | null
   /** IANA time zone that defines the days of statistics and the dates in exports. */

@@ -4,6 +4,7 @@ import { invalidParameter } from '../platform/errors.ts'
 import { type AccountSettings, REQUIREMENT_MODES } from './account-settings.ts'
 import { type Actor, noteChange } from './audit/index.ts'
 import { CLASS_PROBLEM, isClassName } from './mail-class.ts'
+import { NOTICE_KINDS } from './notices/note-owners.ts'
 import { ownsActive, selectSettings, selectTimeZones, updateSettings } from './store.ts'
 
 /** Maximum retention in days, set by the operator. */
@@ -86,6 +87,7 @@ const NAMES = [
   'mailReports',
   'privacyMode',
   'accountNotices',
+  'mutedNotices',
   'requirements',
   'timeZone',
   'eventDays',
@@ -120,6 +122,7 @@ function validate(change: Partial<AccountSettings>, most: MostDays): Partial<Acc
   }
   if (change.fallbackSender !== undefined)
     checked.fallbackSender = change.fallbackSender?.trim() ? fallbackSenderOf(change.fallbackSender) : null
+  if (change.mutedNotices !== undefined) checked.mutedNotices = mutedNoticesOf(change.mutedNotices)
   const { mailClass } = change
   if (mailClass !== undefined && !isClassName(mailClass)) throw invalidParameter('mailClass', CLASS_PROBLEM)
   const { requirements } = change
@@ -132,6 +135,18 @@ function validate(change: Partial<AccountSettings>, most: MostDays): Partial<Acc
     if (!isValid) throw invalidParameter(name, `must be a whole number from 1 to ${most[name]}`)
   }
   return checked
+}
+
+/** Returns the kinds in their order, each once. */
+function mutedNoticesOf(written: string): string {
+  const given = written
+    .split(',')
+    .map((kind) => kind.trim().toLowerCase())
+    .filter((kind) => kind !== '')
+  const unknown = given.find((kind) => !NOTICE_KINDS.some((one) => one === kind))
+  if (unknown !== undefined)
+    throw invalidParameter('mutedNotices', `must be a comma-separated list of: ${NOTICE_KINDS.join(', ')}`)
+  return NOTICE_KINDS.filter((kind) => given.includes(kind)).join(',')
 }
 
 function fallbackSenderOf(written: string): string {

@@ -99,7 +99,7 @@ const settingsColumns = (sql: AnySql) => sql`
   generate_text as "generateText", hosts_may_send as "hostsMaySend",
   fallback_sender as "fallbackSender", mail_reports as "mailReports",
   privacy_mode as "privacyMode",
-  account_notices as "accountNotices", requirements, time_zone as "timeZone",
+  account_notices as "accountNotices", array_to_string(muted_notices, ',') as "mutedNotices", requirements, time_zone as "timeZone",
   event_days as "eventDays", body_days as "bodyDays"`
 
 /** With `lock`, the settings are locked until the end of the transaction. */
@@ -129,7 +129,8 @@ export async function updateSettings(sql: AnySql, id: number, settings: AccountS
            unsubscribe_link = ${settings.unsubscribeLink}, mail_class = nullif(${settings.mailClass}::text, 'normal'), footer_html = ${settings.footerHtml},
            footer_text = ${settings.footerText}, generate_text = ${settings.generateText}, hosts_may_send = ${settings.hostsMaySend},
            fallback_sender = ${settings.fallbackSender}, mail_reports = ${settings.mailReports}, privacy_mode = ${settings.privacyMode},
-           account_notices = ${settings.accountNotices}, requirements = ${settings.requirements}, time_zone = ${settings.timeZone},
+           account_notices = ${settings.accountNotices}, muted_notices = string_to_array(${settings.mutedNotices}::text, ','),
+           requirements = ${settings.requirements}, time_zone = ${settings.timeZone},
            event_days = ${settings.eventDays}, body_days = ${settings.bodyDays}
      where id = ${id}`
 }

@@ -1,4 +1,5 @@
-import { insertEvents } from '../events/insert-events.ts'
+import { noteOwners } from '../accounts/notices/note-owners.ts'
+import { insertEvents, ofAccount } from '../events/insert-events.ts'
 import { type AnySql, onlyRow } from '../platform/database/database.ts'
 import { storableJson } from '../platform/database/storable.ts'
 import type { DomainStatus } from './checks/domain-state.ts'
@@ -149,11 +150,14 @@ export async function noteActivity(
   { before, after }: { before: DomainState | undefined; after: DomainState | undefined },
 ): Promise<void> {
   if ((before === 'active') === (after === 'active')) return
-  await insertEvents(sql, {
-    from: sql`(select ${accountId}::int as account_id, null::uuid as message_id, null::int as recipient_no) account`,
-    type: 'domain',
-    detail: { domain: name, ...(before && { before }), after: after ?? 'deleted' },
-  })
+  const detail = { domain: name, ...(before && { before }), after: after ?? 'deleted' }
+  await insertEvents(sql, { from: ofAccount(sql, accountId), type: 'domain', detail })
+  if (before !== 'active') return
+  await insertEvents(sql, { from: ofAccount(sql, accountId), type: 'domain_inactive', detail })
+  // A deletion is the owner's own act.
+  if (after === undefined) return
+  const [moment] = await sql<{ now: string }[]>`select service_now()::text as now`
+  await noteOwners(sql, [{ accountId, kind: 'domain', subject: name, mark: moment?.now ?? '', detail: { after } }])
 }
 
 export async function updateShared(sql: AnySql, id: number, shared: boolean): Promise<StoredDomain> {

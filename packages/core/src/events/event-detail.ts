@@ -36,7 +36,7 @@ export interface EventDetail {
   /** Events that the recipient caused (`byReader`), except in privacy mode. */
   readonly ip?: string
   readonly userAgent?: string
-  /** clicked. */
+  /** clicked; webhook_disabled: the webhook's, without its query. */
   readonly url?: string
   /** unsubscribed, resubscribed: the group; absent for all mail. */
   readonly group?: number
@@ -48,4 +48,10 @@ export interface EventDetail {
   readonly domain?: string
   readonly before?: string
   readonly after?: string
+  /** webhook_disabled: its id; `reason` says why. */
+  readonly webhook?: number
+  /** key_expiring: its id, name and expiry. */
+  readonly key?: number
+  readonly keyName?: string
+  readonly expiresAt?: string
 }

@@ -31,6 +31,14 @@ export interface EventTypeRow {
 
 const READER = { ip: '192.0.2.9', userAgent: 'Mozilla/5.0' } as const
 
+/** Common parts of the events that belong to no message. */
+const OF_ACCOUNT = {
+  log: { filter: null, statuses: [], indexed: false },
+  exportKinds: [],
+  countedAs: [],
+  byReader: false,
+} as const
+
 /**
  * The types of events. A new type needs a row here, a producer that calls `insertEvents`, and a migration that adds its name to the
  * check of `events.type` and, if it is counted or indexed, its column and index.
@@ -190,10 +198,7 @@ export const EVENT_TYPE_TABLE = {
     producers: ['reputation/account-change.ts'],
     v2: 'account',
     v3: 'account',
-    log: { filter: null, statuses: [], indexed: false },
-    exportKinds: [],
-    countedAs: [],
-    byReader: false,
+    ...OF_ACCOUNT,
     sample: {
       rule: 'bounces',
       before: 'good',
@@ -207,11 +212,32 @@ export const EVENT_TYPE_TABLE = {
     producers: ['domains/store.ts'],
     v2: null,
     v3: null,
-    log: { filter: null, statuses: [], indexed: false },
-    exportKinds: [],
-    countedAs: [],
-    byReader: false,
+    ...OF_ACCOUNT,
     sample: {},
+  },
+  domain_inactive: {
+    meaning: 'A sending domain ceased to be active: mail from it is refused. It belongs to no message.',
+    producers: ['domains/store.ts'],
+    v2: 'domain.inactive',
+    v3: 'domain.inactive',
+    ...OF_ACCOUNT,
+    sample: { domain: 'ship.example', before: 'active', after: 'pending' },
+  },
+  webhook_disabled: {
+    meaning: 'The service disabled a webhook, because its URL is gone or failed for days. It belongs to no message.',
+    producers: ['reporting/webhooks/finish.ts'],
+    v2: 'webhook.disabled',
+    v3: 'webhook.disabled',
+    ...OF_ACCOUNT,
+    sample: { webhook: 4, url: 'https://ship.example/hook', reason: 'received status 410 Gone' },
+  },
+  key_expiring: {
+    meaning: 'An API key expires within 14 days. It belongs to no message.',
+    producers: ['accounts/notices/expiring-keys.ts'],
+    v2: 'key.expiring',
+    v3: 'key.expiring',
+    ...OF_ACCOUNT,
+    sample: { key: 12, keyName: 'shop', expiresAt: '2026-02-01T00:00:00.000Z' },
   },
 } as const satisfies Readonly<Record<string, EventTypeRow>>
 
@@ -230,7 +256,12 @@ export const WEBHOOK_EVENTS = EVENT_TYPES.filter(isWebhookEvent)
  * The events of a webhook for "all": not those without a recipient, which a receiver of the v2 format may not expect. They are only sent to
  * webhooks that name them.
  */
-export const RECIPIENT_EVENTS: readonly WebhookEvent[] = WEBHOOK_EVENTS.filter((type) => type !== 'account')
+export const RECIPIENT_EVENTS: readonly WebhookEvent[] = WEBHOOK_EVENTS.filter((type) => !isOfAccount(type))
+
+/** Whether events of this type belong to the account, and to no message. */
+export function isOfAccount(type: EventType): boolean {
+  return ['account', 'domain', 'domain_inactive', 'webhook_disabled', 'key_expiring'].includes(type)
+}
 
 /** Whether a webhook can report events of this type. */
 export function isWebhookEvent(type: EventType): type is WebhookEvent {

@@ -1,5 +1,6 @@
 export type { Event, EventDelivery } from './event.ts'
 export type { EventDetail } from './event-detail.ts'
+export { eventWord } from './event-names.ts'
 export {
   EVENT_TYPE_TABLE,
   EVENT_TYPES,
@@ -8,6 +9,7 @@ export {
   EXPORT_KINDS,
   type ExportKind,
   eventType,
+  RECIPIENT_EVENTS,
   WEBHOOK_EVENTS,
   type WebhookEvent,
 } from './event-types.ts'

@@ -28,6 +28,11 @@ export function insertEvents(sql: AnySql, { from, type, detail, at = sql`service
       from ${from}`
 }
 
+/** The relation of an event that belongs to an account, and to no message. */
+export function ofAccount(sql: AnySql, accountId: number): Fragment {
+  return sql`(select ${accountId}::int as account_id, null::uuid as message_id, null::int as recipient_no) account`
+}
+
 function isFragment(detail: EventDetail | Fragment): detail is Fragment {
   return detail instanceof Promise
 }

@@ -8,7 +8,6 @@ import type { Log } from '../platform/process/log.ts'
 import { createPasswordCheck, type PasswordCost } from '../platform/security/passwords.ts'
 import type { Secrets } from '../platform/security/secrets.ts'
 import { createBackground } from './background.ts'
-import { type CreditNotices, createCreditNotices } from './credit-notices.ts'
 import { createFirstLink, type FirstLink } from './first-link.ts'
 import { createInvitations, type Invitations } from './invitations.ts'
 import { forgetLinks } from './links.ts'
@@ -24,12 +23,14 @@ import { createTotp, type Totp } from './log-in/totp.ts'
 import { createPeopleMail } from './mail.ts'
 import { createUsers, type Users } from './manage-users.ts'
 import { createMembers, type Members } from './members.ts'
+import { createOwnerNotices, type OwnerNotices } from './notices/owner-notices.ts'
 import { createOidc, type Oidc, type OidcSettings } from './oidc/oidc.ts'
 import { createOperators, lookAs, type Operators } from './operators.ts'
 import { type Rights, type Role, rightsOf } from './roles.ts'
 import { createSessions, type Session, type Sessions } from './sessions.ts'
 import { createSignUp, type SignUp, type SignUpSetting } from './sign-up.ts'
 
+export { NOTICE_KINDS, type NoticeKind } from '../accounts/notices/note-owners.ts'
 export type { FirstLink } from './first-link.ts'
 export type { Invitation, Invitations, OpenInvitation } from './invitations.ts'
 export type { LogIn, LogInResult, SecondFactor } from './log-in/log-in.ts'
@@ -42,6 +43,7 @@ export type { Totp } from './log-in/totp.ts'
 export { type LinkPage, linkTo } from './mail.ts'
 export type { UserSummary, Users } from './manage-users.ts'
 export type { Member, Members } from './members.ts'
+export type { Attention, OwnerNotices } from './notices/owner-notices.ts'
 export type { Oidc, OidcRefusal, OidcResult } from './oidc/oidc.ts'
 export type { Operators } from './operators.ts'
 export type { AccountOfUser, Client, LogInMethod, NewPerson, User } from './person.ts'
@@ -62,7 +64,7 @@ export interface People {
   readonly totp: Totp
   readonly passkeys: Passkeys
   readonly oidc: Oidc
-  readonly creditNotices: CreditNotices
+  readonly notices: OwnerNotices
   /** See log-in.ts. At most 5 failures per name and network in 15 minutes, and 50 per network and hour. */
   logIn(request: LogIn): Promise<LogInResult>
   /** See second-factor.ts. */
@@ -79,7 +81,7 @@ export interface People {
    * among those of the session.
    */
   principal(session: Session, accountId: number): Promise<Principal | null>
-  /** Deletes a batch of expired sessions and links. Returns how many. */
+  /** Deletes a batch of expired sessions, links and notices. Returns how many. */
   forgetOld(): Promise<number>
   /** Waits until mail that was requested has been accepted. */
   close(): Promise<void>
@@ -121,6 +123,7 @@ export function createPeople(dependencies: PeopleDependencies, passwordCost: Pas
     settings: config.oidc,
     signUp: config.signUp,
   })
+  const notices = createOwnerNotices({ sql, credits, serviceMail, publicUrl: config.publicUrl })
   return {
     firstLink: createFirstLink({ sql, passwords, sessions }),
     sessions,
@@ -137,7 +140,7 @@ export function createPeople(dependencies: PeopleDependencies, passwordCost: Pas
     totp: createTotp({ ...common, secrets, issuer: new URL(config.publicUrl).hostname }),
     passkeys: createPasskeys({ ...loggingIn, secrets, publicUrl: config.publicUrl }),
     oidc: { ...oidc, finish: (request) => counted('openid', oidc.finish(request)) },
-    creditNotices: createCreditNotices({ sql, credits, serviceMail, publicUrl: config.publicUrl }),
+    notices,
     secondFactor: (request) => counted('second-factor', completeLogIn({ ...loggingIn, secrets }, request)),
     logIn: (request) => counted('password', logIn(loggingIn, request)),
     reauthenticate: (session, password, address) => reauthenticate(loggingIn, session, { password, address }),
@@ -149,6 +152,10 @@ export function createPeople(dependencies: PeopleDependencies, passwordCost: Pas
       return account ? auth.principalOfUser(accountId, rightsOf(account.role).scopes) : null
     },
     close: background.settled,
-    forgetOld: async () => (await sessions.forgetOld()) + (await forgetLinks(sql)) + (await forgetNetworks(sql)),
+    forgetOld: async () =>
+      (await sessions.forgetOld()) +
+      (await forgetLinks(sql)) +
+      (await forgetNetworks(sql)) +
+      (await notices.forgetOld()),
   }
 }

@@ -244,9 +244,9 @@ export const ERRORS = {
   }),
   ...errorsOf('Webhook', {
     webhookUrlInvalid: { v2: 200, sentence: 'Invalid url: {problem}' },
-    webhookEventInvalid: { v2: 201, sentence: 'Invalid event: {event}' },
+    webhookEventInvalid: { v2: 201, sentence: 'Invalid event: {event}. The events are: {names}' },
     webhookUnknown: { v2: 202, sentence: 'Invalid webhook id' },
-    webhookUnanswered: { v2: 203, sentence: 'URL check failed: {problem}' },
+    webhookUnanswered: { v2: 203, sentence: 'URL check failed: {problem}. With enabled 0 there is no check' },
     webhooksTooMany: { v2: 204, sentence: 'Webhook limit reached: an account can have at most {limit} webhooks' },
     webhookFailureUnknown: { v2: 205, sentence: 'Invalid failure id' },
     webhookReplayInvalid: { v2: 206, sentence: 'No event with this number in the last {days} days' },

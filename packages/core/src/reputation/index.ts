@@ -1,7 +1,6 @@
 import { type Actor, OPERATOR } from '../accounts/audit/index.ts'
 import { BULK, NORMAL, URGENT } from '../accounts/mail-class.ts'
 import { loadProviders } from '../delivery/providers/providers.ts'
-import type { ServiceMail } from '../messages/service-mail.ts'
 import type { Config } from '../platform/config/config.ts'
 import type { Sql, SqlTransaction } from '../platform/database/database.ts'
 import type { Batch } from '../reporting/events/index.ts'
@@ -10,7 +9,6 @@ import { type AccountFigures, type AccountQuery, listFigures } from './account-l
 import { countDeliveries } from './count-deliveries.ts'
 import { evaluateSome, type StandingChange } from './evaluate.ts'
 import { foldCounts } from './fold.ts'
-import { forgetNotices, type Notified, notifySome } from './notices.ts'
 import { type HourSums, readRecentSums } from './recent-sums.ts'
 import { forgetRepeats, noteRepeats, type Repeated } from './repeats.ts'
 import {
@@ -29,7 +27,6 @@ import {
 export type { CountsOfSpan, SpanOfCounts } from './account-hours.ts'
 export { ACCOUNT_FILTERS, type AccountFigures, type AccountFilter, type AccountQuery } from './account-list.ts'
 export type { StandingChange } from './evaluate.ts'
-export type { Notified } from './notices.ts'
 export type { HourSums } from './recent-sums.ts'
 export type { Repeated } from './repeats.ts'
 export type { AccountStanding, Purged, ShownHold } from './standing.ts'
@@ -42,8 +39,6 @@ export interface Reputation {
   evaluateSome(): Promise<{ readonly changes: readonly StandingChange[]; readonly more: boolean }>
   /** See repeats.ts. */
   noteRepeats(repeated: readonly Repeated[]): Promise<number[]>
-  /** See notices.ts. */
-  notifySome(): Promise<Notified | undefined>
   /** See standing.ts. */
   show(accountId: number): Promise<AccountStanding>
   list(): Promise<(ShownHold & { readonly accountId: number })[]>
@@ -58,17 +53,16 @@ export interface Reputation {
   counts(accountId: number, span: SpanOfCounts): Promise<CountsOfSpan[]>
   /** See recent-sums.ts. */
   recentSums(): Promise<HourSums[]>
-  /** See fold.ts, repeats.ts and notices.ts. */
+  /** See fold.ts and repeats.ts. */
   forgetOld(): Promise<number>
 }
 
 export interface ReputationDependencies {
   readonly sql: Sql
   readonly config: Config
-  readonly serviceMail: ServiceMail
 }
 
-export function createReputation({ sql, config, serviceMail }: ReputationDependencies): Reputation {
+export function createReputation({ sql, config }: ReputationDependencies): Reputation {
   const { reputationRules } = config
   let providers: readonly string[] | undefined
   return {
@@ -78,7 +72,6 @@ export function createReputation({ sql, config, serviceMail }: ReputationDepende
     },
     evaluateSome: () => evaluateSome({ sql, defaultRules: reputationRules }),
     noteRepeats: (repeated) => noteRepeats(sql, repeated, reputationRules),
-    notifySome: () => notifySome({ sql, serviceMail }),
     show: (accountId) => showStanding(sql, accountId, config),
     list: () => listHolds(sql, config),
     accounts: (query) => listFigures(sql, query),
@@ -88,6 +81,6 @@ export function createReputation({ sql, config, serviceMail }: ReputationDepende
     purge: (accountId, { by = OPERATOR, onProgress } = {}) => purgeAccount(sql, accountId, { by, onProgress }),
     counts: (accountId, span) => selectAccountHours(sql, accountId, span),
     recentSums: () => readRecentSums(sql),
-    forgetOld: async () => (await foldCounts(sql)) + (await forgetRepeats(sql)) + (await forgetNotices(sql)),
+    forgetOld: async () => (await foldCounts(sql)) + (await forgetRepeats(sql)),
   }
 }

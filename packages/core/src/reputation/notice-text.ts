@@ -104,7 +104,7 @@ export function noticeSubject({ accountId, name, level }: AccountNotice): string
   return `Mail of the account ${name} (${accountId}) ${LEVELS[level].verb}`
 }
 
-/** Returns the text of the mail to the owner: what happened, the figures, and what to do. */
+/** Returns the lines of the mail to the owner: what happened, the figures, and what to do. */
 export function noticeText({
   accountId,
   name,
@@ -114,7 +114,7 @@ export function noticeText({
   figures,
   createdAt,
   domains,
-}: AccountNotice): string {
+}: AccountNotice): string[] {
   const {
     cause,
     advice,
@@ -138,9 +138,8 @@ export function noticeText({
     '',
     advice,
     '',
-    'There is at most one such message per rule and day. The account setting accountNotices switches them off.',
-    '',
-  ].join('\n')
+    'There is at most one such notice per rule and day.',
+  ]
 }
 
 function figureText(name: string, value: number): string {

@@ -79,6 +79,21 @@ export function applyRules(evaluated: Evaluated): Verdict[] {
     .map((verdict) => (evaluated.rules === 'none' ? { ...verdict, level: 'warned', classes: [], rate: null } : verdict))
 }
 
+/** Returns the shares from which a rule warns, slows and holds; undefined for rules without. */
+export function limitsOf(
+  rule: string,
+  rules: ReputationRules,
+): Readonly<Partial<Record<HoldLevel, number>>> | undefined {
+  const factor = rules === 'strict' ? 0.5 : 1
+  const limits: Readonly<Record<string, Readonly<Partial<Record<HoldLevel, number>>>>> = {
+    bounces: BOUNCES,
+    complaints: COMPLAINTS,
+    'policy-deferrals': DEFERRALS,
+  }
+  const of = Object.hasOwn(limits, rule) ? limits[rule] : undefined
+  return of && Object.fromEntries(Object.entries(of).map(([level, share]) => [level, share * factor]))
+}
+
 /** Returns what the rules say with half of the limits: whether a hold still has its reason. */
 export function applyRecoveryRules(evaluated: Evaluated): Verdict[] {
   return [bounces, complaints, deferrals]

@@ -11,7 +11,7 @@ import { type AnySql, onlyRow, type Sql, type SqlTransaction } from '../platform
 import { invalidParameter } from '../platform/errors.ts'
 import { lockAccount, noteStanding } from './account-change.ts'
 import { domainHolds, REPEATED_RECIPIENT, recipientHolds } from './other-holds.ts'
-import { REPUTATION_RULES, type ReputationRules } from './rules.ts'
+import { limitsOf, REPUTATION_RULES, type ReputationRules } from './rules.ts'
 
 /** Why mail of an account is slowed or held, or its owner was warned. */
 export interface ShownHold {
@@ -27,6 +27,8 @@ export interface ShownHold {
   readonly since: Date
   /** When it ends by itself at the latest; null if that is not known. */
   readonly until: Date | null
+  /** The shares from which the rule warns, slows and holds; undefined for rules without. */
+  readonly limits?: Readonly<Partial<Record<HoldLevel, number>>> | undefined
 }
 
 export interface AccountStanding {
@@ -92,7 +94,7 @@ export async function showStanding(
     rules: own.rules ?? reputationRules,
     hasOwnRules: own.rules !== null,
     since: own.since,
-    holds: [...holds],
+    holds: holds.map((hold) => ({ ...hold, limits: limitsOf(hold.rule, own.rules ?? reputationRules) })),
     day,
   }
 }
@@ -100,16 +102,18 @@ export async function showStanding(
 /** Returns all holds and warnings, the latest first; at most 1000. */
 export async function listHolds(
   sql: Sql,
-  { requirements }: Pick<StandingDefaults, 'requirements'>,
+  { requirements, reputationRules }: StandingDefaults,
 ): Promise<(ShownHold & { readonly accountId: number })[]> {
-  return sql<(ShownHold & { accountId: number })[]>`
-    select * from (
+  const rows = await sql<(ShownHold & { accountId: number; rules: ReputationRules | null })[]>`
+    select h.*, r.rules from (
       select account_id as "accountId", ${holdColumns(sql)} from account_holds where until is null or until > service_now()
       union all
       ${recipientHolds(sql, sql`true`, sql`account_id,`)}
       union all
       ${domainHolds(sql, requirements, sql`true`, sql`d.account_id,`)}) h
-     order by since desc, "accountId" limit ${MAX_LISTED}`
+      left join account_reputation r on r.account_id = h."accountId"
+     order by h.since desc, "accountId" limit ${MAX_LISTED}`
+  return rows.map(({ rules, ...hold }) => ({ ...hold, limits: limitsOf(hold.rule, rules ?? reputationRules) }))
 }
 
 /** Sets the rules of an account; null: those of the installation. Throws parameterInvalid (account, rules). */

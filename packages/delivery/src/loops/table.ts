@@ -55,7 +55,7 @@ const LOOPS: readonly Row[] = [
   { name: 'guard', every: 10 * MINUTE, act: warnOfGuard },
   { name: 'service mail', every: 2 * SECOND, breath: 20, act: sendServiceMail },
   { name: 'status notification', every: 2 * SECOND, breath: 5, act: sendStatusNotification },
-  { name: 'credit notice', every: 10 * SECOND, breath: 20, act: sendCreditNotices },
+  { name: 'owner notice', every: 10 * SECOND, breath: 20, act: sendOwnerNotices },
   // Apart from each other, since dropping a partition may wait for its readers.
   { name: 'body removal', every: 15 * SECOND, breath: 50, act: onObjects((core) => core.retention.removeSome()) },
   { name: 'body sweep', every: MINUTE, breath: 200, act: onObjects((core) => core.retention.sweepSome()) },
@@ -131,21 +131,19 @@ async function warnOfGuard({ core, log }: Given): Promise<void> {
   }
 }
 
-/** Passes letters on to the operator, and notifies the owners of accounts that are warned, slowed or held. */
+/** Passes letters on to the operator. */
 async function sendServiceMail({ core, log }: Given): Promise<boolean> {
   const forwarded = await core.returns.forwardSome()
   if (forwarded?.problem !== undefined)
     log.warn({ problem: forwarded.problem }, 'could not pass on a letter to the operator, will retry')
-  const notified = await core.reputation.notifySome()
-  if (notified?.problem !== undefined) log.warn(notified, 'could not send a notice about an account, will retry')
-  return [forwarded, notified].some((done) => done !== undefined && done.problem === undefined)
+  return forwarded !== undefined && forwarded.problem === undefined
 }
 
-/** Notifies the owners of accounts whose credit is running low. */
-async function sendCreditNotices({ core, log }: Given): Promise<boolean> {
-  await core.people.creditNotices.findSome()
-  const sent = await core.people.creditNotices.sendSome()
-  if (sent?.problem !== undefined) log.warn(sent, 'could not send a notice about credit, will retry')
+/** Notifies the owners of accounts of what they have to see to. */
+async function sendOwnerNotices({ core, log }: Given): Promise<boolean> {
+  await core.people.notices.findSome()
+  const sent = await core.people.notices.sendSome()
+  if (sent?.problem !== undefined) log.warn(sent, 'could not send a notice to the owners of an account, will retry')
   return sent !== undefined
 }
 

@@ -1,4 +1,4 @@
-import { type AccountSettings, ServiceError } from '@postrider/core'
+import { type AccountSettings, NOTICE_KINDS, ServiceError } from '@postrider/core'
 import Type, { type Static } from 'typebox'
 import { Flag, Text } from '../messages/send-email-schema.ts'
 import { parseFlag } from '../messages/to-submission.ts'
@@ -22,6 +22,11 @@ const Change = Type.Object({
   mailReports: Type.Optional(Flag),
   privacyMode: Type.Optional(Flag),
   accountNotices: Type.Optional(Flag),
+  mutedNotices: Type.Optional(
+    Type.Union([Type.String(), Type.Null()], {
+      description: `kinds of notices that are not sent, comma-separated: ${NOTICE_KINDS.join(', ')}`,
+    }),
+  ),
   requirements: Type.Optional(
     Type.Union([Type.String(), Type.Null()], { description: "warn or hold; blank or null: the operator's setting" }),
   ),
@@ -49,10 +54,8 @@ const Settings = Type.Object({
   }),
   mailReports: Type.Boolean({ description: 'senders by SMTP are notified of failures and delays by mail' }),
   privacyMode: Type.Boolean({ description: 'do not store the IP address and user agent of opens and clicks' }),
-  accountNotices: Type.Boolean({
-    description:
-      'mail to the owners when mail of the account is slowed or held, or may be, and when its credit runs low',
-  }),
+  accountNotices: Type.Boolean({ description: 'mail to the owners about what they have to see to' }),
+  mutedNotices: Type.String({ description: 'kinds of notices that are not sent, comma-separated' }),
   requirements: Type.Union([Type.String(), Type.Null()], {
     description:
       "bulk mail without what large receivers demand is sent (warn) or waits (hold); null: the operator's setting",
@@ -76,6 +79,7 @@ const example: Static<typeof Settings> = {
   mailReports: false,
   privacyMode: false,
   accountNotices: true,
+  mutedNotices: 'import',
   requirements: null,
   timeZone: 'Europe/Lisbon',
   eventDays: null,
@@ -120,10 +124,11 @@ export const ACCOUNT: readonly Operation[] = [
 
 /** A null or blank flag counts as omitted, as in sendEmail; so does a class. */
 function changeIn(input: Static<typeof Change>): Partial<AccountSettings> {
-  const { mailClass, requirements, eventDays, bodyDays, ...others } = input
+  const { mailClass, requirements, eventDays, bodyDays, mutedNotices, ...others } = input
   const read = Object.entries(others).map(([name, value]) => [name, isFlag(name) ? parseFlag(value) : value] as const)
   return {
     ...Object.fromEntries(read.filter(([, value]) => value !== undefined)),
+    ...(mutedNotices === undefined ? {} : { mutedNotices: mutedNotices ?? '' }),
     ...(mailClass ? { mailClass: mailClass as AccountSettings['mailClass'] } : {}),
     ...(requirements === undefined ? {} : { requirements: (requirements || null) as AccountSettings['requirements'] }),
     ...(eventDays === undefined ? {} : { eventDays: eventDays || null }),

@@ -1,4 +1,4 @@
-import { EVENT_TYPES, type Event, type EventType, eventType, invalidParameter } from '@postrider/core'
+import { EVENT_TYPES, type Event, type EventType, eventType, eventWord, invalidParameter } from '@postrider/core'
 import Type, { type Static } from 'typebox'
 import { commaList } from '../comma-list.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
@@ -13,7 +13,7 @@ const eventNameOf = (type: EventType): string => (type === 'expired' ? type : (e
 const TYPES: ReadonlyMap<string, EventType> = new Map(EVENT_TYPES.map((type) => [eventNameOf(type), type]))
 
 /** Maximum number of seconds to wait for an event; proxies commonly time out after 60. */
-const MAX_WAIT_SECONDS = 30
+export const MAX_WAIT_SECONDS = 30
 const MAX_EVENTS = 1000
 
 const OrNull = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) => Type.Union([type, Type.Null()])
@@ -125,7 +125,7 @@ export const FEED: readonly Operation[] = [
 ]
 
 function typesOf(types: string | readonly string[] | undefined): EventType[] | undefined {
-  const named = commaList('types', types ?? []).map((word) => word.toLowerCase())
+  const named = commaList('types', types ?? []).map(eventWord)
   if (named.length === 0) return undefined
   return named.map((word) => {
     const type = TYPES.get(word)
@@ -135,7 +135,7 @@ function typesOf(types: string | readonly string[] | undefined): EventType[] | u
 }
 
 /** Returns a signal that is aborted when the client disconnects or the process stops. */
-function goneOrDraining({ request, reply }: Call): AbortSignal {
+export function goneOrDraining({ request, reply }: Call): AbortSignal {
   const gone = new AbortController()
   reply.raw.once('close', () => gone.abort())
   return AbortSignal.any([gone.signal, request.server.draining])

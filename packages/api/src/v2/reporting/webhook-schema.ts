@@ -3,13 +3,13 @@ import Type, { type Static } from 'typebox'
 
 export const WebhookId = Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 })
 export const NamedWebhook = Type.Object({ webhookId: WebhookId })
-const Switch = (description: string) =>
+export const Switch = (description: string) =>
   Type.Union([Type.Boolean(), Type.Integer({ minimum: 0, maximum: 1 })], { description })
 export const Settings = {
   events: Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 50 })], {
     description:
-      'a list, or comma-separated: sent, bounced, opened, clicked, unsubscribed, spam, dropped, invalid; or all. ' +
-      'v3: processed, deferred, delivered, bounce, open, click, unsubscribe, spamreport, dropped',
+      'a list, or comma-separated: sent, bounced, opened, clicked, unsubscribed, spam, dropped, invalid; or all. v3 also has ' +
+      'processed, deferred and resubscribed. About the account: account, domain.inactive, webhook.disabled, key.expiring. Names of v3 and the log will do',
   }),
   enabled: Type.Optional(Switch('default 1; 0: nothing is sent, and the URL is not probed')),
   headers: Type.Optional(

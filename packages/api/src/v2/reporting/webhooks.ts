@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox'
 import { commaList } from '../comma-list.ts'
 import { type Operation, operation } from '../operation.ts'
 import { WEBHOOK_DELIVERIES } from './webhook-deliveries.ts'
+import { WEBHOOK_LISTEN } from './webhook-listen.ts'
 import { NamedWebhook, Settings, ShownWebhook, shownWebhook, Url, WEBHOOK_GROUP, WebhookId } from './webhook-schema.ts'
 
 const Secret = { secret: Type.String({ description: 'secret of the Standard Webhooks signature; shown only once' }) }
@@ -35,7 +36,7 @@ export const WEBHOOKS: readonly Operation[] = [
     ...WEBHOOK_GROUP,
     name: 'createWebhook',
     creates: true,
-    summary: 'Create a webhook. The URL is probed first and must return 200',
+    summary: 'Create a webhook. The URL is probed first and must return 2xx',
     cli: 'webhook create',
     routes: [['/webhooks', 'POST']],
     input: Type.Object({ url: Url, ...Settings }),
@@ -156,10 +157,15 @@ export const WEBHOOKS: readonly Operation[] = [
   operation({
     ...WEBHOOK_GROUP,
     name: 'testWebhook',
-    summary: 'Send a sample of each of its events to the URL and return the response',
+    summary: 'Send a sample of each of its events, or of one kind, to the URL and return the response',
     cli: 'webhook test',
     routes: [['/webhooks/:webhookId/test', 'POST']],
-    input: NamedWebhook,
+    input: Type.Object({
+      webhookId: WebhookId,
+      event: Type.Optional(
+        Type.String({ description: 'only this event, also if the webhook does not get it; default: its events' }),
+      ),
+    }),
     answer: Type.Object({
       delivered: Type.Boolean(),
       events: Type.Integer(),
@@ -168,13 +174,13 @@ export const WEBHOOKS: readonly Operation[] = [
       problem: Type.Union([Type.String(), Type.Null()]),
       answer: Type.String({ description: 'beginning of the response body' }),
     }),
-    errors: ['webhookUnknown', 'overloaded'],
+    errors: ['webhookUnknown', 'webhookEventInvalid', 'overloaded'],
     example: {
       input: { webhookId: 1 },
       data: { delivered: true, events: 3, status: 200, milliseconds: 84, problem: null, answer: 'ok' },
     },
-    async act({ webhookId }, { core, principal }) {
-      const told = await core.webhooks.test(principal.account.id, webhookId)
+    async act({ webhookId, event }, { core, principal }) {
+      const told = await core.webhooks.test(principal.account.id, webhookId, event || undefined)
       const { events, status, milliseconds, problem = null, text } = told
       return { data: { delivered: problem === null, events, status, milliseconds, problem, answer: text } }
     },
@@ -201,6 +207,7 @@ export const WEBHOOKS: readonly Operation[] = [
     },
   }),
   ...WEBHOOK_DELIVERIES,
+  ...WEBHOOK_LISTEN,
 ]
 
 function flag(given: boolean | number | undefined, byDefault = false): boolean {

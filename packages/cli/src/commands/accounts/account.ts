@@ -1,11 +1,12 @@
-import { type Account, defined, OPERATOR } from '@postrider/core'
+import { type Account, defined, NOTICE_KINDS, OPERATOR } from '@postrider/core'
 import type { Answer, Command } from '../../command.ts'
 import { table } from '../../table.ts'
 import { coreCommand } from '../core-command.ts'
 
 const SWITCHES =
   '[--open-tracking on|off] [--click-tracking on|off] [--unsubscribe-link on|off] [--generate-text on|off] [--privacy-mode on|off]'
-const MORE_SWITCHES = '[--hosts-may-send on|off] [--mail-reports on|off] [--account-notices on|off]'
+const MORE_SWITCHES =
+  '[--hosts-may-send on|off] [--mail-reports on|off] [--account-notices on|off] [--muted-notices KINDS]'
 const TEXTS =
   '[--mail-class urgent|normal|bulk] [--fallback-sender ADDRESS] [--footer-html HTML] [--footer-text TEXT] [--time-zone NAME]'
 
@@ -23,6 +24,7 @@ const settingsCommand: Command = coreCommand({
     'mail-reports': 'Notify senders by SMTP of failures and delays by mail',
     'privacy-mode': 'Record opens and clicks without data of the person',
     'account-notices': 'Send notices to the owners of the account',
+    'muted-notices': `Kinds of notices that are not sent, separated by commas: ${NOTICE_KINDS.join(', ')}; blank: none`,
     'mail-class': 'Class of messages that name none',
     'fallback-sender': 'Address that hosts without a sending domain send from by SMTP; blank: none',
     'footer-html': 'Footer of the HTML part',
@@ -44,6 +46,7 @@ const settingsCommand: Command = coreCommand({
       mailReports: given['mail-reports'],
       privacyMode: given['privacy-mode'],
       accountNotices: given['account-notices'],
+      mutedNotices: given['muted-notices'],
       requirements: given.requirements === 'default' ? null : given.requirements,
       mailClass: given['mail-class'],
       fallbackSender: given['fallback-sender'],

@@ -1,9 +1,10 @@
 import { text } from 'node:stream/consumers'
+import type { Core } from '@postrider/core'
 import { type Call, type Command, CommandError, requiredId, textOption, UsageError } from '../../command.ts'
 import { BOUNDS, baseUrl, importAccount, openSource, PARTS, type Part, SourceError } from '../../importing/index.ts'
 import { progressOn, SILENT } from '../../importing/progress.ts'
 import { toReport } from '../../importing/report.ts'
-import { newTally } from '../../importing/tally.ts'
+import { type ImportCounts, KINDS, newTally } from '../../importing/tally.ts'
 import { requireYes } from '../confirming.ts'
 
 const HOSTED = 'https://api.sendgrid.com'
@@ -39,7 +40,10 @@ export const importCommands: readonly Command[] = [
       const progress = call.options.json ? SILENT : progressOn(call.stderr)
       const how = { accountId, bounds: BOUNDS, dryRun, overwrite, tally, progress }
       try {
-        await call.withCore((core) => importAccount({ ...how, core, source: openSource(base, key) }, parts))
+        await call.withCore(async (core) => {
+          await importAccount({ ...how, core, source: openSource(base, key) }, parts)
+          if (!dryRun) await tellOwners(core, tally, { accountId, from: base })
+        })
       } catch (error) {
         progress.end()
         if (dryRun || !(error instanceof SourceError)) throw error
@@ -49,6 +53,24 @@ export const importCommands: readonly Command[] = [
     },
   },
 ]
+
+/** Notes for the owners that an import has ended, with what it did. */
+async function tellOwners(
+  core: Core,
+  tally: ImportCounts,
+  told: { readonly accountId: number; readonly from: string },
+) {
+  const sum = (of: 'added' | 'there' | 'refused') => KINDS.reduce((total, kind) => total + tally.counts[kind][of], 0)
+  const detail = {
+    from: new URL(told.from).host,
+    added: sum('added'),
+    unchanged: sum('there'),
+    rejected: sum('refused'),
+    failure: toReport(tally, { ...told, dryRun: false }).failure ?? '',
+  }
+  const mark = new Date(core.clock.now()).toISOString()
+  await core.people.notices.note({ accountId: told.accountId, kind: 'import', subject: '', mark, detail })
+}
 
 /** Throws {@link UsageError}. */
 function partsOf(call: Call): Part[] {

@@ -1,29 +1,69 @@
 import type { Core } from '@postrider/core'
-import { type Command, CommandError } from '../../command.ts'
-import { tableOr } from '../../table.ts'
+import { type Command, CommandError, UsageError } from '../../command.ts'
+import { table, tableOr } from '../../table.ts'
 import { coreCommand, type Given } from '../core-command.ts'
+
+const REQUEST = { REQUEST: 'Number of the request; "webhook deliveries" lists them' }
 
 /** The requests of a webhook, and those that failed. */
 export const webhookDeliveryCommands: readonly Command[] = [
   coreCommand({
     name: 'webhook deliveries',
-    usage: 'ID --account ID [--limit N]',
-    summary: 'List the latest requests of a webhook, newest first',
-    parameters: { limit: 'Maximum number of requests (default 50)' },
-    run: async (core, { limit, ...given }) => {
+    usage: 'ID --account ID [--failed] [--limit N]',
+    summary: 'List the requests of a webhook of the last 7 days, newest first',
+    parameters: { limit: 'Maximum number of requests (default 50)', failed: 'Only those that failed' },
+    run: async (core, { limit, failed, ...given }) => {
       const { id, accountId } = await requireWebhook(core, given)
-      const found = await core.webhooks.deliveries(accountId, id, limit)
-      const rows = found.map(({ at, batchId, after, to, attempt, status, milliseconds, problem }) => [
+      const found = await core.webhooks.deliveries(accountId, id, { limit, failed })
+      const rows = found.map(({ id: request, at, after, to, attempt, status, milliseconds, problem }) => [
+        request,
         at,
-        batchId,
         `${after + 1} to ${to}`,
         attempt,
         status ?? 'none',
         milliseconds,
         problem,
       ])
-      const heading = ['time', 'batch', 'events', 'attempt', 'status', 'ms', 'problem']
+      const heading = ['request', 'time', 'events', 'attempt', 'status', 'ms', 'problem']
       return { data: found, text: tableOr('no requests', heading, rows) }
+    },
+  }),
+  coreCommand({
+    name: 'webhook delivery',
+    usage: 'ID REQUEST --account ID',
+    summary: 'Show a request of a webhook with both sides: header fields, body, response',
+    parameters: REQUEST,
+    run: async (core, { REQUEST: text, ...given }) => {
+      const { id: webhookId, accountId } = await requireWebhook(core, given)
+      const request = await core.webhooks.request(accountId, { webhookId, id: requestIdIn(text) })
+      const { at, attempt, status, milliseconds, problem, batchState, nextTryAt } = request
+      const facts = Object.entries({
+        time: at,
+        attempt,
+        status: status ?? 'none',
+        ms: milliseconds,
+        problem,
+        batch: batchState ?? 'delivered',
+        'next try': nextTryAt,
+      })
+      const parts = [
+        table(['', ''], facts),
+        (request.headers ?? []).map(([name, value]) => `${name}: ${value ?? '(changed since)'}`).join('\n'),
+        request.body ?? '(not stored)',
+        request.answerHeaders.map(([name, value]) => `${name}: ${value}`).join('\n'),
+        request.answer,
+      ]
+      return { data: request, text: parts.filter((part) => part !== '').join('\n\n') }
+    },
+  }),
+  coreCommand({
+    name: 'webhook resend',
+    usage: 'ID REQUEST --account ID',
+    summary: 'Send the batch of a request again, or at once if it waits for its next try',
+    parameters: REQUEST,
+    run: async (core, { REQUEST: text, ...given }) => {
+      const batch = await core.webhooks.resend(await requireWebhook(core, given), requestIdIn(text))
+      return { data: { batch }, text: `batch ${batch} is sent again` }
     },
   }),
   coreCommand({
@@ -66,6 +106,12 @@ export const webhookDeliveryCommands: readonly Command[] = [
     },
   }),
 ]
+
+/** Throws {@link UsageError}. */
+function requestIdIn(text: string): number {
+  if (!/^\d{1,16}$/.test(text)) throw new UsageError(`the request must be a number (got "${text}")`)
+  return Number(text)
+}
 
 /** Throws {@link CommandError}. */
 export async function requireWebhook({ webhooks }: Core, { ID: id, account: accountId }: Given<'ID --account ID'>) {

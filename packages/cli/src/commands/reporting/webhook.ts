@@ -3,6 +3,7 @@ import { type Command, UsageError } from '../../command.ts'
 import { table, tableOr } from '../../table.ts'
 import { coreCommand, type Given } from '../core-command.ts'
 import { requireWebhook, webhookDeliveryCommands } from './webhook-deliveries.ts'
+import { webhookListenCommands } from './webhook-listen.ts'
 
 const SETTINGS_USAGE =
   '[--format v2|v3] [--header NAME:VALUE]... [--label TEXT] [--signed on|off] [--strings on|off] [--abuse on|off] [--event-ids on|off]'
@@ -33,7 +34,7 @@ export const webhookCommands: readonly Command[] = [
   coreCommand({
     name: 'webhook create',
     usage: `--account ID --url URL --events NAMES ${SETTINGS_USAGE}`,
-    summary: 'Create a webhook, and show its secret (once); the URL is probed and must return 200',
+    summary: 'Create a webhook, and show its secret (once); the URL is probed and must return 2xx',
     parameters: { ...SETTINGS, format: 'Format of the requests (default v2)' },
     examples: ['webhook create --account 12 --url https://ship.example/hook --events sent,bounced'],
     prepare: ({ account, url, format = 'v2', ...given }) => {
@@ -73,6 +74,7 @@ export const webhookCommands: readonly Command[] = [
       const { id, accountId } = await requireWebhook(core, given)
       const webhook = await core.webhooks.show(accountId, id)
       const { url, format, events, headers, label, signed, publicKey, position, succeededAt, problem } = webhook
+      const pending = await core.webhooks.pending(webhook)
       const rows = Object.entries({
         url,
         state: stateOf(webhook),
@@ -83,6 +85,7 @@ export const webhookCommands: readonly Command[] = [
         label,
         'public key': signed ? publicKey : '',
         'reported to event': position,
+        'events behind': `${pending.events}${pending.isAtLeast ? ' or more' : ''}`,
         'last success': succeededAt ?? 'never',
         problem,
       })
@@ -128,11 +131,12 @@ export const webhookCommands: readonly Command[] = [
   }),
   coreCommand({
     name: 'webhook test',
-    usage: 'ID --account ID',
+    usage: 'ID --account ID [--event NAME]',
     summary: 'Send a sample of each of its events, and show the response; exit status 1 if it is not a success',
-    run: async (core, given) => {
+    parameters: { event: 'Only this event, also if the webhook does not get it' },
+    run: async (core, { event, ...given }) => {
       const { id, accountId } = await requireWebhook(core, given)
-      const { text: body, ...result } = await core.webhooks.test(accountId, id)
+      const { text: body, exchange: _, ...result } = await core.webhooks.test(accountId, id, event)
       const text = `${result.events} events, status ${result.status ?? 'none'}, ${result.milliseconds} ms`
       return { data: { ...result, answer: body }, text, ...defined({ failure: result.problem }) }
     },
@@ -155,6 +159,7 @@ export const webhookCommands: readonly Command[] = [
     },
   }),
   ...webhookDeliveryCommands,
+  ...webhookListenCommands,
 ]
 
 /** The settings that are given, of those that every format has or lacks. */

@@ -30,6 +30,8 @@ export interface OutboundAnswer {
   readonly retryAfter: string | undefined
   /** The Content-Type field; empty if there is none. */
   readonly contentType: string
+  /** Names and values of the header fields by turns, as they were received. */
+  readonly rawHeaders: readonly string[]
   /** The raw bytes up to the limit, not decompressed. */
   readonly body: Buffer
   /** The body exceeded the size limit or the time limit. */
@@ -244,9 +246,10 @@ function exchange(
       let size = 0
       const finish = (truncated: boolean) => {
         clearTimeout(bodyTimer)
-        const { statusCode: status = 0, headers: received } = response
+        const { statusCode: status = 0, headers: received, rawHeaders } = response
         const contentType = received['content-type'] ?? ''
-        resolve({ status, retryAfter: received['retry-after'], contentType, body: Buffer.concat(kept), truncated })
+        const body = Buffer.concat(kept)
+        resolve({ status, retryAfter: received['retry-after'], contentType, rawHeaders, body, truncated })
         request.destroy()
       }
       const bodyTimer = setTimeout(() => finish(true), BODY_MS)

@@ -1,4 +1,5 @@
 import { parseDay } from '../../accounts/credits/days.ts'
+import { eventWord, isMeant } from '../../events/event-names.ts'
 import { EVENT_TYPES, type EventType, eventType, eventTypesWhere } from '../../events/event-types.ts'
 import { addressKey } from '../../mime/address.ts'
 import { invalidParameter, ServiceError } from '../../platform/errors.ts'
@@ -90,8 +91,8 @@ const TOTALS: Readonly<Record<string, string>> = {
   total_clicked: 'click',
 }
 
-/** All event names of the log (v2 contract 12.1). */
-export const LOG_EVENTS = [...Object.keys(MEANINGS), ...Object.keys(TOTALS)]
+/** The event names of the log, in the words of webhooks and exports. Those of the contract (v2 contract 12.1) mean the same. */
+export const LOG_EVENTS = [...new Set(Object.keys(MEANINGS).map(eventWord)), ...Object.keys(TOTALS)]
 
 /** Maximum length of a filter text in characters. */
 const MAX_FILTER_LENGTH = 255
@@ -128,7 +129,7 @@ function wantedEvents(words: readonly string[]): WantedEvents | undefined {
   const [only] = given
   const total = only !== undefined && given.length === 1 ? TOTALS[only] : undefined
   const named = (total ? [total] : given).map((word) => {
-    const meaning = Object.hasOwn(MEANINGS, word) ? MEANINGS[word as keyof typeof MEANINGS] : undefined
+    const meaning = meaningOf(word)
     if (meaning === undefined && Object.hasOwn(TOTALS, word))
       throw invalidParameter('events', `${word} cannot be combined with other events`)
     if (meaning === undefined)
@@ -142,6 +143,14 @@ function wantedEvents(words: readonly string[]): WantedEvents | undefined {
   const one =
     hard === soft || types.includes('bounced') ? {} : { bounces: hard ? ('hard' as const) : ('soft' as const) }
   return { sent: named.includes('sent'), types, ...one }
+}
+
+/** By the names of the contract, or by the vocabulary of webhooks. */
+function meaningOf(given: string): Meaning | undefined {
+  const word = Object.hasOwn(MEANINGS, given) ? given : eventWord(given)
+  if (Object.hasOwn(MEANINGS, word)) return MEANINGS[word]
+  const types = eventTypesWhere(({ log }, type) => log.filter !== null && isMeant(word, type))
+  return types.length === 0 ? undefined : types
 }
 
 function uuidOf(text: string): string | undefined {

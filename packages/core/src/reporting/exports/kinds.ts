@@ -1,4 +1,5 @@
 import type { Event } from '../../events/event.ts'
+import { eventWord } from '../../events/event-names.ts'
 import { type EventType, EXPORT_KINDS, type ExportKind, eventType, eventTypesWhere } from '../../events/event-types.ts'
 import { invalidParameter } from '../../platform/errors.ts'
 import { isHardBounce } from '../events/texts.ts'
@@ -6,24 +7,20 @@ import { isHardBounce } from '../events/texts.ts'
 /** The mirrored interface has no deferrals, so they are exported only on request. */
 const BY_DEFAULT: readonly ExportKind[] = EXPORT_KINDS.filter((kind) => kind !== 'deferred')
 
-/** The event names of the log (v2 contract 12.1) and of webhooks. */
-const WORDS: ReadonlyMap<string, readonly ExportKind[]> = new Map<string, readonly ExportKind[]>([
-  ...EXPORT_KINDS.map((kind) => [kind, [kind]] as const),
-  ['open', ['opened']],
-  ['click', ['clicked']],
-  ['unsubscribe', ['unsubscribed']],
-  ['unsub', ['unsubscribed']],
-  ['bounce', ['hardbounce', 'softbounce']],
-  ['bounced', ['hardbounce', 'softbounce']],
-  ['abuse', ['spam']],
-])
+/** Several kinds at once. */
+const BOTH: Readonly<Record<string, readonly ExportKind[]>> = {
+  bounced: ['hardbounce', 'softbounce'],
+  expired: ['softbounce'],
+}
+const NAMES = [...EXPORT_KINDS, 'bounced']
 
 /** Returns the kinds of the given event names; empty for the default. Throws parameterInvalid (events). */
 export function parseKinds(events: readonly string[]): ExportKind[] {
-  const words = events.map((word) => word.trim().toLowerCase()).filter((word) => word !== '')
+  const words = events.map(eventWord).filter((word) => word !== '')
   const kinds = words.flatMap((word) => {
-    const named = WORDS.get(word)
-    if (!named) throw invalidParameter('events', `must be a comma-separated list of: ${[...WORDS.keys()].join(', ')}`)
+    const kind = EXPORT_KINDS.filter((one) => one === word)
+    const named = Object.hasOwn(BOTH, word) ? (BOTH[word] ?? []) : kind
+    if (named.length === 0) throw invalidParameter('events', `must be a comma-separated list of: ${NAMES.join(', ')}`)
     return named
   })
   return [...new Set(kinds)]

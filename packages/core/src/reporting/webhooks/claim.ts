@@ -17,7 +17,7 @@ const LEASE_SECONDS = 20
 const TRIES = 3
 /** Maximum waiting batches of a failing receiver, and of any receiver. */
 const MAX_WAITING_WHILE_FAILING = 16
-const MAX_WAITING = 1000
+export const MAX_WAITING = 1000
 /** Maximum pages of sequence numbers that one claim reads if they contain no relevant events. */
 const MAX_PAGES = 20
 /** Advisory lock namespace. */
@@ -209,7 +209,7 @@ async function createBatches(sql: SqlTransaction, webhook: DueWebhook, limit: nu
   for (let after = position, at = 0; at < events.length; at += BATCH_EVENTS) {
     const own = events.slice(at, at + BATCH_EVENTS)
     const to = at + BATCH_EVENTS >= events.length ? reached : (own.at(-1)?.number ?? reached)
-    batches.push({ ...(await insertBatch(sql, { id, accountId, after, to, types })), events: own })
+    batches.push({ ...(await insertBatch(sql, { id, accountId, after, to, types, count: own.length })), events: own })
     after = to
   }
   await sql`update webhooks set position = ${reached} where id = ${id}`
@@ -218,11 +218,11 @@ async function createBatches(sql: SqlTransaction, webhook: DueWebhook, limit: nu
 
 async function insertBatch(
   sql: SqlTransaction,
-  batch: { id: number; accountId: number; after: number; to: number; types: readonly WebhookEvent[] },
+  batch: { id: number; accountId: number; after: number; to: number; types: readonly WebhookEvent[]; count: number },
 ): Promise<LeasedBatch> {
   const [made] = await sql<LeasedBatch[]>`
-    insert into webhook_batches (webhook_id, account_id, after_number, to_number, types, lease, leased_until)
-    values (${batch.id}, ${batch.accountId}, ${batch.after}, ${batch.to}, ${[...batch.types]}::text[], 1,
+    insert into webhook_batches (webhook_id, account_id, after_number, to_number, types, events, lease, leased_until)
+    values (${batch.id}, ${batch.accountId}, ${batch.after}, ${batch.to}, ${[...batch.types]}::text[], ${batch.count}, 1,
             service_now() + make_interval(secs => ${LEASE_SECONDS}))
     returning id, lease, webhook_id as "webhookId", account_id as "accountId", after_number::float8 as "after",
               to_number::float8 as "to", types, attempts`

@@ -6,10 +6,10 @@ import type { WebhooksDependencies } from './dependencies.ts'
 import { type Finished, finishBatch, releaseBatch } from './finish.ts'
 import { nameOf } from './names.ts'
 import { keysOf, openWebhook } from './sealing.ts'
-import { post, writeBody } from './send.ts'
+import { bodyOf, post } from './send.ts'
 import { selectWebhook } from './store.ts'
 import { traceRequest } from './trace.ts'
-import type { WebhookSettings } from './webhook.ts'
+import type { LeasedBatch, Written } from './webhook.ts'
 
 export async function deliverBatch(
   dependencies: WebhooksDependencies,
@@ -21,10 +21,10 @@ export async function deliverBatch(
   const webhook = row && openWebhook(secrets, row)
   const keys = webhook && (await keysOf(dependencies, webhook))
   if (!webhook || !keys) return 'late'
-  const events = (batch.events ?? (await readBatch(sql, batch))).filter((event) => isWanted(webhook, event))
+  const events = wantedOf(webhook, batch.events ?? (await readBatch(sql, batch)))
   if (events.length === 0) return finishBatch(sql, batch, { status: null, milliseconds: 0 })
   const target = { ...webhook, ...keys }
-  const body = writeBody(target, events)
+  const body = bodyOf(target, events)
   // No event has a name in this format. An empty batch would look like a probe.
   if (body === '[]') return finishBatch(sql, batch, { status: null, milliseconds: 0 })
   const id = `msg_${batch.id.replaceAll('-', '')}`
@@ -34,10 +34,16 @@ export async function deliverBatch(
     return 'late'
   }
   await traceRequest(sql, events, { webhookId: batch.webhookId, ...response })
-  return finishBatch(sql, batch, response)
+  const { format, asText, abuse, eventIds, names } = webhook
+  const written = { format, asText, abuse, eventIds, names }
+  return finishBatch(sql, batch, response, { ...response.exchange, events: events.length, written })
 }
 
-async function readBatch(sql: Sql, { accountId, after, to, types }: ClaimedBatch): Promise<Event[]> {
+/** Returns the events of a batch, also of those that the webhook is not to get. */
+export async function readBatch(
+  sql: Sql,
+  { accountId, after, to, types }: Pick<LeasedBatch, 'accountId' | 'after' | 'to' | 'types'>,
+): Promise<Event[]> {
   const events = []
   for (let reached = after; reached < to; ) {
     const page = await readEvents(sql, { accountId, after: reached, limit: 100, types })
@@ -48,7 +54,10 @@ async function readBatch(sql: Sql, { accountId, after, to, types }: ClaimedBatch
   return events
 }
 
-function isWanted({ names, format }: WebhookSettings, event: Event): boolean {
-  const name = nameOf(event, format)
-  return name !== null && (names === null || names.includes(name))
+/** Returns the events with a name in the format that the webhook is to get. */
+export function wantedOf({ names, format }: Pick<Written, 'names' | 'format'>, events: readonly Event[]): Event[] {
+  return events.filter((event) => {
+    const name = nameOf(event, format)
+    return name !== null && (names === null || names.includes(name))
+  })
 }

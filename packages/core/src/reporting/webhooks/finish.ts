@@ -1,12 +1,21 @@
 import { noteChange, OPERATOR } from '../../accounts/audit/index.ts'
-import type { Sql, SqlTransaction } from '../../platform/database/database.ts'
+import { noteOwners } from '../../accounts/notices/note-owners.ts'
+import { insertEvents, ofAccount } from '../../events/insert-events.ts'
+import { onlyRow, type Sql, type SqlTransaction } from '../../platform/database/database.ts'
+import { HIDDEN, isSecretName, notedUrl } from './rules.ts'
 import { askedPause, DISABLE_AFTER, GIVE_UP_AFTER, pauseAfter } from './schedule.ts'
-import type { Answer, LeasedBatch } from './webhook.ts'
+import { RETENTION_DAYS, RING } from './store.ts'
+import type { Answer, Exchange, LeasedBatch } from './webhook.ts'
 
-/** Size of each ring buffer of the request log: one for successes, then one for failures. */
-const RING = 100
+/** Long responses per hour that are stored whole, and octets of the others. Receivers would otherwise decide how much is stored. */
+const LONG_ANSWERS = 100
+const SHORT_ANSWER = 256
+/** Header fields of a response that are stored, in characters. */
+const MAX_HEAD = 4096
 const MAX_DEAD = 1000
 const DEAD_DAYS = 30
+/** Old requests that are deleted at once. */
+const FORGOTTEN = 1000
 
 /** The result of a batch. `late` means that this worker's lease had expired. */
 export type Finished = 'delivered' | 'waiting' | 'dead' | 'disabled' | 'late'
@@ -23,7 +32,12 @@ interface State {
 }
 
 /** Records the response to a batch and determines what happens next with batch and webhook, in one transaction. */
-export async function finishBatch(sql: Sql, batch: LeasedBatch, answer: Answer): Promise<Finished> {
+export async function finishBatch(
+  sql: Sql,
+  batch: LeasedBatch,
+  answer: Answer,
+  exchange?: Exchange,
+): Promise<Finished> {
   return sql.begin(async (transaction) => {
     await lockWebhookOf(transaction, batch)
     const [state] = await transaction<State[]>`
@@ -35,7 +49,7 @@ export async function finishBatch(sql: Sql, batch: LeasedBatch, answer: Answer):
     if (!state) return 'late'
     // No request was made, because no event of the batch is to be reported.
     if (answer.status === null && answer.problem === undefined) return drop(transaction, batch)
-    await logRequest(transaction, batch, answer)
+    await logRequest(transaction, batch, answer, exchange)
     return answer.problem === undefined
       ? succeed(transaction, batch, answer, state)
       : fail(transaction, batch, answer, state)
@@ -103,12 +117,12 @@ async function fail(sql: SqlTransaction, batch: LeasedBatch, answer: Answer, sta
            next_at = service_now() + make_interval(secs => ${pause})
      where id = ${id}`
   if (dead) await deleteOldDead(sql, webhookId)
-  if (answer.status === 410) return disable(sql, batch, state, 'received status 410 Gone')
+  if (answer.status === 410) return disable(sql, batch, state, 'gone', 'received status 410 Gone')
   const failing = state.failing ?? 0
   // The receiver accepts other batches, so the webhook is not failing.
   const batchOnly = aside && state.failing === null
   if (!batchOnly && failing >= DISABLE_AFTER)
-    return disable(sql, batch, state, `no success in ${Math.floor(failing / 3600)} hours: ${problem}`)
+    return disable(sql, batch, state, 'failing', `no success in ${Math.floor(failing / 3600)} hours: ${problem}`)
   const next = batchOnly ? 0 : Math.max(pauseAfter(failing, Math.random()), requested)
   await sql`
     update webhooks
@@ -125,12 +139,13 @@ async function disable(
   sql: SqlTransaction,
   { accountId, webhookId }: LeasedBatch,
   { enabled }: State,
+  why: 'gone' | 'failing',
   reason: string,
 ): Promise<Finished> {
   // Several requests may be in flight; only the first one disables the webhook.
   if (!enabled) return 'waiting'
   await sql`
-    update webhooks set enabled = false, disabled_at = service_now(), problem = ${reason} where id = ${webhookId}`
+    update webhooks set enabled = false, disabled_at = service_now(), disabled_reason = ${why}, problem = ${reason} where id = ${webhookId}`
   await noteChange(sql, {
     accountId,
     by: OPERATOR,
@@ -139,25 +154,85 @@ async function disable(
     before: { enabled: true },
     after: { enabled: false, reason },
   })
+  await tellOthers(sql, { accountId, webhookId, reason })
   return 'disabled'
 }
 
-async function logRequest(sql: SqlTransaction, batch: LeasedBatch, answer: Answer): Promise<void> {
+/** Writes the event, which the other webhooks get, and notes it for the owners. */
+async function tellOthers(
+  sql: SqlTransaction,
+  { accountId, webhookId, reason }: { accountId: number; webhookId: number; reason: string },
+): Promise<void> {
+  const { url, mark } = onlyRow(
+    await sql<{ url: string; mark: string }[]>`
+      select url, disabled_at::text as mark from webhooks where id = ${webhookId}`,
+  )
+  const detail = { webhook: webhookId, url: notedUrl(url), reason }
+  await insertEvents(sql, {
+    from: ofAccount(sql, accountId),
+    type: 'webhook_disabled',
+    detail,
+  })
+  await noteOwners(sql, [{ accountId, kind: 'webhook', subject: String(webhookId), mark, detail }])
+}
+
+async function logRequest(
+  sql: SqlTransaction,
+  batch: LeasedBatch,
+  answer: Answer,
+  exchange: Exchange | undefined,
+): Promise<void> {
   const failed = answer.problem !== undefined
+  const text = exchange?.answer ?? Buffer.alloc(0)
+  const isLong = text.length > SHORT_ANSWER
   await sql`
     with counted as (
-      update webhooks set failed = failed + ${failed ? 1 : 0}, succeeded = succeeded + ${failed ? 0 : 1}
-       where id = ${batch.webhookId} returning case when ${failed} then failed else succeeded end as number
+      update webhooks
+         set failed = failed + ${failed ? 1 : 0}, succeeded = succeeded + ${failed ? 0 : 1},
+             answers_kept = case when answers_hour = date_trunc('hour', service_now(), 'UTC') then answers_kept else 0 end + ${isLong ? 1 : 0},
+             answers_hour = date_trunc('hour', service_now(), 'UTC')
+       where id = ${batch.webhookId} returning case when ${failed} then failed else succeeded end as number, answers_kept
     )
     insert into webhook_deliveries as d (webhook_id, place, account_id, batch_id, at, after_number, to_number, attempt, status,
-           milliseconds, problem)
+           milliseconds, problem, types, written, events, request_head, answer_head, answer)
     select ${batch.webhookId}, ${failed ? RING : 0} + number % ${RING}, ${batch.accountId}, ${batch.id}::uuid, service_now(),
            ${batch.after}, ${batch.to}, ${batch.attempts + 1}, ${answer.status}::int, ${answer.milliseconds},
-           ${answer.problem ?? null}::text
+           ${answer.problem ?? null}::text, ${exchange ? [...batch.types] : null}::text[],
+           ${exchange ? JSON.stringify(exchange.written) : null}::text::jsonb, ${exchange?.events ?? null}::int,
+           ${exchange ? JSON.stringify(exchange.head) : null}::text, ${exchange ? answerHead(exchange) : null}::text,
+           case when answers_kept <= ${LONG_ANSWERS} then ${text}::bytea else substr(${text}::bytea, 1, ${SHORT_ANSWER}) end
       from counted
     on conflict (webhook_id, place) do update
        set batch_id = excluded.batch_id, at = excluded.at, after_number = excluded.after_number, to_number = excluded.to_number,
-           attempt = excluded.attempt, status = excluded.status, milliseconds = excluded.milliseconds, problem = excluded.problem`
+           attempt = excluded.attempt, status = excluded.status, milliseconds = excluded.milliseconds, problem = excluded.problem,
+           types = excluded.types, written = excluded.written, events = excluded.events, request_head = excluded.request_head,
+           answer_head = excluded.answer_head, answer = excluded.answer`
+}
+
+/** The header fields of a response as JSON, those that fit. Values that look like secrets are not stored. */
+function answerHead({ answerHead }: Exchange): string {
+  const kept: (readonly [string, string])[] = []
+  for (let at = 0, length = 0; at + 1 < answerHead.length; at += 2) {
+    const [name, value] = [storable(answerHead[at]), storable(answerHead[at + 1])]
+    length += name.length + value.length
+    if (length > MAX_HEAD) break
+    kept.push([name, isSecretName(name) ? HIDDEN : value])
+  }
+  return JSON.stringify(kept)
+}
+
+/** The database cannot store NUL; Node reads header fields as Latin-1, so there are no lone surrogates. */
+function storable(text = ''): string {
+  return text.replaceAll('\0', ' ')
+}
+
+/** Deletes some requests that are older than a week. Returns their number. */
+export async function forgetRequests(sql: Sql): Promise<number> {
+  const { count } = await sql`
+    delete from webhook_deliveries where (webhook_id, place) in (
+      select webhook_id, place from webhook_deliveries
+       where at < service_now() - make_interval(days => ${RETENTION_DAYS}) order by at limit ${FORGOTTEN})`
+  return count
 }
 
 async function deleteOldDead(sql: SqlTransaction, webhookId: number): Promise<void> {

@@ -5,7 +5,7 @@ import { createSharedSlots } from '../../platform/concurrency/shared-slots.ts'
 import type { Sql } from '../../platform/database/database.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import type { OutboundHttp } from '../../platform/net/outbound-http.ts'
-import { post, probe, type Target, type WebhookResponse, writeBody } from './send.ts'
+import { bodyOf, post, probe, type Target, type WebhookResponse } from './send.ts'
 
 /** Maximum numbers of concurrent probes and tests, in all of the process and of one holder. A receiver has ten seconds to respond. */
 const SLOTS = { total: 32, each: 4, what: 'webhook probes' } as const
@@ -28,7 +28,7 @@ export function createLimitedRequests({ sql, http }: { sql: Sql; http: OutboundH
       if (problem !== undefined) throw new ServiceError('webhookUnanswered', { values: { problem }, reason: problem })
     },
     test: (accountId, target, events) =>
-      limited(accountId, () => post(http, target, { id: requestId('test'), body: writeBody(target, events) })),
+      limited(accountId, () => post(http, target, { id: requestId('test'), body: bodyOf(target, events) })),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Event } from '../../events/event.ts'
+import { eventWord, isMeant, wordOf } from '../../events/event-names.ts'
 import {
   eventType,
   isWebhookEvent,
@@ -8,19 +9,6 @@ import {
 } from '../../events/event-types.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import type { WebhookFormat } from './webhook.ts'
-
-const ALIASES: Readonly<Record<string, string>> = {
-  delivered: 'sent',
-  bounce: 'bounced',
-  open: 'opened',
-  click: 'clicked',
-  unsubscribe: 'unsubscribed',
-  spamreport: 'spam',
-  spam_report: 'spam',
-  abuse: 'spam',
-  complained: 'spam',
-  group_unsubscribe: 'unsubscribed',
-}
 
 /** Returns the name of an event in a format; null if it has none. */
 export function nameOf({ type, detail }: Pick<Event, 'type' | 'detail'>, format: WebhookFormat): string | null {
@@ -37,24 +25,29 @@ export function eventName(type: WebhookEvent, format: WebhookFormat): string | n
   return eventType(type)[format]
 }
 
-/** Returns the event types with these names, which may be of either format. Throws webhookEventInvalid. */
+/** Returns the event types with these names, which may be of either format. Throws webhookEventInvalid, with the names of the format. */
 export function eventsNamed(names: readonly string[], format: WebhookFormat): WebhookEvent[] {
   const wanted = new Set<WebhookEvent>()
+  const known = knownTo(format)
   for (const given of names) {
-    const name = given.trim().toLowerCase()
-    const plain = ALIASES[name] ?? name
-    const found = WEBHOOK_EVENTS.filter(
+    const word = eventWord(given)
+    const found = known.filter(
       (type) =>
-        eventType(type)[format] !== null &&
-        ((plain === 'all' && RECIPIENT_EVENTS.includes(type)) ||
-          eventType(type).v2 === plain ||
-          eventType(type).v3 === name),
+        (word === 'all' && RECIPIENT_EVENTS.includes(type)) || isMeant(word, type) || eventType(type).v3 === word,
     )
-    if (found.length === 0) throw new ServiceError('webhookEventInvalid', { values: { event: given.slice(0, 50) } })
+    if (found.length === 0) throw unknownEvent(given, format)
     for (const type of found) wanted.add(type)
   }
-  if (wanted.size === 0) throw new ServiceError('webhookEventInvalid', { values: { event: '' } })
+  if (wanted.size === 0) throw unknownEvent('', format)
   return WEBHOOK_EVENTS.filter((type) => wanted.has(type))
+}
+
+const knownTo = (format: WebhookFormat) => WEBHOOK_EVENTS.filter((type) => eventType(type)[format] !== null)
+
+/** Returns webhookEventInvalid, with all names that the format has. */
+export function unknownEvent(given: string, format: WebhookFormat): ServiceError {
+  const names = [...new Set(knownTo(format).map(wordOf)), 'all'].join(', ')
+  return new ServiceError('webhookEventInvalid', { values: { event: given.slice(0, 50), names } })
 }
 
 /** Returns the names of event types in a format, without duplicates. */

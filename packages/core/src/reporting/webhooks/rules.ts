@@ -9,7 +9,7 @@ const RESERVED =
   /^(host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|content-.*|accept-encoding|user-agent|proxy-.*|webhook-.*|x-twilio-.*)$/i
 const SECRET_NAME = /auth|token|secret|key|password|cookie|signature/i
 /** Replaces a hidden value. An update that sends it back leaves the value unchanged. */
-const HIDDEN = '***'
+export const HIDDEN = '***'
 
 export type Headers = Readonly<Record<string, string>>
 
@@ -45,9 +45,11 @@ export function cleanHeaders(given: Headers, before: Headers = {}): Headers {
 
 /** Returns headers with values that look like secrets hidden. */
 export function shownHeaders(headers: Headers): Headers {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, SECRET_NAME.test(name) ? HIDDEN : value]),
-  )
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, isSecretName(name) ? HIDDEN : value]))
+}
+
+export function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name)
 }
 
 /** Returns a URL for the audit log without its query, which may contain a secret. */

@@ -1,7 +1,6 @@
 import type { AuditValues } from '../../accounts/audit/index.ts'
-import { ServiceError } from '../../platform/errors.ts'
 import type { OutboundHttp } from '../../platform/net/outbound-http.ts'
-import { eventName } from './names.ts'
+import { eventName, unknownEvent } from './names.ts'
 import { cleanHeaders, cleanUrl, notedUrl } from './rules.ts'
 import type { Webhook, WebhookSettings } from './webhook.ts'
 
@@ -12,8 +11,7 @@ import type { Webhook, WebhookSettings } from './webhook.ts'
 export function checkSettings(http: OutboundHttp, settings: WebhookSettings, before?: Webhook): WebhookSettings {
   const events = settings.events.filter((type) => eventName(type, settings.format) !== null)
   // A webhook with a list of event names may have an empty list.
-  if (events.length === 0 && settings.names === null)
-    throw new ServiceError('webhookEventInvalid', { values: { event: '' } })
+  if (events.length === 0 && settings.names === null) throw unknownEvent('', settings.format)
   const url = cleanUrl(http, settings.url)
   return { ...settings, events, url, headers: cleanHeaders(settings.headers, before?.headers) }
 }

@@ -1,5 +1,5 @@
 import type { AnySql, SqlTransaction } from '../../platform/database/database.ts'
-import type { DeadBatch, Webhook, WebhookDelivery, WebhookSettings } from './webhook.ts'
+import type { DeadBatch, Webhook, WebhookSettings } from './webhook.ts'
 
 /** A stored row, whose headers are encrypted. */
 export interface Row extends Omit<Webhook, 'headers'> {
@@ -16,7 +16,12 @@ export interface SealedKeys {
 const columns = (sql: AnySql) => sql`
   id, account_id as "accountId", url, events, names, label, signed, format, as_text as "asText", abuse, event_ids as "eventIds", headers, enabled,
   public_key as "publicKey", created_at as "createdAt", changed_at as "changedAt", position::float8 as position, succeeded_at as "succeededAt",
-  failing_since as "failingSince", disabled_at as "disabledAt", problem`
+  failing_since as "failingSince", disabled_at as "disabledAt", problem, disabled_reason as "disabledReason",
+  case when enabled and failing_since is not null then due_at end as "nextTryAt"`
+
+/** Requests of a webhook that are stored, those that succeeded in one ring buffer and those that failed in the next one; and for how long. */
+export const RING = 100_000
+export const RETENTION_DAYS = 7
 
 function namesIn({ names }: Pick<WebhookSettings, 'names'>): string[] | null {
   return names && [...names]
@@ -56,6 +61,7 @@ export async function updateWebhook(
            signed = ${row.signed}, changed_at = service_now(), format = ${row.format}, as_text = ${row.asText},
            abuse = ${row.abuse}, event_ids = ${row.eventIds}, headers = ${row.headers}, enabled = ${row.enabled},
            disabled_at = case when ${row.enabled} then null else disabled_at end,
+           disabled_reason = case when ${row.enabled} then null else disabled_reason end,
            failing_since = case when ${row.revived} then null else failing_since end,
            problem = case when ${row.revived} then null else problem end,
            held_until = case when ${row.revived} then null else held_until end,
@@ -112,13 +118,6 @@ export async function replaceSecret(sql: AnySql, id: number, secret: Buffer, ove
 
 export async function movePosition(sql: AnySql, id: number, position: number): Promise<void> {
   await sql`update webhooks set position = ${position}, due_at = service_now() where id = ${id}`
-}
-
-export async function selectDeliveries(sql: AnySql, id: number, limit: number): Promise<WebhookDelivery[]> {
-  return sql<WebhookDelivery[]>`
-    select batch_id as "batchId", at, after_number::float8 as "after", to_number::float8 as "to", attempt, status, milliseconds,
-           problem
-      from webhook_deliveries where webhook_id = ${id} order by at desc, place limit ${limit}`
 }
 
 export async function selectDead(

@@ -42,6 +42,10 @@ export interface Webhook extends WebhookSettings {
   /** Time when the service disabled it, with the reason in `problem`; otherwise null. */
   readonly disabledAt: Date | null
   readonly problem: string | null
+  /** Why the service disabled it: its receiver responded 410, or failed for days. Null if it did not, or before this was stored. */
+  readonly disabledReason: 'gone' | 'failing' | null
+  /** When it is tried next, if it is failing; otherwise null. */
+  readonly nextTryAt: Date | null
 }
 
 export interface WebhookAct {
@@ -65,6 +69,8 @@ export interface WebhookKeys {
 
 /** One request in the log. */
 export interface WebhookDelivery {
+  /** The microsecond in which it ended. */
+  readonly id: number
   readonly batchId: string
   readonly at: Date
   readonly after: number
@@ -73,6 +79,24 @@ export interface WebhookDelivery {
   readonly status: number | null
   readonly milliseconds: number
   readonly problem: string | null
+  /** Number of events in it; null for requests of older versions. */
+  readonly events: number | null
+}
+
+/** The settings by which the body of a request was written. */
+export type Written = Pick<WebhookSettings, 'format' | 'asText' | 'abuse' | 'eventIds' | 'names'>
+
+/** The parts of a request that are stored besides its result. */
+export interface Exchange {
+  /** Number of events in it. */
+  readonly events: number
+  readonly written: Written
+  /** The header fields by which the receiver verifies the request. */
+  readonly head: Readonly<Record<string, string>>
+  /** Names and values of the response's header fields by turns. */
+  readonly answerHead: readonly string[]
+  /** The beginning of the response body. */
+  readonly answer: Buffer
 }
 
 /** A dead-lettered batch. */

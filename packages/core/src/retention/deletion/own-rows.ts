@@ -50,6 +50,8 @@ export const OWN_ROWS: readonly OwnRows[] = [
   { table: 'account_counts' },
   { table: 'account_holds' },
   { table: 'account_notices' },
+  { table: 'owner_notices' },
+  { table: 'owner_notice_mails' },
   { table: 'account_reputation' },
   { table: 'reputation_due' },
   { table: 'destination_offers' },

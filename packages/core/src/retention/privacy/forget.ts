@@ -91,7 +91,10 @@ const STAGES: Readonly<Record<RequestInWork['stage'], StageHandler>> = {
        where account_id = ${request.accountId}
          and exists (select from unnest(${subjects.map(({ key }) => key)}::text[]) as k(key) where position(k.key in address) > 0)`
     const progress = await hashSuppressions(sql, request, subjects, forgotten)
-    if (progress.stage === 'done') await forgetExports(sql, request.accountId)
+    if (progress.stage === 'done') {
+      await forgetExports(sql, request.accountId)
+      await forgetAnswers(sql, request.accountId)
+    }
     return progress
   },
 }
@@ -101,6 +104,14 @@ async function forgetExports(sql: SqlTransaction, accountId: number): Promise<vo
   // A file that is being finished is one by then: restarted instead, it would be an empty one, with its content still stored.
   await sql`select from export_jobs where account_id = ${accountId} order by id for update`
   await sql`select forget_export_files(${accountId}::int)`
+}
+
+/** Receivers of webhooks may send back what they got; the bodies of requests are written from the events. */
+async function forgetAnswers(sql: SqlTransaction, accountId: number): Promise<void> {
+  await sql`
+    update webhook_deliveries set answer = null, answer_head = null
+     where webhook_id in (select id from webhooks where account_id = ${accountId})
+       and (position('@'::bytea in answer) > 0 or position('@' in answer_head) > 0)`
 }
 
 async function searchQueue(

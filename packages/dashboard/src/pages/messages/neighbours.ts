@@ -14,11 +14,11 @@ export async function webhookCalls(call: AccountCall, { id }: MessageDetails): P
   const words = neighbourWords(language)
   const names: Readonly<Record<string, string>> = messagesWords(language).eventNames
   return html`<section class="box"><header><h2>${words.calls}</h2></header><div class="pad"><ol class="line">${calls.map(
-    ({ webhookId, url, at, attempt, status, milliseconds, problem, types }) => {
+    ({ webhookId, requestId, url, at, attempt, status, milliseconds, problem, types }) => {
       const tone = problem === null ? 'good' : 'bad'
       const of = types.map((type) => names[type] ?? type).join(', ')
       const text = `${of}: ${status ?? words.noAnswer}, ${words.attempt(format.number(attempt))}, ${format.duration(milliseconds)}`
-      return html`<li>${icon('webhook', tone)}<div><a class="any" href="${path(`webhooks/${webhookId}`)}">${foreign(hostOf(url))}</a>
+      return html`<li>${icon('webhook', tone)}<div><a class="any" href="${path(`webhooks/${webhookId}/requests/${requestId}`)}">${foreign(hostOf(url))}</a>
       <p class="hint any">${text}${problem !== null && html`: ${foreign(problem.slice(0, 200))}`}</p></div>${format.time(at)}</li>`
     },
   )}</ol></div></section>`

@@ -23,18 +23,38 @@ export function ruleText({ language }: Pick<Call, 'language'>, { rule, reason }:
   return reason === null ? said : html`${said}: “${foreign(reason)}”`
 }
 
-/** The figures of the rule, and what follows from them: "41 hard bounces, 300 outcomes, 13.7 %; to 200 messages per hour". */
-export function figuresText({ format, language }: Call, { figures, rate, classes }: ShownHold): string {
+/** Figures of which one is a part of the other, with a share. */
+const PARTS = [
+  ['bounces', 'outcomes'],
+  ['complained', 'delivered'],
+] as const
+
+/**
+ * The figures of the rule, its limit, and what follows from them: "0.49 %, 5 complaints of 1,014 deliveries since 11:20; warned from 0.1 %; to 200 messages
+ * per hour".
+ */
+export function figuresText({ format, language }: Call, { figures, rate, classes, limits, since }: ShownHold): string {
   const words = standingWords(language)
-  const counted = Object.entries(figures).map(([name, value]) => {
+  const said = (name: string, value: number) => {
     const known = Object.hasOwn(words.figures, name) ? words.figures[name as keyof typeof words.figures] : undefined
     // The others are shares at the providers with these names.
-    if (!known) return `${name} ${format.share(value, 1)}`
-    return known(name === 'share' ? format.share(value, 1) : format.number(value))
-  })
+    return known ? known(format.number(value)) : `${name} ${format.share(value, 1)}`
+  }
+  const pair = PARTS.find(([part, all]) => figures[part] !== undefined && figures[all] !== undefined)
+  const others = Object.entries(figures).filter(([name]) => name !== 'share' && !pair?.some((one) => one === name))
+  const share = figures.share === undefined ? [] : [format.share(figures.share, 1)]
+  const counted = [
+    ...share,
+    ...(pair
+      ? [words.partOf(said(pair[0], figures[pair[0]] as number), said(pair[1], figures[pair[1]] as number))]
+      : []),
+    ...others.map(([name, value]) => said(name, value)),
+  ].join(', ')
   const effects = [
+    ...(limits?.warned === undefined ? [] : [words.warnedFrom(format.share(limits.warned, 1))]),
     ...(classes.length > 0 ? [words.classes(classes.join(', '))] : []),
     ...(rate === null ? [] : [words.rate(format.number(rate))]),
   ]
-  return [counted.join(', '), effects.join(', ')].filter((text) => text !== '').join('; ')
+  const first = counted === '' ? '' : `${counted} ${words.since(format.plainTime(since))}`
+  return [first, effects.join(', ')].filter((text) => text !== '').join('; ')
 }

@@ -30,7 +30,7 @@ export const overviewWords = catalogue({
     domain: 'Domain',
     noDeliveries: 'Nothing was delivered today.',
     needs: 'Needs attention',
-    allWell: 'All is well. Domains, limits and reputation are as they should be.',
+    allWell: 'All is well. Domains, webhooks, keys, limits and reputation are as they should be.',
     broken: (name: string) => `${name} lost its DNS records`,
     brokenText: 'Mail from this domain stops if they do not return.',
     pending: (name: string) => `${name} is not verified yet`,
@@ -44,6 +44,8 @@ export const overviewWords = catalogue({
     bounceRate: 'Bounce rate',
     bounceHint: 'Providers look twice above 2 %; 5 % is too much.',
     complaintRate: 'Complaint rate',
+    rateOf: (share: string, part: string, all: string, tooMuch: string) =>
+      `${share}, ${part} of ${all} in 30 days; too much from ${tooMuch}`,
     complaintHint: 'Providers look twice above 0.1 %; 0.3 % is too much.',
   },
   de: {
@@ -75,7 +77,7 @@ export const overviewWords = catalogue({
     domain: 'Domain',
     noDeliveries: 'Heute wurde nichts zugestellt.',
     needs: 'Braucht Aufmerksamkeit',
-    allWell: 'Alles in Ordnung. Domains, Limits und Reputation sind, wie sie sein sollen.',
+    allWell: 'Alles in Ordnung. Domains, Webhooks, Schlüssel, Limits und Reputation sind, wie sie sein sollen.',
     broken: (name) => `${name} hat seine DNS-Einträge verloren`,
     brokenText: 'Nachrichten von dieser Domain stoppen, wenn sie nicht zurückkommen.',
     pending: (name) => `${name} ist noch nicht bestätigt`,
@@ -92,6 +94,7 @@ export const overviewWords = catalogue({
     bounceRate: 'Unzustellbar',
     bounceHint: 'Über 2 % schauen Provider genauer hin; 5 % sind zu viel.',
     complaintRate: 'Beschwerden',
+    rateOf: (share, part, all, tooMuch) => `${share}, ${part} von ${all} in 30 Tagen; zu viel ab ${tooMuch}`,
     complaintHint: 'Über 0,1 % schauen Provider genauer hin; 0,3 % sind zu viel.',
   },
 })

@@ -4,8 +4,9 @@ import { type Answer, page } from '../../frame/answer.ts'
 import { type AccountCall, field } from '../../frame/call.ts'
 import { account, type DashboardRoute } from '../../frame/routes.ts'
 import { trialNote, trialOf } from '../../frame/trial.ts'
+import { stateOf } from '../webhooks/webhook-state.ts'
 import { deliveryTimes } from './delivery-times.ts'
-import { needsAttention } from './needs-attention.ts'
+import { itemsOf, needsAttention } from './needs-attention.ts'
 import { overviewWords } from './overview-words.ts'
 import { isTooHigh, ratesOf, reputationMeters } from './reputation-meters.ts'
 
@@ -36,11 +37,22 @@ async function overview(call: AccountCall): Promise<Answer> {
     span === 'month' ? undefined : core.reputation.counts(own.id, SPANS.month),
     trialOf(call),
   ])
-  const domains = may('domains') ? await unwellDomains(call) : []
-  const credit = may('credits') ? await core.credits.outlook(own.id) : undefined
+  const [domains, credit, webhooks, attention] = await Promise.all([
+    may('domains') ? unwellDomains(call) : [],
+    may('credits') ? core.credits.outlook(own.id) : undefined,
+    may('webhooks.read') ? core.webhooks.list(own.id) : [],
+    core.people.notices.attention(own.id),
+  ])
   const total = sumOf(counts)
   const rates = ratesOf(call, sumOf(month ?? counts))
-  const tooHigh = rates.filter(isTooHigh)
+  const items = itemsOf(call, {
+    ...attention,
+    domains,
+    holds: standing.holds,
+    credit,
+    rates: rates.filter(isTooHigh),
+    webhooks: webhooks.filter((webhook) => ['failing', 'disabled'].includes(stateOf(webhook))),
+  })
   const seg = html`<nav class="seg" aria-label="${words.span}">${(Object.keys(SPANS) as SpanName[]).map(
     (name) =>
       html`<a href="${call.path()}?span=${name}"${name === span && html` aria-current="true"`}>${words.spans[name]}</a>`,
@@ -50,7 +62,7 @@ async function overview(call: AccountCall): Promise<Answer> {
       ? words.none
       : `${words.calm(
           call.format.share(total.delivered, total.accepted),
-        )}${standing.holds.length + domains.length + tooHigh.length > 0 || credit?.isLow ? ` ${words.attention}` : ''}`
+        )}${items.length > 0 ? ` ${words.attention}` : ''}`
   return page({
     title: words.title,
     live: 'events',
@@ -58,7 +70,7 @@ async function overview(call: AccountCall): Promise<Answer> {
 ${tiles(call, counts, total)}
 ${throughput(call, counts, span)}
 <div class="cols even"><section class="box w7">${deliveryTimes(call, times.stats)}</section><section class="box w5">
-  ${needsAttention(call, { domains, holds: standing.holds, credit, rates: tooHigh })}</section></div>
+  ${needsAttention(call, items)}</section></div>
 ${reputationMeters(call, rates)}`,
   })
 }

@@ -29,10 +29,10 @@ export function isTooHigh({ part, all, bounds }: Rate): boolean {
   return percent(part, all) >= bounds.tooMuch
 }
 
-export function reputationMeters({ language, format }: AccountCall, rates: readonly [Rate, Rate]): Html {
-  const words = overviewWords(language)
+export function reputationMeters(call: AccountCall, rates: readonly [Rate, Rate]): Html {
+  const words = overviewWords(call.language)
   return html`<section class="box"><header><h2>${words.reputation}</h2><p>${words.lastDays}</p></header><div class="pad cols">
-${rates.map(({ name, hint, part, all, bounds }) => meter(name, format.share(part, all), percent(part, all), bounds, hint))}
+${rates.map((rate) => meter(call, rate))}
 </div></section>`
 }
 
@@ -40,12 +40,24 @@ function percent(part: number, all: number): number {
   return all === 0 ? 0 : (100 * part) / all
 }
 
-function meter(name: string, shown: string, value: number, { look, tooMuch }: typeof BOUNCES, hint: string): Html {
-  const end = tooMuch * 1.2
-  const x = (at: number) => Math.min(100, (100 * at) / end).toFixed(1)
+/** "0.49 %, 5 of 1,014; too much from 0.3 %". */
+export function rateText({ format, language }: AccountCall, { part, all, bounds }: Rate): string {
+  const words = overviewWords(language)
+  const share = format.share(part, all)
+  return words.rateOf(share, format.number(part), format.number(all), format.share(bounds.tooMuch, 100))
+}
+
+/** A bar on a scale from 0 that holds the value, however high it is, and both bounds. */
+function meter({ format }: AccountCall, { name, hint, part, all, bounds }: Rate): Html {
+  const { look, tooMuch } = bounds
+  const value = percent(part, all)
+  const end = Math.min(100, Math.max(tooMuch, value) * 1.2)
+  const x = (at: number) => ((100 * at) / end).toFixed(1)
   const fill = value >= tooMuch ? 'fbad' : value >= look ? 'fwait' : 'fgood'
-  return html`<div class="stack xs"><div class="row"><span class="dim">${name}</span><b class="push">${shown}</b></div>
+  return html`<div class="stack xs"><div class="row"><span class="dim">${name}</span><b class="push">${format.share(part, all)}</b></div>
     <svg class="meter" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect class="fline" width="100" height="8"/>
     <rect class="${fill}" width="${x(value)}" height="8"/><rect class="fwait" x="${x(look)}" width=".7" height="8"/>
-    <rect class="fbad" x="${x(tooMuch)}" width=".7" height="8"/></svg><small class="faint">${hint}</small></div>`
+    <rect class="fbad" x="${x(tooMuch)}" width=".7" height="8"/></svg>
+    <div class="row faint" aria-hidden="true"><small>0 %</small><small class="push">${format.share(end, 100)}
+    </small></div><small class="faint">${hint}</small></div>`
 }

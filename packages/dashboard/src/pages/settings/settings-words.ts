@@ -39,7 +39,17 @@ export const settingsWords = catalogue({
     bodyDays: 'Days that bodies are kept',
     daysHint: 'If empty, as long as the operator keeps them.',
     notices: 'Notices',
-    accountNotices: 'Mail the owners when mail of the account is slowed or held, or its credit runs low',
+    accountNotices: 'Mail the owners what they have to see to, at most four times a day',
+    kinds: 'About',
+    noticeKinds: {
+      reputation: 'Mail that is slowed, held or warned about',
+      credit: 'Credit that runs low',
+      domain: 'A domain that is no longer active',
+      webhook: 'A webhook that was disabled',
+      key: 'An API key that expires',
+      colleague: 'A member whose address is suppressed',
+      import: 'An import that has ended',
+    },
   },
   de: {
     title: 'Einstellungen',
@@ -81,7 +91,16 @@ export const settingsWords = catalogue({
     bodyDays: 'Tage, die Inhalte aufbewahrt werden',
     daysHint: 'Leer: so lange, wie der Betreiber sie aufbewahrt.',
     notices: 'Benachrichtigungen',
-    accountNotices:
-      'E-Mail an die Inhaber, wenn Nachrichten des Kontos gebremst oder angehalten werden oder das Guthaben zur Neige geht',
+    accountNotices: 'Inhabern per E-Mail sagen, worum sie sich kümmern müssen, höchstens viermal am Tag',
+    kinds: 'Über',
+    noticeKinds: {
+      reputation: 'Post, die gebremst oder zurückgehalten wird, und Warnungen',
+      credit: 'Guthaben, das zur Neige geht',
+      domain: 'eine Domain, die nicht mehr aktiv ist',
+      webhook: 'einen Webhook, der abgeschaltet wurde',
+      key: 'einen API-Schlüssel, der abläuft',
+      colleague: 'ein Mitglied, dessen Adresse gesperrt ist',
+      import: 'einen Import, der beendet ist',
+    },
   },
 })

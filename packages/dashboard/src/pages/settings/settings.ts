@@ -1,8 +1,8 @@
-import { type AccountSettings, DELIVERY_CLASSES, REQUIREMENT_MODES } from '@postrider/core'
+import { type AccountSettings, DELIVERY_CLASSES, NOTICE_KINDS, REQUIREMENT_MODES } from '@postrider/core'
 import { checkField, html, inputField, selectField, textField } from '@postrider/ui'
 import { type Answer, page, redirect } from '../../frame/answer.ts'
 import { attempt } from '../../frame/attempt.ts'
-import { type AccountCall, type Form, field } from '../../frame/call.ts'
+import { type AccountCall, type Form, field, fields } from '../../frame/call.ts'
 import { byApi, pageHead, problemNote } from '../../frame/parts.ts'
 import { account, type DashboardRoute } from '../../frame/routes.ts'
 import { tlsNote } from '../../frame/tls-note.ts'
@@ -42,6 +42,7 @@ async function settingsPage(call: AccountCall, settings: AccountSettings, proble
     const hint = hints[name]
     return checkField({ name, label: words[name], checked: settings[name], ...(hint === undefined ? {} : { hint }) })
   }
+  const muted = settings.mutedNotices.split(',')
   const fields = html`<div class="cols">
 <section class="box"><header><h2>${words.mail}</h2></header><div class="pad stack s">${selectField({
     name: 'mailClass',
@@ -72,7 +73,10 @@ ${inputField({ name: 'bodyDays', label: words.bodyDays, type: 'number', value: d
 <section class="box"><header><h2>${words.footer}</h2></header><div class="pad stack s">
   ${textField({ name: 'footerHtml', label: words.footerHtml, value: settings.footerHtml ?? '', rows: 3 })}
 ${textField({ name: 'footerText', label: words.footerText, value: settings.footerText ?? '', rows: 3, hint: words.footerHint })}</div></section>
-<section class="box"><header><h2>${words.notices}</h2></header><div class="pad stack s">${check('accountNotices')}</div></section></div>`
+<section class="box"><header><h2>${words.notices}</h2></header><div class="pad stack s">${check('accountNotices')}
+<fieldset class="opts"><legend class="label">${words.kinds}</legend>${NOTICE_KINDS.map((kind) =>
+    checkField({ name: 'kinds', value: kind, label: words.noticeKinds[kind], checked: !muted.includes(kind) }),
+  )}</fieldset></div></section></div>`
   const form = html`<form class="stack" method="post" action="${path('settings')}">${fields}
 <div class="row"><button class="btn main" type="submit">${words.save}</button></div></form>`
   return page({
@@ -94,6 +98,7 @@ function wantedOf(form: Form): AccountSettings {
   const days = (name: string) => (field(form, name) === '' ? null : Number(field(form, name)))
   return {
     ...(switches as Record<(typeof SWITCHES)[number], boolean>),
+    mutedNotices: NOTICE_KINDS.filter((kind) => !fields(form, 'kinds').includes(kind)).join(','),
     mailClass: field(form, 'mailClass') as AccountSettings['mailClass'],
     footerHtml: lines(form, 'footerHtml'),
     footerText: lines(form, 'footerText'),

@@ -5,10 +5,9 @@ import { pager } from '../../frame/pager.ts'
 import { actButton } from '../../frame/parts.ts'
 import { webhooksWords } from './webhooks-words.ts'
 
-/** Requests that are kept and read: core has at most 100 good and 100 bad ones. */
+/** The latest requests, of which the figures are; and those that the page shows. */
 export const DELIVERIES = 200
-/** Requests that the page shows. */
-const MAX_SHOWN = 25
+export const MAX_SHOWN = 25
 
 /** Figures of the latest requests: how many succeeded, and the milliseconds until the response. */
 export function deliveryFigures(deliveries: readonly WebhookDelivery[]) {
@@ -25,34 +24,35 @@ export function deliveriesBox(call: AccountCall, { id }: Webhook, deliveries: re
   const { language, path, query } = call
   const words = webhooksWords(language)
   const isFailed = field(query, 'show') === 'failed'
-  const shown = deliveries.filter(({ problem }) => !isFailed || problem !== null).slice(0, MAX_SHOWN)
+  const shown = deliveries.slice(0, MAX_SHOWN)
   const link = (label: string, of: string, current: boolean) =>
     html`<a href="${path(`webhooks/${id}`)}${of}"${current && html` aria-current="true"`}>${label}</a>`
-  return html`<section class="box"><header><h2>${words.deliveries}</h2><nav class="seg push" aria-label="${words.which}">
+  return html`<section class="box"><header><h2>${words.deliveries}</h2><p>${words.keptText}</p><nav class="seg push" aria-label="${words.which}">
     ${link(words.all, '', !isFailed)}${link(words.failed, '?show=failed', isFailed)}</nav></header>${
       shown.length === 0
         ? html`<div class="void"><p>${isFailed ? words.noFailed : words.noDeliveries}</p></div>`
-        : html`<div class="scroll" tabindex="0" role="region" aria-label="${words.deliveries}"><table><thead><tr><th>${words.answer}</th><th>
+        : html`<div class="scroll" tabindex="0" role="region" aria-label="${words.deliveries}"><table class="hov"><thead><tr><th>${words.answer}</th><th>
         ${words.range}</th><th class="wide-only">${words.batch}</th><th class="n wide-only">${words.attempt}</th><th class="n wide-only">${words.took}
         </th><th class="n">${words.when}</th></tr></thead><tbody>${shown.map((one) =>
-          row(call, one),
+          row(call, id, one),
         )}</tbody></table></div>`
     }</section>`
 }
 
-function row({ format, icon, language }: AccountCall, delivery: WebhookDelivery): Html {
-  const { after, to, attempt, at, batchId, milliseconds, problem, status } = delivery
+function row({ format, icon, language, path }: AccountCall, webhookId: number, delivery: WebhookDelivery): Html {
+  const { id, after, to, attempt, at, batchId, milliseconds, problem, status } = delivery
   const words = webhooksWords(language)
   const tone = problem === null ? 'good' : 'bad'
   const result = status === null ? words.noAnswer : String(status)
-  return html`<tr><td><span class="state ${tone}">${icon(problem === null ? 's-delivered' : 's-bounced', tone)}<span>${result}</span></span>${
+  return html`<tr><td><span class="state ${tone}">${icon(problem === null ? 's-delivered' : 's-bounced', tone)}<a class="go"
+  href="${path(`webhooks/${webhookId}/requests/${id}`)}"><span>${result}</span></a></span>${
     problem !== null && status === null && html`<small class="any">${foreign(problem)}</small>`
   }</td><td class="dim">${range(format.number, after, to)}</td><td class="wide-only mono dim">msg_${batchId.slice(0, 8)}…</td>
   <td class="n wide-only dim">${format.number(attempt)}</td><td class="n wide-only dim">${format.duration(milliseconds)}</td><td class="n faint">
   ${format.time(at)}</td></tr>`
 }
 
-function range(number: (value: number) => string, after: number, to: number): string {
+export function range(number: (value: number) => string, after: number, to: number): string {
   return to === after + 1 ? number(to) : `${number(after + 1)}–${number(to)}`
 }
 

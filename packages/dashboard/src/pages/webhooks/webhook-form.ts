@@ -1,4 +1,11 @@
-import { shownHeaders, WEBHOOK_EVENTS, WEBHOOK_FORMATS, type Webhook, type WebhookSettings } from '@postrider/core'
+import {
+  RECIPIENT_EVENTS,
+  shownHeaders,
+  WEBHOOK_EVENTS,
+  WEBHOOK_FORMATS,
+  type Webhook,
+  type WebhookSettings,
+} from '@postrider/core'
 import { checkField, html, inputField, selectField, textField } from '@postrider/ui'
 import { type Answer, page } from '../../frame/answer.ts'
 import { type AccountCall, type Form, field, fields } from '../../frame/call.ts'
@@ -41,7 +48,7 @@ const NEW: Entered = {
   url: '',
   label: '',
   format: 'v2',
-  events: WEBHOOK_EVENTS.filter((type) => type !== 'account'),
+  events: RECIPIENT_EVENTS,
   headers: {},
   asText: false,
   abuse: false,

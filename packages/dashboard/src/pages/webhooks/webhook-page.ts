@@ -1,9 +1,9 @@
-import { shownHeaders, type Told, type Webhook } from '@postrider/core'
+import { eventType, type PendingEvents, shownHeaders, type Told, WEBHOOK_EVENTS, type Webhook } from '@postrider/core'
 import { foreign, type Html, html, inputField, type Value } from '@postrider/ui'
 import { type Answer, page } from '../../frame/answer.ts'
-import type { AccountCall } from '../../frame/call.ts'
+import { type AccountCall, field } from '../../frame/call.ts'
 import { actButton, ask, byApi, copyable, pageHead, problemNote } from '../../frame/parts.ts'
-import { DELIVERIES, deadBox, deliveriesBox, deliveryFigures } from './webhook-deliveries.ts'
+import { DELIVERIES, deadBox, deliveriesBox, deliveryFigures, MAX_SHOWN } from './webhook-deliveries.ts'
 import { stateOf, webhookName, webhookState } from './webhook-state.ts'
 import { webhooksWords } from './webhooks-words.ts'
 
@@ -20,9 +20,12 @@ export async function webhookPage(call: AccountCall, webhook: Webhook, outcome: 
   const words = webhooksWords(language)
   const { id } = webhook
   const offset = Math.min(1000, Math.max(0, Math.trunc(Number(call.query.offset)) || 0))
-  const [last, deliveries, dead] = await Promise.all([
+  const isFailed = field(call.query, 'show') === 'failed'
+  const [last, pending, deliveries, failed, dead] = await Promise.all([
     core.events.lastNumber(own.id),
-    core.webhooks.deliveries(own.id, id, DELIVERIES),
+    core.webhooks.pending(webhook),
+    core.webhooks.deliveries(own.id, id, { limit: DELIVERIES }),
+    isFailed ? core.webhooks.deliveries(own.id, id, { limit: MAX_SHOWN, failed: true }) : undefined,
     core.webhooks.dead(own.id, id, { limit: 10, offset }),
   ])
   const title = webhookName(webhook)
@@ -33,20 +36,24 @@ export async function webhookPage(call: AccountCall, webhook: Webhook, outcome: 
     crumbs: [[words.title, path('webhooks')]],
     body: html`${pageHead(title, html`<span class="any">${webhook.url}</span>`, may('webhooks') && buttons(call, webhook))}
 ${problemNote(call, outcome.problem)}${outcome.secret && secretNote(call, webhook, outcome.secret)}${outcome.test && testBox(call, outcome.test)}
-${tiles(call, webhook, { last, deliveries })}${troubleNote(call, webhook)}
+${tiles(call, webhook, { pending, deliveries })}${troubleNote(call, webhook)}
 ${deadBox(call, webhook, { ...dead, offset })}
-${deliveriesBox(call, webhook, deliveries)}
+${deliveriesBox(call, webhook, failed ?? deliveries)}
 <div class="cols even">${settings(call, webhook)}${may('webhooks') && replayBox(call, webhook, last)}</div>
 ${may('webhooks') && actions(call, webhook)}
 ${byApi(call, { method: 'GET', path: `/v2/webhooks/${id}/deliveries` }, { method: 'POST', path: `/v2/webhooks/${id}/test` })}`,
   })
 }
 
-function buttons({ icon, language, path }: AccountCall, { id, enabled }: Webhook): Html {
+function buttons({ icon, language, path }: AccountCall, { id, enabled, format }: Webhook): Html {
   const words = webhooksWords(language)
   const act = (name: string, label: Value) =>
     html`<form method="post" action="${path(`webhooks/${id}/${name}`)}"><button class="btn" type="submit">${label}</button></form>`
-  return html`${act('test', html`${icon('send')}${words.test}`)}${
+  const names = WEBHOOK_EVENTS.filter((type) => eventType(type)[format] !== null)
+  return html`<form class="row" method="post" action="${path(`webhooks/${id}/test`)}"><label class="sr" for="test-event">${words.testOf}</label>
+  <select id="test-event" name="event"><option value="">${words.testAll}</option>${names.map(
+    (type) => html`<option value="${type}">${words.types[type]}</option>`,
+  )}</select><button class="btn" type="submit">${icon('send')}${words.test}</button></form>${
     enabled ? act('pause', html`${icon('pause')}${words.pause}`) : act('resume', html`${icon('play')}${words.resume}`)
   }<a class="btn main" href="${path(`webhooks/${id}/edit`)}">${words.editButton}</a>`
 }
@@ -54,12 +61,11 @@ function buttons({ icon, language, path }: AccountCall, { id, enabled }: Webhook
 function tiles(
   call: AccountCall,
   webhook: Webhook,
-  { last, deliveries }: { last: number; deliveries: Parameters<typeof deliveryFigures>[0] },
+  { pending, deliveries }: { pending: PendingEvents; deliveries: Parameters<typeof deliveryFigures>[0] },
 ): Html {
   const { format, language } = call
   const words = webhooksWords(language)
   const { good, median, slowest } = deliveryFigures(deliveries)
-  const behind = Math.max(0, last - webhook.position)
   const since = stateOf(webhook) === 'failing' ? webhook.failingSince : webhook.disabledAt
   return html`<section class="tiles" aria-label="${words.state}">
 <div class="tile"><span class="k">${words.state}</span><span class="v">${webhookState(call, webhook)}</span><small>${
@@ -69,7 +75,7 @@ function tiles(
         ? html`${words.lastSuccess}: ${format.ago(webhook.succeededAt)}`
         : words.noSuccess
   }</small></div>
-<div class="tile"><span class="k">${words.behind}</span><span class="v">${format.number(behind)}</span><small>
+<div class="tile"><span class="k">${words.behind}</span><span class="v">${pendingText(call, pending)}</span><small>
   ${words.upTo(format.number(webhook.position))}</small></div>
 <div class="tile"><span class="k">${words.went}</span><span class="v">${format.share(good, deliveries.length)}</span><small>
   ${words.ofRequests(format.number(good), format.number(deliveries.length))}</small></div>
@@ -78,13 +84,27 @@ function tiles(
 </section>`
 }
 
-function troubleNote({ icon, language }: AccountCall, webhook: Webhook): Value {
+/** "12", or "20,000 or more". */
+export function pendingText({ format, language }: AccountCall, { events, isAtLeast }: PendingEvents): string {
+  const count = format.number(events)
+  return isAtLeast ? webhooksWords(language).orMore(count) : count
+}
+
+function troubleNote({ format, icon, language }: AccountCall, webhook: Webhook): Value {
   const words = webhooksWords(language)
   const state = stateOf(webhook)
   if (state !== 'failing' && state !== 'disabled') return null
   const tone = state === 'failing' ? 'wait' : 'bad'
+  const { failingSince, nextTryAt, disabledReason } = webhook
+  const text =
+    state === 'disabled'
+      ? words.disabledText[disabledReason ?? 'unknown']
+      : words.failingText(
+          failingSince === null ? '' : format.plainTime(failingSince),
+          nextTryAt === null ? '' : format.plainTime(nextTryAt),
+        )
   return html`<div class="note ${tone}">${icon('warn', tone)}<div><b>${words.trouble[state]}</b>
-    ${webhook.problem && html`<p>“${foreign(webhook.problem)}”</p>`}<p>${words.troubleText[state]}</p></div></div>`
+    ${webhook.problem && html`<p>“${foreign(webhook.problem)}”</p>`}<p>${text}</p></div></div>`
 }
 
 /** The secret, which this page shows and no other. */

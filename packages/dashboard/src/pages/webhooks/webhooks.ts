@@ -1,4 +1,4 @@
-import type { Webhook, WebhookAct } from '@postrider/core'
+import type { PendingEvents, Webhook, WebhookAct } from '@postrider/core'
 import { html } from '@postrider/ui'
 import { type Answer, page, redirect } from '../../frame/answer.ts'
 import { attempt } from '../../frame/attempt.ts'
@@ -8,7 +8,8 @@ import { byApi, emptyBox, pageHead } from '../../frame/parts.ts'
 import { account, type DashboardRoute } from '../../frame/routes.ts'
 import { frameWords } from '../../frame/words/frame-words.ts'
 import { settingsOf, webhookForm } from './webhook-form.ts'
-import { webhookPage } from './webhook-page.ts'
+import { pendingText, webhookPage } from './webhook-page.ts'
+import { requestPage, resend } from './webhook-request.ts'
 import { webhookState } from './webhook-state.ts'
 import { webhooksWords } from './webhooks-words.ts'
 
@@ -31,6 +32,8 @@ export const WEBHOOKS: readonly DashboardRoute[] = [
   account('POST', '/webhooks/:id/replay', 'webhooks', withWebhook(replay)),
   account('POST', '/webhooks/:id/redeliver', 'webhooks', withWebhook(redeliver)),
   account('POST', '/webhooks/:id/remove', 'webhooks', withWebhook(remove)),
+  account('GET', '/webhooks/:id/requests/:request', 'webhooks.read', withWebhook(requestPage)),
+  account('POST', '/webhooks/:id/requests/:request/resend', 'webhooks', withWebhook(resend)),
 ]
 
 type OfWebhook = (call: AccountCall, webhook: Webhook) => Promise<Answer>
@@ -55,7 +58,8 @@ function actOn({ account: own, by }: AccountCall, { id }: Webhook): WebhookAct {
 async function webhookList(call: AccountCall): Promise<Answer> {
   const { core, account: own, format, icon, language, may, path } = call
   const words = webhooksWords(language)
-  const [webhooks, last] = await Promise.all([core.webhooks.list(own.id), core.events.lastNumber(own.id)])
+  const webhooks = await core.webhooks.list(own.id)
+  const pending = await Promise.all(webhooks.map((webhook) => core.webhooks.pending(webhook)))
   const add =
     may('webhooks') && html`<a class="btn main" href="${path('webhooks/new')}">${icon('plus')}${words.add}</a>`
   return page({
@@ -67,10 +71,10 @@ async function webhookList(call: AccountCall): Promise<Answer> {
         : html`<section class="box"><div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table class="hov"><thead><tr><th>
           ${words.url}</th><th>${words.state}</th><th class="n wide-only">${words.behind}</th><th class="n wide-only">${words.lastSuccess}</th></tr>
           </thead><tbody>${webhooks.map(
-            (webhook) =>
+            (webhook, at) =>
               html`<tr><td><a class="go any" href="${path(`webhooks/${webhook.id}`)}">${webhook.label || webhook.url}</a><small>
                 ${words.eventsOf(webhook.events.length, webhook.format)}</small></td><td>${webhookState(call, webhook)}</td>
-                <td class="n wide-only dim">${format.number(Math.max(0, last - webhook.position))}</td><td class="n wide-only faint">${
+                <td class="n wide-only dim">${pendingText(call, pending[at] as PendingEvents)}</td><td class="n wide-only faint">${
                   webhook.succeededAt ? format.ago(webhook.succeededAt) : words.never
                 }</td></tr>`,
           )}</tbody></table></div></section>`
@@ -99,7 +103,9 @@ async function editWebhook(call: AccountCall, webhook: Webhook): Promise<Answer>
 }
 
 async function testWebhook(call: AccountCall, webhook: Webhook): Promise<Answer> {
-  return webhookPage(call, webhook, { test: await call.core.webhooks.test(call.account.id, webhook.id) })
+  const event = field(call.form, 'event')
+  const tested = await attempt(() => call.core.webhooks.test(call.account.id, webhook.id, event || undefined))
+  return webhookPage(call, webhook, tested.ok ? { test: tested.value } : { problem: tested.problem })
 }
 
 function enable(enabled: boolean): OfWebhook {

@@ -1,7 +1,7 @@
 import type { BounceClass } from '../../../delivery/outcomes/bounce-rules.ts'
 import type { Event, EventDelivery } from '../../../events/event.ts'
 import type { EventDetail } from '../../../events/event-detail.ts'
-import { eventType, isWebhookEvent, type WebhookEvent } from '../../../events/event-types.ts'
+import { eventType, isOfAccount, isWebhookEvent, type WebhookEvent } from '../../../events/event-types.ts'
 import { defined } from '../../../platform/defined.ts'
 import { dropText, isHardBounce, replyLine } from '../../events/texts.ts'
 import { eventName } from '../../webhooks/names.ts'
@@ -42,7 +42,7 @@ export function v2Body(events: readonly Event[], options: V2Options): string {
 /** Returns an event as JSON text, because TRANSID may exceed the precision of a double; undefined if v2 does not report it. */
 function v2Object(event: Event, options: V2Options): string | undefined {
   const { id, type, detail, delivery, occurredAt } = event
-  if (type === 'account') return accountObject(event, options)
+  if (isWebhookEvent(type) && isOfAccount(type)) return accountObject(event, options)
   if (!isWebhookEvent(type) || !delivery) return undefined
   const name = eventName(type, 'v2')
   if (name === null) return undefined
@@ -72,19 +72,32 @@ function v2Object(event: Event, options: V2Options): string | undefined {
 }
 
 /** An event of the account, which has no recipient. */
-function accountObject({ id, detail, occurredAt }: Event, { asText, eventIds }: V2Options): string {
-  const { rule = '', before = '', after = '', classes = [], figures = {} } = detail
+function accountObject({ id, type, detail, occurredAt }: Event, { asText, eventIds }: V2Options): string {
   const seconds = Math.floor(occurredAt.getTime() / 1000)
+  const values = type === 'account' ? standingValues(detail, asText) : upperCased(detail, asText)
   return JSON.stringify({
-    EVENT: 'account',
+    EVENT: eventType(type).v2,
     TIMESTAMP: asText ? String(seconds) : seconds,
+    ...values,
+    ...(eventIds ? { EVENTID: eventId(id) } : {}),
+  })
+}
+
+function standingValues(detail: EventDetail, asText: boolean): Record<string, unknown> {
+  const { rule = '', before = '', after = '', classes = [], figures = {} } = detail
+  return {
     RULE: rule,
     BEFORE: before,
     AFTER: after,
     CLASSES: classes.join(','),
     FIGURES: asText ? JSON.stringify(figures) : figures,
-    ...(eventIds ? { EVENTID: eventId(id) } : {}),
-  })
+  }
+}
+
+function upperCased(detail: EventDetail, asText: boolean): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(detail).map(([name, value]) => [name.toUpperCase(), asText ? String(value) : value]),
+  )
 }
 
 /** Fields in the order of recorded events, which differs from that of other events. */

@@ -1,6 +1,6 @@
 import type { Event, EventDelivery } from '../../../events/event.ts'
 import type { EventDetail } from '../../../events/event-detail.ts'
-import { isWebhookEvent, type WebhookEvent } from '../../../events/event-types.ts'
+import { eventType, isOfAccount, isWebhookEvent, type WebhookEvent } from '../../../events/event-types.ts'
 import { defined } from '../../../platform/defined.ts'
 import { shortMessageId } from '../../../submission/message-id.ts'
 import { isHardBounce, replyLine } from '../../events/texts.ts'
@@ -16,7 +16,7 @@ export function v3Body(events: readonly Event[]): string {
 }
 
 function v3Object({ id, type, detail, delivery, occurredAt }: Event): Record<string, unknown> | undefined {
-  if (type === 'account') return accountObject(id, detail, occurredAt)
+  if (isWebhookEvent(type) && isOfAccount(type)) return accountObject({ id, type, detail, occurredAt })
   const name = nameOf({ type, detail }, 'v3')
   if (!isWebhookEvent(type) || !delivery || name === null) return undefined
   const group = detail.group ?? delivery.group
@@ -42,10 +42,12 @@ function v3Object({ id, type, detail, delivery, occurredAt }: Event): Record<str
 }
 
 /** An event of the account, which has no recipient. */
-function accountObject(id: string, detail: EventDetail, occurredAt: Date): Record<string, unknown> {
-  const { rule, before, after, classes = [], figures = {} } = detail
+function accountObject({ id, type, detail, occurredAt }: Omit<Event, 'number' | 'delivery'>): Record<string, unknown> {
   const timestamp = Math.floor(occurredAt.getTime() / 1000)
-  return { event: 'account', timestamp, sg_event_id: eventId(id), rule, before, after, classes, figures }
+  const common = { event: eventType(type).v3, timestamp, sg_event_id: eventId(id) }
+  if (type !== 'account') return { ...common, ...detail }
+  const { rule, before, after, classes = [], figures = {} } = detail
+  return { ...common, rule, before, after, classes, figures }
 }
 
 function templateValues({ id, name }: NonNullable<EventDelivery['template']>): Record<string, string> {

@@ -1,5 +1,6 @@
 import type { WebhooksDependencies } from '../dependencies.ts'
-import { selectDead, selectDeliveries } from '../store.ts'
+import { type RequestPage, selectRequests } from '../requests.ts'
+import { selectDead } from '../store.ts'
 import type { DeadBatch, WebhookDelivery } from '../webhook.ts'
 import { requireWebhook } from './require-webhook.ts'
 
@@ -7,10 +8,10 @@ export async function listDeliveries(
   dependencies: WebhooksDependencies,
   accountId: number,
   id: number,
-  limit: number,
+  page: RequestPage,
 ): Promise<WebhookDelivery[]> {
   await requireWebhook(dependencies, accountId, id)
-  return selectDeliveries(dependencies.sql, id, limit)
+  return selectRequests(dependencies.sql, id, page)
 }
 
 export async function listDead(

@@ -1,6 +1,7 @@
 import { RECIPIENT_EVENTS } from '../../../events/event-types.ts'
 import { ServiceError } from '../../../platform/errors.ts'
 import type { RequestingDependencies } from '../dependencies.ts'
+import { eventsNamed } from '../names.ts'
 import { cleanUrl } from '../rules.ts'
 import { sampleEvents } from '../samples.ts'
 import { keysOf } from '../sealing.ts'
@@ -25,11 +26,13 @@ export async function testWebhook(
   dependencies: RequestingDependencies,
   accountId: number,
   id: number,
+  event?: string,
 ): Promise<WebhookResponse & { readonly events: number }> {
   const webhook = await requireWebhook(dependencies, accountId, id)
   const keys = await keysOf(dependencies, webhook)
   if (!keys) throw new ServiceError('webhookUnknown')
-  const events = sampleEvents(webhook.events, new Date())
+  const types = event === undefined ? webhook.events : eventsNamed([event], webhook.format)
+  const events = sampleEvents(types, new Date())
   const response = await dependencies.requests.test(accountId, { ...webhook, ...keys }, events)
   return { ...response, events: events.length }
 }

@@ -28,6 +28,8 @@ export interface OutboundAnswer {
    */
   readonly status: number
   readonly retryAfter: string | undefined
+  /** Where a redirect leads, as the server wrote it. */
+  readonly location: string | undefined
   /** The Content-Type field; empty if there is none. */
   readonly contentType: string
   /** The raw bytes up to the limit, not decompressed. */
@@ -246,7 +248,8 @@ function exchange(
         clearTimeout(bodyTimer)
         const { statusCode: status = 0, headers: received } = response
         const contentType = received['content-type'] ?? ''
-        resolve({ status, retryAfter: received['retry-after'], contentType, body: Buffer.concat(kept), truncated })
+        const { location, 'retry-after': retryAfter } = received
+        resolve({ status, retryAfter, location, contentType, body: Buffer.concat(kept), truncated })
         request.destroy()
       }
       const bodyTimer = setTimeout(() => finish(true), BODY_MS)

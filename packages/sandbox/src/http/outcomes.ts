@@ -1,0 +1,32 @@
+import type { LinkStatus } from '../reading/message-links.ts'
+
+/** What came of something that somebody did with a message: a sentence of the pages' words, with its detail. */
+export interface Notice {
+  readonly kind: 'released' | 'unsubscribed' | 'failed'
+  readonly detail: string
+}
+
+export interface Outcome {
+  readonly statuses?: ReadonlyMap<string, LinkStatus>
+  readonly notice?: Notice
+}
+
+/** Messages whose outcomes are kept. */
+const MAX_KEPT = 200
+
+/** The latest outcomes by the id of a copy, in memory only: a page shows them after the form that led to it. */
+export class Outcomes {
+  readonly #kept = new Map<string, Outcome>()
+
+  of(id: string): Outcome {
+    return this.#kept.get(id) ?? {}
+  }
+
+  set(id: string, outcome: Outcome): void {
+    const known = this.of(id)
+    this.#kept.delete(id)
+    this.#kept.set(id, { ...known, ...outcome })
+    const [oldest] = this.#kept.keys()
+    if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest)
+  }
+}

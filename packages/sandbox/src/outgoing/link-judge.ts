@@ -1,0 +1,36 @@
+import { readTrackingToken, type Secrets, type TrackingTarget } from '@postrider/core'
+import type { Link } from '../reading/html-parts.ts'
+import type { JudgedLink, LinkStatus } from '../reading/message-links.ts'
+
+/** Links of this service, at any host and below any path. */
+const OWN_LINK = /\/(c|u)\/([\w-]{40,20000})/
+const OWN_KINDS: Readonly<Record<string, TrackingTarget['kind']>> = { c: 'click', u: 'unsubscribe' }
+
+/**
+ * Tells where links lead. The target of a tracked link is sealed in it, so it is read without a click that would be counted. Without the secret key of the
+ * service, or of links of another one, the link itself is the target.
+ */
+export class LinkJudge {
+  readonly #find: () => Secrets | undefined
+  #secrets: Secrets | undefined
+
+  /** `find` is called until it finds the secrets: the first process of an installation that needs the key creates it. */
+  constructor(find: () => Secrets | undefined) {
+    this.#find = find
+  }
+
+  judge({ url, text }: Link, status: LinkStatus | undefined): JudgedLink {
+    const target = this.own(url)
+    const isTracked = target?.kind === 'click'
+    return { url, text, target: isTracked ? target.url : url, isTracked, status }
+  }
+
+  /** What this service sealed in a link; undefined if it is not one of its own. */
+  own(url: string): TrackingTarget | undefined {
+    const [, letter = '', token] = OWN_LINK.exec(url.slice(0, 22_000)) ?? []
+    if (token === undefined) return undefined
+    this.#secrets ??= this.#find()
+    const target = this.#secrets && readTrackingToken(this.#secrets, token)
+    return target?.kind === OWN_KINDS[letter] ? target : undefined
+  }
+}

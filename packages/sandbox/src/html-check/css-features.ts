@@ -120,9 +120,9 @@ export function noteCss(css: string, note: Note): void {
 }
 
 function notePiece(piece: string, note: Note): void {
-  if (piece.startsWith('@')) return noteAtRule(piece, note)
   const colon = piece.indexOf(':')
-  if (colon > 0) noteDeclaration(piece.slice(0, colon).trim(), piece.slice(colon + 1).trim(), note)
+  if (piece.startsWith('@')) noteAtRule(piece, note)
+  else if (colon > 0) noteDeclaration(piece.slice(0, colon).trim(), piece.slice(colon + 1).trim(), note)
 }
 
 function notePrelude(prelude: string, note: Note): void {

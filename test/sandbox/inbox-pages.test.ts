@@ -8,6 +8,7 @@ import { until } from '../helpers/until.ts'
 import { type Entry, mail, offer, startSandbox } from './sandbox.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+/** With one rule that is none of WCAG: screen readers go to the heading of a page first. */
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 const HERE = { 'sec-fetch-site': 'same-origin' }
 
@@ -191,7 +192,7 @@ t.test(
       (line) => line.type() === 'error' && !line.text().includes('pixel.example') && complaints.push(line.text()),
     )
     page.on('pageerror', ({ message }) => complaints.push(message))
-    const parts = ['html', 'text', 'source', 'header', 'attachments', 'links', 'checks'].map(
+    const parts = ['html', 'widths', 'text', 'source', 'header', 'attachments', 'links', 'checks', 'support'].map(
       (part) => `/view/${id}?part=${part}`,
     )
     for (const path of ['/', '/?q=nothing', '/rejected', ...parts]) {
@@ -200,7 +201,7 @@ t.test(
         await page.goto(`${sandbox.url}${path}`)
         await page.evaluate(AXE)
         const violations = (await page.evaluate(
-          `axe.run(document, { iframes: false, runOnly: ${JSON.stringify(RULES)} }).then((result) => result.violations)`,
+          `axe.run(document, { iframes: false, runOnly: ${JSON.stringify(RULES)}, rules: { 'page-has-heading-one': { enabled: true } } }).then((result) => result.violations)`,
         )) as readonly { id: string; nodes: readonly { html: string }[] }[]
         t.strictSame(
           violations.map((one) => `${one.id}: ${one.nodes[0]?.html}`),

@@ -11,6 +11,7 @@ import type { JudgedLink, MessageLinks } from '../reading/message-links.ts'
 import { NotShown } from '../reading/message-reader.ts'
 import { TABS, WIDTHS } from '../reading/part-order.ts'
 import { historyUrl } from '../reading/return-path.ts'
+import { startAfter } from '../reading/start-after.ts'
 import type { Found } from '../search/finder.ts'
 import { BadTerm } from '../search/read-search.ts'
 import { openLive } from './live.ts'
@@ -43,6 +44,7 @@ const IMAGES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
 export async function addPages(app: FastifyInstance, options: PagesOptions): Promise<void> {
   const { inbox, reader, finder, rejections, watchers, publicUrl, judge, requests, releases, outcomes } = options
   const assets = await loadAssets('/-')
+  const isOpen = requests.isAllowed || releases.settings !== undefined
 
   app.get<{ Params: { part: string } }>('/-/:part', async (request, reply) => {
     const asset = assets.find(request.params.part)
@@ -75,7 +77,7 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
 
   async function send(reply: FastifyReply, title: string, body: Document['body'], at: Document['at'] = 'inbox') {
     const language = languageOf(reply.request)
-    const document = inboxDocument({ assets, language, publicUrl, title, at, body, now: new Date() })
+    const document = inboxDocument({ assets, language, publicUrl, title, at, body, now: new Date(), isOpen })
     return reply
       .headers(PAGE_HEADERS)
       .type('text/html; charset=utf-8')
@@ -87,7 +89,8 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
     const q = text(query.q).slice(0, 200)
     const before = text(query.before)
     const { rows: found, isReading, problem } = await search(q)
-    const start = before === '' ? 0 : found.findIndex(({ entries: [{ id }] }) => id < before)
+    const ids = found.map(({ entries: [{ id }] }) => id)
+    const start = before === '' ? 0 : startAfter(ids, before)
     const shown = start === -1 ? [] : found.slice(start, start + PAGE_LENGTH)
     await finder.read(shown, LIST_MS)
     const more = start !== -1 && start + PAGE_LENGTH < found.length
@@ -138,7 +141,7 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
     const words = pageWords(language)
     const title = entry.subject || words.noSubject
     const body = html`<div class="two open">${await list(request)}<section class="read" aria-label="${words.message}" tabindex="0">${MARKED}</section></div>`
-    const document = inboxDocument({ assets, language, publicUrl, title, at: 'inbox', body, now: new Date() })
+    const document = inboxDocument({ assets, language, publicUrl, title, at: 'inbox', body, now: new Date(), isOpen })
     const [head = '', tail = ''] = (await render(document)).split(MARK)
     return reply
       .headers(PAGE_HEADERS)
@@ -161,7 +164,7 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
       moreCopies: Math.max(0, copies.length - MAX_COPIES),
       tags: inbox.marks.tagsOf(entry.message),
       releasesTo: releases.settings?.recipients.join(', '),
-      notice: outcomes.of(entry.id).notice,
+      notice: outcomes.takeNotice(entry.id),
     }
     try {
       return await reader.show({

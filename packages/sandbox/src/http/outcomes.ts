@@ -22,6 +22,13 @@ export class Outcomes {
     return this.#kept.get(id) ?? {}
   }
 
+  /** A notice is shown once. */
+  takeNotice(id: string): Notice | undefined {
+    const { notice, ...rest } = this.of(id)
+    if (notice) this.#kept.set(id, rest)
+    return notice
+  }
+
   set(id: string, outcome: Outcome): void {
     const known = this.of(id)
     this.#kept.delete(id)

@@ -24,8 +24,9 @@ export class Releases {
       host,
       port,
       secure: tls,
-      // A password is not sent in plain text.
+      // A password is sent only to a server whose certificate is right; without one, what can be is encrypted, as between mail servers.
       ...(user ? { auth: { user, pass: password }, requireTLS: !tls } : {}),
+      tls: { rejectUnauthorized: tls || user !== '' },
       connectionTimeout: TIMEOUT_MS,
       greetingTimeout: TIMEOUT_MS,
       socketTimeout: TIMEOUT_MS,

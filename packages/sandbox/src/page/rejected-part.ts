@@ -38,8 +38,7 @@ function row(one: Rejection, { assets, language, now, publicUrl }: RejectedPart)
   const history = historyUrl(publicUrl, from)
   const same = `/?${new URLSearchParams({ q: `to:"${to.replaceAll('"', '').slice(0, 190)}"` }).toString()}`
   return html`<li id="r-${id}">${sign(one, icon)}<div><b class="any">${name(to)}</b><p>
-    ${reply ? html`<code lang="en">${reply.code} ${reply.text}</code>` : words.noReply}</p><p class="hint">${words.results[resultOf(one)]} ${format.ago(at)},
-    ${words.returnPath} <span class="any">${name(from || '<>')}</span></p></div><span class="acts"><a class="btn s" href="${same}">${icon('inbox')}
+    ${reply ? html`<code lang="en">${reply.code} ${reply.text}</code>` : words.noReply}</p><p class="hint">${words.results[resultOf(one)]} ${format.ago(at)}, ${words.returnPath} <span class="any">${name(from || '<>')}</span></p></div><span class="acts"><a class="btn s" href="${same}">${icon('inbox')}
     ${words.receivedMail}</a>${history && html`<a class="btn s" href="${history}">${icon('clock')}${words.history}</a>`}</span></li>`
 }
 

@@ -14,9 +14,10 @@ export async function supportList({ message }: Shown, { language }: PartOrder): 
   const { Total, Warnings }: HtmlCheck = checkHtml(message.html ?? '')
   const format = createFormat(language, 'UTC', new Date(0))
   const percent = (value: number) => `${format.number(Math.round(value))} %`
-  return html`<p><b>${percent(Total.Supported)}</b> ${words.support.yes}, ${percent(Total.Partial)} ${words.support.partial},
-    ${percent(Total.Unsupported)} ${words.support.no}. <span class="hint">${words.supportOf(format.number(Total.Tests))}
-    <a href="https://www.caniemail.com/" target="_blank" rel="noopener noreferrer">caniemail.com</a>.</span></p>
+  const [yes, partial, no] = [Total.Supported, Total.Partial, Total.Unsupported].map(percent)
+  const figures = html`<b>${yes}</b> ${words.support.yes}, ${partial} ${words.support.partial}, ${no} ${words.support.no}.`
+  const source = html`<a href="https://www.caniemail.com/" target="_blank" rel="noopener noreferrer">caniemail.com</a>`
+  return html`<p>${figures} <span class="hint">${words.supportOf(format.number(Total.Tests))} ${source}.</span></p>
     ${Warnings.length === 0 && html`<p class="dim">${words.allSupported}</p>`}
     <ul class="list box">${Warnings.map((one) => row(one, percent, language))}</ul>`
 }

@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
+import { startAfter } from '../reading/start-after.ts'
 import type { Reply } from './behaviours.ts'
 
 /** A recipient or message that the sandbox rejected, deferred or hung up on. */
@@ -50,7 +51,13 @@ export class Rejections {
   find({ q, before, limit }: RejectionQuery): FoundRejections {
     const words = q.toLowerCase().split(/\s/).filter(Boolean)
     const found = this.#latest.filter((one) => words.every((word) => textOf(one).includes(word))).reverse()
-    const start = before === '' ? 0 : found.findIndex(({ id }) => id < before)
+    const start =
+      before === ''
+        ? 0
+        : startAfter(
+            found.map(({ id }) => id),
+            before,
+          )
     const rejections = start === -1 ? [] : found.slice(start, start + limit)
     return { rejections, start: Math.max(0, start), total: found.length }
   }

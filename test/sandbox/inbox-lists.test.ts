@@ -30,7 +30,7 @@ t.test('a message that was delivered to each of its recipients is one row, which
   t.strictSame(await sandbox.list(), [], 'with all its copies')
 })
 
-t.test('the list and the JSON have the From of the header, and the return path beside it', async (t) => {
+t.test('the list and the JSON have the From of the header as well as the return path', async (t) => {
   const client = await sandbox.session(t)
   await client.submit(
     'bounces@mail.example',
@@ -70,7 +70,7 @@ t.test(
   },
 )
 
-t.test('answers with one message are compressed, and those that show several beside each other are not', async (t) => {
+t.test('answers with one message are compressed, and those that show several together are not', async (t) => {
   const { id } = await sandbox.store(
     t,
     mail('Subject: Long\r\nContent-Type: text/html', `<p>${'It works. '.repeat(500)}</p>\r\n`),

@@ -4,7 +4,7 @@ export interface Mailbox {
   readonly address: string
 }
 
-/** What a message's header says, within bounds: the inbox keeps it in memory for all its messages. */
+/** The addresses of a message's header, within bounds: the inbox keeps them in memory for all its messages. */
 export interface Head {
   readonly from: Mailbox | undefined
   readonly to: readonly Mailbox[]
@@ -28,7 +28,7 @@ export interface InboxEntry {
   readonly head: Head
 }
 
-/** An entry as `/messages` lists it. `sender` is the From header, beside the return path. */
+/** An entry as `/messages` lists it. `sender` is the From header; `from` is the return path. */
 export type ListedEntry = Pick<InboxEntry, 'id' | 'from' | 'to' | 'subject' | 'receivedAt'> & {
   readonly sender: string
 }

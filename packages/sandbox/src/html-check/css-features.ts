@@ -77,15 +77,15 @@ const AT_RULES: Readonly<Record<string, string>> = {
   keyframes: 'css-at-keyframes',
   'font-face': 'css-at-font-face',
 }
-const NAME = /[a-z-]{1,40}\(?|[0-9.]{1,20}(?:[a-z]{1,5}|%)/g
-const PSEUDO = /::?([a-z-]{1,40})/g
+const NAME = /[a-z-]+\(?|[0-9.]+[a-z%]*/g
+const PSEUDO = /::?([a-z-]+)/g
 const PSEUDO_ELEMENTS = new Set(['after', 'before', 'first-letter', 'first-line', 'marker', 'placeholder'])
 /** Parts of selectors by the sign that begins them. */
 const SELECTORS = { '.': 'class', '#': 'id', '[': 'attribute', '*': 'universal', ',': 'grouping' } as const
 const COMBINATORS = { '>': 'child', '+': 'adjacent-sibling', '~': 'general-sibling' } as const
 
 /**
- * Notes the features that a style sheet or the content of a style attribute uses. One pass over its characters; what is no CSS notes nothing.
+ * Notes the features that a style sheet or the content of a style attribute uses. One pass over its characters; text that is not CSS notes nothing.
  */
 export function noteCss(css: string, note: Note): void {
   let piece = ''
@@ -131,7 +131,7 @@ function notePrelude(prelude: string, note: Note): void {
 }
 
 function noteAtRule(rule: string, note: Note): void {
-  const name = (/^@(?:-webkit-)?([a-z-]{1,40})/.exec(rule)?.[1] ?? '') as string
+  const name = (/^@(?:-webkit-)?([a-z-]+)/.exec(rule)?.[1] ?? '') as string
   if (Object.hasOwn(AT_RULES, name)) note(AT_RULES[name] as string)
   if (name !== 'media') return
   for (const [feature, slug] of Object.entries(MEDIA)) if (rule.includes(`(${feature}`)) note(slug)
@@ -144,7 +144,7 @@ function noteDeclaration(property: string, value: string, note: Note): void {
   if (Object.hasOwn(VALUES, whole)) note(VALUES[whole] as string)
   for (const [found] of value.matchAll(NAME)) {
     if (found.endsWith('(')) noteOf(FUNCTIONS, found.slice(0, -1), note)
-    else if (/^[0-9.]/.test(found)) note(unitSlug(found.replace(/^[0-9.]{1,20}/, '')))
+    else if (/^[0-9.]/.test(found)) note(unitSlug(found.replace(/^[0-9.]+/, '')))
     else noteOf(WORDS, found, note)
   }
 }
@@ -155,7 +155,7 @@ function slugOf(property: string): string | undefined {
   const family = FAMILIES.find((name) => property.startsWith(`${name}-`))
   const own = ['border-radius', 'border-collapse', 'border-spacing', 'border-image', 'outline-offset']
   if (family && !own.includes(property)) return `css-${family}`
-  return /^[a-z-]{1,60}$/.test(property) ? `css-${property}` : undefined
+  return /^[a-z-]+$/.test(property) ? `css-${property}` : undefined
 }
 
 function unitSlug(unit: string): string {

@@ -1,13 +1,12 @@
 import { acceptedEncoding, contentHeaders, html, loadAssets, PAGE_HEADERS, render } from '@postrider/ui'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { InboxEntry } from '../inbox-entry.ts'
-import type { MailpitOptions } from '../mailpit/routes.ts'
 import { type Document, inboxDocument } from '../page/document.ts'
 import { listPart, noMessagePart } from '../page/list-part.ts'
 import { notShownPart } from '../page/message-head.ts'
 import { pageWords } from '../page/page-words.ts'
 import { rejectedPart } from '../page/rejected-part.ts'
-import type { JudgedLink, MessageLinks } from '../reading/message-links.ts'
+import type { JudgedLink, MessageLinks } from '../reading/judged-link.ts'
 import { NotShown } from '../reading/message-reader.ts'
 import { TABS, WIDTHS } from '../reading/part-order.ts'
 import { historyUrl } from '../reading/return-path.ts'
@@ -15,18 +14,10 @@ import { startAfter } from '../reading/start-after.ts'
 import type { Found } from '../search/finder.ts'
 import { BadTerm } from '../search/read-search.ts'
 import { openLive } from './live.ts'
-import type { Outcomes } from './outcomes.ts'
 import { addForms } from './page-forms.ts'
 import { languageOf, listQuery, orNothing, type PageRequest, queryOf, text } from './page-kit.ts'
+import type { PagesOptions } from './pages-options.ts'
 import { sendPlain } from './plain-views.ts'
-import type { Watchers } from './watchers.ts'
-
-export interface PagesOptions extends MailpitOptions {
-  readonly outcomes: Outcomes
-  readonly watchers: Watchers
-  readonly publicUrl: string
-  readonly dnsServers: readonly string[]
-}
 
 /** Messages per page of the list. */
 const PAGE_LENGTH = 50

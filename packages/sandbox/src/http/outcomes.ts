@@ -1,6 +1,6 @@
-import type { LinkStatus } from '../reading/message-links.ts'
+import type { LinkStatus } from '../reading/judged-link.ts'
 
-/** What came of something that somebody did with a message: a sentence of the pages' words, with its detail. */
+/** The result of a form of a message: a sentence of the pages' words, with its detail. */
 export interface Notice {
   readonly kind: 'released' | 'unsubscribed' | 'failed'
   readonly detail: string

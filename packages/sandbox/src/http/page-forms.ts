@@ -3,10 +3,10 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { InboxEntry, Row } from '../inbox-entry.ts'
 import { NotSent } from '../outgoing/link-requests.ts'
 import { releaseEntry } from '../outgoing/release-entry.ts'
-import type { MessageLinks } from '../reading/message-links.ts'
+import type { MessageLinks } from '../reading/judged-link.ts'
 import { BadTerm } from '../search/read-search.ts'
-import type { PagesOptions } from './inbox-pages.ts'
 import { forbidden, listQuery, orNothing, type PageRequest, queryOf, text } from './page-kit.ts'
+import type { PagesOptions } from './pages-options.ts'
 
 const MAX_FORM = 4096
 /** Milliseconds that a form which changes what a search finds waits until that is known. */

@@ -7,7 +7,7 @@ import type { LinkJudge } from '../outgoing/link-judge.ts'
 import type { LinkRequests } from '../outgoing/link-requests.ts'
 import type { Releases } from '../outgoing/release.ts'
 import { releaseEntry } from '../outgoing/release-entry.ts'
-import type { MessageLinks } from '../reading/message-links.ts'
+import type { MessageLinks } from '../reading/judged-link.ts'
 import type { Form } from '../reading/message-orders.ts'
 import { type MessageReader, NotShown } from '../reading/message-reader.ts'
 import type { Finder } from '../search/finder.ts'
@@ -210,7 +210,7 @@ export async function mailpitRoutes(app: FastifyInstance, options: MailpitOption
     return [...byMessage.values()]
   }
 
-  /** What matches a search whose result is changed: only when that is known of every message. */
+  /** The messages of a search whose result is changed: only when it is known of every message whether it matches. */
   async function findAll(query: string, request: Request): Promise<readonly Row[]> {
     const { rows, isReading } = await finder.find(query, zoneOf(request), DELETE_MS)
     if (isReading) throw new NotShown('busy')

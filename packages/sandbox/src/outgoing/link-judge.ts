@@ -1,10 +1,10 @@
 import { readTrackingToken, type Secrets, type TrackingTarget } from '@postrider/core'
 import type { Link } from '../reading/html-parts.ts'
-import type { JudgedLink, LinkStatus } from '../reading/message-links.ts'
+import type { JudgedLink, LinkStatus } from '../reading/judged-link.ts'
 
-/** Links of this service, at any host and below any path. */
-const OWN_LINK = /\/(c|u)\/([\w-]{40,20000})/
+/** Links of this service, at any host and below any path: the token follows the letter. */
 const OWN_KINDS: Readonly<Record<string, TrackingTarget['kind']>> = { c: 'click', u: 'unsubscribe' }
+const MAX_LINK = 22_000
 
 /**
  * Tells where links lead. The target of a tracked link is sealed in it, so it is read without a click that would be counted. Without the secret key of the
@@ -25,10 +25,12 @@ export class LinkJudge {
     return { url, text, target: isTracked ? target.url : url, isTracked, status }
   }
 
-  /** What this service sealed in a link; undefined if it is not one of its own. */
+  /** The content of a link of this service; undefined if it is not one of its own. */
   own(url: string): TrackingTarget | undefined {
-    const [, letter = '', token] = OWN_LINK.exec(url.slice(0, 22_000)) ?? []
-    if (token === undefined) return undefined
+    const steps = url.slice(0, MAX_LINK).split('/').slice(3)
+    const at = steps.findIndex((step) => Object.hasOwn(OWN_KINDS, step))
+    const [letter = '', token = ''] = at === -1 ? [] : steps.slice(at)
+    if (token === '') return undefined
     this.#secrets ??= this.#find()
     const target = this.#secrets && readTrackingToken(this.#secrets, token)
     return target?.kind === OWN_KINDS[letter] ? target : undefined

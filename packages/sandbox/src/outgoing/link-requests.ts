@@ -1,5 +1,5 @@
 import { OutboundError, type OutboundHttp } from '@postrider/core'
-import type { LinkStatus, UnsubscribeField } from '../reading/message-links.ts'
+import type { LinkStatus, UnsubscribeField } from '../reading/judged-link.ts'
 import type { LinkJudge } from './link-judge.ts'
 
 /** Something that the operator has not allowed, or that the inbox does not do now; the text says what to do. */
@@ -30,7 +30,7 @@ const MAX_REDIRECTS = 5
 const ONE_CLICK = 'List-Unsubscribe=One-Click'
 
 /**
- * Requests what messages lead to, when somebody asks for it. Messages are written by strangers, so that a request goes only to hosts that webhooks may
+ * Requests links of messages when the user of the inbox asks for it. Messages are written by strangers, so that a request goes only to hosts that webhooks may
  * have, and only if the operator allows it; the service's own unsubscribe links excepted.
  */
 export class LinkRequests {

@@ -4,7 +4,7 @@ import type { Shown } from '../reading/show-message.ts'
 import { checkMessage } from './checks.ts'
 import { pageWords } from './page-words.ts'
 
-/** What a receiver checks, and unsubscribing by one click to try. */
+/** The checks of a receiver, and unsubscribing by one click to try. */
 export async function checkList(shown: Shown, order: PartOrder): Promise<Html> {
   const icon = createIcons({ url: () => order.icons })
   const words = pageWords(order.language)

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { foreign, type Html, html, type Tone, type Value } from '@postrider/ui'
 import { MAX_LINKS } from '../reading/html-parts.ts'
-import type { JudgedLink, LinkStatus } from '../reading/message-links.ts'
+import type { JudgedLink, LinkStatus } from '../reading/judged-link.ts'
 import type { PartOrder } from '../reading/part-order.ts'
 import type { Shown } from '../reading/show-message.ts'
 import { pageWords } from './page-words.ts'

@@ -60,7 +60,7 @@ ${messages.length > 0 ? html`<ul class="mails">${messages.map((one) => row(one, 
 ${foot(part)}</section>`
 }
 
-/** What is done with all messages that are listed, on this page and on the others. */
+/** Actions on all messages of the list, on this page and on the others. */
 function acts({ assets, language, q, total }: ListPart): Value {
   if (total === 0) return null
   const words = pageWords(language)

@@ -92,7 +92,7 @@ ${isClipped(content) && html`<div class="pad"><div class="note wait">${icon('war
 <iframe class="frame ${width}" sandbox="" src="/view/${entry.id}/html${hasImages && '?images=1'}" title="${words.frame}"></iframe>`
 }
 
-/** The message at all three widths beside each other, at the same scale. */
+/** The message at all three widths side by side, at the same scale. */
 function frames(_shown: Shown, { entry, language, hasImages }: PartOrder): Html {
   const words = pageWords(language)
   return html`<div class="shots" role="group" tabindex="0" aria-label="${words.tabs.widths}">${WIDTHS.map(

@@ -4,7 +4,7 @@ import type { FoundRejections, Rejection } from '../smtp/rejections.ts'
 import { pageWords } from './page-words.ts'
 
 /** The latest that are kept. */
-const KEPT = 1000
+const MAX_REJECTIONS = 1000
 const MAX_NAME_LENGTH = 320
 
 export interface RejectedPart extends FoundRejections {
@@ -23,7 +23,7 @@ export function rejectedPart(part: RejectedPart): Html {
   const none = html`<section class="box void">${icon('ban')}<h2>${q === '' ? words.nothingRejected : words.noRejectionFound}</h2><p>
     ${words.nothingRejectedText} <code>bounce@</code>, <code>full@</code>, <code>defer-2@</code>, <code>disconnect@</code>.</p></section>`
   return html`<div class="page slim" id="page"><header class="head"><div><h1>${words.rejectedTitle}</h1><p class="lead">
-    ${words.rejectedLead(String(KEPT))}</p></div></header>
+    ${words.rejectedLead(String(MAX_REJECTIONS))}</p></div></header>
     <form class="find" role="search" action="/rejected">${icon('search')}<label class="sr" for="q">${words.searchRejected}</label>
     <input class="in" id="q" type="search" placeholder="${words.searchRejected}" name="q" value="${q}" maxlength="200"></form>
     ${rejections.length > 0 ? html`<ul class="list box">${rejections.map((one) => row(one, part))}</ul>${foot(part)}` : none}</div>`
@@ -37,9 +37,12 @@ function row(one: Rejection, { assets, language, now, publicUrl }: RejectedPart)
   const name = (text: string) => foreign(text.slice(0, MAX_NAME_LENGTH))
   const history = historyUrl(publicUrl, from)
   const same = `/?${new URLSearchParams({ q: `to:"${to.replaceAll('"', '').slice(0, 190)}"` }).toString()}`
-  return html`<li id="r-${id}">${sign(one, icon)}<div><b class="any">${name(to)}</b><p>
-    ${reply ? html`<code lang="en">${reply.code} ${reply.text}</code>` : words.noReply}</p><p class="hint">${words.results[resultOf(one)]} ${format.ago(at)}, ${words.returnPath} <span class="any">${name(from || '<>')}</span></p></div><span class="acts"><a class="btn s" href="${same}">${icon('inbox')}
-    ${words.receivedMail}</a>${history && html`<a class="btn s" href="${history}">${icon('clock')}${words.history}</a>`}</span></li>`
+  const what = html`<b class="any">${name(to)}</b><p>${reply ? html`<code lang="en">${reply.code} ${reply.text}</code>` : words.noReply}</p>`
+  const when = html`${words.results[resultOf(one)]} ${format.ago(at)}, ${words.returnPath} <span class="any">${name(from || '<>')}</span>`
+  const links = html`<a class="btn s" href="${same}">${icon('inbox')}${words.receivedMail}</a>${
+    history && html`<a class="btn s" href="${history}">${icon('clock')}${words.history}</a>`
+  }`
+  return html`<li id="r-${id}">${sign(one, icon)}<div>${what}<p class="hint">${when}</p></div><span class="acts">${links}</span></li>`
 }
 
 function foot({ assets, language, rejections, start, total, q }: RejectedPart): Html {

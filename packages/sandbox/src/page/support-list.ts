@@ -7,7 +7,7 @@ import { pageWords } from './page-words.ts'
 /** Mail programs that a row names; the page of caniemail.com has all. */
 const MAX_CLIENTS = 60
 
-/** What mail programs support of the HTML. */
+/** The mail programs' support of the HTML. */
 export async function supportList({ message }: Shown, { language }: PartOrder): Promise<Html> {
   const words = pageWords(language)
   const { checkHtml } = await import('../html-check/html-check.ts')
@@ -31,7 +31,7 @@ function row(
   const named = (support: 'no' | 'partial') => {
     const names = [
       ...new Set(
-        Results.filter((one) => one.Support === support).map(({ Name }) => Name.replace(/ \([^)]{1,40}\)$/, '')),
+        Results.filter((one) => one.Support === support).map(({ Name }) => Name.slice(0, Name.lastIndexOf(' ('))),
       ),
     ]
     return (
@@ -40,6 +40,7 @@ function row(
     )
   }
   return html`<li><div><b class="any"><a href="${URL}" target="_blank" rel="noopener noreferrer">${foreign(Title)}</a></b>
-    <details><summary>${percent(Score.Unsupported)} ${words.support.no}, ${percent(Score.Partial)} ${words.support.partial}</summary>${named('no')}
+    <details class="roomy">
+    <summary>${percent(Score.Unsupported)} ${words.support.no}, ${percent(Score.Partial)} ${words.support.partial}</summary>${named('no')}
     ${named('partial')}</details></div><span class="badge push">${Score.Found}×</span></li>`
 }

@@ -3,7 +3,7 @@ import type { Head, Mailbox } from '../inbox-entry.ts'
 import { readBeginning } from './read-beginning.ts'
 import { readableMessage } from './readable-message.ts'
 
-/** What the list shows of a message as soon as it was received. */
+/** The data that the list shows as soon as a message was received. */
 export interface Beginning {
   readonly subject: string
   readonly head: Head

@@ -2,7 +2,7 @@ import { Parser } from 'htmlparser2'
 
 export interface Link {
   readonly url: string
-  /** What is shown for it, or of an image in it. */
+  /** Its text, or that of an image in it. */
   readonly text: string
 }
 
@@ -51,16 +51,23 @@ export function partsOf(html: string): HtmlParts {
   return { links: [...links].map(([url, text]) => ({ url, text: shown(text) })), hasMoreLinks, remoteImages }
 }
 
-const TEXT_LINK = /https?:\/\/[^\s<>"]{1,1990}/gi
+const TEXT_LINK = /https?:\/\/[^\s<>"]+/gi
 
 /** The links of a text, each once. */
 export function linksOfText(text: string): HtmlParts {
   const urls = new Set<string>()
   for (const [found] of text.matchAll(TEXT_LINK)) {
     if (urls.size === MAX_LINKS) break
-    urls.add(found.replace(/[.,;:!?)\]]{1,9}$/, ''))
+    urls.add(withoutStops(found.slice(0, MAX_URL)))
   }
   return { links: [...urls].map((url) => ({ url, text: '' })), hasMoreLinks: urls.size === MAX_LINKS, remoteImages: 0 }
+}
+
+/** What ends a sentence or a bracket is no part of a link in it. */
+function withoutStops(url: string): string {
+  let end = url.length
+  while (end > 0 && '.,;:!?)]'.includes(url.charAt(end - 1))) end--
+  return url.slice(0, end)
 }
 
 /** Returns the first characters of the text that HTML shows. */

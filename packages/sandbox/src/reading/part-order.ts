@@ -1,6 +1,6 @@
 import type { Language } from '@postrider/ui'
 import type { InboxEntry } from '../inbox-entry.ts'
-import type { JudgedLink } from './message-links.ts'
+import type { JudgedLink } from './judged-link.ts'
 
 /** The tabs of a message's page. */
 export const TABS = ['html', 'widths', 'text', 'source', 'header', 'attachments', 'links', 'checks', 'support'] as const
@@ -10,7 +10,7 @@ export type Tab = (typeof TABS)[number]
 export const WIDTHS = ['desktop', 'tablet', 'phone'] as const
 export type Width = (typeof WIDTHS)[number]
 
-/** What the head of a message's page shows beside the message itself. */
+/** Data of the head of a message's page that are not in the message itself. */
 export interface HeadOrder {
   readonly entry: InboxEntry
   /** Language of the page. */
@@ -24,9 +24,9 @@ export interface HeadOrder {
   readonly copies: readonly Pick<InboxEntry, 'id' | 'to'>[]
   readonly moreCopies: number
   readonly tags: readonly string[]
-  /** Whom the operator allows messages to be released to; undefined: nobody. */
+  /** Whom the operator allows messages to be released to; undefined if nothing is released. */
   readonly releasesTo: string | undefined
-  /** What came of the form that was sent last. */
+  /** The result of the form that was sent last. */
   readonly notice: { readonly kind: 'released' | 'unsubscribed' | 'failed'; readonly detail: string } | undefined
 }
 

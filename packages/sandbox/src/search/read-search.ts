@@ -9,7 +9,7 @@ export interface Candidate extends Row {
   readonly tags: readonly string[]
 }
 
-/** Undefined: not known yet. */
+/** Returns undefined if that is not known yet. */
 type Test = (candidate: Candidate) => boolean | undefined
 
 interface Term {

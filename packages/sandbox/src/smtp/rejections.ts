@@ -15,7 +15,7 @@ export interface Rejection {
 
 export interface RejectionQuery {
   readonly q: string
-  /** Empty: from the newest on. */
+  /** If empty, the page begins with the newest. */
   readonly before: string
   readonly limit: number
 }

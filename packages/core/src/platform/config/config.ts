@@ -81,7 +81,7 @@ export interface Config extends OutboundAccess, SecretKeyConfig, PublicUrl {
   readonly sandboxNames: readonly string[]
   /** Undefined if the inbox releases nothing. */
   readonly sandboxRelay: SandboxRelay | undefined
-  /** Whether the inbox requests links of messages when somebody asks it to. */
+  /** Whether the inbox may request links of messages when its user asks for it. */
   readonly sandboxRequests: boolean
   readonly delivery: DeliveryRoute
   readonly dnsServers: readonly string[]

@@ -65,16 +65,18 @@ export function sandboxRelay(env: Environment): SandboxRelay | undefined {
   const [url, texts] = [env.SANDBOX_RELAY_URL, env.SANDBOX_RELAY_TO]
   if (!url && !texts) return undefined
   const host = relayHostOf(url ?? '')
-  if (!host)
-    throw new ConfigError('SANDBOX_RELAY_URL', 'must be smtp://user:pass@host:port or smtps://user:pass@host:port')
+  const wrongUrl = () =>
+    new ConfigError('SANDBOX_RELAY_URL', 'must be smtp://user:pass@host:port or smtps://user:pass@host:port')
+  if (url && !host) throw wrongUrl()
   const recipients = (texts ?? '')
     .split(',')
     .map((text) => text.trim().toLowerCase())
     .filter(Boolean)
-  if (recipients.length === 0 || !recipients.every((one) => /^[^\s@,<>"]{0,64}@[a-z0-9.-]{1,253}$/.test(one)))
+  if (recipients.length === 0 || !recipients.every((one) => /^[^\s@,<>"]*@[a-z0-9.-]+$/.test(one)))
     throw new ConfigError(
       'SANDBOX_RELAY_TO',
       'must be a comma-separated list of addresses and of domains such as @example.com: the inbox releases messages to no others',
     )
+  if (!host) throw wrongUrl()
   return { ...host, recipients }
 }

@@ -75,7 +75,7 @@ export const SETTINGS: readonly Setting[] = [
     name: 'SANDBOX_REQUESTS',
     default: 'refuse',
     meaning:
-      'allow: the sandbox inbox requests links of messages and unsubscribes by one click when somebody asks it to, at hosts that webhooks may ' +
+      'allow: the sandbox inbox requests links of messages and unsubscribes by one click when its user asks for it, at hosts that webhooks may ' +
       'have; refuse: it only unsubscribes at PUBLIC_URL.',
   },
   {
@@ -83,7 +83,7 @@ export const SETTINGS: readonly Setting[] = [
     isSecret: true,
     default: '',
     meaning:
-      'SMTP server through which the sandbox inbox releases a message when somebody asks it to (smtp://user:pass@host:port). ' +
+      'SMTP server through which the sandbox inbox releases a message when its user asks for it (smtp://user:pass@host:port). ' +
       'If empty, no message leaves it.',
   },
   {

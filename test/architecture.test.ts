@@ -74,7 +74,20 @@ const ORDER: Readonly<Record<string, readonly string[]>> = {
   dashboard: ['frame', 'live', 'pages'],
   delivery: ['common', 'tls', 'smtp', 'message', 'routing', 'attempt', 'destinations', 'queue', 'loops'],
   relay: ['smtp', 'message', 'smtpapi', 'session', 'returns'],
-  sandbox: ['inbox-entry.ts', 'reading', 'inbox.ts', 'smtp', 'page', 'http'],
+  sandbox: [
+    'inbox-entry.ts',
+    'html-check',
+    'reading',
+    'marks.ts',
+    'read-entry.ts',
+    'inbox.ts',
+    'outgoing',
+    'smtp',
+    'search',
+    'page',
+    'mailpit',
+    'http',
+  ],
 }
 /** What may stand beside the rooms. `core.ts`, `process.ts` and `sealed-columns.ts` wire, `index.ts` is the door. */
 const ROOT_FILES = ['core.ts', 'index.ts', 'process.ts', 'sealed-columns.ts']

@@ -23,6 +23,8 @@ import { ReplyReader } from '../../packages/delivery/src/smtp/reply-reader.ts'
 import { splitHeader } from '../../packages/relay/src/message/header.ts'
 import { parsePath } from '../../packages/relay/src/smtp/path.ts'
 import { readSmtpApi } from '../../packages/relay/src/smtpapi/smtpapi.ts'
+import { checkHtml } from '../../packages/sandbox/src/html-check/html-check.ts'
+import { partsOf as htmlPartsOf, linksOfText } from '../../packages/sandbox/src/reading/html-parts.ts'
 import { readableMessage, writtenHeaders } from '../../packages/sandbox/src/reading/readable-message.ts'
 
 /** What reads outside text, and the words its grammar is made of. */
@@ -288,4 +290,13 @@ export const PARSERS: readonly Parser[] = [
     (text) => readReturn(Buffer.from(text, 'latin1')),
   ),
   parser('asked wait', REPLY, (text) => retryAfterOf(text.slice(0, 1024))),
+  parser(
+    'HTML check',
+    ['<style>', '</style>', '<a style="', '{', '}', ';', ':', '/*', '*/', '@media (', "'", '1px', '\\', '<'],
+    checkHtml,
+  ),
+  parser('links of the inbox', ['<a href=', 'x', '>', '</a>', ' ', 'https://a', '.', ')', '<img alt=', '"'], (text) => [
+    htmlPartsOf(text),
+    linksOfText(text),
+  ]),
 ]

@@ -78,7 +78,8 @@ t.test('a message larger than the limit is refused, and neither listed nor kept'
   const reply = await client.submit('desk@ship.example', 'lena@harbor.example', LINE.repeat((65 * MB) / 80))
   t.match(reply, /^552 /)
   t.strictSame(await sandbox.list(), before)
-  t.equal(readdirSync(sandbox.folder).length, 2 * before.length)
+  const files = readdirSync(sandbox.folder).filter((name) => name !== 'marks.json')
+  t.equal(files.length, 2 * before.length)
 })
 
 t.test('what was received of a message is removed when the connection is lost before its end', async (t) => {

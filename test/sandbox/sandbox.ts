@@ -19,6 +19,7 @@ export interface Sandbox {
   readonly folder: string
   readonly process: ServiceProcess
   readonly url: string
+  readonly smtpPort: number
   list(): Promise<Entry[]>
   /** A session after EHLO. */
   session(t: Test, options?: { tls?: boolean }): Promise<SmtpClient>
@@ -43,6 +44,7 @@ export async function startSandbox(
     folder: join(dataDir, 'inbox'),
     process,
     url,
+    smtpPort: smtp,
     list: async () => (await (await fetch(`${url}/messages`)).json()) as Entry[],
     session: (t, options) => openSession(t, smtp, options),
     async store(t, message, to = 'lena@harbor.example') {

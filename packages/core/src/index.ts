@@ -120,6 +120,7 @@ export {
   embeddedUrlFile,
   type RelayHost,
   readConfig,
+  type SandboxRelay,
 } from './platform/config/config.ts'
 export { type MisspeltSetting, misspeltSettings, misspeltText, resembles } from './platform/config/misspelt-settings.ts'
 export { parsePublicUrl } from './platform/config/public-url.ts'
@@ -216,7 +217,14 @@ export {
   type UnawareProgram,
   UnawareProgramsError,
 } from './platform/security/key-rotation.ts'
-export { createSecrets, findSecretKey, findSecrets, loadSecrets, secretKeyFile } from './platform/security/secrets.ts'
+export {
+  createSecrets,
+  findSecretKey,
+  findSecrets,
+  loadSecrets,
+  type Secrets,
+  secretKeyFile,
+} from './platform/security/secrets.ts'
 export * from './platform/storage/object-store.ts'
 export { syncFolder } from './platform/storage/sync-folder.ts'
 export { readKept, writeOnce } from './platform/storage/write-once.ts'
@@ -281,18 +289,4 @@ export {
   type SuppressionReason,
   type SuppressionRule,
 } from './suppressions/index.ts'
-export {
-  HITS_AN_HOUR,
-  type LeftMail,
-  MACHINE_RULES_VERSION,
-  MAX_SHOWN_GROUPS,
-  makeTrackingToken,
-  optOutHash,
-  REQUEST_RULES,
-  type Reader,
-  type ReaderGroup,
-  type ReaderView,
-  type Tracking,
-  type TrackingTarget,
-  type Unsubscribed,
-} from './tracking/index.ts'
+export * from './tracking/index.ts'

@@ -1,15 +1,21 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { chmodSync, createWriteStream, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, createWriteStream, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { type FileHandle, link, open, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import type { InboxEntry } from './inbox-entry.ts'
+import type { InboxEntry, Row } from './inbox-entry.ts'
+import { Marks } from './marks.ts'
+import { readEntry } from './read-entry.ts'
+import type { Beginning } from './reading/head.ts'
 import type { MessageReader } from './reading/message-reader.ts'
+import { messageIdOf } from './reading/return-path.ts'
 
 /** A message that is on disk but not yet in the list. */
-export interface Received {
+export interface Received extends Beginning {
   readonly file: string
-  readonly subject: string
+  /** Identifies it among all that was received. */
+  readonly id: string
+  readonly size: number
 }
 
 /** Maximum number of messages; the oldest are removed. */
@@ -28,7 +34,13 @@ export class Inbox {
   readonly #folder: string
   readonly #reader: MessageReader
   readonly #entries: InboxEntry[]
+  readonly #byId = new Map<string, InboxEntry>()
+  /** By message, in the order in which their first copies came. */
+  readonly #rows = new Map<string, [InboxEntry, ...InboxEntry[]]>()
   readonly #onChange: () => void
+  readonly marks: Marks
+  /** Copies that were received since the inbox was started, and copies that were removed. */
+  readonly counts = { received: 0, octets: 0, removed: 0 }
 
   /** `onChange` is called after messages were added or removed. */
   constructor(folder: string, reader: MessageReader, onChange: () => void = () => {}) {
@@ -38,7 +50,9 @@ export class Inbox {
     mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER })
     // The folder of an earlier version may be readable by others, as may be its files.
     chmodSync(folder, PRIVATE_FOLDER)
-    this.#entries = readEntries(folder)
+    this.marks = new Marks(folder)
+    this.#entries = []
+    for (const entry of readEntries(folder)) this.#list(entry)
     this.#trim()
   }
 
@@ -48,7 +62,19 @@ export class Inbox {
   }
 
   find(id: string): InboxEntry | undefined {
-    return this.#entries.find((entry) => entry.id === id)
+    return this.#byId.get(id)
+  }
+
+  /** The messages, the newest first. */
+  rows(): Row[] {
+    return [...this.#rows].map(([message, entries]) => ({ message, entries })).reverse()
+  }
+
+  /** The message of a copy; undefined if there is no such copy. */
+  rowOf(id: string): Row | undefined {
+    const message = this.#byId.get(id)?.message
+    const entries = message === undefined ? undefined : this.#rows.get(message)
+    return message !== undefined && entries ? { message, entries } : undefined
   }
 
   /** The file with the original bytes. Only ids of listed messages become paths. */
@@ -63,10 +89,11 @@ export class Inbox {
 
   /** Streams a message to disk, so that it is never in memory as a whole. `discard` must be called afterwards. */
   async receive(message: AsyncIterable<Buffer>): Promise<Received> {
-    const file = join(this.#folder, `${newId()}.tmp`)
+    const id = newId()
+    const file = join(this.#folder, `${id}.tmp`)
     try {
       await pipeline(message, createWriteStream(file, { ...PRIVATE, flags: 'wx' }))
-      return { file, subject: await this.#reader.subject(file) }
+      return { file, id, size: statSync(file).size, ...(await this.#reader.head(file)) }
     } catch (error) {
       await rm(file, { force: true })
       throw error
@@ -83,13 +110,19 @@ export class Inbox {
   }
 
   /** Resolves once the message is listed. Its file is linked, once for each recipient. */
-  async add(from: string, to: string, { file, subject }: Received): Promise<InboxEntry> {
-    const entry: InboxEntry = { id: newId(), from, to, subject, receivedAt: new Date().toISOString() }
+  async add(from: string, to: string, received: Received): Promise<InboxEntry> {
+    const { file, subject, head, size, tags } = received
+    const receivedAt = new Date().toISOString()
+    const message = messageIdOf(from) ?? received.id
+    const entry: InboxEntry = { id: newId(), from, to, subject, receivedAt, message, size, head }
     const unfinished = join(this.#folder, `${entry.id}.tmp`)
     await link(file, this.fileOf(entry))
     await writeFile(unfinished, JSON.stringify(entry), PRIVATE)
     await rename(unfinished, join(this.#folder, `${entry.id}.json`))
-    this.#entries.push(entry)
+    this.#list(entry)
+    this.counts.received++
+    this.counts.octets += size
+    if (tags.length > 0 && this.marks.tagsOf(message).length === 0) this.marks.setTags(message, tags)
     this.#trim()
     this.#onChange()
     return entry
@@ -101,25 +134,66 @@ export class Inbox {
   }
 
   clear(): void {
-    for (const entry of this.#entries.splice(0)) this.#remove(entry)
+    this.delete(this.rows())
+  }
+
+  /** Removes messages with all their copies. */
+  delete(rows: readonly Row[]): void {
+    const gone = new Set(rows.flatMap(({ entries }) => entries))
+    const stay = this.#entries.filter((entry) => !gone.has(entry))
+    this.#entries.splice(0, this.#entries.length, ...stay)
+    for (const entry of gone) this.#remove(entry)
+    for (const { message } of rows) this.#unlist(message)
+    if (gone.size > 0) this.#onChange()
+  }
+
+  setRead(rows: readonly Row[], isRead: boolean): void {
+    const changed = rows.filter(({ message }) => this.marks.setRead(message, isRead))
+    if (changed.length > 0) this.#onChange()
+  }
+
+  /** The tags of these messages, in place of those that they had. */
+  setTags(rows: readonly Row[], names: readonly string[]): void {
+    for (const { message } of rows) this.marks.setTags(message, names)
     this.#onChange()
   }
 
-  /** Removes one message. Returns false if it is not listed. */
-  delete(id: string): boolean {
-    const at = this.#entries.findIndex((entry) => entry.id === id)
-    const [entry] = at === -1 ? [] : this.#entries.splice(at, 1)
-    if (!entry) return false
-    this.#remove(entry)
+  /** Renames a tag, or removes it from all messages. */
+  replaceTag(name: string, by?: string): void {
+    this.marks.replaceTag(name, by)
     this.#onChange()
-    return true
+  }
+
+  close(): void {
+    this.marks.close()
+  }
+
+  #list(entry: InboxEntry): void {
+    this.#entries.push(entry)
+    this.#byId.set(entry.id, entry)
+    const row = this.#rows.get(entry.message)
+    if (row) row.push(entry)
+    else this.#rows.set(entry.message, [entry])
+  }
+
+  #unlist(message: string): void {
+    this.#rows.delete(message)
+    this.marks.forget(message)
   }
 
   #trim(): void {
-    for (const entry of this.#entries.splice(0, this.#entries.length - MAX_MESSAGES)) this.#remove(entry)
+    for (const entry of this.#entries.splice(0, this.#entries.length - MAX_MESSAGES)) {
+      this.#remove(entry)
+      const row = this.#rows.get(entry.message)
+      // The oldest copy of all is the first of its message.
+      if (row && row.length > 1) row.shift()
+      else this.#unlist(entry.message)
+    }
   }
 
   #remove({ id }: InboxEntry): void {
+    this.#byId.delete(id)
+    this.counts.removed++
     rmSync(join(this.#folder, `${id}.json`), { force: true })
     rmSync(join(this.#folder, `${id}.eml`), { force: true })
   }
@@ -145,15 +219,6 @@ function readEntries(folder: string): InboxEntry[] {
 function removeLeftOver(file: string): void {
   const changed = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY
   if (Date.now() - changed > STALE_MS) rmSync(file, { force: true })
-}
-
-function readEntry(file: string, id: string): InboxEntry | undefined {
-  try {
-    const { from, to, subject, receivedAt } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
-    return { id, from: String(from), to: String(to), subject: String(subject), receivedAt: String(receivedAt) }
-  } catch {
-    return undefined
-  }
 }
 
 function newId(): string {

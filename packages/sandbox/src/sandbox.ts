@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import {
+  createOutboundHttp,
   ensureCertificate,
+  findSecrets,
   type InheritedSockets,
   listen,
   NO_SOCKETS,
@@ -10,11 +12,16 @@ import {
   systemClock,
 } from '@postrider/core'
 import type { SMTPServer } from 'smtp-server'
-import { Digests } from './http/digests.ts'
 import { createSandboxHttp } from './http/http.ts'
+import { Outcomes } from './http/outcomes.ts'
 import { Watchers } from './http/watchers.ts'
 import { Inbox } from './inbox.ts'
+import { LinkJudge } from './outgoing/link-judge.ts'
+import { LinkRequests } from './outgoing/link-requests.ts'
+import { Releases } from './outgoing/release.ts'
 import { createMessageReader } from './reading/message-reader.ts'
+import { Digests } from './search/digests.ts'
+import { Finder } from './search/finder.ts'
 import { Rejections } from './smtp/rejections.ts'
 import { createReportSender } from './smtp/report-sender.ts'
 import { createSandboxSmtp } from './smtp/smtp.ts'
@@ -32,14 +39,24 @@ export async function startSandbox(
   const watchers = new Watchers()
   const notify = () => watchers.notify()
   const inbox = new Inbox(join(config.dataDir, 'inbox'), reader, notify)
-  const digests = new Digests(inbox, reader, notify)
+  const finder = new Finder(inbox, new Digests(inbox, reader, notify))
   const rejections = new Rejections(notify)
   const certificate = await ensureCertificate(config)
   const reports = createReportSender(config, log)
   const smtp = createSandboxSmtp({ inbox, rejections, reports, certificate, name: 'sandbox', log, clock })
   await listen(smtp.server, sockets.target('sandbox-smtp', config.sandboxHost, config.sandboxSmtpPort))
+  const { publicUrl, dnsServers } = config
+  const judge = new LinkJudge(() => findSecrets(config))
+  const requests = new LinkRequests({
+    isAllowed: config.sandboxRequests,
+    publicUrl,
+    http: createOutboundHttp(config),
+    judge,
+  })
+  const releases = new Releases(config.sandboxRelay)
+  const outcomes = new Outcomes()
   const http = await createSandboxHttp(
-    { inbox, reader, digests, rejections, watchers, publicUrl: config.publicUrl, dnsServers: config.dnsServers },
+    { inbox, reader, finder, rejections, judge, requests, releases, outcomes, watchers, publicUrl, dnsServers },
     config,
   )
   const fd = sockets.fd('sandbox-http')
@@ -59,6 +76,8 @@ export async function startSandbox(
         for (const connection of smtp.connections) connection.close()
       })
       reports.close()
+      releases.close()
+      inbox.close()
       await reader.close()
     },
   }

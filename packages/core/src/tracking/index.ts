@@ -14,7 +14,7 @@ import { chooseGroups, type GroupChoice, resubscribe } from './resubscribe.ts'
 import { type Unsubscribed, type UnsubscribeRequest, unsubscribe } from './unsubscribe.ts'
 
 export { optOutHash } from '../composition/links/links.ts'
-export { makeTrackingToken, type TrackingTarget } from '../composition/links/token.ts'
+export { makeTrackingToken, readTrackingToken, type TrackingTarget } from '../composition/links/token.ts'
 export { HITS_AN_HOUR } from './classify-hits.ts'
 export { MACHINE_RULES_VERSION, REQUEST_RULES } from './machine-rules.ts'
 export { type LeftMail, MAX_SHOWN_GROUPS, type ReaderGroup, type ReaderView } from './reader-view.ts'

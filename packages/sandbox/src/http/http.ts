@@ -1,25 +1,19 @@
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
-import type { InboxEntry } from '../inbox-entry.ts'
+import { type InboxEntry, listed } from '../inbox-entry.ts'
+import { mailpitRoutes } from '../mailpit/routes.ts'
 import type { Form } from '../reading/message-orders.ts'
 import { NotShown } from '../reading/message-reader.ts'
 import { withoutParts } from '../reading/shown-message.ts'
+import { compressed } from './compression.ts'
 import { type Hosts, isOurs } from './hosts.ts'
-import { addPages, type PagesOptions } from './inbox-pages.ts'
+import { addPages } from './inbox-pages.ts'
+import type { PagesOptions } from './pages-options.ts'
+import { MAIL_PROGRAM_POLICY } from './plain-views.ts'
+import { rejectionList } from './rejection-list.ts'
 
-/**
- * Policy for a message's HTML as a mail program shows it: images load and links open, also in a new window. No script runs, and the page
- * has no origin, so it cannot read this one's data.
- */
-const MAIL_PROGRAM_POLICY =
-  "default-src 'none'; img-src http: https: data:; media-src http: https: data:; font-src http: https: data:; " +
-  "style-src 'unsafe-inline' http: https:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; " +
-  'sandbox allow-popups allow-popups-to-escape-sandbox'
-
-const TYPES: Readonly<Record<Form, string>> = {
-  json: 'application/json; charset=utf-8',
-  html: 'text/html; charset=utf-8',
-  preview: 'text/html; charset=utf-8',
-}
+const TYPES = { json: 'application/json; charset=utf-8', html: 'text/html; charset=utf-8' } as const satisfies Partial<
+  Record<Form, string>
+>
 const BUSY = 'the inbox is busy; retry after a few seconds'
 const TOO_COSTLY = 'parsing this message takes too much time or memory; see /messages/ID/raw'
 
@@ -37,7 +31,11 @@ export async function createSandboxHttp(options: PagesOptions, hosts: Hosts): Pr
         'the sandbox inbox is not served under this host name; use localhost or 127.0.0.1, or add the name to SANDBOX_NAMES',
     })
   })
-  app.get('/messages', async () => inbox.list())
+  app.addHook('onSend', compressed)
+  app.get('/messages', async () => inbox.list().map(listed))
+  app.get('/rejections', async (request) => rejectionList(options.rejections, request.query))
+  for (const path of ['/livez', '/readyz'])
+    app.get(path, async (_request, reply) => reply.type('text/plain').send('ok'))
   app.delete('/messages', async () => {
     inbox.clear()
     return { cleared: true }
@@ -62,17 +60,19 @@ export async function createSandboxHttp(options: PagesOptions, hosts: Hosts): Pr
       why === 'busy' ? reply.code(503).send({ error: BUSY }) : reply.code(404).send({ error: TOO_COSTLY }),
     )
   })
+  await app.register((api) => mailpitRoutes(api, options), { prefix: '/api/v1' })
   await addPages(app, options)
   app.setNotFoundHandler((_request, reply) => {
-    reply
-      .code(404)
-      .send({ error: 'not found; available paths: /, /messages, /messages/ID, /messages/ID/html, /messages/ID/raw' })
+    reply.code(404).send({
+      error:
+        'not found; available paths: /, /messages, /messages/ID, /messages/ID/html, /messages/ID/raw, /rejections, and those of Mailpit below /api/v1',
+    })
   })
   return app
 
   /** Sends bytes as they come from the thread: no message is copied or encoded in the main loop. */
   async function show(
-    form: Form,
+    form: keyof typeof TYPES,
     id: string,
     reply: FastifyReply,
     instead: (entry: InboxEntry, error: NotShown) => unknown,

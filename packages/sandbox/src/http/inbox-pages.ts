@@ -1,145 +1,138 @@
-import {
-  contentHeaders,
-  html,
-  isFromHere,
-  LANGUAGES,
-  type Language,
-  loadAssets,
-  PAGE_HEADERS,
-  preferredLanguage,
-  render,
-} from '@postrider/ui'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Inbox } from '../inbox.ts'
+import { acceptedEncoding, contentHeaders, html, loadAssets, PAGE_HEADERS, render } from '@postrider/ui'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { InboxEntry } from '../inbox-entry.ts'
 import { type Document, inboxDocument } from '../page/document.ts'
-import { historyUrl } from '../page/history.ts'
 import { listPart, noMessagePart } from '../page/list-part.ts'
 import { notShownPart } from '../page/message-head.ts'
 import { pageWords } from '../page/page-words.ts'
 import { rejectedPart } from '../page/rejected-part.ts'
-import { type MessageReader, NotShown } from '../reading/message-reader.ts'
-import { TABS } from '../reading/part-order.ts'
-import type { Rejections } from '../smtp/rejections.ts'
-import type { Digests } from './digests.ts'
+import type { JudgedLink, MessageLinks } from '../reading/judged-link.ts'
+import { NotShown } from '../reading/message-reader.ts'
+import { TABS, WIDTHS } from '../reading/part-order.ts'
+import { historyUrl } from '../reading/return-path.ts'
+import { startAfter } from '../reading/start-after.ts'
+import type { Found } from '../search/finder.ts'
+import { BadTerm } from '../search/read-search.ts'
 import { openLive } from './live.ts'
-import { matches, readSearch } from './search.ts'
-import type { Watchers } from './watchers.ts'
-
-export interface PagesOptions {
-  readonly inbox: Inbox
-  readonly reader: MessageReader
-  readonly digests: Digests
-  readonly rejections: Rejections
-  readonly watchers: Watchers
-  readonly publicUrl: string
-  readonly dnsServers: readonly string[]
-}
+import { addForms } from './page-forms.ts'
+import { languageOf, listQuery, orNothing, type PageRequest, queryOf, text } from './page-kit.ts'
+import type { PagesOptions } from './pages-options.ts'
+import { sendPlain } from './plain-views.ts'
 
 /** Messages per page of the list. */
 const PAGE_LENGTH = 50
-/** Milliseconds that a page waits for senders and previews, and a search for those of all messages. */
+/** Milliseconds that a page waits for previews, and a search for those of all messages. */
 const LIST_MS = 400
 const SEARCH_MS = 2000
+/** Copies of a message whose recipients its page names. */
+const MAX_COPIES = 20
 /** Stands for the part that a thread writes. Text of messages cannot contain it, because it is escaped. */
 const MARK = '<!--message-->'
 /** Types that a message's HTML may show as images; all others are only saved. */
 const IMAGES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
 
-type Query = Readonly<Record<string, unknown>>
-type Request = FastifyRequest<{ Params: { id: string; number: string }; Querystring: Query }>
-
 /** The inbox as pages for a browser. */
 export async function addPages(app: FastifyInstance, options: PagesOptions): Promise<void> {
-  const { inbox, reader, digests, rejections, watchers, publicUrl } = options
+  const { inbox, reader, finder, rejections, watchers, publicUrl, judge, requests, releases, outcomes } = options
   const assets = await loadAssets('/-')
+  const isOpen = requests.isAllowed || releases.settings !== undefined
 
-  // Fields of forms are not needed: the path says what is deleted.
-  app.addContentTypeParser(
-    'application/x-www-form-urlencoded',
-    { parseAs: 'buffer', bodyLimit: 1024 },
-    (_r, _b, done) => done(null, undefined),
-  )
   app.get<{ Params: { part: string } }>('/-/:part', async (request, reply) => {
     const asset = assets.find(request.params.part)
     if (!asset) return reply.callNotFound()
-    return reply.type(asset.type).header('cache-control', 'public, max-age=31536000, immutable').send(asset.plain)
+    const encoding = acceptedEncoding(request.headers['accept-encoding'])
+    if (encoding) reply.header('content-encoding', encoding)
+    return reply
+      .type(asset.type)
+      .headers({ 'cache-control': 'public, max-age=31536000, immutable', vary: 'accept-encoding' })
+      .send(encoding ? await asset.encoded(encoding) : asset.plain)
   })
   openLive(app, watchers)
+  addForms(app, options, notFound)
 
   app.get('/', async (request, reply) => {
     const language = languageOf(request)
-    const body = html`<div class="two">${await list(request as Request)}${noMessagePart(language)}</div>`
+    const body = html`<div class="two">${await list(request as PageRequest)}${noMessagePart(language)}</div>`
     return send(reply, pageWords(language).inbox, body)
   })
-  app.get('/view/:id', async (request, reply) => showView(request as Request, reply))
-  app.get('/view/:id/html', async (request, reply) => showPreview(request as Request, reply))
-  app.get('/view/:id/attachments/:number', async (request, reply) => sendAttachment(request as Request, reply))
+  app.get('/view/:id', async (request, reply) => showView(request as PageRequest, reply))
+  app.get('/view/:id/html', async (request, reply) => showPreview(request as PageRequest, reply))
+  app.get('/view/:id/attachments/:number', async (request, reply) => sendAttachment(request as PageRequest, reply))
   app.get('/rejected', async (request, reply) => {
     const language = languageOf(request)
-    const now = new Date()
-    const body = rejectedPart({ assets, language, now, publicUrl, rejections: rejections.list() })
+    const { q, before } = (request as PageRequest).query
+    const found = rejections.find({ q: text(q).slice(0, 200), before: text(before), limit: PAGE_LENGTH })
+    const body = rejectedPart({ assets, language, now: new Date(), publicUrl, q: text(q).slice(0, 200), ...found })
     return send(reply, pageWords(language).rejectedTitle, body, 'rejected')
-  })
-  app.post<{ Params: { id: string }; Querystring: Query }>('/view/:id/delete', async (request, reply) => {
-    if (!isFromHere(request, 'http:')) return forbidden(reply)
-    if (!inbox.delete(request.params.id)) return notFound(reply)
-    return reply.redirect(`/${listQuery(request.query)}`, 303)
-  })
-  app.post('/delete-all', async (request, reply) => {
-    if (!isFromHere(request, 'http:')) return forbidden(reply)
-    inbox.clear()
-    return reply.redirect('/', 303)
   })
 
   async function send(reply: FastifyReply, title: string, body: Document['body'], at: Document['at'] = 'inbox') {
     const language = languageOf(reply.request)
-    const document = inboxDocument({ assets, language, publicUrl, title, at, body, now: new Date() })
+    const document = inboxDocument({ assets, language, publicUrl, title, at, body, now: new Date(), isOpen })
     return reply
       .headers(PAGE_HEADERS)
       .type('text/html; charset=utf-8')
       .send(await render(document))
   }
 
-  async function list(request: Request) {
+  async function list(request: PageRequest) {
     const { query, params } = request
     const q = text(query.q).slice(0, 200)
     const before = text(query.before)
-    const newestFirst = inbox.list().toReversed()
-    const search = readSearch(q)
-    if (search.length > 0) await digests.read(newestFirst, SEARCH_MS)
-    const found = search.length === 0 ? newestFirst : newestFirst.filter((one) => matches(search, one, digests.of(one)))
-    const start = before === '' ? 0 : found.findIndex(({ id }) => id < before)
+    const { rows: found, isReading, problem } = await search(q)
+    const ids = found.map(({ entries: [{ id }] }) => id)
+    const start = before === '' ? 0 : startAfter(ids, before)
     const shown = start === -1 ? [] : found.slice(start, start + PAGE_LENGTH)
-    if (search.length === 0) await digests.read(shown, LIST_MS)
+    await finder.read(shown, LIST_MS)
     const more = start !== -1 && start + PAGE_LENGTH < found.length
+    const { marks } = inbox
     return listPart({
       assets,
       language: languageOf(request),
       now: new Date(),
-      messages: shown.map((entry) => ({ entry, digest: digests.of(entry) })),
+      messages: shown.map((row) => ({
+        row,
+        digest: finder.digestOf(row),
+        isRead: marks.isRead(row.message),
+        tags: marks.tagsOf(row.message),
+      })),
       total: found.length,
       before: Math.max(0, start),
       q,
-      isReading: search.length > 0 && newestFirst.some((one) => !digests.of(one)),
-      selected: params.id,
+      problem,
+      isReading,
+      selected: inbox.rowOf(params.id ?? '')?.message,
       query: queryOf({ q, before }),
-      older: more ? queryOf({ q, before: shown.at(-1)?.id ?? '' }) : undefined,
+      older: more ? queryOf({ q, before: shown.at(-1)?.entries[0].id ?? '' }) : undefined,
     })
   }
 
-  async function showView(request: Request, reply: FastifyReply): Promise<unknown> {
+  async function search(q: string): Promise<Found & { readonly problem: string | undefined }> {
+    try {
+      return { ...(await finder.find(q, 'UTC', SEARCH_MS)), problem: undefined }
+    } catch (error) {
+      if (!(error instanceof BadTerm)) throw error
+      return { rows: [], isReading: false, problem: error.term }
+    }
+  }
+
+  async function showView(request: PageRequest, reply: FastifyReply): Promise<unknown> {
+    const plain = /^([0-9a-z]{1,32})\.(html|txt)$/.exec(request.params.id)
+    if (plain)
+      return sendPlain(options, request, reply, { id: plain[1] ?? '', kind: plain[2] === 'html' ? 'html' : 'text' })
     const entry = inbox.find(request.params.id)
-    if (!entry) return notFound(reply)
+    const row = inbox.rowOf(request.params.id)
+    if (!entry || !row) return notFound(reply)
     // A page that follows the inbox needs only the list: the message does not change.
     const isRefresh = request.headers['hx-request'] === 'true'
+    if (!isRefresh) inbox.setRead([row], true)
     const part = isRefresh ? Buffer.alloc(0) : await partOf(entry, request, reply)
     if (!part) return notFound(reply)
     const language = languageOf(request)
     const words = pageWords(language)
     const title = entry.subject || words.noSubject
     const body = html`<div class="two open">${await list(request)}<section class="read" aria-label="${words.message}" tabindex="0">${MARKED}</section></div>`
-    const document = inboxDocument({ assets, language, publicUrl, title, at: 'inbox', body, now: new Date() })
+    const document = inboxDocument({ assets, language, publicUrl, title, at: 'inbox', body, now: new Date(), isOpen })
     const [head = '', tail = ''] = (await render(document)).split(MARK)
     return reply
       .headers(PAGE_HEADERS)
@@ -148,23 +141,32 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
   }
 
   /** Undefined if the message's file does not exist. */
-  async function partOf(entry: InboxEntry, request: Request, reply: FastifyReply): Promise<Buffer | undefined> {
+  async function partOf(entry: InboxEntry, request: PageRequest, reply: FastifyReply): Promise<Buffer | undefined> {
     const { query } = request
+    const tab = TABS.find((tab) => tab === query.part)
+    const copies = inbox.rowOf(entry.id)?.entries ?? [entry]
     const head = {
       entry,
       language: languageOf(request),
       icons: assets.url('icons.svg'),
       query: listQuery(query),
       history: historyUrl(publicUrl, entry.from),
+      copies: copies.slice(0, MAX_COPIES).map(({ id, to }) => ({ id, to })),
+      moreCopies: Math.max(0, copies.length - MAX_COPIES),
+      tags: inbox.marks.tagsOf(entry.message),
+      releasesTo: releases.settings?.recipients.join(', '),
+      notice: outcomes.takeNotice(entry.id),
     }
     try {
       return await reader.show({
         form: 'part',
         file: inbox.fileOf(entry),
-        tab: TABS.find((tab) => tab === query.part),
-        isPhone: query.width === 'phone',
+        tab,
+        width: WIDTHS.find((width) => width === query.width) ?? 'desktop',
         hasImages: query.images === '1',
         dnsServers: options.dnsServers,
+        canRequest: requests.isAllowed,
+        links: tab === 'links' || tab === 'checks' ? await judgedLinks(entry) : [],
         ...head,
       })
     } catch (error) {
@@ -174,7 +176,15 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
     }
   }
 
-  async function showPreview({ params, query }: Request, reply: FastifyReply): Promise<unknown> {
+  /** Where links of the message lead, which only the process with the service's keys can tell. */
+  async function judgedLinks(entry: InboxEntry): Promise<readonly JudgedLink[]> {
+    const octets = await reader.show({ form: 'links', entry, file: inbox.fileOf(entry) })
+    const { links } = octets ? (JSON.parse(octets.toString()) as MessageLinks) : { links: [] }
+    const { statuses } = outcomes.of(entry.id)
+    return links.map((link) => judge.judge(link, statuses?.get(judge.judge(link, undefined).target)))
+  }
+
+  async function showPreview({ params, query }: PageRequest, reply: FastifyReply): Promise<unknown> {
     const entry = inbox.find(params.id)
     const images = query.images === '1'
     reply.headers({ ...contentHeaders(images), 'content-security-policy': previewPolicy(images) })
@@ -182,7 +192,7 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
     return octets ? reply.type('text/html; charset=utf-8').send(octets) : notFound(reply)
   }
 
-  async function sendAttachment({ params }: Request, reply: FastifyReply): Promise<unknown> {
+  async function sendAttachment({ params }: PageRequest, reply: FastifyReply): Promise<unknown> {
     const entry = inbox.find(params.id)
     const number = /^\d{1,5}$/.test(params.number) ? Number(params.number) : undefined
     if (!entry || number === undefined) return notFound(reply)
@@ -210,42 +220,10 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
   }
 }
 
-/** The language that Accept-Language prefers, else English. */
-function languageOf({ headers }: FastifyRequest): Language {
-  return preferredLanguage(headers['accept-language'], LANGUAGES)
-}
-
 /** The mark, as a piece of HTML. */
 const MARKED = html`<!--message-->`
 
 /** As for previews in the dashboard; images of the message itself are at this host. */
 function previewPolicy(images: boolean): string {
   return contentHeaders(images)['content-security-policy']?.replace('img-src', "img-src 'self'") ?? ''
-}
-
-function forbidden(reply: FastifyReply): unknown {
-  return reply
-    .code(403)
-    .send({ error: 'messages can be deleted only from a page of the inbox itself, or with DELETE /messages' })
-}
-
-async function orNothing<T>(work: Promise<T>): Promise<T | undefined> {
-  return work.catch((error: unknown) => {
-    if (error instanceof NotShown) return undefined
-    throw error
-  })
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : ''
-}
-
-/** The query of the list that a page was reached from: its search, and where it begins. */
-function listQuery({ q, before }: Query): string {
-  return queryOf({ q: text(q).slice(0, 200), before: text(before) })
-}
-
-function queryOf(fields: Readonly<Record<string, string>>): string {
-  const given = Object.entries(fields).filter(([, value]) => value !== '')
-  return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`
 }

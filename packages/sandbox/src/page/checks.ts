@@ -2,6 +2,7 @@ import { Resolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
 import { createFormat, type Language, type Tone } from '@postrider/ui'
 import { partsOf } from '../reading/html-parts.ts'
+import type { JudgedLink } from '../reading/judged-link.ts'
 import type { Shown } from '../reading/show-message.ts'
 import { checkWords } from './check-words.ts'
 import { isClipped } from './clipping.ts'
@@ -23,12 +24,13 @@ interface Order {
   readonly file: string
   readonly language: Language
   readonly dnsServers: readonly string[]
+  readonly links: readonly JudgedLink[]
 }
 
 /** Checks a message as a receiver does. Never throws. */
 export async function checkMessage(shown: Shown, order: Order): Promise<readonly Check[]> {
-  const { language } = order
-  return [...(await authentication(shown, order)), unsubscribe(shown, language), ...content(shown, language)]
+  const { language, links } = order
+  return [...(await authentication(shown, order)), unsubscribe(shown, language), ...content(shown, links, language)]
 }
 
 async function authentication(
@@ -125,14 +127,14 @@ function unsubscribe({ message }: Shown, language: Language): Check {
       }
 }
 
-function content({ message }: Shown, language: Language): readonly Check[] {
+function content({ message }: Shown, links: readonly JudgedLink[], language: Language): readonly Check[] {
   const words = checkWords(language)
   const { names } = words
   const format = createFormat(language, 'UTC', new Date(0))
   const { html, text } = message
   if (html === null) return [{ name: names.parts, tone: 'idle', result: words.textOnly, text: words.textOnlyText }]
-  const { links, remoteImages } = partsOf(html)
-  const plain = links.filter((link) => link.toLowerCase().startsWith('http:')).length
+  const { remoteImages } = partsOf(html)
+  const plain = links.filter(({ target }) => target.toLowerCase().startsWith('http:')).length
   return [
     text
       ? { name: names.parts, tone: 'good', result: words.both, text: words.bothText }

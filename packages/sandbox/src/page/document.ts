@@ -9,10 +9,12 @@ export interface Document {
   readonly at: 'inbox' | 'rejected'
   readonly body: Value
   readonly now: Date
+  /** Whether the operator allows anything to leave the machine. */
+  readonly isOpen: boolean
 }
 
 /** The whole document of a page. */
-export function inboxDocument({ assets, language, publicUrl, title, at, body, now }: Document): Html {
+export function inboxDocument({ assets, language, publicUrl, title, at, body, now, isOpen }: Document): Html {
   const icon = createIcons(assets)
   const words = pageWords(language)
   const current = (name: Document['at']) => at === name && html` aria-current="page"`
@@ -36,7 +38,9 @@ export function inboxDocument({ assets, language, publicUrl, title, at, body, no
 <main class="sheet" id="main">
 <div class="bar"><nav aria-label="${words.where}" class="tight row"><ol class="crumbs"><li><b class="cut">
   ${at === 'inbox' ? words.inbox : words.rejected}</b></li></ol></nav>
-<span class="row tight push"><span class="mode">${icon('flask')}<span>Sandbox<span class="wide-only">${words.nothingLeaves}</span></span></span>
+<span class="row tight push"><span class="mode">${icon('flask')}<span>Sandbox${
+      !isOpen && html`<span class="wide-only">${words.nothingLeaves}</span>`
+    }</span></span>
   <span class="live" hidden></span></span></div>
 ${body}
 </main>

@@ -1,16 +1,21 @@
 import { createFormat, createIcons, foreign, type Html, html, type Value } from '@postrider/ui'
-import { MAX_LINKS, partsOf } from '../reading/html-parts.ts'
-import { type PartOrder, TABS, type Tab } from '../reading/part-order.ts'
+import { partsOf } from '../reading/html-parts.ts'
+import { type PartOrder, TABS, type Tab, WIDTHS } from '../reading/part-order.ts'
 import { readSource, type Shown } from '../reading/show-message.ts'
-import { checkMessage } from './checks.ts'
+import { checkList } from './check-list.ts'
 import { isClipped } from './clipping.ts'
+import { linkList } from './link-list.ts'
 import { download, messageHead } from './message-head.ts'
 import { pageWords } from './page-words.ts'
+import { partUrl } from './part-url.ts'
+import { supportList } from './support-list.ts'
 
 /** Maximum characters of a content, and of a header, on a page. */
 const MAX_LENGTH = 256 * 1024
 const MAX_ATTACHMENTS = 200
 const MAX_NAME_LENGTH = 998
+/** Tabs of messages with HTML only. */
+const OF_HTML: ReadonlySet<Tab> = new Set(['html', 'widths', 'support'])
 
 /** The part of the page that shows one message. Runs in a thread. */
 export async function messagePart(shown: Shown, order: PartOrder): Promise<Html> {
@@ -19,8 +24,8 @@ export async function messagePart(shown: Shown, order: PartOrder): Promise<Html>
     const words = pageWords(order.language)
     return html`<div class="pad stack s">${head}<p>${words.notParsed} ${download(order)}</p><h3>${words.beginning}</h3>${code(shown.source)}</div>`
   }
-  const tab =
-    order.tab && (order.tab !== 'html' || shown.message.html) ? order.tab : shown.message.html ? 'html' : 'text'
+  const usual = shown.message.html ? 'html' : 'text'
+  const tab = order.tab && (shown.message.html || !OF_HTML.has(order.tab)) ? order.tab : usual
   const body = await BODIES[tab](shown, order)
   return html`<div class="pad stack s">${head}${tabs(shown, order, tab)}${tab !== 'html' && body}</div>${tab === 'html' && body}`
 }
@@ -33,17 +38,18 @@ function tabs({ message }: Shown, { entry, language, query }: PartOrder, current
   }
   const seen = TABS.filter((tab) => {
     if (tab === 'attachments') return message.attachments.length > 0
-    return message.html !== null || (tab !== 'html' && tab !== 'links')
+    return message.html !== null || !OF_HTML.has(tab)
   })
   return html`<nav class="tabs" aria-label="${words.parts}" tabindex="0">${seen.map(
     (tab) =>
-      html`<a href="${url(entry.id, query, { part: tab })}"${tab === current && html` aria-current="page"`}>${words.tabs[tab]}
+      html`<a href="${partUrl(entry.id, query, { part: tab })}"${tab === current && html` aria-current="page"`}>${words.tabs[tab]}
         ${counts[tab] !== undefined && html` <small>${counts[tab]}</small>`}</a>`,
   )}</nav>`
 }
 
 const BODIES: Readonly<Record<Tab, (shown: Shown, order: PartOrder) => Value | Promise<Value>>> = {
   html: frame,
+  widths: frames,
   text: ({ message }, order) =>
     cutNote(
       message.text ?? '',
@@ -63,25 +69,37 @@ const BODIES: Readonly<Record<Tab, (shown: Shown, order: PartOrder) => Value | P
   attachments: attachmentList,
   links: linkList,
   checks: checkList,
+  support: supportList,
 }
 
 /** The message's own HTML is at a URL of its own, where nothing runs and nothing is loaded from elsewhere before a click. */
-function frame({ message }: Shown, { entry, hasImages, icons, isPhone, language, query }: PartOrder): Html {
+function frame({ message }: Shown, { entry, hasImages, icons, width, language, query }: PartOrder): Html {
   const words = pageWords(language)
   const icon = createIcons({ url: () => icons })
-  const phone = isPhone ? { width: 'phone' } : {}
   const images = hasImages ? { images: '1' } : {}
+  const widthOf = (name: string) => (name === 'desktop' ? {} : { width: name })
   const link = (text: string, fields: Readonly<Record<string, string>>, isCurrent: boolean) =>
-    html`<a href="${url(entry.id, query, fields)}"${isCurrent && html` aria-current="true"`}>${text}</a>`
+    html`<a href="${partUrl(entry.id, query, fields)}"${isCurrent && html` aria-current="true"`}>${text}</a>`
   const content = message.html ?? ''
-  return html`<div class="pad row"><span class="seg">${link(words.desktop, images, !isPhone)}
-    ${link(words.phone, { ...images, width: 'phone' }, isPhone)}</span><span class="row tight push">${
-      !hasImages &&
-      partsOf(content).remoteImages > 0 &&
-      html`<a class="btn s" href="${url(entry.id, query, { ...phone, images: '1' })}">${words.showImages}</a>`
-    }<a class="btn s" href="/messages/${entry.id}/html" target="_blank" rel="noopener" title="${words.viewTitle}">${words.view}${icon('out')}</a></span></div>
+  return html`<div class="pad row"><span class="seg">${WIDTHS.map((name) =>
+    link(words.widths[name], { ...images, ...widthOf(name) }, name === width),
+  )}</span><span class="row tight push">${
+    !hasImages &&
+    partsOf(content).remoteImages > 0 &&
+    html`<a class="btn s" href="${partUrl(entry.id, query, { ...widthOf(width), images: '1' })}">${words.showImages}</a>`
+  }<a class="btn s" href="/messages/${entry.id}/html" target="_blank" rel="noopener" title="${words.viewTitle}">${words.view}${icon('out')}</a></span></div>
 ${isClipped(content) && html`<div class="pad"><div class="note wait">${icon('warn')}<div><p>${words.clipped}</p></div></div></div>`}
-<iframe class="${isPhone ? 'frame phone' : 'frame'}" sandbox="" src="/view/${entry.id}/html${hasImages && '?images=1'}" title="${words.frame}"></iframe>`
+<iframe class="frame ${width}" sandbox="" src="/view/${entry.id}/html${hasImages && '?images=1'}" title="${words.frame}"></iframe>`
+}
+
+/** The message at all three widths side by side, at the same scale. */
+function frames(_shown: Shown, { entry, language, hasImages }: PartOrder): Html {
+  const words = pageWords(language)
+  return html`<div class="shots" role="group" tabindex="0" aria-label="${words.tabs.widths}">${WIDTHS.map(
+    (width) =>
+      html`<figure class="shot ${width}"><figcaption>${words.widths[width]}</figcaption><div><iframe class="frame" sandbox="" loading="lazy"
+      src="/view/${entry.id}/html${hasImages && '?images=1'}" title="${words.frame}, ${words.widths[width]}"></iframe></div></figure>`,
+  )}</div>`
 }
 
 function attachmentList({ message }: Shown, { icons, language }: PartOrder): Html {
@@ -101,28 +119,6 @@ function attachmentList({ message }: Shown, { icons, language }: PartOrder): Htm
   }`
 }
 
-function linkList({ message }: Shown, { language }: PartOrder): Html {
-  const words = pageWords(language)
-  const { links, hasMoreLinks } = partsOf(message.html ?? '')
-  if (links.length === 0) return html`<p class="dim">${words.noLinks}</p>`
-  return html`<ul class="list box">${links.map((link) => {
-    const isWeb = /^https?:/i.test(link)
-    const text = html`<code class="any">${foreign(link)}</code>`
-    return html`<li><div>${isWeb ? html`<a href="${link}" target="_blank" rel="noopener noreferrer nofollow">${text}</a>` : text}</div>
-      ${/^http:/i.test(link) && html`<span class="badge wait">http</span>`}</li>`
-  })}</ul>${hasMoreLinks && html`<p class="hint">${words.firstLinks(String(MAX_LINKS))}</p>`}`
-}
-
-async function checkList(shown: Shown, order: PartOrder): Promise<Html> {
-  const icon = createIcons({ url: () => order.icons })
-  const signs = { good: 's-delivered', bad: 's-bounced', wait: 'warn', info: 'info', idle: 's-waiting' } as const
-  const checks = await checkMessage(shown, order)
-  return html`<ul class="list box">${checks.map(
-    ({ name, tone, result, text }) =>
-      html`<li>${icon(signs[tone], tone)}<div><b>${name}</b>: ${result}<p class="any">${foreign(text)}</p></div></li>`,
-  )}</ul>`
-}
-
 function cutNote(whole: string, order: PartOrder, body: Html): Html {
   return html`${whole.length > MAX_LENGTH && note(order)}${body}`
 }
@@ -133,10 +129,4 @@ function note(order: PartOrder): Html {
 
 function code(text: string): Html {
   return html`<div class="code"><pre tabindex="0" class="wrap">${text}</pre></div>`
-}
-
-function url(id: string, query: string, fields: Readonly<Record<string, string>>): string {
-  const all = new URLSearchParams(query)
-  for (const [name, value] of Object.entries(fields)) all.set(name, value)
-  return all.size === 0 ? `/view/${id}` : `/view/${id}?${all.toString()}`
 }

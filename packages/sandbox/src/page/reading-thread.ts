@@ -1,15 +1,19 @@
 import { type Served, serveOrders } from '@postrider/core/thread-orders'
 import { render } from '@postrider/ui'
 import { readDigest } from '../reading/digest.ts'
-import type { MessageAnswer, MessageOrder, ShowOrder } from '../reading/message-orders.ts'
+import { readHead } from '../reading/head.ts'
+import { textOf } from '../reading/html-parts.ts'
+import { mailpitHeaders, mailpitMessage } from '../reading/mailpit-message.ts'
+import { messageLinks } from '../reading/message-links.ts'
+import type { MailpitOrder, MessageAnswer, MessageOrder, ShowOrder } from '../reading/message-orders.ts'
 import type { PartOrder } from '../reading/part-order.ts'
-import { previewHtml, readAttachment, showMessage } from '../reading/show-message.ts'
-import { readSubject } from '../reading/subject.ts'
+import { readAttachment, showMessage, shownHtml } from '../reading/show-message.ts'
+
 import { messagePart } from './message-part.ts'
 
 /** The thread that parses messages: it receives the name of a file and returns the response. */
 serveOrders(async (order: MessageOrder): Promise<Served<MessageAnswer>> => {
-  if (order.form === 'subject') return { answer: await readSubject(order.file), transfer: [] }
+  if (order.form === 'head') return { answer: await readHead(order.file), transfer: [] }
   if (order.form === 'digest') return { answer: await readDigest(order.file), transfer: [] }
   if (order.form === 'attachment') {
     const answer = await readAttachment(order.file, order.number)
@@ -21,11 +25,23 @@ serveOrders(async (order: MessageOrder): Promise<Served<MessageAnswer>> => {
   return { answer: octets, transfer: [octets.buffer] }
 })
 
-async function write(order: ShowOrder | PartOrder): Promise<string | undefined> {
+async function write(order: ShowOrder | MailpitOrder | PartOrder): Promise<string | undefined> {
   const shown = await showMessage(order.file, order.entry)
   if (!shown) return undefined
+  const { html, text } = shown.message
   if (order.form === 'part') return render(await messagePart(shown, order))
-  if (order.form === 'html') return shown.message.html || undefined
-  if (order.form === 'preview') return previewHtml(shown)
+  if (order.form === 'mailpit') return mailpitMessage(shown, order)
+  if (order.form === 'html') return html === null ? undefined : shownHtml(shown)
+  if (order.form === 'text') return text ?? (html === null ? undefined : textOf(html, html.length))
+  if (order.form === 'preview') return html === null ? undefined : shownHtml(shown)
+  if (order.form === 'headers') return mailpitHeaders(shown)
+  if (order.form === 'links') return JSON.stringify(messageLinks(shown))
+  if (order.form === 'html-check')
+    return html === null ? undefined : JSON.stringify((await htmlCheck()).checkHtml(html))
   return JSON.stringify(shown.message)
+}
+
+/** With the data of caniemail.com, which few messages are compared with. */
+function htmlCheck() {
+  return import('../html-check/html-check.ts')
 }

@@ -1,46 +1,61 @@
 import { type Assets, createFormat, createIcons, foreign, type Html, html, type Language } from '@postrider/ui'
-import type { Rejection } from '../smtp/rejections.ts'
-import { historyUrl } from './history.ts'
+import { historyUrl } from '../reading/return-path.ts'
+import type { FoundRejections, Rejection } from '../smtp/rejections.ts'
 import { pageWords } from './page-words.ts'
 
-/** Number of rejections on the page, the latest ones. */
-const LIST_LENGTH = 200
+/** The latest that are kept. */
+const MAX_REJECTIONS = 1000
 const MAX_NAME_LENGTH = 320
 
-export interface RejectedPart {
+export interface RejectedPart extends FoundRejections {
   readonly assets: Assets
   readonly language: Language
   readonly now: Date
   readonly publicUrl: string
-  /** The newest is last. */
-  readonly rejections: readonly Rejection[]
+  readonly q: string
 }
 
 /** Recipients and messages that the sandbox rejected, deferred or hung up on. */
-export function rejectedPart({ assets, language, now, publicUrl, rejections }: RejectedPart): Html {
+export function rejectedPart(part: RejectedPart): Html {
+  const { assets, language, rejections, q } = part
+  const icon = createIcons(assets)
+  const words = pageWords(language)
+  const none = html`<section class="box void">${icon('ban')}<h2>${q === '' ? words.nothingRejected : words.noRejectionFound}</h2><p>
+    ${words.nothingRejectedText} <code>bounce@</code>, <code>full@</code>, <code>defer-2@</code>, <code>disconnect@</code>.</p></section>`
+  return html`<div class="page slim" id="page"><header class="head"><div><h1>${words.rejectedTitle}</h1><p class="lead">
+    ${words.rejectedLead(String(MAX_REJECTIONS))}</p></div></header>
+    <form class="find" role="search" action="/rejected">${icon('search')}<label class="sr" for="q">${words.searchRejected}</label>
+    <input class="in" id="q" type="search" placeholder="${words.searchRejected}" name="q" value="${q}" maxlength="200"></form>
+    ${rejections.length > 0 ? html`<ul class="list box">${rejections.map((one) => row(one, part))}</ul>${foot(part)}` : none}</div>`
+}
+
+function row(one: Rejection, { assets, language, now, publicUrl }: RejectedPart): Html {
+  const { id, at, from, to, reply } = one
   const icon = createIcons(assets)
   const format = createFormat(language, 'UTC', now)
   const words = pageWords(language)
   const name = (text: string) => foreign(text.slice(0, MAX_NAME_LENGTH))
-  const rows = rejections
-    .slice(-LIST_LENGTH)
-    .reverse()
-    .map((one) => {
-      const { id, at, from, to } = one
-      const history = historyUrl(publicUrl, from)
-      const reply = one.reply ? html`<code lang="en">${one.reply.code} ${one.reply.text}</code>` : words.noReply
-      return html`<li id="r-${id}">${sign(one, icon)}<div><b class="any">${name(to)}</b><p>${reply}</p><p class="hint">
-        ${words.results[resultOf(one)]} ${format.ago(at)}</p></div>${
-          history &&
-          html`<a class="btn s" href="${history}">${icon('clock')}
-        ${words.history}</a>`
-        }</li>`
-    })
-  const list = html`<ul class="list box">${rows}</ul>`
-  const none = html`<section class="box void">${icon('ban')}<h2>${words.nothingRejected}</h2><p>
-    ${words.nothingRejectedText} <code>bounce@</code>, <code>full@</code>, <code>defer-2@</code>, <code>disconnect@</code>.</p></section>`
-  return html`<div class="page slim" id="page"><header class="head"><div><h1>${words.rejectedTitle}</h1><p class="lead">
-    ${words.rejectedLead(String(LIST_LENGTH))}</p></div></header>${rejections.length > 0 ? list : none}</div>`
+  const history = historyUrl(publicUrl, from)
+  const same = `/?${new URLSearchParams({ q: `to:"${to.replaceAll('"', '').slice(0, 190)}"` }).toString()}`
+  const what = html`<b class="any">${name(to)}</b><p>${reply ? html`<code lang="en">${reply.code} ${reply.text}</code>` : words.noReply}</p>`
+  const when = html`${words.results[resultOf(one)]} ${format.ago(at)}, ${words.returnPath} <span class="any">${name(from || '<>')}</span>`
+  const links = html`<a class="btn s" href="${same}">${icon('inbox')}${words.receivedMail}</a>${
+    history && html`<a class="btn s" href="${history}">${icon('clock')}${words.history}</a>`
+  }`
+  return html`<li id="r-${id}">${sign(one, icon)}<div>${what}<p class="hint">${when}</p></div><span class="acts">${links}</span></li>`
+}
+
+function foot({ assets, language, rejections, start, total, q }: RejectedPart): Html {
+  const icon = createIcons(assets)
+  const words = pageWords(language)
+  const end = start + rejections.length
+  const link = (fields: Record<string, string>) => {
+    const query = new URLSearchParams({ ...(q === '' ? {} : { q }), ...fields }).toString()
+    return query === '' ? '/rejected' : `/rejected?${query}`
+  }
+  return html`<footer class="more"><span>${start + 1}–${end} / ${total}</span><span class="acts">${
+    start > 0 && html`<a class="btn s" href="${link({})}">${icon('left')}${words.newest}</a>`
+  }${end < total && html`<a class="btn s" href="${link({ before: rejections.at(-1)?.id ?? '' })}">${words.older}${icon('right')}</a>`}</span></footer>`
 }
 
 function sign({ reply }: Rejection, icon: ReturnType<typeof createIcons>): Html {

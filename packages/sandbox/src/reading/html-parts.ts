@@ -1,8 +1,14 @@
 import { Parser } from 'htmlparser2'
 
+export interface Link {
+  readonly url: string
+  /** Its text, or that of an image in it. */
+  readonly text: string
+}
+
 export interface HtmlParts {
-  /** Targets of links, in order, each once. */
-  readonly links: readonly string[]
+  /** In order, each URL once. */
+  readonly links: readonly Link[]
   /** Whether there are more than those. */
   readonly hasMoreLinks: boolean
   /** Number of images that are loaded from elsewhere. */
@@ -11,26 +17,57 @@ export interface HtmlParts {
 
 export const MAX_LINKS = 500
 const MAX_URL = 2000
+const MAX_LINK_TEXT = 200
 const HIDDEN = new Set(['style', 'script', 'title', 'head', 'template'])
 
 /** Reads links and images of HTML, in time linear to its length. */
 export function partsOf(html: string): HtmlParts {
-  const links = new Set<string>()
+  const links = new Map<string, string>()
   let hasMoreLinks = false
   let remoteImages = 0
+  let open: string | undefined
+  const show = (text: string) => {
+    const shown = open === undefined ? undefined : links.get(open)
+    if (open !== undefined && shown !== undefined && shown.length < MAX_LINK_TEXT)
+      links.set(open, shown + text.slice(0, MAX_LINK_TEXT))
+  }
   const parser = new Parser({
-    onopentag(name, attributes) {
-      const { href, src } = attributes
+    onopentag(name, { href, src, alt }) {
       if ((name === 'a' || name === 'area') && href) {
-        if (links.size < MAX_LINKS) links.add(href.trim().slice(0, MAX_URL))
-        else hasMoreLinks ||= !links.has(href.trim().slice(0, MAX_URL))
+        const url = href.trim().slice(0, MAX_URL)
+        if (links.has(url)) open = undefined
+        else if (links.size < MAX_LINKS) links.set((open = url), '')
+        else hasMoreLinks = true
       }
+      if ((name === 'img' || name === 'area') && alt) show(` ${alt} `)
       if (name === 'img' && src && isRemote(src)) remoteImages++
     },
+    ontext: show,
+    onclosetag: (name) => void (name === 'a' && (open = undefined)),
   })
   parser.write(html)
   parser.end()
-  return { links: [...links], hasMoreLinks, remoteImages }
+  const shown = (text: string) => text.replace(/\s+/g, ' ').trim().slice(0, MAX_LINK_TEXT)
+  return { links: [...links].map(([url, text]) => ({ url, text: shown(text) })), hasMoreLinks, remoteImages }
+}
+
+const TEXT_LINK = /https?:\/\/[^\s<>"]+/gi
+
+/** The links of a text, each once. */
+export function linksOfText(text: string): HtmlParts {
+  const urls = new Set<string>()
+  for (const [found] of text.matchAll(TEXT_LINK)) {
+    if (urls.size === MAX_LINKS) break
+    urls.add(withoutStops(found.slice(0, MAX_URL)))
+  }
+  return { links: [...urls].map((url) => ({ url, text: '' })), hasMoreLinks: urls.size === MAX_LINKS, remoteImages: 0 }
+}
+
+/** What ends a sentence or a bracket is no part of a link in it. */
+function withoutStops(url: string): string {
+  let end = url.length
+  while (end > 0 && '.,;:!?)]'.includes(url.charAt(end - 1))) end--
+  return url.slice(0, end)
 }
 
 /** Returns the first characters of the text that HTML shows. */

@@ -1,14 +1,27 @@
-import type { InboxEntry } from '../inbox-entry.ts'
+import type { InboxEntry, Recipients } from '../inbox-entry.ts'
 import type { Digest } from './digest.ts'
+import type { Beginning } from './head.ts'
 import type { PartOrder } from './part-order.ts'
 
-/** Ways to show a message: JSON, its HTML as a mail program shows it, and its HTML for the frame of the page. */
-export type Form = 'json' | 'html' | 'preview'
+/**
+ * Ways to show a message: JSON, its HTML and its text as a mail program shows them, its HTML for the frame of the page, its header, its links, and what mail
+ * programs support of its HTML.
+ */
+export type Form = 'json' | 'html' | 'text' | 'preview' | 'headers' | 'links' | 'html-check'
 
 export interface ShowOrder {
   readonly form: Form
   readonly entry: InboxEntry
   readonly file: string
+}
+
+/** Order for a message in the form of Mailpit's API. */
+export interface MailpitOrder {
+  readonly form: 'mailpit'
+  readonly entry: InboxEntry
+  readonly file: string
+  readonly recipients: Recipients
+  readonly tags: readonly string[]
 }
 
 export interface AttachmentOrder {
@@ -21,10 +34,11 @@ export interface AttachmentOrder {
 /** Order for the reading thread. */
 export type MessageOrder =
   | ShowOrder
+  | MailpitOrder
   | PartOrder
   | AttachmentOrder
   | { readonly form: 'digest'; readonly file: string }
-  | { readonly form: 'subject'; readonly file: string }
+  | { readonly form: 'head'; readonly file: string }
 
 export interface FoundAttachment {
   readonly content: Uint8Array<ArrayBuffer>
@@ -32,5 +46,5 @@ export interface FoundAttachment {
   readonly fileName: string | null
 }
 
-/** Bytes of a response, the subject as text, a digest or an attachment; undefined if the file does not exist or has no such part. */
-export type MessageAnswer = Uint8Array<ArrayBuffer> | string | Digest | FoundAttachment | undefined
+/** Bytes of a response, what the header says, a digest or an attachment; undefined if the file does not exist or has no such part. */
+export type MessageAnswer = Uint8Array<ArrayBuffer> | Beginning | Digest | FoundAttachment | undefined

@@ -1,6 +1,14 @@
 import { createThreadPool, ServiceError, type ThreadPool, ThreadStopped } from '@postrider/core'
 import type { Digest } from './digest.ts'
-import type { AttachmentOrder, FoundAttachment, MessageAnswer, MessageOrder, ShowOrder } from './message-orders.ts'
+import { type Beginning, EMPTY_BEGINNING } from './head.ts'
+import type {
+  AttachmentOrder,
+  FoundAttachment,
+  MailpitOrder,
+  MessageAnswer,
+  MessageOrder,
+  ShowOrder,
+} from './message-orders.ts'
 import type { PartOrder } from './part-order.ts'
 
 /** A message could not be shown; `why` is the reason. */
@@ -16,13 +24,13 @@ export class NotShown extends Error {
 /** Parses messages in separate threads: a malicious one may take seconds, and must not delay other requests. */
 export interface MessageReader {
   /** The bytes of the response; undefined if the file does not exist, or if there is no HTML. Throws NotShown. */
-  show(order: ShowOrder | PartOrder): Promise<Buffer | undefined>
+  show(order: ShowOrder | MailpitOrder | PartOrder): Promise<Buffer | undefined>
   /** Undefined if the file or the attachment does not exist. Throws NotShown. */
   attachment(order: AttachmentOrder): Promise<FoundAttachment | undefined>
   /** Undefined if the file does not exist. Throws NotShown. */
   digest(file: string): Promise<Digest | undefined>
-  /** Empty if there is no subject, or if parsing takes too much. */
-  subject(file: string): Promise<string>
+  /** Empty if the header says nothing, or if parsing takes too much. */
+  head(file: string): Promise<Beginning>
   close(): Promise<void>
 }
 
@@ -41,8 +49,8 @@ export function createMessageReader(): MessageReader {
     heap: 96,
   })
   // Separate, since the SMTP client waits for it: showing a message must not delay the receipt of another.
-  const subjects = createThreadPool<MessageOrder, MessageAnswer>({
-    name: 'subjects of messages',
+  const heads = createThreadPool<MessageOrder, MessageAnswer>({
+    name: 'headers of messages',
     url: THREAD,
     threads: 1,
     waiting: 10_000,
@@ -57,8 +65,12 @@ export function createMessageReader(): MessageReader {
     },
     attachment: async (order) => (await ask(showing, order)) as FoundAttachment | undefined,
     digest: async (file) => (await ask(showing, { form: 'digest', file })) as Digest | undefined,
-    subject: (file) => ask(subjects, { form: 'subject', file }).then(String, () => ''),
-    close: async () => void (await Promise.all([showing.close(), subjects.close()])),
+    head: (file) =>
+      ask(heads, { form: 'head', file }).then(
+        (answer) => answer as Beginning,
+        () => EMPTY_BEGINNING,
+      ),
+    close: async () => void (await Promise.all([showing.close(), heads.close()])),
   }
 }
 

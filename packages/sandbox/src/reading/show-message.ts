@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { type ParsedMail, simpleParser } from 'mailparser'
-import type { InboxEntry } from '../inbox-entry.ts'
+import { type InboxEntry, listed } from '../inbox-entry.ts'
 import type { FoundAttachment } from './message-orders.ts'
 import { readBeginning } from './read-beginning.ts'
 import { readableMessage, writtenHeaders } from './readable-message.ts'
@@ -43,7 +43,7 @@ export async function showMessage(file: string, entry: InboxEntry): Promise<Show
     ...(sender ? { sender } : {}),
     ...(recipients.length > 0 ? { recipients: recipients.join(', ') } : {}),
     message: {
-      ...entry,
+      ...listed(entry),
       headers: writtenHeaders(raw),
       text: parsed.text ?? null,
       html: parsed.html || null,
@@ -72,10 +72,9 @@ export async function readAttachment(file: string, number: number): Promise<Foun
 }
 
 /** Returns the HTML with the URLs of attached images instead of their Content-IDs. */
-export function previewHtml({ message, parsed }: Shown): string | undefined {
-  if (!message.html) return undefined
+export function shownHtml({ message, parsed }: Shown): string {
   const numbers = new Map(parsed?.attachments.map(({ cid }, number) => [cid, number]))
-  return message.html.replace(CONTENT_ID, (whole, cid: string) => {
+  return (message.html ?? '').replace(CONTENT_ID, (whole, cid: string) => {
     const number = numbers.get(cid)
     return number === undefined ? whole : `/view/${message.id}/attachments/${number}`
   })

@@ -1,7 +1,7 @@
-import type { InboxEntry } from '../inbox-entry.ts'
+import { type InboxEntry, type ListedEntry, listed } from '../inbox-entry.ts'
 
 /** The JSON form of a message. */
-export interface ShownMessage extends InboxEntry {
+export interface ShownMessage extends ListedEntry {
   readonly headers: readonly { name: string; value: string }[]
   readonly text: string | null
   readonly html: string | null
@@ -10,5 +10,5 @@ export interface ShownMessage extends InboxEntry {
 
 /** The JSON form of a message that was not parsed. */
 export function withoutParts(entry: InboxEntry): ShownMessage {
-  return { ...entry, headers: [], text: null, html: null, attachments: [] }
+  return { ...listed(entry), headers: [], text: null, html: null, attachments: [] }
 }

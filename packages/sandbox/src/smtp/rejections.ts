@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
+import { startAfter } from '../reading/start-after.ts'
 import type { Reply } from './behaviours.ts'
 
 /** A recipient or message that the sandbox rejected, deferred or hung up on. */
@@ -12,12 +13,27 @@ export interface Rejection {
   readonly reply: Reply | undefined
 }
 
+export interface RejectionQuery {
+  readonly q: string
+  /** If empty, the page begins with the newest. */
+  readonly before: string
+  readonly limit: number
+}
+
+export interface FoundRejections {
+  readonly rejections: readonly Rejection[]
+  /** Number of those found before the first. */
+  readonly start: number
+  readonly total: number
+}
+
 /** Maximum number of rejections; the oldest are forgotten. */
 const MAX_REJECTIONS = 1000
 
 /** The latest rejections, in memory only. */
 export class Rejections {
   readonly #latest: Rejection[] = []
+  #total = 0
   readonly #onAdd: () => void
 
   constructor(onAdd: () => void) {
@@ -29,7 +45,30 @@ export class Rejections {
     return this.#latest
   }
 
+  /**
+   * Those whose recipient, return path or reply has all words of `q`, the newest first; of them `limit`, older than the one with the id `before`.
+   */
+  find({ q, before, limit }: RejectionQuery): FoundRejections {
+    const words = q.toLowerCase().split(/\s/).filter(Boolean)
+    const found = this.#latest.filter((one) => words.every((word) => textOf(one).includes(word))).reverse()
+    const start =
+      before === ''
+        ? 0
+        : startAfter(
+            found.map(({ id }) => id),
+            before,
+          )
+    const rejections = start === -1 ? [] : found.slice(start, start + limit)
+    return { rejections, start: Math.max(0, start), total: found.length }
+  }
+
+  /** All since the sandbox was started. */
+  get total(): number {
+    return this.#total
+  }
+
   add(rejection: Pick<Rejection, 'from' | 'to' | 'reply'>): void {
+    this.#total++
     this.#latest.push({ id: randomUUIDv7().replaceAll('-', ''), at: new Date(), ...rejection })
     if (this.#latest.length > MAX_REJECTIONS) this.#latest.shift()
     this.#onAdd()
@@ -39,4 +78,8 @@ export class Rejections {
     this.#latest.length = 0
     this.#onAdd()
   }
+}
+
+function textOf({ from, to, reply }: Rejection): string {
+  return `${from} ${to} ${reply ? `${reply.code} ${reply.text}` : ''}`.toLowerCase()
 }

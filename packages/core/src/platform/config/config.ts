@@ -6,7 +6,15 @@ import { blockLists, spamhausKey } from './block-lists.ts'
 import { ConfigError, type Environment } from './config-error.ts'
 import { databaseReadUrl, databaseUrl } from './database-url.ts'
 import { type DeliveryRoute, deliveryRoute, dnsServers, dnssecResolver } from './delivery-route.ts'
-import { type OutboundAccess, outbound, relayTrusted, sandboxNames, type TrustedClients } from './network-access.ts'
+import {
+  type OutboundAccess,
+  outbound,
+  relayTrusted,
+  type SandboxRelay,
+  sandboxNames,
+  sandboxRelay,
+  type TrustedClients,
+} from './network-access.ts'
 import { type BodyStoreConfig, bodyStore } from './object-storage.ts'
 import { type OidcConfig, oidc } from './oidc.ts'
 import { type OperatorDkim, operatorDkim } from './operator-dkim.ts'
@@ -21,6 +29,7 @@ export { type BackupAddress, type BackupConfig, backupAddress } from './backups.
 export { ConfigError } from './config-error.ts'
 export { embeddedUrlFile } from './database-url.ts'
 export { asksDns, type DeliveryRoute, type RelayHost } from './delivery-route.ts'
+export type { SandboxRelay } from './network-access.ts'
 export type { BodyStoreConfig, ObjectStoreConfig } from './object-storage.ts'
 
 export interface Config extends OutboundAccess, SecretKeyConfig, PublicUrl {
@@ -70,6 +79,10 @@ export interface Config extends OutboundAccess, SecretKeyConfig, PublicUrl {
   readonly sandboxHttpPort: number
   /** Host names the inbox accepts over HTTP in addition to sandboxHost and the loopback names. */
   readonly sandboxNames: readonly string[]
+  /** Undefined if the inbox releases nothing. */
+  readonly sandboxRelay: SandboxRelay | undefined
+  /** Whether the inbox may request links of messages when its user asks for it. */
+  readonly sandboxRequests: boolean
   readonly delivery: DeliveryRoute
   readonly dnsServers: readonly string[]
   /** The resolver that validates DNSSEC; undefined if there is none. */
@@ -193,6 +206,8 @@ export function readConfig(env: Environment): Config {
     sandboxSmtpPort: port(env, 'SANDBOX_SMTP_PORT', 2526),
     sandboxHttpPort: port(env, 'SANDBOX_HTTP_PORT', 8025),
     sandboxNames: sandboxNames(env),
+    sandboxRelay: sandboxRelay(env),
+    sandboxRequests: oneOf(env, 'SANDBOX_REQUESTS', ['allow', 'refuse'], 'refuse') === 'allow',
     delivery,
     dnsServers: dnsServers(env.DNS_SERVERS),
     dnssecResolver: dnssecResolver(env.DNSSEC_RESOLVER),

@@ -1,4 +1,5 @@
 import { ConfigError, type Environment } from './config-error.ts'
+import { type RelayHost, relayHostOf } from './delivery-route.ts'
 import { networks } from './values.ts'
 
 /** Hosts and ports that customers' URLs (webhooks, callbacks) may use. */
@@ -52,4 +53,30 @@ export function sandboxNames(env: Environment): string[] {
   if (!names.every((name) => name === '' || /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/.test(name)))
     throw new ConfigError('SANDBOX_NAMES', 'must be a comma-separated list of host names')
   return names.filter(Boolean)
+}
+
+/** Where the sandbox inbox may release messages to; the inbox has no password, so both are the operator's decision. */
+export interface SandboxRelay extends RelayHost {
+  /** Addresses, or domains with an @ before them, in lower case. */
+  readonly recipients: readonly string[]
+}
+
+export function sandboxRelay(env: Environment): SandboxRelay | undefined {
+  const [url, texts] = [env.SANDBOX_RELAY_URL, env.SANDBOX_RELAY_TO]
+  if (!url && !texts) return undefined
+  const host = relayHostOf(url ?? '')
+  const wrongUrl = () =>
+    new ConfigError('SANDBOX_RELAY_URL', 'must be smtp://user:pass@host:port or smtps://user:pass@host:port')
+  if (url && !host) throw wrongUrl()
+  const recipients = (texts ?? '')
+    .split(',')
+    .map((text) => text.trim().toLowerCase())
+    .filter(Boolean)
+  if (recipients.length === 0 || !recipients.every((one) => /^[^\s@,<>"]*@[a-z0-9.-]+$/.test(one)))
+    throw new ConfigError(
+      'SANDBOX_RELAY_TO',
+      'must be a comma-separated list of addresses and of domains such as @example.com: the inbox releases messages to no others',
+    )
+  if (!host) throw wrongUrl()
+  return { ...host, recipients }
 }

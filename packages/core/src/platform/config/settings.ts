@@ -72,6 +72,28 @@ export const SETTINGS: readonly Setting[] = [
       'Host names that the sandbox inbox accepts over HTTP in addition to localhost and SANDBOX_HOST, comma-separated.',
   },
   {
+    name: 'SANDBOX_REQUESTS',
+    default: 'refuse',
+    meaning:
+      'allow: the sandbox inbox requests links of messages and unsubscribes by one click when its user asks for it, at hosts that webhooks may ' +
+      'have; refuse: it only unsubscribes at PUBLIC_URL.',
+  },
+  {
+    name: 'SANDBOX_RELAY_URL',
+    isSecret: true,
+    default: '',
+    meaning:
+      'SMTP server through which the sandbox inbox releases a message when its user asks for it (smtp://user:pass@host:port). ' +
+      'If empty, no message leaves it.',
+  },
+  {
+    name: 'SANDBOX_RELAY_TO',
+    default: '',
+    meaning:
+      'Addresses and domains (@example.com) that the sandbox inbox may release messages to, comma-separated. Required with SANDBOX_RELAY_URL: ' +
+      'the inbox has no password.',
+  },
+  {
     name: 'DELIVERY',
     default: 'sandbox',
     meaning:

@@ -28,6 +28,8 @@ export interface OutboundAnswer {
    */
   readonly status: number
   readonly retryAfter: string | undefined
+  /** Where a redirect leads, as the server wrote it. */
+  readonly location: string | undefined
   /** The Content-Type field; empty if there is none. */
   readonly contentType: string
   /** Names and values of the header fields by turns, as they were received. */
@@ -248,8 +250,8 @@ function exchange(
         clearTimeout(bodyTimer)
         const { statusCode: status = 0, headers: received, rawHeaders } = response
         const contentType = received['content-type'] ?? ''
-        const body = Buffer.concat(kept)
-        resolve({ status, retryAfter: received['retry-after'], contentType, rawHeaders, body, truncated })
+        const { location, 'retry-after': retryAfter } = received
+        resolve({ status, retryAfter, location, contentType, rawHeaders, body: Buffer.concat(kept), truncated })
         request.destroy()
       }
       const bodyTimer = setTimeout(() => finish(true), BODY_MS)

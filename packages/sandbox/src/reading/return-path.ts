@@ -1,4 +1,5 @@
-const RETURN_PATH = /^b-([a-z2-7]{52})@/i
+/** 31 bytes: version, id of the message, number of the recipient, day, signature. */
+const RETURN_PATH = /^b-([a-z2-7]{50})@/i
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'
 
 /** Returns the id of the message whose delivery has this return path, in 32 hex digits; undefined for other return paths. The signature is not verified. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { type BrowserContext, chromium } from 'playwright-core'
+import { type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core'
 import type { Test } from 'tap'
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/google-chrome']
@@ -21,7 +21,7 @@ const USER_AGENT =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36'
 
 /** Opens a browser of its own for the test, without anything in it. */
-export async function openBrowser(t: Test): Promise<BrowserContext> {
+export async function openBrowser(t: Test, options: BrowserContextOptions = {}): Promise<BrowserContext> {
   const browser = await chromium.launch({
     executablePath: findBrowser() as string,
     headless: true,
@@ -29,5 +29,5 @@ export async function openBrowser(t: Test): Promise<BrowserContext> {
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
   })
   t.teardown(() => browser.close())
-  return browser.newContext({ userAgent: USER_AGENT })
+  return browser.newContext({ userAgent: USER_AGENT, ...options })
 }

@@ -128,6 +128,7 @@ function buttons(call: UserCall, { id, state }: AccountFigures): Value {
     state === 'suspended'
       ? actButton(words.resume, pathOf(call, '/resume'))
       : ask({
+          language: call.language,
           id: 'suspend',
           button: words.suspend,
           title: words.suspendTitle,
@@ -159,6 +160,7 @@ function holdsPart(call: UserCall, { holds, since }: AccountStanding): Html {
   const { format, language } = call
   const words = accountsWords(language)
   const release = ask({
+    language: call.language,
     id: 'release',
     button: words.release,
     title: words.releaseTitle,

@@ -55,6 +55,7 @@ ${versionList(call, template, version)}
 <div class="row">${copyable(call, template.id, words.id)}${
       may('templates') &&
       ask({
+        language: call.language,
         id: 'remove',
         button: words.remove,
         title: words.removeTitle(template.name),

@@ -28,7 +28,8 @@ export async function readerOf(
   try {
     const session = await core.people.sessions.find(token, { isPerson: false })
     if (!session || session.mustEnrol) return undefined
-    const account = session.accounts.find(({ id }) => String(id) === cookieIn(cookies, ACCOUNT_COOKIE)) ?? session.accounts[0]
+    const account =
+      session.accounts.find(({ id }) => String(id) === cookieIn(cookies, ACCOUNT_COOKIE)) ?? session.accounts[0]
     if (!account || account.role === 'observer') return undefined
     const [domains, keys] = await Promise.all([
       mayIn(account, 'domains.see') ? core.domains.page(account.id, { status: '1', limit: 1, offset: 0 }) : undefined,

@@ -93,7 +93,7 @@ ${[...sections].map(
 
 function readerText(reader: Reader | undefined): Value {
   if (!reader)
-    return html`<a href="/app/login?to=/app">Log in</a> before you read on, and the examples have a domain of your account.`
+    return html`<a href="/app">Log in</a> before you read on, and the examples have a domain of your account.`
   const { accountId, accountName, keyPrefix, mayMakeKeys } = reader
   const key = keyPrefix
     ? html`Your newest key begins with <code>${keyPrefix}</code>; its secret was shown when it was created.`

@@ -1,6 +1,7 @@
 import { type Html, html, type Value } from '@postrider/ui'
 import type { Call } from './call.ts'
 import { shellQuoted } from './shell-quoted.ts'
+import { problemText } from './words/error-words.ts'
 import { frameWords } from './words/frame-words.ts'
 
 /** A button that copies a text. Without script, the text itself can be selected. */
@@ -66,8 +67,11 @@ export function emptyBox(
 }
 
 /** A note above the page: what was refused. */
-export function problemNote({ icon }: Pick<Call, 'icon'>, problem: string | undefined): Value {
-  return problem !== undefined && html`<div class="note bad" role="alert">${icon('warn', 'bad')}<p>${problem}</p></div>`
+export function problemNote({ icon, language }: Pick<Call, 'icon' | 'language'>, problem: string | undefined): Value {
+  return (
+    problem !== undefined &&
+    html`<div class="note bad" role="alert">${icon('warn', 'bad')}<p>${problemText(language, problem)}</p></div>`
+  )
 }
 
 /**

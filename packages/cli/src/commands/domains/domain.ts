@@ -174,7 +174,7 @@ function shown(domain: DomainWithRecords): Answer {
   const rows = domain.dns.map(({ purpose, type, host, value }) => [purpose, type, host, value])
   return {
     data: domain,
-    text: `${domain.name} is ${domain.state}\n\n${table(['purpose', 'type', 'host', 'value'], rows, ['value'])}`,
+    text: `${domain.name} is ${domain.state}\n\n${table(['purpose', 'type', 'host', 'value'], rows, { whole: ['value'] })}`,
   }
 }
 

@@ -1,7 +1,9 @@
 import { stripVTControlCharacters } from 'node:util'
 import t from 'tap'
 import { runCommand } from '../../packages/cli/src/command-line.ts'
+import { detailText } from '../../packages/cli/src/detail-text.ts'
 import { layOut, table } from '../../packages/cli/src/table.ts'
+import { acceptMessage, envelopeTo } from '../core/submission.ts'
 import { makeService } from '../helpers/service.ts'
 import { postrider } from './postrider.ts'
 
@@ -74,4 +76,47 @@ t.test('colours are only on terminals, and never with NO_COLOR', async (t) => {
 t.test('a text cannot pass for a part of the table', async (t) => {
   const text = layOut(table(['name', 'state'], [['a\x1fb\x1ec\x1b[31m\nd', 'active']]), { hasColours: false })
   t.equal(text, `name${' '.repeat(10)}state\na\ufffdb\ufffdc\ufffd[31m d  active`)
+})
+
+t.test('a row of messages is one line of 80 characters with its subject, and numbers end together', async (t) => {
+  const subject = 'Your berth 4 at the northern pier is ready for the whole of next week'
+  const { messageId } = await acceptMessage(service, await service.makeSender(), {
+    envelopes: ['a-long-local-part@harbor.example', 'b@harbor.example'].map((to) => envelopeTo(to)),
+    subject,
+  })
+  const [head = '', ...rows] = stripVTControlCharacters(await onTerminal(80, ['message', 'list']))
+    .trim()
+    .split('\n')
+  t.match(head, /^message +state +recipient +subject$/)
+  t.equal(rows.length, 2)
+  for (const row of rows) {
+    t.ok(row.length <= 80, `${row.length} characters`)
+    t.match(row, new RegExp(`^${messageId.replaceAll('-', '')}  queued  .*  Your berth 4 `))
+  }
+  const numbers = layOut(
+    table(
+      ['name', 'count', 'share'],
+      [
+        ['a', 7, '0.5 %'],
+        ['b', 1234, '12 %'],
+      ],
+    ),
+    { hasColours: false },
+  )
+  t.equal(numbers, 'name  count  share\na         7  0.5 %\nb      1234   12 %')
+})
+
+t.test('fields of an event are words, and JSON only with --json', async (t) => {
+  t.equal(
+    detailText({
+      tls: 'TLSv1.3',
+      code: 250,
+      oneClick: true,
+      machine: false,
+      reply: null,
+      before: { time_zone: 'UTC' },
+      tags: ['a', 'b'],
+    }),
+    'tls TLSv1.3, code 250, one click, no machine, before (time zone UTC), tags a b',
+  )
 })

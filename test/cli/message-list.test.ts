@@ -100,7 +100,7 @@ t.test('message list shows deliveries newest first, by each filter and page by p
   )
 
   const { stdout } = await postrider(env, 'message', 'list', '--limit', '1')
-  t.match(stdout, /^message +no +account +recipient +state +attempts +accepted +next try +finished\n/)
+  t.match(stdout, /^message +no +account +state +recipient +subject +attempts +accepted +next try +finished\n/)
   t.match(stdout, /\nthere are more; continue with --after [0-9a-f]{32}\.1\n$/)
 
   const hourAgo = new Date(Date.now() - 3_600_000).toISOString()
@@ -157,7 +157,7 @@ t.test('message list and message show tell planned attempts from pauses and hold
   const { stdout } = await postrider(env, 'message', 'list')
   const next = Object.fromEntries(
     stdout.split('\n').flatMap((line) => {
-      const [, name, shown] = /([a-z]+)@\S+ +queued +0 +20\S+Z *(.*)$/.exec(line) ?? []
+      const [, name, shown] = /queued +([a-z]+)@\S+ .* 0 +20\S+Z *(.*)$/.exec(line) ?? []
       return name === undefined ? [] : [[name, shown?.trim().replace(/20\S+Z/, 'TIME')]]
     }),
   )
@@ -171,7 +171,7 @@ t.test('message list and message show tell planned attempts from pauses and hold
   const { deliveries } = await answered<Page>(env, 'message', 'list', '--recipient', 'paused@harbor.example')
   t.match(deliveries, [{ nextAt: until.toISOString(), isPaused: true, isHeld: false }])
   const show = async (message: string) => (await postrider(env, 'message', 'show', message)).stdout
-  t.match(await show(paused), `queued  0         paused until ${until.toISOString()}\n`)
+  t.match(await show(paused), `queued         0  paused until ${until.toISOString()}\n`)
   t.match(await show(held), /queued +0 +held\n/)
 })
 

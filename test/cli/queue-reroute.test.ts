@@ -54,7 +54,7 @@ t.test('a provider is shown and resumed with its destinations of all sources', a
   await service.core.deliveries.limits.set({ ...pause, place: 'google@spare-1', rule: 'google-slow' })
   t.match((await postrider(env, 'queue', 'show', 'google')).stdout, /of single sources, see also: google@spare-1\n/)
   t.match((await postrider(env, 'queue', 'show', 'google@spare-1')).stdout, /google-slow +pause/)
-  t.match(await postrider(env, 'queue', 'show', 'google@nowhere'), { code: 1, stderr: /no provider or site/ })
+  t.match(await postrider(env, 'queue', 'show', 'google@nowhere'), { code: 1, stderr: /no provider has this name/ })
   t.match(await answered(env, 'queue', 'resume', 'google', '--rules'), { ended: ['google-slow'] })
   t.equal((await service.core.deliveries.limits.overrides()).length, 0)
   await sources.addSmartHost({ name: 'backup', url: 'smtp://127.0.0.1:9', usedFor: ['spill'] })

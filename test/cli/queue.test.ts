@@ -182,7 +182,8 @@ t.test('queue show lists limits with their sources, overrides, connections, rule
     [unknown.code, unknown.stderr],
     [
       1,
-      'postrider: no provider or site "gogle"; "provider list" lists the providers, "queue" those with waiting or refused mail\n',
+      'postrider: no mail waits for "gogle" or was refused there, and no provider has this name; ' +
+        '"provider list" lists the providers, "queue" those and the sites with waiting or refused mail\n',
     ],
   )
 })

@@ -101,7 +101,7 @@ const WRONG: readonly (readonly [line: string, status: number, said: RegExp])[] 
   ['suppression add --account 999999 --domain b.example', 1, /--account: /],
   ['message list --state lost', 2, /--state must be one or several of scheduled, .*expired, .* \(got "lost"\)/],
   ['message list --limit 0', 2, /--limit must be from 1 to 1000 \(got 0\)/],
-  ['message list --since yesterday', 2, /--since must be an ISO 8601 time/],
+  ['message list --since sometime', 2, /--since must be an ISO 8601 time/],
   ['message list --after x', 1, /--after: must be the cursor of the previous page/],
   ['message list --account 999999', 1, /account 999999 not found/],
   ['message show', 2, /missing argument: message id\nusage: postrider message show ID/],
@@ -181,6 +181,26 @@ t.test('a wrong call ends with its status and an error that names what is wrong,
       t.notMatch(stderr, /^ +at |node:internal/m)
     })
   }
+})
+
+t.test('a search that begins with "-" is told how it is given', async (t) => {
+  const { code, stderr } = await postrider(env, 'message', 'list', '-reminder')
+  t.equal(code, 2)
+  t.match(stderr, 'a search that begins with "-" follows "--": postrider message list -- -reminder')
+  t.equal((await postrider(env, 'message', 'list', '--', '-reminder')).code, 0)
+})
+
+t.test('--since takes what after: takes', async (t) => {
+  for (const since of ['1h', '2d', 'yesterday', '2026-01-31'])
+    for (const command of [
+      ['message', 'list'],
+      ['returns', 'list'],
+    ])
+      t.match(
+        await postrider(env, ...command, '--since', since),
+        { stderr: /^(?!.*since)/s },
+        `${command.join(' ')} ${since}`,
+      )
 })
 
 t.test('with --json an error is one JSON line on stderr', async (t) => {

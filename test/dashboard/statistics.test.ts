@@ -50,14 +50,63 @@ t.test('statistics', async (t) => {
     'the table is by recipient domain, tag or sending domain, with the names as they were given',
     async (t) => {
       const sites = await shown()
-      t.match(sites, /<bdi>harbor\.example<\/bdi><\/th><td class="n">2<\/td><td class="n">2<\/td><td class="n">0 %/)
-      t.match(sites, /<bdi>lumen\.example<\/bdi><\/th><td class="n">1<\/td><td class="n">0<\/td><td class="n">100 %/)
+      t.match(
+        sites,
+        /<bdi>harbor\.example<\/bdi><\/a><\/th><td class="n">2<\/td><td class="n">2<\/td><td class="n">0 %/,
+      )
+      t.match(
+        sites,
+        /<bdi>lumen\.example<\/bdi><\/a><\/th><td class="n">1<\/td><td class="n">0<\/td><td class="n">100 %/,
+      )
       const tags = await shown('by=tag')
       t.match(tags, '&lt;img src=x onerror=alert(1)&gt;<span class="ctl">U+202E</span>=cmd')
       t.notMatch(tags, '<img src=x')
       t.match(await shown('by=domain'), `<bdi>${sender.domain}</bdi>`)
     },
   )
+
+  await t.test('a row leads to the messages of its name and time', async (t) => {
+    const [, target = ''] = /href="([^"]*)"><bdi>lumen\.example/.exec(await shown(`from=${today}&to=${today}`)) ?? []
+    t.match(target, `/app/${sender.accountId}/messages?q=to%3A%40lumen.example+after%3A${today}`)
+    const list = await (await ada.get(target.replaceAll('&amp;', '&'))).text()
+    t.match(list, 'eve@lumen.example')
+    t.notMatch(list, 'ada@harbor.example')
+  })
+
+  await t.test('the table is sorted by the column whose head is followed', async (t) => {
+    const names = async (query: string) =>
+      [...(await shown(query)).matchAll(/<bdi>(\w+)\.example<\/bdi><\/a><\/th>/g)].map(([, name]) => name)
+    t.strictSame(await names(''), ['harbor', 'lumen'])
+    t.strictSame(await names('sort=bounced'), ['lumen', 'harbor'])
+    t.match(await shown('sort=bounced'), /<th class="n" aria-sort="descending"><a class="sort"[^>]*>Bounced ↓/)
+  })
+
+  await t.test('the table is by mailbox provider, too', async (t) => {
+    t.match(await shown('by=provider'), /all others<\/span><\/th><td class="n">3<\/td><td class="n">2</)
+    const csv = await (await ada.get(`${at}.csv?by=provider&from=${today}&to=${today}`)).text()
+    t.match(csv, /^provider,processed.*\r\nOther,3,2,/)
+  })
+
+  await t.test('the reasons of bounces are said in words, in the language of the page', async (t) => {
+    t.match(await shown(), /The address does not exist<\/th>.*<td class="n">1<\/td><td class="n">100 %/s)
+    const german = await fetch(`${dashboard.url}${at}`, { headers: { cookie: ada.cookie, 'accept-language': 'de' } })
+    t.match(await german.text(), 'Die Adresse gibt es nicht')
+  })
+
+  await t.test('a day that goes on is dashed and said to be so; a time that is over is not', async (t) => {
+    const before = new Date(Date.parse(today) - 5 * 86_400_000).toISOString().slice(0, 10)
+    t.match(await shown(`from=${before}&to=${today}`), /class="c dash c1".*\(so far\)/s)
+    t.notMatch(await shown(`from=2026-01-01&to=${before}`), 'class="c dash')
+  })
+
+  await t.test('the time of the same length before is beside each number, unless nothing happened then', async (t) => {
+    t.notMatch(await shown(`from=${today}&to=${today}`), 'before: ')
+    await service.sql`
+      insert into roll_ups
+      select (jsonb_populate_record(r, jsonb_build_object('day', r.day - 1))).* from roll_ups r
+       where r.account_id = ${sender.accountId} and r.subject = 'total'`
+    t.match(await shown(`from=${today}&to=${today}`), /before: 3<.*before: 2<.*before: 33\.3 %/s)
+  })
 
   await t.test('the download is the table of the page, safe for spreadsheets', async (t) => {
     const response = await ada.get(`${at}.csv?by=site&from=${today}&to=${today}`)

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { type BrowserContext, chromium } from 'playwright-core'
+import { type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core'
 import type { Test } from 'tap'
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/google-chrome']
@@ -24,7 +24,7 @@ const USER_AGENT =
 export const BROWSER_MS = 180_000
 
 /** Opens a browser of its own for the test, without anything in it. */
-export async function openBrowser(t: Test): Promise<BrowserContext> {
+export async function openBrowser(t: Test, options: BrowserContextOptions = {}): Promise<BrowserContext> {
   const browser = await chromium.launch({
     executablePath: findBrowser() as string,
     headless: true,
@@ -32,7 +32,7 @@ export async function openBrowser(t: Test): Promise<BrowserContext> {
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
   })
   t.teardown(() => browser.close())
-  const context = await browser.newContext({ userAgent: USER_AGENT })
+  const context = await browser.newContext({ userAgent: USER_AGENT, ...options })
   context.setDefaultTimeout(BROWSER_MS)
   return context
 }

@@ -1,5 +1,5 @@
 import { type Config, type Core, createByteBudget, type Log, ServiceError, type StopState } from '@postrider/core'
-import { type AnswerBadAddress, dashboard } from '@postrider/dashboard'
+import { type AnswerBadAddress, dashboard, readerOf } from '@postrider/dashboard'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { docs } from './docs/index.ts'
 import { FRAME } from './entry-points.ts'
@@ -115,7 +115,12 @@ export async function buildApp({
   await app.register(exportLinks, { core })
   await openapi(app, config)
   await app.register(operator, { prefix: '/operator/v1', core, config, isStopping })
-  await app.register(docs, { publicUrl: config.publicUrl, publicPath: config.publicPath })
+  await app.register(docs, {
+    publicUrl: config.publicUrl,
+    publicPath: config.publicPath,
+    relayPort: config.relayPort,
+    readerOf: (request) => readerOf(core, config, request.headers.cookie),
+  })
   await app.register(dashboard, {
     prefix: '/app',
     core,

@@ -1,4 +1,4 @@
-import { type Config, type Core, readIsoTime } from '@postrider/core'
+import { type Config, type Core, readIsoTime, readSearchTime } from '@postrider/core'
 
 /** A command of `postrider`. */
 export interface Command {
@@ -102,10 +102,12 @@ export function isoTime(text: string, option: string): Date {
   return time
 }
 
-/** The time in an option, if it is given. Throws {@link UsageError}. */
+/** The time in an option, if it is given; `--since` can also be `1h`, `2d` or `yesterday`, as in a search. Throws {@link UsageError}. */
 export function timeOption(call: Call, name: string): Date | undefined {
   const text = textOption(call, name)
-  return text === undefined ? undefined : isoTime(text, `--${name}`)
+  if (text === undefined) return undefined
+  const ago = name === 'since' ? readSearchTime(text, { now: new Date(), timeZone: 'UTC' }) : undefined
+  return ago ?? isoTime(text, `--${name}`)
 }
 
 /** Rows of a list. */

@@ -74,14 +74,23 @@ export function parse(
     if (exitCode === 0) return undefined
     const path = [...nodes].find(([, node]) => node === reached)?.[0] ?? ''
     const command = commands.find(({ name }) => name === path)
+    const hint = code === 'commander.unknownOption' && command ? wordHint(command, args) : ''
     throw new ParseProblem(
-      code === 'commander.help' ? `missing command after "${path}"` : textOf(message),
+      code === 'commander.help' ? `missing command after "${path}"` : `${textOf(message)}${hint}`,
       path,
       command,
     )
   }
   if (!parsed) throw new ParseProblem('options must follow the name of the command', '', undefined)
   return parsed
+}
+
+/** How a search with a word that begins with "-" is given: the word was read as an option. */
+function wordHint({ name, usage }: Command, args: readonly string[]): string {
+  const { words, options } = readUsage(usage)
+  const given = args.find((arg) => /^-[^-]/.test(arg) && arg !== '-h')
+  if (given === undefined || !words.includes('SEARCH') || options.some((one) => `--${one.name}` === given)) return ''
+  return `; a search that begins with "-" follows "--": postrider ${name} -- ${given}`
 }
 
 /** Whether a word in the place of a command names none. */

@@ -4,12 +4,13 @@ import { styleText } from 'node:util'
  * The separators of ASCII mark tables in the text of an answer, so that it can be laid out where the width of the terminal is known.
  * Text from outside cannot contain them: {@link printable} replaces control characters.
  */
-const [ROW, CELL, WHOLE] = ['\x1e', '\x1f', '\x1d']
+const [ROW, CELL, WHOLE, MINOR, TIGHT] = ['\x1e', '\x1f', '\x1d', '\x1c', '\x01']
+const MARKS = [WHOLE, MINOR, TIGHT]
 
 /** Space between columns. */
 const GAP = '  '
-/** Characters that remain of a cell that is cut, at least. */
-const MIN_CUT = 24
+/** Characters that remain of a cell that is cut, at least; of a column that may be cut although it has no blanks. */
+const [MIN_CUT, MIN_CUT_TIGHT] = [24, 14]
 
 /** The width and abilities of the output; no limit and no colours if it is not a terminal. */
 export interface Layout {
@@ -17,13 +18,27 @@ export interface Layout {
   readonly hasColours: boolean
 }
 
-/** A table in the text of an answer, for {@link layOut}. The columns in `whole` are never cut, for example because their values are copied. */
+/** What happens to columns, by their heading, on a terminal that is too narrow. */
+interface Narrow {
+  /** Never cut, for example because their values are copied. */
+  readonly whole?: readonly string[]
+  /** Left out, the last one first, before anything is cut. */
+  readonly minor?: readonly string[]
+  /** Cut although they have no blanks, and further than others: each row stays one line. */
+  readonly tight?: readonly string[]
+}
+
+/** A table in the text of an answer, for {@link layOut}. */
 export function table(
   heading: readonly string[],
   rows: readonly (readonly unknown[])[],
-  whole: readonly string[] = [],
+  { whole = [], minor = [], tight = [] }: Narrow = {},
 ): string {
-  const marked = heading.map((name) => (whole.includes(name) ? `${WHOLE}${name}` : name))
+  const markOf = (name: string): string => {
+    if (minor.includes(name)) return MINOR.repeat(minor.indexOf(name) + 1)
+    return whole.includes(name) ? WHOLE : tight.includes(name) ? TIGHT : ''
+  }
+  const marked = heading.map((name) => `${markOf(name)}${name}`)
   const cells = rows.map((row) => heading.map((_name, at) => cellText(row[at])))
   return [marked, ...cells].map((row) => `${ROW}${row.join(CELL)}`).join('\n')
 }
@@ -63,35 +78,61 @@ export function layOut(text: string, layout: Layout): string {
 
 function tableText([marked = [], ...given]: readonly string[][], layout: Layout): string {
   const { columns = Number.POSITIVE_INFINITY } = layout
-  const heading = marked.map((name) => printable(name.replace(WHOLE, '')))
-  const isWhole = marked.map((name) => name.startsWith(WHOLE))
-  const rows = given.map((row) => row.map(printable))
-  const fits = (some: readonly (readonly string[])[]) => widthOf(widthsOf(heading, some)) <= columns
-  if (fits(rows)) return aligned(heading, rows, layout)
-  const short = rows.map((row) => row.map((cell) => cell.replace(/^(\d{4}-\d\d-\d\dT\d\d:\d\d):\d\d\.\d{3}Z$/, '$1Z')))
-  if (fits(short)) return aligned(heading, short, layout)
-  const cut = withCutTexts(heading, short, { columns, isWhole })
-  return fits(cut) ? aligned(heading, cut, layout) : listed(heading, rows, layout)
+  const all = given.map((row) => row.map(printable))
+  const fits = (names: readonly string[], some: readonly (readonly string[])[]) =>
+    widthOf(widthsOf(names.map(nameOf), some)) <= columns
+  const show = (names: readonly string[], some: readonly (readonly string[])[]) =>
+    aligned(names.map(nameOf), some, layout)
+  if (fits(marked, all)) return show(marked, all)
+  const short = all.map((row) => row.map((cell) => cell.replace(FULL_TIME, '$1Z')))
+  if (fits(marked, short)) return show(marked, short)
+  let [names, rows]: [readonly string[], readonly (readonly string[])[]] = [marked, short]
+  for (let least = leastOf(names); least !== undefined && !fits(names, rows); least = leastOf(names)) {
+    const left = least
+    names = names.filter((_name, at) => at !== left)
+    rows = rows.map((row) => row.filter((_cell, at) => at !== left))
+  }
+  if (fits(names, rows)) return show(names, rows)
+  const cut = withCutTexts(names, rows, columns)
+  return fits(names, cut) ? show(names, cut) : listed(marked.map(nameOf), all, layout)
 }
 
-/** Texts are the columns with spaces in their cells; the widest one is cut first. */
-function withCutTexts(
-  heading: readonly string[],
-  rows: readonly (readonly string[])[],
-  { columns, isWhole }: { readonly columns: number; readonly isWhole: readonly boolean[] },
-): string[][] {
-  const widths = widthsOf(heading, rows)
-  const isText = heading.map((_name, at) => !isWhole[at] && rows.some((row) => row[at]?.includes(' ')))
+const FULL_TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d):\d\d\.\d{3}Z$/
+
+/** The heading without its marks. */
+function nameOf(marked: string): string {
+  let start = 0
+  while (MARKS.includes(marked[start] ?? '')) start++
+  return printable(marked.slice(start))
+}
+
+/** The column that is left out first; undefined if all that are left are needed. */
+function leastOf(marked: readonly string[]): number | undefined {
+  const ranks = marked.map((name) => (name.startsWith(MINOR) ? name.lastIndexOf(MINOR) + 1 : 0))
+  const most = Math.max(0, ...ranks)
+  return most === 0 ? undefined : ranks.indexOf(most)
+}
+
+/** Texts are the columns with blanks in their cells, and those that are marked; the widest one is cut first. */
+function withCutTexts(marked: readonly string[], rows: readonly (readonly string[])[], columns: number): string[][] {
+  const widths = widthsOf(marked.map(nameOf), rows)
+  const isTight = marked.map((name) => name.startsWith(TIGHT))
+  const isText = marked.map((name, at) => !name.startsWith(WHOLE) && rows.some((row) => row[at]?.includes(' ')))
+  const canCut = widths.map((width, at) =>
+    isTight[at] ? width > MIN_CUT_TIGHT : Boolean(isText[at]) && width > MIN_CUT,
+  )
   let surplus = widthOf(widths) - columns
   for (; surplus > 0; surplus--) {
-    const [widest, at] =
-      Math.max(...widths.filter((_width, one) => isText[one])) > MIN_CUT ? widestOf(widths, isText) : []
-    if (widest === undefined || at === undefined) break
+    const [widest, at] = widestOf(widths, canCut)
+    if (widest === 0) break
     widths[at] = widest - 1
+    if (widest - 1 <= (isTight[at] ? MIN_CUT_TIGHT : MIN_CUT)) canCut[at] = false
   }
   return rows.map((row) =>
     row.map((cell, at) =>
-      isText[at] && cell.length > (widths[at] ?? 0) ? `${cell.slice(0, (widths[at] ?? 1) - 1)}…` : cell,
+      (isText[at] || isTight[at]) && cell.length > (widths[at] ?? 0)
+        ? `${cell.slice(0, (widths[at] ?? 1) - 1)}…`
+        : cell,
     ),
   )
 }
@@ -110,15 +151,23 @@ function widthOf(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width, 0) + GAP.length * (widths.length - 1)
 }
 
+/** A number, a bound of one, a share, a duration or a part of a whole. */
+const NUMBER = /^[<>]?\d+(?:[.,]\d+)?(?: ?(?:%|ms|s|m|h|d)|\/\d+)?$/
+
 function aligned(heading: readonly string[], rows: readonly (readonly string[])[], { hasColours }: Layout): string {
   const widths = widthsOf(heading, rows)
+  const isNumeric = heading.map(
+    (_name, at) =>
+      rows.some((row) => row[at] !== '') && rows.every((row) => row[at] === '' || NUMBER.test(row[at] ?? '')),
+  )
   const line = (row: readonly string[], paint: (cell: string) => string) =>
     row
-      // The last cell has no padding.
-      .map(
-        (cell, at) =>
-          paint(cell) + (row.slice(at + 1).some(Boolean) ? ' '.repeat((widths[at] ?? 0) - cell.length) : ''),
-      )
+      .map((cell, at) => {
+        const padding = ' '.repeat((widths[at] ?? 0) - cell.length)
+        if (isNumeric[at]) return padding + paint(cell)
+        // The last cell has no padding.
+        return paint(cell) + (row.slice(at + 1).some(Boolean) ? padding : '')
+      })
       .join(GAP)
       .trimEnd()
   const [title, value] = hasColours ? [bold, coloured] : [plain, plain]

@@ -13,15 +13,24 @@ import { createPace, PER_NETWORK, PER_SESSION } from './frame/forms/pace.ts'
 import { createPageOfForm } from './frame/forms/page-of-form.ts'
 import { FORM_LIMIT, parseForm } from './frame/forms/parse-form.ts'
 import { gateDocument, pageDocument, type Surroundings } from './frame/layout.ts'
-import { languageOf, setPreferences, themeOf } from './frame/preferences.ts'
+import { languageOf, lastAccount, rememberAccount, setPreferences, themeOf, zoneOf } from './frame/preferences.ts'
 import type { Right } from './frame/right.ts'
 import type { DashboardRoute } from './frame/routes.ts'
 import { createSendHtml, sendAsset } from './frame/send.ts'
-import { createSessionCookie, findVisitor, mayIn, type VisitedAccount, type Visitor } from './frame/visitor.ts'
+import { toLogin } from './frame/to-login.ts'
+import {
+  accountOf,
+  createSessionCookie,
+  findVisitor,
+  mayIn,
+  type VisitedAccount,
+  type Visitor,
+} from './frame/visitor.ts'
 import { frameWords } from './frame/words/frame-words.ts'
 import { openLive } from './live/live.ts'
 import { ROUTES } from './table.ts'
 
+export { readerOf } from './reader-of.ts'
 export { ROUTES } from './table.ts'
 
 export type AnswerBadAddress = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
@@ -43,11 +52,8 @@ export interface DashboardOptions {
 const OPEN_FORM_LIMIT = 16 * 1024
 /** Pages of a visitor who must set up a second factor first. */
 const ENROLMENT = /^\/(?:security|logout)\b/
-/** A longer URL is not carried through the log-in: headers of responses are limited, too. */
-const MAX_RETURN_LENGTH = 2000
 /** A token that is longer is none of ours. */
 const MAX_TOKEN = 100
-const ACCOUNT = /^[1-9]\d{0,9}$/
 
 /** Everything about a request that a page and its frame need. */
 interface Visit {
@@ -94,7 +100,7 @@ export async function dashboard(
           request.method === 'GET' ? core.events.lastNumber(account.id, reads) : 0,
         ])
       : []
-    const timeZone = settings?.timeZone ?? 'UTC'
+    const dayZone = settings?.timeZone ?? 'UTC'
     const call: Call = {
       core,
       reads,
@@ -105,7 +111,7 @@ export async function dashboard(
       written: () => written(reply.raw),
       address: plainAddress(request.ip ?? ''),
       language,
-      format: createFormat(language, timeZone, now),
+      format: createFormat(language, zoneOf(request) ?? dayZone, now, dayZone),
       icon,
       now,
       params,
@@ -128,6 +134,7 @@ export async function dashboard(
       said,
       visitor,
       account,
+      home: account ?? lastAccount(request, visitor?.accounts ?? []),
       lastEvent,
       may,
     }
@@ -268,6 +275,7 @@ export async function dashboard(
       handler: async (request, reply) => {
         const visited = await visit(request, reply, route)
         if (visited.visitor?.mustRotate) await rotate(request, reply)
+        if (visited.account) rememberAccount(request, reply, visited.account.id, config.publicPath)
         return send(await answerOrRefusal(route, visited), visited, reply)
       },
     })
@@ -284,16 +292,4 @@ export async function dashboard(
       return send(failurePage(failure, visited.around), visited, reply)
     },
   })
-}
-
-/** Returns the account of the path if the visitor is a member of it. */
-function accountOf(visitor: Visitor | undefined, text: string | undefined): VisitedAccount | undefined {
-  if (text === undefined || !ACCOUNT.test(text)) return undefined
-  return visitor?.accounts.find(({ id }) => id === Number(text))
-}
-
-/** To the log-in, and back to the page afterwards: after a form, to the page that has it. */
-function toLogin({ url }: FastifyRequest): Answer {
-  const isKept = url !== '/app' && url.length < MAX_RETURN_LENGTH
-  return redirect(isKept ? `/app/login?to=${encodeURIComponent(url)}` : '/app/login')
 }

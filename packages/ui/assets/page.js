@@ -33,14 +33,32 @@
     toastTimer = setTimeout(() => (box.hidden = true), 4000)
   }
   const said = document.querySelector('.toast[data-fades]')
-  if (said) setTimeout(() => (said.hidden = true), 6000)
+  if (said) setTimeout(() => (said.hidden = true), Number(said.dataset.fades) || 6000)
 
-  // Buttons that close the open dialog or the menu around them, and one that opens a dialog.
+  // Buttons that open a dialog, and those that close the one around them. A question is a popover without script; with it, nothing behind can be reached.
   document.addEventListener('click', (event) => {
     const opener = event.target.closest?.('[data-opens]')
-    if (opener) document.getElementById(opener.dataset.opens)?.showModal()
-    const closer = event.target.closest?.('[data-closes]')
-    if (closer) closer.closest('dialog')?.close()
+    if (opener) {
+      event.preventDefault()
+      const nav = document.getElementById('nav')
+      if (nav?.matches(':popover-open')) nav.hidePopover()
+      document.getElementById(opener.dataset.opens)?.showModal()
+    }
+    event.target.closest?.('[data-closes]')?.closest('dialog')?.close()
+  })
+
+  // What takes longer than 300 ms is marked: the style waits that long. Coming back to a page ends the mark.
+  function busy(isBusy) {
+    body.toggleAttribute('data-busy', isBusy)
+    if (isBusy) setTimeout(busy, 20_000, false)
+  }
+  addEventListener('pageshow', () => busy(false))
+  document.addEventListener('click', (event) => {
+    const link = event.target.closest?.('a[href]')
+    if (!link || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
+    const { pathname, search, host } = link
+    const isFile = link.target || link.hasAttribute('download') || /\.\w+$|\/(?:source|attachments?)\b/.test(pathname)
+    if (host === location.host && !isFile && pathname + search !== location.pathname + location.search) busy(true)
   })
 
   // A form is sent once, however often its button is pressed: a double click would send a message twice.
@@ -48,8 +66,9 @@
   document.addEventListener('submit', (event) => {
     const form = event.target
     if (event.defaultPrevented || form.method !== 'post' || event.submitter?.formTarget) return
-    if (event.timeStamp - (sent.get(form) ?? -Infinity) < 10_000) event.preventDefault()
-    else sent.set(form, event.timeStamp)
+    if (event.timeStamp - (sent.get(form) ?? -Infinity) < 10_000) return event.preventDefault()
+    sent.set(form, event.timeStamp)
+    busy(true)
   })
 
   // A preview follows what is typed: its button is pressed after a pause. A new frame adds no step to the way back.
@@ -83,15 +102,20 @@
   // A choice that other pages keep, such as the language of examples.
   for (const input of document.querySelectorAll('input[data-keeps]')) {
     try {
-      if (localStorage.getItem(input.name) === input.value) input.checked = true
-      input.addEventListener('change', () => localStorage.setItem(input.name, input.value))
+      const name = input.dataset.keeps || input.name
+      if (localStorage.getItem(name) === input.value) input.checked = true
+      input.addEventListener('change', () => {
+        localStorage.setItem(name, input.value)
+        for (const other of document.querySelectorAll(`input[data-keeps="${name}"]`))
+          other.checked = other.value === input.value
+      })
     } catch {
       // A browser may refuse to store anything; the choice is then of this page only.
     }
   }
 
   // The sidebar of a long list starts where the open page is.
-  const side = document.querySelector('.side')
+  const side = document.querySelector('.side .mid') ?? document.querySelector('.side')
   const open = side?.querySelector('[aria-current]')
   if (open && side.scrollHeight > side.clientHeight) side.scrollTop = open.offsetTop - side.clientHeight / 2
   // So does a row of choices that is wider than the screen. Its own scroll position only: scrollIntoView would move the page, too.
@@ -257,7 +281,10 @@
       if (event.ctrlKey || event.metaKey || event.altKey) return
       if (event.target.closest?.('input, textarea, select, [contenteditable], dialog')) return
       const { key } = event
-      if (key === '/') return press(event, document.getElementById('q') ?? document.querySelector('[type=search]'))
+      if (key === '/') {
+        const search = document.getElementById('q') ?? document.querySelector('[type=search]')
+        return press(event, search ?? document.querySelector('[data-opens=palette]'), !search)
+      }
       if (key === '?') return press(event, document.querySelector('[data-opens=keys-help]'), true)
       if (key === 'j' || key === 'k') return move(event, key === 'j' ? 1 : -1)
       if (key === 'g') {
@@ -265,7 +292,7 @@
         return
       }
       if (event.timeStamp - started < 1500) {
-        const link = document.querySelector(`.side a[data-key="${CSS.escape(key)}"]`)
+        const link = document.querySelector(`a[data-key="${CSS.escape(key)}"]`)
         started = 0
         if (link) link.click()
       }

@@ -20,6 +20,8 @@ const FILES = {
   'page.js': new URL('../assets/page.js', import.meta.url),
   'suggest.js': new URL('../assets/suggest.js', import.meta.url),
   'editor.js': new URL('../assets/editor.js', import.meta.url),
+  'docs.js': new URL('../assets/docs.js', import.meta.url),
+  'palette.js': new URL('../assets/palette.js', import.meta.url),
   'passkey.js': new URL('../assets/passkey.js', import.meta.url),
   'htmx.js': new URL(import.meta.resolve('htmx.org/dist/htmx.min.js')),
 } as const

@@ -16,6 +16,8 @@ export interface LineChartOptions {
   readonly number: (value: number) => string
   /** Words of the table below: its summary, and the head of its first column. */
   readonly table: { readonly summary: string; readonly first: string }
+  /** Set if the last value goes on counting: what is said beside its label. The way to it is dashed. */
+  readonly incomplete?: string | undefined
 }
 
 const TICKS = 4
@@ -25,7 +27,8 @@ const MAX_AXIS_LABELS = 6
  * A chart as SVG, made by the server: it needs no script, its height is known before it is drawn, and it changes with the page. Each value is said
  * by the title of its column, and by the table below.
  */
-export function lineChart({ series, labels, sentence, number, table }: LineChartOptions): Html {
+export function lineChart({ series, labels: names, sentence, number, table, incomplete }: LineChartOptions): Html {
+  const labels = incomplete === undefined ? names : [...names.slice(0, -1), `${names.at(-1)} (${incomplete})`]
   const top = roundUp(Math.max(1, ...series.flatMap(({ values }) => values)))
   const ticks = Array.from({ length: TICKS + 1 }, (_, at) => (top * (TICKS - at)) / TICKS)
   const width = 100 / Math.max(1, labels.length)
@@ -39,9 +42,9 @@ export function lineChart({ series, labels, sentence, number, table }: LineChart
     (_, at) => html`<path class="grid" d="M0 ${(at * 100) / TICKS}h100"/>`,
   )}${series.slice(0, 1).map((one) => html`<path class="area" d="${line(one.values, top)}V100H0z"/>`)}${[...series]
     .reverse()
-    .map(
-      ({ colour, values }) => html`<path class="c c${colour}" d="${line(values, top)}"/>`,
-    )}${columns}</svg><div class="x" aria-hidden="true">${axisOf(labels).map((text) => html`<span>${text}</span>`)}</div></div>
+    .map(({ colour, values }) =>
+      lineOf(colour, values, top, incomplete !== undefined),
+    )}${columns}</svg><div class="x" aria-hidden="true">${axisOf(names).map((text) => html`<span>${text}</span>`)}</div></div>
 <details class="later"><summary class="q">${table.summary}</summary><div class="scroll" tabindex="0" role="region" aria-label="${table.summary}">
   <table><thead><tr><th>${table.first}</th>${series.map(
     ({ name }) => html`<th class="n">${name}</th>`,
@@ -76,12 +79,21 @@ function axisOf(labels: readonly string[]): readonly string[] {
   )
 }
 
+function lineOf(colour: Series['colour'], values: readonly number[], top: number, isIncomplete: boolean): Html {
+  if (!isIncomplete || values.length < 2) return html`<path class="c c${colour}" d="${line(values, top)}"/>`
+  const points = pointsOf(values, top)
+  return html`<path class="c c${colour}" d="M${points.slice(0, -1).join('L')}"/><path class="c dash c${colour}" d="M${points.slice(-2).join('L')}"/>`
+}
+
 /** The path of a line, on a sheet of 100 by 100. */
 function line(values: readonly number[], top: number): string {
   if (values.length === 0) return 'M0 100H100'
+  return `M${pointsOf(values, top).join('L')}${values.length === 1 ? 'H100' : ''}`
+}
+
+function pointsOf(values: readonly number[], top: number): readonly string[] {
   const step = values.length === 1 ? 0 : 100 / (values.length - 1)
-  const points = values.map((value, at) => `${(at * step).toFixed(2)} ${(100 - (100 * value) / top).toFixed(2)}`)
-  return `M${points.join('L')}${values.length === 1 ? 'H100' : ''}`
+  return values.map((value, at) => `${(at * step).toFixed(2)} ${(100 - (100 * value) / top).toFixed(2)}`)
 }
 
 /** The next number that divides well by four: 4, 8, 20, 40, 80, 200 and so on. */

@@ -1,6 +1,7 @@
 import type { AssetName, Assets } from './assets.ts'
 import type { Language } from './format.ts'
 import { type Html, html } from './html.ts'
+import { withoutInvisible } from './text.ts'
 
 export interface DocumentOptions {
   readonly assets: Assets
@@ -30,7 +31,7 @@ export function htmlDocument(options: DocumentOptions): Html {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 ${!still && html`<meta name="htmx-config" content="${HTMX}">`}
-<title>${title} · Postrider</title>
+<title>${withoutInvisible(title)} · Postrider</title>
 <link rel="icon" href="${assets.url('mark.svg')}" type="image/svg+xml">
 <link rel="stylesheet" href="${assets.url('postrider.css')}">
 ${style && html`<link rel="stylesheet" href="${assets.url(style)}">`}

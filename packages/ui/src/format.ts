@@ -13,6 +13,8 @@ export interface Format {
   readonly language: Language
   /** IANA name of the zone of all times. */
   readonly timeZone: string
+  /** IANA name of the zone whose days are counted: that of the account. */
+  readonly dayZone: string
   /** Exact, with separators. */
   number(value: number): string
   /** A share of 0 to 1 as per cent: one decimal, two below 1 %. A dash if `of` is 0. */
@@ -29,6 +31,8 @@ export interface Format {
   ago(at: Date): Html
   /** The text of `time`, for sentences. */
   plainTime(at: Date): string
+  /** The text of a full hour, "23:00", or with its day. */
+  hour(at: Date, withDay: boolean): string
   /** A day, "24 Nov 2026". */
   day(at: Date): string
   /** The day of a time in the account's time zone, as `yyyy-mm-dd`. */
@@ -46,6 +50,7 @@ const STYLES = {
   key: { dateStyle: 'short' },
   time: { timeStyle: 'medium' },
   moment: { hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3 },
+  hour: { hour: '2-digit', minute: '2-digit' },
   dayOfYear: DAY_OF_YEAR,
   dayAndTime: { ...DAY_OF_YEAR, hour: '2-digit', minute: '2-digit' },
   day: { ...DAY_OF_YEAR, year: 'numeric' },
@@ -53,8 +58,8 @@ const STYLES = {
 } as const satisfies Readonly<Record<string, Intl.DateTimeFormatOptions>>
 type Style = keyof typeof STYLES
 
-/** `now` is the time of the request, by the database's clock. */
-export function createFormat(language: Language, timeZone: string, now: Date): Format {
+/** `now` is the time of the request, by the database's clock. `dayZone`: by default that of the times. */
+export function createFormat(language: Language, timeZone: string, now: Date, dayZone = timeZone): Format {
   const locale = language === 'en' ? 'en-GB' : 'de-DE'
   const exact = numberFormat(locale, 0)
   const one = numberFormat(locale, 1)
@@ -83,6 +88,7 @@ export function createFormat(language: Language, timeZone: string, now: Date): F
   return {
     language,
     timeZone,
+    dayZone,
     number: (value) => exact.format(value),
     share(part, of) {
       if (of === 0) return '–'
@@ -117,8 +123,9 @@ export function createFormat(language: Language, timeZone: string, now: Date): F
       return element(at, agoText(language, seconds), true)
     },
     plainTime: clock,
+    hour: (at, withDay) => show(at, withDay ? 'dayAndTime' : 'hour'),
     day: (at) => show(at, 'day'),
-    dayKey,
+    dayKey: (at) => dateFormat('sv-SE', dayZone, 'key').format(at),
     dayOfKey: (day) => dayOfKey(day, yearOf(day) === yearOf(today)),
     period(first, last) {
       const isThisYear = [first, last].every((day) => yearOf(day) === yearOf(today))

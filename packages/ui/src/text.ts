@@ -14,6 +14,11 @@ export function foreign(text: string): Html {
   return html`<bdi>${parts}</bdi>`
 }
 
+/** The text without such signs, for a title: there is nothing that would isolate its direction, and the browser shows it beside its own words. */
+export function withoutInvisible(text: string): string {
+  return text.split(AROUND_INVISIBLE).filter(isShown).join('')
+}
+
 function isShown(part: string): boolean {
   return part === '\u200d' || part === '\u200c' || !INVISIBLE.test(part)
 }

@@ -10,7 +10,7 @@ const url = await service.openApi()
 const ask = (path: string, headers: Record<string, string> = {}) => fetch(`${url}${path}`, { headers })
 const textOf = async (path: string) => (await ask(path)).text()
 
-t.test('every operation of the three APIs has a page with its path, its parameters and five examples', async (t) => {
+t.test('every operation of the three APIs has a page with its path, its parameters and six examples', async (t) => {
   const inOpenApi = new Set(OPERATIONS.map(({ name }) => name))
   const document = (await (await ask('/openapi.json')).json()) as {
     paths: Record<string, Record<string, { operationId: string }>>
@@ -47,8 +47,8 @@ t.test('every operation of the three APIs has a page with its path, its paramete
       [],
       `${at} has every parameter`,
     )
-    const languages = ['curl', 'node', 'python', 'php', 'go'].filter((one) => page.includes(`class="l-${one}"`))
-    t.equal(languages.length, 5, at)
+    const languages = ['curl', 'node', 'python', 'php', 'go', 'ruby'].filter((one) => page.includes(`class="l-${one}"`))
+    t.equal(languages.length, 6, at)
     t.ok(page.includes(service.config.publicUrl), `${at} calls this installation`)
   }
 })
@@ -82,7 +82,8 @@ t.test('every link of every page leads somewhere, anchors too, and nothing is lo
       if (target?.startsWith('/docs/images/')) t.equal((await ask(target)).status, 200, target)
     }
     for (const [, target = ''] of text.matchAll(/<a [^>]*?href="([^"]*)"/g)) {
-      if (target.startsWith('https://') || target === '/app' || target === '/openapi.json') continue
+      if (target.startsWith('https://') || target === '/app' || target === '/openapi.json' || target === '/llms.txt')
+        continue
       const [path, anchor] = target.split('#')
       links.push({ from: at, path: path || at, anchor })
       if (!pages.has(path || at)) waiting.push(path || at)
@@ -93,6 +94,59 @@ t.test('every link of every page leads somewhere, anchors too, and nothing is lo
   t.strictSame(astray, [])
   const outside = links.filter(({ path }) => path !== '/docs' && !path.startsWith('/docs/'))
   t.strictSame(outside, [])
+})
+
+t.test('every page is there as Markdown, too, and llms.txt lists all of them', async (t) => {
+  const list = await ask('/llms.txt')
+  t.match(list.headers.get('content-type'), 'text/plain')
+  const paths = [...(await list.text()).matchAll(/\]\(http[^)]*?(\/docs\/[^)]+\.md)\)/g)].map(
+    ([, path]) => path as string,
+  )
+  t.ok(paths.length > 240, `${paths.length} pages`)
+  for (const path of paths) {
+    const page = await ask(path)
+    t.equal(page.status, 200, path)
+    t.match(page.headers.get('content-type'), 'text/markdown', path)
+    t.match(await page.text(), /^# /, path)
+  }
+  t.match(await textOf('/docs/v2/sendEmail.md'), /`POST \/v2\/sendEmail`.*- `personalizations` \(.*required/s)
+  t.equal((await ask('/docs/v2/nothing.md')).status, 404)
+})
+
+t.test('a reader who is logged in gets examples of their own domain, and nobody else does', async (t) => {
+  const { people, domains } = service.core
+  const { token } = await people.firstLink.create()
+  const form = new URLSearchParams({
+    token,
+    name: 'Ada Lovelace',
+    email: 'ada@northwind.example',
+    password: 'a horse carries letters',
+  })
+  const entered = await fetch(`${url}/app/first`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { 'sec-fetch-site': 'same-origin' },
+    body: form,
+  })
+  const cookie = entered.headers.getSetCookie()[0]?.split(';')[0] as string
+  const asked = async (path: string) => ask(path, { cookie })
+  t.match(await (await asked('/docs')).text(), 'desk@YOUR_DOMAIN')
+  const session = await people.sessions.find(decodeURIComponent(cookie.split('=')[1] as string))
+  const accountId = session?.accounts[0]?.id as number
+  await service.giveKey('pier.example')
+  await domains.add({ accountId, name: 'pier.example', state: 'active' })
+  const start = await asked('/docs')
+  t.match(start.headers.get('cache-control'), 'private')
+  const text = await start.text()
+  t.match(text, 'desk@pier.example')
+  t.match(text, `action="/app/${accountId}/first-steps/test"`)
+  t.match(await (await asked('/docs/v2/sendEmail')).text(), '@pier.example')
+  for (const path of ['/docs', '/docs/v2/sendEmail']) t.notMatch(await textOf(path), 'pier.example', path)
+})
+
+t.test('no page of an operation cites a number that means nothing there', async (t) => {
+  for (const { name } of V3_OPERATIONS) t.notMatch(await textOf(`/docs/v3/${name}`), />Section \d/, name)
+  t.notMatch(await textOf('/docs/v2/sendEmail'), /<h\d[^>]*>(?:<a[^>]*>)?4\.\d/)
 })
 
 t.test('a page has at most 60 kB over the wire, all that it loads included', async (t) => {

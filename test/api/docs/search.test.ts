@@ -65,3 +65,15 @@ t.test('no result says so and offers a way on', async (t) => {
   t.same(paths, [])
   t.match(text, 'No page contains all of these words')
 })
+
+t.test('a word with a typo finds what was meant, and says so', async (t) => {
+  for (const [typed, meant] of [
+    ['webhok', 'webhook'],
+    ['supression', 'suppression'],
+    ['idempotnecy', 'idempotency'],
+  ] as const) {
+    const page = await (await fetch(`${url}/docs/search?q=${typed}`)).text()
+    t.match(page, new RegExp(`results for “${meant}”`), typed)
+  }
+  t.match(await (await fetch(`${url}/docs/search?q=xqzjvkwp`)).text(), 'No page contains')
+})

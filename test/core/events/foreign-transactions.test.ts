@@ -31,21 +31,18 @@ const last = (accountId: number) => core.events.lastNumber(accountId)
 const sequence = () => core.events.sequence()
 const later = () => moveClock(sql, `${++hours} hours`)
 
-t.test(
-  'a transaction that another program left open holds up no events, once it is some seconds old',
-  async (t) => {
-    const sender = await service.makeSender()
-    await numberEvents(service)
-    const before = await last(sender.accountId)
-    await leaveOpen(t, 'repair by hand')
-    await acceptMessage(service, sender)
-    await sequence()
-    t.equal(await last(sender.accountId), before, 'it may be about to end')
-    await later()
-    await sequence()
-    t.ok((await last(sender.accountId)) > before)
-  },
-)
+t.test('a transaction that another program left open holds up no events, once it is some seconds old', async (t) => {
+  const sender = await service.makeSender()
+  await numberEvents(service)
+  const before = await last(sender.accountId)
+  await leaveOpen(t, 'repair by hand')
+  await acceptMessage(service, sender)
+  await sequence()
+  t.equal(await last(sender.accountId), before, 'it may be about to end')
+  await later()
+  await sequence()
+  t.ok((await last(sender.accountId)) > before)
+})
 
 t.test('one that has written events is waited for, and none of them is passed over', async (t) => {
   const sender = await service.makeSender()

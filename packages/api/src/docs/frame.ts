@@ -42,13 +42,14 @@ export function docsDocument(frame: Frame, { path, title, crumbs, body, api, que
     title,
     style: 'docs.css',
     still: true,
+    scripts: ['docs.js'],
     body: html`<body class="app" data-keys="on" data-copied="Copied" data-not-copied="Your browser did not allow copying">
 <a class="skip" href="#main">Skip to the content</a>
 <header class="top">${logo('')}<span class="push row tight"><a class="btn plain icon" href="/docs/search" aria-label="Search">${icon('search')}</a>
   <button class="btn plain icon" type="button" popovertarget="nav" aria-label="Menu">${icon('menu')}</button></span></header>
 <nav class="side" id="nav" popover aria-label="Documentation">${logo('wide-only')}
-${api ? apiLinks(frame, api, path) : guideLinks(frame, path)}
-<div class="push-end"><ul><li><a href="/app">${icon('overview')}Dashboard</a></li></ul></div>
+<div class="mid">${api ? apiLinks(frame, api, path) : guideLinks(frame, path)}</div>
+<div><ul><li><a href="/app">${icon('overview')}Dashboard</a></li></ul></div>
 </nav>
 <main class="sheet" id="main">
 <div class="bar"><nav aria-label="Where you are" class="tight row"><ol class="crumbs">${crumbs.map(

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { lexer, type Tokens } from 'marked'
+import { lexer, type Token, type Tokens } from 'marked'
 import { convert, type Markdown, plainText, type Resolve } from './markdown.ts'
 
 const DOCS = new URL('../../../../docs/', import.meta.url)
@@ -100,7 +100,21 @@ export function excerptOf(guide: Guide, numbers: readonly string[]): Guide {
     }
     return depth > 0
   })
-  return { ...guide, text: kept.map(({ raw }) => raw).join('') }
+  return { ...guide, text: kept.map(withoutNumber).join('') }
+}
+
+/** The Markdown of a token; of a heading without its number, which means nothing outside of the guide. */
+function withoutNumber({ type, raw, ...token }: Token): string {
+  if (type !== 'heading') return raw
+  const { text, depth } = token as Tokens.Heading
+  return `${'#'.repeat(depth)} ${titleOf(text)}\n\n`
+}
+
+/** A heading without the number before it: "4.1 Content" is "Content". */
+export function titleOf(heading: string): string {
+  const end = heading.indexOf(' ')
+  const isNumber = end > 0 && [...heading.slice(0, end)].every((sign) => sign === '.' || (sign >= '0' && sign <= '9'))
+  return isNumber ? heading.slice(end + 1) : heading
 }
 
 const IMAGE_TYPES: Readonly<Record<string, string>> = { svg: 'image/svg+xml', png: 'image/png' }

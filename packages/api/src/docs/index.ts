@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { acceptedEncoding, createEncoder, type Encoding, PAGE_HEADERS } from '@postrider/ui'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { PublicPlace, Site } from './site.ts'
+import type { Reader } from './start.ts'
 
 /** Pages that are kept after the first request, by the size of their HTML; compressed forms add about a half. */
 const MAX_KEPT_OCTETS = 4 * 1024 * 1024
@@ -11,17 +12,28 @@ const WORTH_COMPRESSING = 1200
 /** Pages are the same for every visitor; browsers ask each time whether they have changed. */
 const HEADERS = { ...PAGE_HEADERS, 'cache-control': 'no-cache' }
 
+const VARYING = { ...HEADERS, vary: 'accept-encoding, cookie' }
+const PRIVATE = { ...VARYING, 'cache-control': 'private, no-cache' }
+
 interface Built {
   readonly plain: Buffer
   readonly etag: string
   readonly encoded: (encoding: Encoding) => Promise<Buffer>
 }
 
+export interface DocsOptions extends PublicPlace {
+  /** Returns the reader of the request; undefined without a session. */
+  readonly readerOf: (request: FastifyRequest) => Promise<Reader | undefined>
+}
+
+/** The domain of examples. For a reader who has an active one, it is theirs, so that examples work when they are pasted. */
+const EXAMPLE_DOMAIN = 'ship.example'
+
 /**
  * Serves the documentation: /docs, guides, every operation and search. Nothing is read before the first request, and a page is kept after it
  * was built once.
  */
-export async function docs(app: FastifyInstance, place: PublicPlace): Promise<void> {
+export async function docs(app: FastifyInstance, { readerOf, ...place }: DocsOptions): Promise<void> {
   let opened: Promise<Site> | undefined
   const site = () => {
     opened ??= import('./site.ts').then(({ openSite }) => openSite(place))
@@ -49,7 +61,29 @@ export async function docs(app: FastifyInstance, place: PublicPlace): Promise<vo
   }
 
   const options = { schema: { hide: true } }
-  app.get('/docs', options, async (request, reply) => send(request, reply, 200, await pageAt('/docs')))
+  const ofReader = (text: string, { domain }: Reader) =>
+    domain === undefined ? text : text.replaceAll(EXAMPLE_DOMAIN, domain)
+  /** A page for this reader is made for them alone. */
+  async function sendTo(request: FastifyRequest, reply: FastifyReply, path: string): Promise<FastifyReply> {
+    const reader = await readerOf(request)
+    if (reader && path === '/docs') return send(request, reply, 200, built(await (await site()).start(reader)), PRIVATE)
+    const page = await pageAt(path)
+    if (!page) return send(request, reply, 404, built(await (await site()).missing()))
+    if (reader?.domain === undefined) return send(request, reply, 200, page, VARYING)
+    return send(request, reply, 200, built(ofReader(page.plain.toString(), reader)), PRIVATE)
+  }
+  app.get('/docs', options, async (request, reply) => sendTo(request, reply, '/docs'))
+  const sendText = async (request: FastifyRequest, reply: FastifyReply, path: string) => {
+    const text = (await site()).markdown(path)
+    if (text === undefined) return send(request, reply, 404, built(await (await site()).missing()))
+    const type = path === '/llms.txt' ? 'text/plain' : 'text/markdown'
+    return reply
+      .headers({ 'x-content-type-options': 'nosniff', 'cache-control': 'no-cache' })
+      .type(`${type}; charset=utf-8`)
+      .send(text)
+  }
+  app.get('/llms.txt', options, async (request, reply) => sendText(request, reply, '/llms.txt'))
+  app.get('/docs.md', options, async (request, reply) => sendText(request, reply, '/docs'))
   app.get<{ Querystring: { q?: unknown } }>('/docs/search', options, async (request, reply) => {
     const { q } = request.query
     return send(request, reply, 200, built(await (await site()).search(typeof q === 'string' ? q.trim() : '')))
@@ -65,8 +99,8 @@ export async function docs(app: FastifyInstance, place: PublicPlace): Promise<vo
   })
   app.get<{ Params: { '*': string } }>('/docs/*', options, async (request, reply) => {
     const path = `/docs/${request.params['*']}`
-    const page = await pageAt(path.endsWith('/') ? path.slice(0, -1) : path)
-    return page ? send(request, reply, 200, page) : send(request, reply, 404, built(await (await site()).missing()))
+    if (path.endsWith('.md')) return sendText(request, reply, path.slice(0, -'.md'.length))
+    return sendTo(request, reply, path.endsWith('/') ? path.slice(0, -1) : path)
   })
 }
 
@@ -79,9 +113,14 @@ function built(document: string | undefined): Built | undefined {
   return { plain, etag: `W/${etag}`, encoded: createEncoder(plain) }
 }
 
-async function send(request: FastifyRequest, reply: FastifyReply, status: number, page: Built | undefined) {
-  if (!page) return reply.code(404).send('')
-  reply.code(status).headers(HEADERS).header('etag', page.etag)
+async function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  status: number,
+  page: Built,
+  headers: Readonly<Record<string, string>> = HEADERS,
+): Promise<FastifyReply> {
+  reply.code(status).headers(headers).header('etag', page.etag)
   if (status === 200 && request.headers['if-none-match'] === page.etag) return reply.code(304).send()
   reply.type('text/html; charset=utf-8')
   const accepted = acceptedEncoding(request.headers['accept-encoding'])

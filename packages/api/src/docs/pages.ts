@@ -1,8 +1,9 @@
 import { createIcons, type Html, html, type Value } from '@postrider/ui'
 import { EVERYWHERE } from '../openapi.ts'
 import { HELP_PATH, helpSections, WRONG_TYPE } from '../v3/mail-send/help-page.ts'
+import { languagesOf } from './example.ts'
 import type { Field } from './fields.ts'
-import { API_NAMES, APIS, type DocsPage, type Frame } from './frame.ts'
+import { APIS, type DocsPage, type Frame } from './frame.ts'
 import { convertGuide, excerptOf, type Guide } from './guides.ts'
 import { sample } from './markdown.ts'
 import { type ApiName, type Described, type ErrorRow, errorRows } from './reference.ts'
@@ -10,27 +11,6 @@ import type { Found } from './search.ts'
 import { snippetsOf } from './snippets.ts'
 
 const HOME = ['Documentation', '/docs'] as const
-
-/** The first page: the APIs and all guides. */
-export function homePage({ guides }: Frame): DocsPage {
-  const card = (path: string, title: string, subject: string) =>
-    html`<li><a href="${path}"><b>${title}</b>${subject}</a></li>`
-  const sections = Map.groupBy(guides, ({ section }) => section)
-  return {
-    path: '/docs',
-    title: 'Documentation',
-    crumbs: [],
-    body: html`<div class="head"><div><h1>Documentation</h1>
-      <p class="lead">Guides, and every operation of the APIs with its parameters, answers and examples for this installation.</p></div></div>
-<section class="stack s"><h2 class="h2">API reference</h2><ul class="cards">
-  ${API_NAMES.map((name) => card(`/docs/${name}`, APIS[name].title, APIS[name].subject))}</ul></section>
-${[...sections].map(
-  ([section, rows]) =>
-    html`<section class="stack s"><h2 class="h2">${section}</h2><ul class="cards">
-      ${rows.map(({ name, title, subject }) => card(`/docs/guides/${name}`, title, subject))}</ul></section>`,
-)}`,
-  }
-}
 
 export function guidePage(guide: Guide, { guides }: Frame): DocsPage {
   const { body, headings } = convertGuide(guide, guides)
@@ -95,7 +75,14 @@ ${api === 'v2' && html`<section class="stack s"><h2 class="h2" id="errors">Error
   }
 }
 
-export function operationPage(operation: Described, { guides }: Frame, sectionId: string | undefined): DocsPage {
+/** The part of a contract that an operation follows. */
+export interface ContractSection {
+  readonly id: string
+  /** Without its number. */
+  readonly title: string
+}
+
+export function operationPage(operation: Described, { guides }: Frame, section: ContractSection | undefined): DocsPage {
   const { api, name, summary, method, path, aliases, scope, inPath, inQuery, inBody, answer, errors } = operation
   const excerpt = excerptFor(operation, guides)
   const none = !excerpt && inPath.length + inQuery.length + inBody.length === 0
@@ -109,7 +96,7 @@ export function operationPage(operation: Described, { guides }: Frame, sectionId
 <dl class="dl">${keyRow(api, scope)}${
       aliases.length > 0 &&
       html`<dt>Also</dt><dd class="stack xs">${aliases.slice(0, 12).map((alias) => html`<code class="any">${alias}</code>`)}</dd>`
-    }${sectionId !== undefined && html`<dt>Contract</dt><dd><a href="/docs/guides/contract-${api}#${sectionId}">Section ${operation.section}</a></dd>`}</dl>
+    }${section !== undefined && html`<dt>Contract</dt><dd><a href="/docs/guides/contract-${api}#${section.id}">${section.title}</a></dd>`}</dl>
 ${fieldSection('In the path', inPath)}${fieldSection('In the query', inQuery)}${excerpt ?? fieldSection('In the body', inBody)}
 ${none && html`<p class="dim">No parameters.</p>`}
 ${fieldSection(api === 'v2' ? 'Fields of data in the answer' : 'In the answer', answer.fields)}
@@ -118,7 +105,7 @@ ${
   html`<section class="stack s"><h2 class="h2">Errors</h2>${errors.length > 0 && errorTable(errors)}<p class="dim">
     ${errors.length > 0 ? 'In addition: ' : ''}<a href="/docs/v2#errors">errors of every call</a>.</p></section>`
 }</div>
-<div class="w5 stack"><div class="stack stay">${languages(operation)}${answerBox(operation)}</div></div></div>`,
+<div class="w5 stack"><div class="stack stay">${languagesOf(snippetsOf(operation.call), 'call')}${answerBox(operation)}</div></div></div>`,
   }
 }
 
@@ -169,14 +156,6 @@ function errorTable(rows: readonly ErrorRow[]): Html {
     )}</tbody></table></div>`
 }
 
-function languages({ call }: Described): Html {
-  const snippets = snippetsOf(call)
-  return html`<div class="code langs"><fieldset><legend class="sr">Language of the example</legend>${snippets.map(
-    ({ id, language }, at) =>
-      html`<label class="small"><input type="radio" name="language" value="${id}" data-keeps${at === 0 && html` checked`}>${language}</label>`,
-  )}</fieldset>${snippets.map(({ id, code, language }) => html`<pre class="l-${id}" tabindex="0" aria-label="${language}">${code}</pre>`)}</div>`
-}
-
 function answerBox({ answer: { status, type, example } }: Described): Html {
   if (example === '') {
     return html`<p class="dim">The answer has the status ${status}${status === 204 ? ' and no body' : ''}.</p>`
@@ -185,7 +164,8 @@ function answerBox({ answer: { status, type, example } }: Described): Html {
 }
 
 /** Results of a search, or the form alone. */
-export function searchPage({ assets }: Frame, query: string, { hits, total }: Found): DocsPage {
+export function searchPage({ assets }: Frame, query: string, found: Found): DocsPage {
+  const { hits } = found
   const icon = createIcons(assets)
   return {
     path: '/docs/search',
@@ -196,7 +176,7 @@ export function searchPage({ assets }: Frame, query: string, { hits, total }: Fo
 <form class="row" role="search" action="/docs/search"><span class="find seek">${icon('search')}
   <input class="in" id="q" type="search" name="q" value="${query}" maxlength="100" aria-label="Search the documentation" autocomplete="off"></span>
   <button class="btn main" type="submit">Search</button></form>
-${query !== '' && html`<p class="dim" role="status">${resultText(hits.length, total)}</p>`}
+${query !== '' && html`<p class="dim" role="status">${resultText(hits.length, found)}</p>`}
 <ul class="hits">${hits.map(
       ({ path, title, heading, snippet }) =>
         html`<li><a class="go" href="${path}">${title}${heading !== title && html`<span class="dim"> › ${heading}</span>`}</a><p class="dim">
@@ -205,9 +185,12 @@ ${query !== '' && html`<p class="dim" role="status">${resultText(hits.length, to
   }
 }
 
-function resultText(shown: number, total: number): string {
+function resultText(shown: number, { total, meant }: Found): string {
   if (total === 0) return 'No page contains all of these words. Try fewer or shorter ones.'
-  return shown === total ? `${total} results` : `${shown} of ${total} results. Add a word to narrow them down.`
+  const of = meant === undefined ? '' : ` for “${meant}”`
+  return shown === total
+    ? `${total} results${of}`
+    : `${shown} of ${total} results${of}. Add a word to narrow them down.`
 }
 
 /** The target of the `help` links of errors: every rule of mail/send, with the anchors that the links name. */

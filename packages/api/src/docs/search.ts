@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { corrected, vocabularyOf } from './typos.ts'
 
 /** A part of a page that search finds: the text between two headings, or an operation. */
 export interface Section {
@@ -24,6 +25,8 @@ export interface Found {
   readonly hits: readonly Hit[]
   /** Number of sections found, including those that are not listed. */
   readonly total: number
+  /** What was searched for instead of words that occur nowhere; undefined if all of them do. */
+  readonly meant?: string | undefined
 }
 
 /** Longest query that is read, in characters; the rest is ignored. */
@@ -53,7 +56,14 @@ export async function createSearch(sections: readonly Section[]): Promise<(query
     })
     if (entries.length % 100 === 0) await nextTurn()
   }
-  return (query) => find(entries, query)
+  let known: ReadonlyMap<string, number> | undefined
+  return (query) => {
+    const found = find(entries, query)
+    if (found.total > 0 || query.trim() === '') return found
+    known ??= vocabularyOf(entries.map(({ low }) => `${low.title} ${low.heading} ${low.names} ${low.text}`))
+    const meant = corrected(query.slice(0, MAX_QUERY), known)
+    return meant === undefined ? found : { ...find(entries, meant), meant }
+  }
 }
 
 /** Every word must occur. It takes about as long as reading the text once for each of at most six words. */

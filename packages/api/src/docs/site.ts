@@ -5,25 +5,31 @@ import { lexer, type Token, type Tokens } from 'marked'
 import { HELP_PATH } from '../v3/mail-send/help-page.ts'
 import type { Field } from './fields.ts'
 import { API_NAMES, APIS, type DocsPage, docsDocument, type Frame } from './frame.ts'
-import { type Guide, readGuides } from './guides.ts'
+import { type Guide, readGuides, titleOf } from './guides.ts'
 import { createNames, plainText } from './markdown.ts'
-import { apiPage, guidePage, helpPage, homePage, missingPage, operationPage, searchPage } from './pages.ts'
+import { guideIndex, operationText } from './markdown-pages.ts'
+import { apiPage, type ContractSection, guidePage, helpPage, missingPage, operationPage, searchPage } from './pages.ts'
 import { type Described, describedOperations } from './reference.ts'
 import { createSearch, MAX_QUERY, type Section } from './search.ts'
+import { type Reader, startPage } from './start.ts'
 
 export interface Site {
   /** The document at this path; undefined if no page has this path. */
   page(path: string): Promise<string | undefined>
+  /** The first page for a reader who is logged in. */
+  start(reader: Reader): Promise<string>
+  /** The page at this path, which is without ".md", as Markdown, or the list of all pages ("/llms.txt"); undefined if there is none. */
+  markdown(path: string): string | undefined
   /** The page of results. The first search prepares the text of all pages, which takes a tenth of a second. */
   search(query: string): Promise<string>
   missing(): Promise<string>
 }
 
 /** `publicUrl`: the base of URLs in examples. `publicPath`: see `render`. */
-export type PublicPlace = Pick<Config, 'publicUrl' | 'publicPath'>
+export type PublicPlace = Pick<Config, 'publicUrl' | 'publicPath' | 'relayPort'>
 
 /** Reads the guides and operations. */
-export async function openSite({ publicUrl, publicPath }: PublicPlace): Promise<Site> {
+export async function openSite({ publicUrl, publicPath, relayPort }: PublicPlace): Promise<Site> {
   const [assets, guides] = await Promise.all([loadAssets('/app/-'), readGuides(publicUrl)])
   const operations = {
     v2: describedOperations('v2', publicUrl),
@@ -31,14 +37,21 @@ export async function openSite({ publicUrl, publicPath }: PublicPlace): Promise<
     operator: describedOperations('operator', publicUrl),
   }
   const frame: Frame = { assets, guides, operations }
+  const addresses = { publicUrl, relayPort }
+  const texts = new Map<string, () => string>([['/llms.txt', () => guideIndex(frame, publicUrl)]])
   const contract = headingsOf(guides.find(({ name }) => name === 'contract-v3'))
-  const makers = new Map<string, () => DocsPage>([['/docs', () => homePage(frame)]])
-  for (const guide of guides) makers.set(`/docs/guides/${guide.name}`, () => guidePage(guide, frame))
+  const makers = new Map<string, () => DocsPage>([['/docs', () => startPage(frame, addresses, undefined)]])
+  texts.set('/docs', () => guideIndex(frame, publicUrl))
+  for (const guide of guides) {
+    makers.set(`/docs/guides/${guide.name}`, () => guidePage(guide, frame))
+    texts.set(`/docs/guides/${guide.name}`, () => guide.text)
+  }
   for (const api of API_NAMES) {
     makers.set(`/docs/${api}`, () => apiPage(api, frame))
     for (const operation of operations[api]) {
       const id = operation.section === undefined ? undefined : contract(operation.section)
       makers.set(`/docs/${api}/${operation.name}`, () => operationPage(operation, frame, id))
+      texts.set(`/docs/${api}/${operation.name}`, () => operationText(operation))
     }
   }
   makers.set(HELP_PATH, helpPage)
@@ -50,6 +63,8 @@ export async function openSite({ publicUrl, publicPath }: PublicPlace): Promise<
       const make = makers.get(path)
       return make && documentOf(make())
     },
+    start: (reader) => documentOf(startPage(frame, addresses, reader)),
+    markdown: (path) => texts.get(path)?.(),
     async search(text) {
       const query = text.slice(0, MAX_QUERY)
       searching ??= sectionsOf(frame).then(createSearch)
@@ -60,14 +75,17 @@ export async function openSite({ publicUrl, publicPath }: PublicPlace): Promise<
   }
 }
 
-/** Returns a function from "3.5" to the id of the heading with this number; undefined if there is none. */
-function headingsOf(guide: Guide | undefined): (section: string) => string | undefined {
+/** Returns a function from "3.5" to the heading with this number; undefined if there is none. */
+function headingsOf(guide: Guide | undefined): (section: string) => ContractSection | undefined {
   const nameOf = createNames()
   const headings = lexer(guide?.text ?? '')
     .filter((token) => token.type === 'heading')
     .map((token) => plainText((token as Tokens.Heading).tokens))
     .map((text) => ({ text, id: nameOf(text) }))
-  return (section) => headings.find(({ text }) => text.startsWith(`${section} `) || text.startsWith(`${section}. `))?.id
+  return (section) => {
+    const found = headings.find(({ text }) => text.startsWith(`${section} `) || text.startsWith(`${section}. `))
+    return found && { id: found.id, title: titleOf(found.text) }
+  }
 }
 
 /** All that can be found. Gives way to other work between the guides, each of which takes some milliseconds. */

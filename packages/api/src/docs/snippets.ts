@@ -25,6 +25,7 @@ export function snippetsOf(call: ExampleCall): readonly Snippet[] {
     { id: 'python', language: 'Python', code: python(call) },
     { id: 'php', language: 'PHP', code: php(call) },
     { id: 'go', language: 'Go', code: go(call) },
+    { id: 'ruby', language: 'Ruby', code: ruby(call) },
   ]
 }
 
@@ -155,4 +156,27 @@ ${headersOf(call)
 \tanswer, _ := io.ReadAll(response.Body)
 \tfmt.Println(response.Status, string(answer))
 }`
+}
+
+function ruby(call: ExampleCall): string {
+  const { method, url, json, file } = call
+  const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+  const kind = `${method.slice(0, 1)}${method.slice(1).toLowerCase()}`
+  // A quoted heredoc is taken as it stands.
+  const body =
+    json !== undefined
+      ? `request.body = <<~'JSON'\n  ${indented(JSON.stringify(json, null, 2), '  ')}\nJSON\n`
+      : file
+        ? `request.body = File.binread(${quoted(file[0])})\n`
+        : ''
+  return `require 'net/http'
+
+uri = URI(${quoted(url)})
+request = Net::HTTP::${kind}.new(uri)
+${headersOf(call)
+  .map(([name, value]) => `request[${quoted(name)}] = ${quoted(value)}\n`)
+  .join(
+    '',
+  )}${body}response = Net::HTTP.start(uri.host, uri.port, use_ssl: uri.scheme == 'https') { |http| http.request(request) }
+puts response.code, response.body`
 }

@@ -65,7 +65,9 @@ export function recordTable(records: readonly RecordCheck[]): string {
   const rows = records.map(({ purpose, type, host, expected, found, state, problem }) => {
     return [PURPOSES[purpose], type, host, expected, found.join(', '), state, problem]
   })
-  return table(['check', 'type', 'record', 'expected', 'found', 'state', 'problem'], rows, ['record', 'expected'])
+  return table(['check', 'type', 'record', 'expected', 'found', 'state', 'problem'], rows, {
+    whole: ['record', 'expected'],
+  })
 }
 
 export function isWrong({ state }: RecordCheck): boolean {

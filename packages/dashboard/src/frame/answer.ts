@@ -54,13 +54,15 @@ export interface SessionAnswer {
   readonly to: string
 }
 
-/** Sets the cookies of the language and the appearance; undefined leaves one as it is. */
+/** Sets the cookies of the language, the appearance and the time zone; undefined leaves one as it is. */
 export interface PreferencesAnswer {
   readonly kind: 'preferences'
   readonly to: string
   readonly language: string | undefined
   /** "auto": as the system. */
   readonly theme: string | undefined
+  /** "account": that of the account. */
+  readonly zone: string | undefined
 }
 
 export type Answer = PageAnswer | GateAnswer | RedirectAnswer | FileAnswer | SessionAnswer | PreferencesAnswer

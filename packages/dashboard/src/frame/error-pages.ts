@@ -3,6 +3,7 @@ import { html } from '@postrider/ui'
 import { type PageAnswer, page } from './answer.ts'
 import { WorkRefused } from './forms/large-work.ts'
 import type { Surroundings } from './layout.ts'
+import { problemText } from './words/error-words.ts'
 import { frameWords } from './words/frame-words.ts'
 
 interface Failure {
@@ -22,7 +23,10 @@ export function errorPage(error: unknown, around: Pick<Surroundings, 'language' 
   if (error instanceof ServiceError && isAbsent(error)) return notFound(around)
   const refused = refusalOf(error)
   if (refused && refused.status < 500)
-    return failurePage({ status: refused.status, title: words.invalid, text: refused.text }, around)
+    return failurePage(
+      { status: refused.status, title: words.invalid, text: problemText(around.language, refused.text) },
+      around,
+    )
   if (refused?.status === 503) return failurePage({ status: 503, title: words.down, text: words.downText, id }, around)
   const { statusCode } = (error ?? {}) as { readonly statusCode?: unknown }
   // A form that is too large or no form, or a URL that cannot be decoded.

@@ -2,6 +2,7 @@ import { buildText, type Config, programBuild } from '@postrider/core'
 import {
   AGO,
   type Assets,
+  foreign,
   type Html,
   html,
   htmlDocument,
@@ -13,9 +14,10 @@ import {
 } from '@postrider/ui'
 import type { GateAnswer, PageAnswer } from './answer.ts'
 import { ACCOUNT_SECTIONS, inboxUrl, OPERATOR_ENTRIES } from './navigation.ts'
+import { palette } from './palette.ts'
 import type { Right } from './right.ts'
 import { sentenceOf } from './said.ts'
-import type { VisitedAccount, Visitor } from './visitor.ts'
+import { mayIn, type VisitedAccount, type Visitor } from './visitor.ts'
 import { frameWords } from './words/frame-words.ts'
 
 /** Everything that the frame shows around a page. */
@@ -32,6 +34,8 @@ export interface Surroundings {
   readonly said: string
   readonly visitor?: Visitor | undefined
   readonly account?: VisitedAccount | undefined
+  /** The account whose navigation is shown: that of the page, or on pages of no account the one that the visitor saw last. */
+  readonly home?: VisitedAccount | undefined
   /** Number of the account's last event when the page was built. */
   readonly lastEvent?: number | undefined
   /** As of when the page is that came from a standby; undefined if it is current. */
@@ -46,7 +50,7 @@ export function pageDocument(answer: PageAnswer, around: Surroundings): Html {
   return htmlDocument({
     ...around,
     title: answer.title,
-    scripts: answer.scripts ?? [],
+    scripts: ['palette.js', ...(answer.scripts ?? [])],
     body: html`<body class="app" data-now="${around.now.getTime()}" data-keys="on" data-copied="${words.copied}" data-not-copied="${words.notCopied}"
       data-as-of="${words.asOf}" data-ago="${AGO[around.language]}" data-paused="${words.paused}" data-live="${live ?? ''}">
 <a class="skip" href="#main">${words.skip}</a>
@@ -55,11 +59,11 @@ ${sidebar(around)}
 <main class="sheet" id="main">
 <div class="bar"><nav aria-label="${words.where}" class="tight row"><ol class="crumbs">${(answer.crumbs ?? []).map(
       ([text, path]) => html`<li><a href="${path}">${text}</a></li>`,
-    )}<li><b class="cut">${answer.crumb ?? answer.title}</b></li></ol></nav>
+    )}<li><b class="cut">${foreign(answer.crumb ?? answer.title)}</b></li></ol></nav>
 <span class="row tight push">${asOfNote(around)}${live && html`<span class="live" hidden></span>`}${modeMark(around)}</span></div>
 <div class="page" id="page">${lookNote(around)}${answer.body}</div>
 </main>
-${saidToast(around)}${keysHelp(around)}
+${saidToast(around)}${palette(around)}${keysHelp(around)}
 </body>`,
   })
 }
@@ -100,29 +104,30 @@ function liveUrl(answer: PageAnswer, { account, lastEvent = 0 }: Surroundings): 
   return account && `/app/${account.id}/live?after=${lastEvent}${answer.live === 'both' ? '&clock=1' : ''}`
 }
 
-function topBar({ assets, icon, language, account, may }: Surroundings): Html {
+function topBar({ assets, icon, language, home }: Surroundings): Html {
   const words = frameWords(language)
   return html`<header class="top"><a class="brand" href="/app" aria-label="Postrider">
     <img src="${assets.url('wordmark.svg')}" alt="" height="24" width="113"></a><span class="push row tight">${
-      account &&
-      may('events') &&
-      html`<a class="btn plain icon" href="/app/${account.id}/messages" aria-label="${words.search}">${icon('search')}</a>`
+      home &&
+      mayIn(home, 'events') &&
+      html`<a class="btn plain icon" href="/app/${home.id}/messages" aria-label="${words.search}">${icon('search')}</a>`
     }<button class="btn plain icon" type="button" popovertarget="nav" aria-label="${words.menu}">${icon('menu')}</button></span></header>`
 }
 
 function sidebar(around: Surroundings): Html {
-  const { assets, language, visitor } = around
+  const { assets, icon, language, visitor } = around
   const words = frameWords(language)
   return html`<nav class="side" id="nav" popover aria-label="${words.nav}">
-<a class="brand wide-only" href="/app" aria-label="Postrider"><img src="${assets.url('wordmark.svg')}" alt="" height="24" width="113"></a>
+<div class="stack s"><a class="brand wide-only" href="/app" aria-label="Postrider"><img src="${assets.url('wordmark.svg')}" alt="" height="24" width="113"></a>
 ${accountSwitcher(around)}
-${accountLinks(around)}
-${visitor?.user.operator && operatorLinks(around)}
-<div class="push-end">${visitor && visitorMenu(around, visitor)}${visitor && version()}</div>
+<button class="btn jump" type="button" data-opens="palette">${icon('search')}<span class="cut">${words.jump}</span><kbd class="wide-only">${words.jumpKeys}</kbd></button></div>
+<div class="mid">${accountLinks(around)}
+${visitor?.user.operator && operatorLinks(around)}</div>
+<div>${visitor && visitorMenu(around, visitor)}${visitor && version()}</div>
 </nav>`
 }
 
-function accountSwitcher({ account, visitor, language, icon }: Surroundings): Value {
+function accountSwitcher({ home: account, visitor, language, icon }: Surroundings): Value {
   if (!account) return ownAccounts(visitor, icon)
   const words = frameWords(language)
   const others = visitor?.accounts.filter(({ id }) => id !== account.id) ?? []
@@ -150,13 +155,13 @@ function ownAccounts(visitor: Visitor | undefined, icon: Surroundings['icon']): 
   )
 }
 
-function accountLinks({ account, at, config, icon, language, may }: Surroundings): Value {
+function accountLinks({ home: account, at, config, icon, language }: Surroundings): Value {
   if (!account) return null
   const words = frameWords(language)
   const base = `/app/${account.id}`
   const inbox = inboxUrl(config)
   return ACCOUNT_SECTIONS.map(({ title, entries }) => {
-    const seen = entries.filter(({ right }) => right === null || may(right))
+    const seen = entries.filter(({ right, isLinked }) => !isLinked && (right === null || mayIn(account, right)))
     if (seen.length === 0) return null
     const links = seen.map(({ name, icon: sign, path, key }) => {
       const target = path === '' ? base : `${base}/${path}`
@@ -196,17 +201,18 @@ function saidToast({ language, said }: Surroundings): Value {
   return sentence && html`<div class="toast" role="status" data-fades>${sentence}</div>`
 }
 
-function keysHelp({ language, account, may }: Surroundings): Html {
+function keysHelp({ language, home }: Surroundings): Html {
   const words = frameWords(language)
-  const goes = account
+  const goes = home
     ? ACCOUNT_SECTIONS.flatMap(({ entries }) => entries).filter(
-        ({ key, right }) => key && (right === null || may(right)),
+        ({ key, right }) => key && (right === null || mayIn(home, right)),
       )
     : []
   return html`<button type="button" hidden data-opens="keys-help">?</button><dialog id="keys-help" aria-labelledby="keys-title"><h2 id="keys-title">
     ${words.keysHelp}</h2>
 <dl class="dl">${goes.map(({ name, key }) => html`<dt><kbd>g</kbd> <kbd>${key}</kbd></dt><dd>${words.keyGo(words[name])}</dd>`)}<dt><kbd>/</kbd></dt>
-  <dd>${words.keySearch}</dd><dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>${words.keyNext}</dd><dt><kbd>?</kbd></dt><dd>${words.keyHelp}</dd></dl>
+  <dd>${words.keySearch}</dd><dt><kbd>${words.jumpKeys}</kbd></dt><dd>${words.jump}</dd><dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>${words.keyNext}</dd>
+  <dt><kbd>?</kbd></dt><dd>${words.keyHelp}</dd></dl>
 <div class="row push-end"><button class="btn" type="button" data-closes>${words.close}</button></div></dialog>`
 }
 

@@ -32,6 +32,8 @@ interface Entry {
   readonly right: Right | null
   /** The key pressed after g. */
   readonly key?: string
+  /** The pages whose subject it is link to it. It is in the palette, and not in the sidebar, which has at most 15 entries for one reader. */
+  readonly isLinked?: boolean
 }
 
 interface Section {
@@ -50,7 +52,7 @@ export const ACCOUNT_SECTIONS: readonly Section[] = [
       { name: 'domains', icon: 'globe', path: 'domains', right: 'domains.see', key: 'd' },
       { name: 'suppressions', icon: 'ban', path: 'suppressions', right: 'suppressions.read', key: 's' },
       { name: 'statistics', icon: 'chart', path: 'statistics', right: 'stats', key: 'n' },
-      { name: 'exports', icon: 'download', path: 'exports', right: 'events', key: 'e' },
+      { name: 'exports', icon: 'download', path: 'exports', right: 'events', key: 'e', isLinked: true },
     ],
   },
   {
@@ -70,6 +72,25 @@ export const ACCOUNT_SECTIONS: readonly Section[] = [
       { name: 'audit', icon: 'book', path: 'audit', right: 'audit', key: 'a' },
     ],
   },
+]
+
+interface Act {
+  /** Name of the text in frame-words.ts. */
+  readonly name: 'makeKey' | 'addDomain' | 'suppress' | 'makeTemplate' | 'addWebhook' | 'invite' | 'makeSubaccount'
+  /** Path below the account's. */
+  readonly path: string
+  readonly right: Right
+}
+
+/** What a visitor may begin from anywhere, in the palette. */
+export const ACTS: readonly Act[] = [
+  { name: 'makeKey', path: 'keys/new', right: 'keys' },
+  { name: 'addDomain', path: 'domains/new', right: 'domains' },
+  { name: 'suppress', path: 'suppressions/new', right: 'suppressions' },
+  { name: 'makeTemplate', path: 'templates/new', right: 'templates' },
+  { name: 'addWebhook', path: 'webhooks/new', right: 'webhooks' },
+  { name: 'invite', path: 'team', right: 'team' },
+  { name: 'makeSubaccount', path: 'subaccounts/new', right: 'subaccounts' },
 ]
 
 /** The pages of the installation. */

@@ -1,6 +1,7 @@
 import { type Html, html, type Value } from '@postrider/ui'
 import type { Call } from './call.ts'
 import { shellQuoted } from './shell-quoted.ts'
+import { problemText } from './words/error-words.ts'
 import { frameWords } from './words/frame-words.ts'
 
 /** A button that copies a text. Without script, the text itself can be selected. */
@@ -66,12 +67,19 @@ export function emptyBox(
 }
 
 /** A note above the page: what was refused. */
-export function problemNote({ icon }: Pick<Call, 'icon'>, problem: string | undefined): Value {
-  return problem !== undefined && html`<div class="note bad" role="alert">${icon('warn', 'bad')}<p>${problem}</p></div>`
+export function problemNote({ icon, language }: Pick<Call, 'icon' | 'language'>, problem: string | undefined): Value {
+  return (
+    problem !== undefined &&
+    html`<div class="note bad" role="alert">${icon('warn', 'bad')}<p>${problemText(language, problem)}</p></div>`
+  )
 }
 
-/** Asks before something that cannot be undone: a button that opens the question, which has the form. Works without script. */
+/**
+ * Asks before something that has consequences: a button that opens the question, a dialog whose first button leaves all as it is. Without script, the
+ * dialog is a popover, so no page of its own is needed.
+ */
 export function ask(question: {
+  readonly language: Call['language']
   /** Unique on the page. */
   readonly id: string
   readonly button: string
@@ -81,11 +89,14 @@ export function ask(question: {
   readonly action: string
   /** Further fields of the form. */
   readonly fields?: Value
+  /** Nothing is lost by it: its button is not red. */
+  readonly isCalm?: boolean
 }): Html {
-  const { id, button, title, text, action, fields } = question
-  return html`<button class="btn s" type="button" popovertarget="${id}">${button}</button><div class="menu ask" id="${id}" popover>
-    <form method="post" action="${action}"><b>${title}</b><p>${text}</p>${fields}<div class="row"><button class="btn stop s" type="submit">${button}
-    </button></div></form></div>`
+  const { language, id, button, title, text, action, fields, isCalm } = question
+  return html`<button class="btn s" type="button" popovertarget="${id}" data-opens="${id}">${button}</button><dialog class="ask" id="${id}" popover
+    aria-labelledby="${id}-title"><form method="post" action="${action}"><h2 id="${id}-title">${title}</h2><p>${text}</p>${fields}<footer>
+    <button class="btn" type="button" popovertarget="${id}" popovertargetaction="hide" data-closes autofocus>${frameWords(language).leave}</button>
+    <button class="btn main${!isCalm && ' stop'}" type="submit">${button}</button></footer></form></dialog>`
 }
 
 /** A button that does something at once: a form of its own. */

@@ -17,7 +17,7 @@ export type Visitor = Session
 /** The account of the page, and the visitor's role in it. */
 export type VisitedAccount = AccountOfUser
 
-const NAME = 'postrider'
+export const SESSION_COOKIE = 'postrider'
 
 /** The session cookie. */
 export interface SessionCookie {
@@ -27,7 +27,7 @@ export interface SessionCookie {
 }
 
 export function createSessionCookie({ prefix, options }: CookiePlace): SessionCookie {
-  const name = `${prefix}${NAME}`
+  const name = `${prefix}${SESSION_COOKIE}`
   return {
     read: (request) => request.cookies[name],
     // A session ends by its row, 30 days after log-in at the latest; the cookie need not outlive it.
@@ -51,6 +51,14 @@ export async function findVisitor(
 ): Promise<Visitor | undefined> {
   const token = cookie.read(request)
   return token === undefined ? undefined : core.people.sessions.find(token, { isPerson })
+}
+
+const ACCOUNT = /^[1-9]\d{0,9}$/
+
+/** Returns the account of the path if the visitor is a member of it. */
+export function accountOf(visitor: Visitor | undefined, text: string | undefined): VisitedAccount | undefined {
+  if (text === undefined || !ACCOUNT.test(text)) return undefined
+  return visitor?.accounts.find(({ id }) => id === Number(text))
 }
 
 /** Whether the visitor's role in the account has the right. */

@@ -1,5 +1,6 @@
 import { ALL_ACCOUNTS, type AuditEntry } from '@postrider/core'
 import type { Answer, Command } from '../../command.ts'
+import { detailText } from '../../detail-text.ts'
 import { tableOr } from '../../table.ts'
 import { requireAccount } from '../account-option.ts'
 import { coreCommand } from '../core-command.ts'
@@ -14,7 +15,7 @@ export const auditCommands: readonly Command[] = [
     parameters: { after: 'Only entries after this number, for the next page' },
     run: async (core, { account, after = 0, limit }) => {
       await requireAccount(core, account)
-      return toAnswer(await core.audit.list(account ?? ALL_ACCOUNTS, { after, limit }), limit)
+      return toAnswer(await core.audit.list(account ?? ALL_ACCOUNTS, { after, limit }), limit, noneText(account, after))
     },
   }),
 ]
@@ -24,7 +25,14 @@ function authorOf(keyId: number | null, userId: number | null, userName: string 
   return keyId === null ? 'operator' : `key ${keyId}`
 }
 
-function toAnswer(entries: readonly AuditEntry[], limit: number): Answer {
+function noneText(account: number | undefined, after: number): string {
+  if (after > 0) return `no entries after number ${after}`
+  return account === undefined
+    ? 'nothing that concerns all accounts was changed, and nothing with an operator key; "audit list --account ID" lists the changes of an account'
+    : `nothing of account ${account} was changed`
+}
+
+function toAnswer(entries: readonly AuditEntry[], limit: number, none: string): Answer {
   const data = entries.map(({ previousHash: _previous, hash: _hash, ...entry }) => entry)
   const rows = data.map(({ number, at, keyId, userId, userName, address, action, object, before, after }) => [
     number,
@@ -33,9 +41,9 @@ function toAnswer(entries: readonly AuditEntry[], limit: number): Answer {
     address,
     action,
     object,
-    JSON.stringify(after ?? before ?? {}),
+    detailText(after ?? before ?? {}),
   ])
-  const text = tableOr('no entries', ['no', 'time', 'by', 'address', 'action', 'object', 'values'], rows)
+  const text = tableOr(none, ['no', 'time', 'by', 'address', 'action', 'object', 'values'], rows)
   const last = entries.length === limit ? entries.at(-1)?.number : undefined
   return { data, text: last === undefined ? text : `${text}\nthere may be more; continue with --after ${last}` }
 }

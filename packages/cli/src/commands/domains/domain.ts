@@ -177,7 +177,7 @@ function shown(domain: DomainWithRecords): Answer {
   const host = domain.dns.find(({ provisional, type }) => provisional && type === 'CNAME')?.value
   const parts = [
     `${domain.name} is ${domain.state}`,
-    table(['purpose', 'type', 'host', 'value'], rows, ['value']),
+    table(['purpose', 'type', 'host', 'value'], rows, { whole: ['value'] }),
     ...(long.length > 0 ? ['In strings of at most 255 characters, as a zone file has them:'] : []),
     ...long.map(({ host, type, value }) => `${host}. ${type} ${quotedStrings(value)}`),
     ...(host === undefined

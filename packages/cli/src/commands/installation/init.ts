@@ -249,7 +249,7 @@ account ${accountId}
 API key ${apiKey} (shown once)
 ${owner}
 Publish these records for ${domain.name}:
-${table(['purpose', 'type', 'host', 'value'], records, ['value'])}
+${table(['purpose', 'type', 'host', 'value'], records, { whole: ['value'] })}
 
 next:
   1. Point ${host} to this host, by its address record and the reverse one; "${command} dns" shows these and the others of this host.

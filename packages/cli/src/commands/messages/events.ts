@@ -1,5 +1,6 @@
 import type { Core, Event } from '@postrider/core'
 import type { Answer, Command } from '../../command.ts'
+import { detailText } from '../../detail-text.ts'
 import { printable, table } from '../../table.ts'
 import { requireAccount } from '../account-option.ts'
 import { coreCommand } from '../core-command.ts'
@@ -36,13 +37,7 @@ function shown(events: readonly Event[], after: number, oldest: number): Answer 
 }
 
 function row({ number, occurredAt, type, delivery, detail }: Event): unknown[] {
-  return [
-    number,
-    occurredAt,
-    type,
-    delivery?.recipient ?? '',
-    Object.keys(detail).length > 0 ? JSON.stringify(detail) : '',
-  ]
+  return [number, occurredAt, type, delivery?.recipient ?? '', detailText(detail)]
 }
 
 /** Prints one line per event until the process is stopped or stdout is closed. */

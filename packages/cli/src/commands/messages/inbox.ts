@@ -1,5 +1,5 @@
 import { commandLines, readable } from '@postrider/core'
-import { type Call, type Command, CommandError, requiredWord } from '../../command.ts'
+import { type Call, type Command, CommandError, limitOption, requiredWord } from '../../command.ts'
 import { sandboxUrl } from '../../first-run.ts'
 import { table } from '../../table.ts'
 
@@ -14,12 +14,21 @@ interface InboxEntry {
 export const inboxCommands: readonly Command[] = [
   {
     name: 'inbox list',
-    usage: '',
-    summary: 'List the messages in the sandbox inbox, newest last',
+    usage: '[--limit N]',
+    summary: 'List the messages in the sandbox inbox, newest first',
     async run(call) {
-      const entries = (await (await request(call, '/messages')).json()) as InboxEntry[]
+      const limit = limitOption(call)
+      const all = (await (await request(call, '/messages')).json()) as InboxEntry[]
+      const entries = all.toSorted((a, b) => (a.receivedAt < b.receivedAt ? 1 : -1)).slice(0, limit)
       const rows = entries.map(({ id, receivedAt, to, subject }) => [id, receivedAt, to, subject])
-      return { data: entries, text: table(['id', 'received', 'to', 'subject'], rows) }
+      const heading = ['id', 'received', 'to', 'subject']
+      const lines = [
+        rows.length > 0
+          ? table(heading, rows, { minor: ['received'], tight: ['to', 'subject'] })
+          : 'the inbox is empty',
+        ...(all.length > limit ? [`${all.length - limit} older ones; show them with --limit`] : []),
+      ]
+      return { data: entries, text: lines.join('\n') }
     },
   },
   {

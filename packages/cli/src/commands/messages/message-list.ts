@@ -8,7 +8,7 @@ import {
   type SearchKey,
   ServiceError,
 } from '@postrider/core'
-import { type Answer, type Call, type Command, textOption, timeOption, UsageError } from '../../command.ts'
+import { type Answer, type Call, type Command, textOption, UsageError } from '../../command.ts'
 import { table } from '../../table.ts'
 import { requireAccount } from '../account-option.ts'
 import { coreCommand } from '../core-command.ts'
@@ -18,7 +18,15 @@ import { stateText } from './state-text.ts'
 /** Days of messages that are listed without `--since`, and without `after:` in the search. */
 const DEFAULT_DAYS = 7
 
-const HEADING = ['message', 'no', 'account', 'recipient', 'state', 'attempts', 'accepted', 'next try', 'finished']
+const HEADING = [
+  ...['message', 'no', 'account', 'state', 'recipient', 'subject'],
+  ...['attempts', 'accepted', 'next try', 'finished'],
+]
+/** A row is one line of 80 characters, with its subject. */
+const NARROW = {
+  minor: ['next try', 'accepted', 'no', 'account', 'attempts', 'finished'],
+  tight: ['state', 'recipient', 'subject'],
+}
 
 export const messageListCommands: readonly Command[] = [
   coreCommand({
@@ -59,8 +67,7 @@ function searchOf(call: Call, clock: Partial<SearchClock> = {}): MessageSearch {
   const [text = ''] = call.words
   let search = read('search', text, () => parseSearch(text, clock))
   for (const [option, key] of Object.entries(OPTIONS)) {
-    const isTime = option === 'since' || option === 'until'
-    const value = isTime ? timeOption(call, option)?.toISOString() : textOption(call, option)
+    const value = textOption(call, option)
     if (value === undefined) continue
     search = read(`--${option}`, value, () => addToSearch(search, key, value, clock))
   }
@@ -80,7 +87,7 @@ function read(name: string, value: string, fn: () => MessageSearch): MessageSear
 function toAnswer({ deliveries, next, partial, searchedTo, searchedFrom }: DeliveryPage): Answer {
   const since = searchedFrom ? ` since ${searchedFrom.toISOString()}` : ''
   const none = partial ? [] : [`no deliveries found${since}`]
-  const found = deliveries.length > 0 ? [table(HEADING, deliveries.map(row))] : none
+  const found = deliveries.length > 0 ? [table(HEADING, deliveries.map(row), NARROW)] : none
   const more = `${partial ? `searched back to ${searchedTo?.toISOString()}` : 'there are more'}; continue with --after ${next}`
   return {
     data: { deliveries, next, partial, searchedTo, searchedFrom },
@@ -89,7 +96,7 @@ function toAnswer({ deliveries, next, partial, searchedTo, searchedFrom }: Deliv
 }
 
 function row(one: ListedDelivery): unknown[] {
-  const { messageId, recipientNo, accountId, recipient, attempts, acceptedAt, finishedAt } = one
-  const about = [messageId, recipientNo, accountId, recipient, stateText(one)]
+  const { messageId, recipientNo, accountId, recipient, subject, attempts, acceptedAt, finishedAt } = one
+  const about = [messageId, recipientNo, accountId, stateText(one), recipient, subject]
   return [...about, attempts, acceptedAt, nextAttemptText(one), finishedAt]
 }

@@ -7,6 +7,7 @@ import {
   tlsOriginText,
 } from '@postrider/core'
 import { type Answer, type Command, CommandError } from '../../command.ts'
+import { detailText } from '../../detail-text.ts'
 import { table } from '../../table.ts'
 import { coreCommand } from '../core-command.ts'
 import { effectText } from '../reporting/return-answers.ts'
@@ -194,7 +195,7 @@ function timeline({ deliveries, events, returns, suppressions }: Shown): unknown
     )
   const happened = events.map(({ occurredAt, recipientNo, type, detail }) => ({
     at: occurredAt,
-    row: [recipientNo ?? '', type, detail ? JSON.stringify(detail) : ''],
+    row: [recipientNo ?? '', type, detailText(detail)],
   }))
   const cameBack = returns.map((one) => ({
     at: one.receivedAt,

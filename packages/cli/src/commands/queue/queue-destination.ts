@@ -1,4 +1,11 @@
-import { type LimitInEffect, PAUSE_SECONDS, type PlaceDetails, readDuration } from '@postrider/core'
+import {
+  type Core,
+  type LimitInEffect,
+  OVERVIEW_LIMIT,
+  PAUSE_SECONDS,
+  type PlaceDetails,
+  readDuration,
+} from '@postrider/core'
 import { type Command, CommandError } from '../../command.ts'
 import { table } from '../../table.ts'
 import { requireAccount } from '../account-option.ts'
@@ -17,7 +24,7 @@ export const queueDestinationCommands: readonly Command[] = [
     examples: ['queue show google'],
     run: async (core, { PLACE: destination }) => {
       const details = await core.queue.destination(destination)
-      if (!details) throw destinationNotFound(destination)
+      if (!details) throw (await recipientDomain(core, destination)) ?? destinationNotFound(destination)
       return { data: details, text: textOf(details) }
     },
   }),
@@ -64,9 +71,21 @@ export const queueDestinationCommands: readonly Command[] = [
   }),
 ]
 
+/** The error for what is no provider or site, but the domain of recipients whose mail waits; undefined for anything else. */
+async function recipientDomain({ queue }: Core, name: string): Promise<CommandError | undefined> {
+  const { groups } = await queue.overview({ by: 'domain', limit: OVERVIEW_LIMIT.most })
+  const group = groups.find((one) => one.name === name.toLowerCase())
+  if (!group) return undefined
+  return new CommandError(
+    `"${name}" is a domain of recipients, and no provider or site: ${bounded(group.due)} deliveries to it are due and ${bounded(group.later)} later. ` +
+      'A site is named after the hosts that receive the mail; "queue" lists them, and "message why ID" says where a message waits',
+  )
+}
+
 export function destinationNotFound(destination: string): CommandError {
   return new CommandError(
-    `no provider or site "${destination}"; "provider list" lists the providers, "queue" those with waiting or refused mail`,
+    `no mail waits for "${destination}" or was refused there, and no provider has this name; ` +
+      '"provider list" lists the providers, "queue" those and the sites with waiting or refused mail',
   )
 }
 

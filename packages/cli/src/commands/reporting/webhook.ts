@@ -89,7 +89,7 @@ export const webhookCommands: readonly Command[] = [
         'last success': succeededAt ?? 'never',
         problem,
       })
-      return { data: webhook, text: table(['setting', 'value'], rows, ['value']) }
+      return { data: webhook, text: table(['setting', 'value'], rows, { whole: ['value'] }) }
     },
   }),
   coreCommand({

@@ -129,6 +129,7 @@ function buttons(call: UserCall, { id, state }: AccountFigures): Value {
     state === 'suspended'
       ? actButton(words.resume, pathOf(call, '/resume'))
       : ask({
+          language: call.language,
           id: 'suspend',
           button: words.suspend,
           title: words.suspendTitle,
@@ -160,6 +161,7 @@ function holdsPart(call: UserCall, { holds, since }: AccountStanding): Html {
   const { format, language } = call
   const words = accountsWords(language)
   const release = ask({
+    language: call.language,
     id: 'release',
     button: words.release,
     title: words.releaseTitle,

@@ -31,6 +31,7 @@ export function domainPage(
   const words = domainsWords(language)
   const { name, dns, ed25519 } = domain
   const remove = ask({
+    language: call.language,
     id: 'remove',
     button: words.remove,
     title: words.removeTitle(name),
@@ -39,7 +40,14 @@ export function domainPage(
   })
   const sign = path(`domains/${name}/ed25519`)
   const signing = ed25519
-    ? ask({ id: 'ed25519', button: words.ed25519Off, title: words.ed25519Title, text: words.ed25519Text, action: sign })
+    ? ask({
+        language: call.language,
+        id: 'ed25519',
+        button: words.ed25519Off,
+        title: words.ed25519Title,
+        text: words.ed25519Text,
+        action: sign,
+      })
     : actButton(words.ed25519On, sign, html`<input type="hidden" name="ed25519" value="on">`)
   const buttons = html`<a class="btn" href="${path(`domains/${name}/zone`)}">${icon('download')}${words.zone}</a>
     ${

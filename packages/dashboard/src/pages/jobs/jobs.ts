@@ -92,6 +92,7 @@ function progress({ format, language }: UserCall, { id, done, planned }: QueueJo
 function stopButton({ language }: UserCall, { id }: QueueJob): Html {
   const words = jobsWords(language)
   return ask({
+    language,
     id: `stop-${id}`,
     button: words.stop,
     title: words.stopTitle(id),

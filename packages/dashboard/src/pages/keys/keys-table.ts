@@ -55,6 +55,7 @@ function state({ format, icon, language }: AccountCall, { revokedAt, expired, re
 function actions({ language, path }: AccountCall, { id, name, replacedBy }: ApiKey): Html {
   const words = keysWords(language)
   const revoke = ask({
+    language,
     id: `revoke-${id}`,
     button: words.revoke,
     title: words.revokeTitle(name),

@@ -89,11 +89,12 @@ function buttons(call: AccountCall, details: MessageDetails): Value {
   const act = (action: string, sign: 'play' | 'retry', label: string) =>
     html`<form method="post" action="${path(`messages/${id}/${action}`)}"><button class="btn" type="submit">${icon(sign)}${label}</button></form>`
   return [
-    may('send') && scheduled && rescheduleButton(call, details, format.timeZone),
+    may('send') && scheduled && rescheduleButton(call, details, format.dayZone),
     may('send') && deferred && act('try-now', 'play', words.tryNow),
     may('send') &&
       waits &&
       ask({
+        language: call.language,
         id: 'cancel',
         button: words.cancel,
         title: words.cancelTitle,
@@ -103,7 +104,9 @@ function buttons(call: AccountCall, details: MessageDetails): Value {
     may('resend') &&
       isBodyStored &&
       ask({
+        language: call.language,
         id: 'again',
+        isCalm: true,
         button: words.again,
         title: `${words.again}?`,
         text: words.againText,

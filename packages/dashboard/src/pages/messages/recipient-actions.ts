@@ -44,7 +44,9 @@ export function recipientActions(
       one.reason !== 'forgotten' &&
       !(one.state === 'dropped' && NO_CONTENT.has(one.reason ?? '')) &&
       ask({
+        language: call.language,
         id: 'again-one',
+        isCalm: true,
         button: words.again,
         title: words.againTitle,
         text: words.againText,
@@ -54,6 +56,7 @@ export function recipientActions(
     may('send') &&
       WAITING.has(one.state) &&
       ask({
+        language: call.language,
         id: 'cancel-one',
         button: words.cancel,
         title: words.cancelTitle,
@@ -65,6 +68,7 @@ export function recipientActions(
       isAddress &&
       entries.length === 0 &&
       ask({
+        language: call.language,
         id: 'suppress-one',
         button: words.suppress,
         title: words.suppressTitle(one.recipient),
@@ -75,7 +79,9 @@ export function recipientActions(
     may('suppressions') &&
       removable &&
       ask({
+        language: call.language,
         id: 'unsuppress-one',
+        isCalm: true,
         button: words.unsuppress,
         title: words.unsuppressTitle(one.recipient),
         text: words.unsuppressText,
@@ -97,7 +103,9 @@ export function rescheduleButton(call: AccountCall, { id, scheduledAt }: Message
   const { language, path } = call
   const words = actionWords(language)
   return ask({
+    language: call.language,
     id: 'reschedule',
+    isCalm: true,
     button: words.reschedule,
     title: words.rescheduleTitle,
     text: words.rescheduleText,

@@ -19,6 +19,10 @@ const SPANS: Readonly<Record<SpanName, SpanOfCounts>> = {
   month: { unit: 'day', count: 30 },
 }
 
+const DAY = 86_400_000
+/** Whole days before today whose delivery times are shown. */
+const DAYS_BEFORE: Readonly<Record<SpanName, number>> = { day: 0, week: 6, month: 29 }
+
 async function overview(call: AccountCall): Promise<Answer> {
   const { core, account: own, language, query, may } = call
   const words = overviewWords(language)
@@ -28,7 +32,7 @@ async function overview(call: AccountCall): Promise<Answer> {
     core.stats.sums({
       accountId: own.id,
       subject: 'recipient_domain',
-      first: call.format.dayKey(call.now),
+      first: call.format.dayKey(new Date(call.now.getTime() - DAYS_BEFORE[span] * DAY)),
       times: true,
       limit: 10,
       offset: 0,
@@ -69,7 +73,7 @@ async function overview(call: AccountCall): Promise<Answer> {
     body: html`<header class="head"><div><h1>${words.title}</h1><p class="lead">${lead}</p></div><div class="row">${seg}</div></header>${trialNote(call, trial)}
 ${tiles(call, counts, total)}
 ${throughput(call, counts, span)}
-<div class="cols even"><section class="box w7">${deliveryTimes(call, times.stats)}</section><section class="box w5">
+<div class="cols even"><section class="box w7">${deliveryTimes(call, times.stats, words.timesOf[span])}</section><section class="box w5">
   ${needsAttention(call, items)}</section></div>
 ${reputationMeters(call, rates)}`,
   })
@@ -158,7 +162,7 @@ ${tile(
 </section>`
 }
 
-function throughput({ language, format }: AccountCall, counts: readonly CountsOfSpan[], span: SpanName): Html {
+function throughput({ language, format, now }: AccountCall, counts: readonly CountsOfSpan[], span: SpanName): Html {
   const words = overviewWords(language)
   const byDay = SPANS[span].unit === 'day'
   const series: readonly Series[] = [
@@ -167,20 +171,18 @@ function throughput({ language, format }: AccountCall, counts: readonly CountsOf
     { name: words.deferred, colour: 3, values: counts.map(({ deferred }) => deferred) },
   ]
   const total = sumOf(counts)
-  const labels = counts.map(({ at }) => label(at, byDay, span !== 'day'))
+  const labels = counts.map(({ at }) =>
+    byDay ? format.dayOfKey(at.toISOString().slice(0, 10)) : format.hour(at, span !== 'day'),
+  )
+  const latest = counts.at(-1)?.at
   const chart = lineChart({
     series,
     labels,
     sentence: words.sentence(format.number(total.accepted), format.number(total.delivered), words.spans[span]),
     number: format.number,
     table: { summary: words.asTable, first: byDay ? words.dayHead : words.hour },
+    incomplete: latest && now.getTime() < latest.getTime() + (byDay ? DAY : DAY / 24) ? words.soFar : undefined,
   })
   return html`<section class="box"><header><h2>${words.throughput}</h2><p>${byDay ? words.perDay : words.perHour}</p>${chartKey(series)}</header>
     <div class="pad">${chart}</div></section>`
-}
-
-function label(at: Date, byDay: boolean, withDay: boolean): string {
-  const text = at.toISOString()
-  if (byDay) return text.slice(5, 10)
-  return withDay ? `${text.slice(5, 10)} ${text.slice(11, 13)}:00` : `${text.slice(11, 13)}:00`
 }

@@ -38,6 +38,7 @@ function passkeyList(call: UserCall, passkeys: readonly Passkey[]): Value {
         html`<li><div><b class="any">${foreign(name)}</b><p>
           ${words.since(format.plainTime(createdAt))}, ${usedAt ? words.used(format.plainTime(usedAt)) : words.unused}</p></div>${ask(
             {
+              language: call.language,
               id: `passkey-${at}`,
               button: words.remove,
               title: words.removeTitle,

@@ -20,6 +20,7 @@ export async function secondFactorBox({ core, format, icon, language, visitor }:
     : html`<span class="push state idle">${icon('x', 'idle')}<span>${words.factorOff}</span></span>`
   const text = isOn ? words.factorOnText : secondFactor ? words.factorPasskeyText : words.factorOffText
   const renew = ask({
+    language,
     id: 'renew',
     button: words.newCodes,
     title: words.newCodesTitle,
@@ -27,6 +28,7 @@ export async function secondFactorBox({ core, format, icon, language, visitor }:
     action: `${AT}/recovery`,
   })
   const remove = ask({
+    language,
     id: 'remove-codes',
     button: words.removeFactor,
     title: words.removeFactorTitle,

@@ -5,7 +5,7 @@ import { field, passwordField, type UserCall } from '../../frame/call.ts'
 import { notFound } from '../../frame/error-pages.ts'
 import { proved } from '../../frame/forms/proof.ts'
 import { pageHead, problemNote } from '../../frame/parts.ts'
-import { themeOf } from '../../frame/preferences.ts'
+import { themeOf, zoneChoices, zoneOf } from '../../frame/preferences.ts'
 import { type DashboardRoute, users } from '../../frame/routes.ts'
 import { frameWords } from '../../frame/words/frame-words.ts'
 import { addPasskey, newPasskey, passkeysBox, removePasskey } from './passkeys.ts'
@@ -110,6 +110,12 @@ ${selectField({
     ['light', frame.themeLight],
     ['dark', frame.themeDark],
   ],
+})}
+${selectField({
+  name: 'zone',
+  label: frame.timeZone,
+  value: zoneOf(request) ?? 'account',
+  choices: [['account', frame.zoneOfAccount], ...zoneChoices()],
   hint: words.looksText,
 })}
 <div class="row"><button class="btn" type="submit">${words.save}</button></div></form></section>`

@@ -28,6 +28,7 @@ function end({ language, visitor }: UserCall, { id }: SessionSummary): Html {
   const words = securityWords(language)
   if (id === visitor.sessionId) return html`<span class="badge good">${words.thisOne}</span>`
   return ask({
+    language,
     id: `end-${id}`,
     button: words.end,
     title: words.endTitle,

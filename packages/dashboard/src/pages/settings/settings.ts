@@ -4,6 +4,7 @@ import { type Answer, page, redirect } from '../../frame/answer.ts'
 import { attempt } from '../../frame/attempt.ts'
 import { type AccountCall, type Form, field, fields } from '../../frame/call.ts'
 import { byApi, pageHead, problemNote } from '../../frame/parts.ts'
+import { zoneChoices } from '../../frame/preferences.ts'
 import { account, type DashboardRoute } from '../../frame/routes.ts'
 import { tlsNote } from '../../frame/tls-note.ts'
 import { settingsWords } from './settings-words.ts'
@@ -67,7 +68,7 @@ async function settingsPage(call: AccountCall, settings: AccountSettings, proble
     maxlength: 254,
   })}</div></section>
 <section class="box"><header><h2>${words.times}</h2></header><div class="pad stack s">
-  ${inputField({ name: 'timeZone', label: words.timeZone, value: settings.timeZone, hint: words.timeZoneHint, required: true, maxlength: 100 })}
+  ${selectField({ name: 'timeZone', label: words.timeZone, value: settings.timeZone, choices: zoneChoices(settings.timeZone), hint: words.timeZoneHint })}
 ${inputField({ name: 'eventDays', label: words.eventDays, type: 'number', value: days(settings.eventDays), hint: words.daysHint })}
 ${inputField({ name: 'bodyDays', label: words.bodyDays, type: 'number', value: days(settings.bodyDays), hint: words.daysHint })}</div></section>
 <section class="box"><header><h2>${words.footer}</h2></header><div class="pad stack s">

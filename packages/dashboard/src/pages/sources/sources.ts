@@ -130,6 +130,7 @@ function actions({ language }: UserCall, { id, isPaused, name }: Source): Html {
   const words = sourcesWords(language)
   const hidden = html`<input type="hidden" name="name" value="${name}">`
   const pause = ask({
+    language,
     id: `pause-${id}`,
     button: words.pause,
     title: words.pauseTitle(name),

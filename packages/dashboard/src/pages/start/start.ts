@@ -2,6 +2,7 @@ import type { AccountOfUser } from '@postrider/core'
 import { html } from '@postrider/ui'
 import { type Answer, page, redirect, session } from '../../frame/answer.ts'
 import type { UserCall } from '../../frame/call.ts'
+import { lastAccount } from '../../frame/preferences.ts'
 import { type DashboardRoute, everybody, users } from '../../frame/routes.ts'
 import { mayIn } from '../../frame/visitor.ts'
 import { enterCode, usePasskey } from './code.ts'
@@ -35,8 +36,8 @@ export const START: readonly DashboardRoute[] = [
   everybody('POST', '/preferences', choosePreferences),
 ]
 
-async function home({ core, visitor }: UserCall): Promise<Answer> {
-  const [first] = visitor.accounts
+async function home({ core, request, visitor }: UserCall): Promise<Answer> {
+  const first = lastAccount(request, visitor.accounts) ?? visitor.accounts[0]
   if (first) return redirect((await isNew(core, first)) ? `/app/${first.id}/first-steps` : `/app/${first.id}`)
   return redirect('/app/accounts')
 }

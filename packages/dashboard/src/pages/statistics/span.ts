@@ -33,6 +33,11 @@ export function readSpan({ format, now, query }: AccountCall): ShownSpan {
   return { first, last, period, periods }
 }
 
+/** The days of the same number before the span. */
+export function spanBefore({ first, last }: Pick<ShownSpan, 'first' | 'last'>): Pick<ShownSpan, 'first' | 'last'> {
+  return { first: daysBefore(first, daysOf(first, last)), last: daysBefore(first, 1) }
+}
+
 /** Number of days from the first to the last, both included. */
 export function daysOf(first: string, last: string): number {
   return (Date.parse(last) - Date.parse(first)) / DAY + 1

@@ -23,11 +23,12 @@ export function engagementChart(call: AccountCall, answer: StatsAnswer, span: Sh
   return chart(call, answer, span, words.engagement, [
     [words.opened, 2, ({ unique_opened }) => unique_opened],
     [words.clicked, 4, ({ unique_clicked }) => unique_clicked],
+    [words.unsubscribed, 5, ({ unsubscribed }) => unsubscribed],
   ])
 }
 
 function chart(
-  { format, language }: AccountCall,
+  { format, language, now }: AccountCall,
   { periods }: StatsAnswer,
   { first, last, period }: ShownSpan,
   title: string,
@@ -47,6 +48,7 @@ function chart(
     sentence: words.sentence(...format.period(first, last), totals.join(', ')),
     number: format.number,
     table: { summary: words.asTable, first: words.periods[period] },
+    incomplete: last >= format.dayKey(now) ? words.soFar : undefined,
   })
   return html`<header><h2>${title}</h2><p>${words.per[period]}</p>${chartKey(series)}</header><div class="pad">${drawn}</div>`
 }

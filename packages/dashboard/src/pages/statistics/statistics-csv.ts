@@ -4,7 +4,7 @@ import { type Answer, file } from '../../frame/answer.ts'
 import type { AccountCall } from '../../frame/call.ts'
 import { failurePage } from '../../frame/error-pages.ts'
 import { readSpan } from './span.ts'
-import { readSums, type SumsRead, subjectOf } from './statistics-table.ts'
+import { readSums, type SumsRead, subjectOf } from './statistics-read.ts'
 import { statisticsWords } from './statistics-words.ts'
 
 /** Names read at once. */

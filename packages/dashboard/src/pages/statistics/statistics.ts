@@ -1,4 +1,4 @@
-import type { Counts, StatsAnswer } from '@postrider/core'
+import type { StatsAnswer } from '@postrider/core'
 import { type Html, html, inputField, type Value } from '@postrider/ui'
 import { type Answer, page } from '../../frame/answer.ts'
 import { attempt } from '../../frame/attempt.ts'
@@ -6,10 +6,13 @@ import type { AccountCall } from '../../frame/call.ts'
 import { byApi, emptyBox, pageHead, problemNote } from '../../frame/parts.ts'
 import { account, type DashboardRoute } from '../../frame/routes.ts'
 import { exportLink } from '../exports/export-link.ts'
-import { daysBefore, daysOf, MAX_POINTS, PERIODS, PRESETS, readSpan, type ShownSpan } from './span.ts'
+import { bounceReasons } from './bounce-reasons.ts'
+import { daysBefore, daysOf, MAX_POINTS, PERIODS, PRESETS, readSpan, type ShownSpan, spanBefore } from './span.ts'
 import { engagementChart, outcomesChart } from './statistics-charts.ts'
 import { statisticsFile } from './statistics-csv.ts'
-import { namesTable, subjectOf } from './statistics-table.ts'
+import { sortOf, subjectOf } from './statistics-read.ts'
+import { namesTable } from './statistics-table.ts'
+import { statisticsTiles, sumOf } from './statistics-tiles.ts'
 import { statisticsWords } from './statistics-words.ts'
 
 export const STATISTICS: readonly DashboardRoute[] = [
@@ -24,6 +27,9 @@ async function statistics(call: AccountCall): Promise<Answer> {
   const { first, last, period } = span
   const question = { accountId: own.id, first, last, wanted: { kind: 'total' }, offset: 0 } as const
   const shown = await attempt(() => core.stats.show({ ...question, period, limit: MAX_POINTS + 10 }, call.reads))
+  const prior = await attempt(() =>
+    core.stats.show({ ...question, ...spanBefore(span), period: 'month', limit: MAX_POINTS }, call.reads),
+  )
   const head = pageHead(words.title, shown.ok ? lead(call, shown.value) : null, controls(call, span))
   const api = byApi(call, { method: 'GET', path: `/v2/stats?${apiQuery(span, '')}` })
   if (!shown.ok) {
@@ -37,10 +43,10 @@ async function statistics(call: AccountCall): Promise<Answer> {
     body: html`${head}${presets(call, span)}${
       isEmpty
         ? emptyBox(call, 'chart', words.none, words.noneText)
-        : html`${tiles(call, total)}
+        : html`${statisticsTiles(call, total, prior.ok ? sumOf(prior.value) : undefined, spanBefore(span))}
 <div class="cols even"><section class="box w7">${outcomesChart(call, shown.value, span)}</section><section class="box w5">
   ${engagementChart(call, shown.value, span)}</section></div>
-${await namesTable(call, span)}`
+${await namesTable(call, span)}${await bounceReasons(call, span)}`
     }
 ${api}`,
   })
@@ -73,7 +79,7 @@ function controls(call: AccountCall, span: ShownSpan): Html {
 <input type="hidden" name="by" value="${by}">${inputField({ name: 'from', label: words.from, type: 'date', value: first, required: true })}
   ${inputField({ name: 'to', label: words.to, type: 'date', value: last, required: true })}<button class="btn main" type="submit">${words.show}
   </button></form></div>
-<a class="btn" href="${path('statistics.csv')}?from=${first}&amp;to=${last}&amp;by=${by}">${icon('download')}${words.csv}</a>
+<a class="btn" href="${path('statistics.csv')}?from=${first}&amp;to=${last}&amp;by=${by}&amp;sort=${sortOf(call)}">${icon('download')}${words.csv}</a>
   ${exportLink(call, { from: first, to: last })}`
 }
 
@@ -93,31 +99,4 @@ function presets(call: AccountCall, { first, last }: ShownSpan): Html {
     !PRESETS.some((days) => last === today && first === daysBefore(today, days - 1)) &&
     html`<span class="chip" aria-current="true">${words.ownDays(format.number(daysOf(first, last)))}</span>`
   }</nav>`
-}
-
-type Total = { -readonly [Name in keyof Counts]: Counts[Name] }
-
-function sumOf({ periods }: StatsAnswer): Counts {
-  const total = {} as Total
-  for (const { stats } of periods)
-    for (const { counts } of stats)
-      for (const [name, count] of Object.entries(counts) as [keyof Counts, number][])
-        total[name] = (total[name] ?? 0) + count
-  return total
-}
-
-function tiles({ format, language }: AccountCall, total: Counts): Html {
-  const words = statisticsWords(language)
-  const bounced = total.hard_bounced + total.soft_bounced + total.expired
-  const tile = (name: string, value: string, small: string) =>
-    html`<div class="tile"><span class="k">${name}</span><span class="v">${value}</span><small>${small}</small></div>`
-  const { number, share } = format
-  return html`<section class="tiles" aria-label="${words.title}">
-${tile(words.accepted, number(total.processed), words.deliveries)}
-${tile(words.delivered, number(total.sent), words.ofAccepted(share(total.sent, total.processed)))}
-${tile(words.bounced, share(bounced, total.processed), words.bouncedSmall(number(total.hard_bounced), number(bounced - total.hard_bounced)))}
-${tile(words.opened, share(total.unique_opened, total.sent), words.byPeople(number(total.unique_opened)))}
-${tile(words.clicked, share(total.unique_clicked, total.sent), words.byPeople(number(total.unique_clicked)))}
-${tile(words.complained, share(total.complained, total.sent), words.complainedSmall(number(total.complained)))}
-</section>`
 }

@@ -68,6 +68,7 @@ const pathOf = ({ params, path }: AccountCall, below = ''): string =>
 function buttons(call: AccountCall, { disabled, username }: SubaccountFigures): Html {
   const words = subaccountsWords(call.language)
   const suspend = ask({
+    language: call.language,
     id: 'suspend',
     button: words.suspend,
     title: words.suspendTitle(username),
@@ -75,6 +76,7 @@ function buttons(call: AccountCall, { disabled, username }: SubaccountFigures): 
     action: pathOf(call, '/suspend'),
   })
   const removal = ask({
+    language: call.language,
     id: 'remove',
     button: words.remove,
     title: words.removeTitle(username),

@@ -116,6 +116,7 @@ function cause({ language, may, path }: AccountCall, { cause: made }: Suppressio
 function removal({ language, path }: AccountCall, { scope, value, group }: Suppression, at: number): Html {
   const words = suppressionsWords(language)
   return ask({
+    language,
     id: `remove-${at}`,
     button: words.remove,
     title: words.removeTitle(value),

@@ -36,6 +36,7 @@ function changeRole({ language, path }: AccountCall, { userId, name, role }: Mem
   const words = teamWords(language)
   const choice = roleField({ language }, { id: `role-${userId}`, value: role })
   return ask({
+    language,
     id: `change-${userId}`,
     button: words.change,
     title: words.changeTitle(name),
@@ -48,6 +49,7 @@ function changeRole({ language, path }: AccountCall, { userId, name, role }: Mem
 function remove({ language, path }: AccountCall, { userId, name }: Member): Html {
   const words = teamWords(language)
   return ask({
+    language,
     id: `remove-${userId}`,
     button: words.remove,
     title: words.removeTitle(name),
@@ -87,6 +89,7 @@ export function invitationsTable(call: AccountCall, invitations: readonly Invita
           <small class="narrow">${roles[role]}</small></td><td class="wide-only">${roles[role]}</td><td class="wide-only dim">
           ${invitedBy === null ? words.byOperator : foreign(invitedBy)}</td><td class="n wide-only faint">${format.time(expiresAt)}</td><td class="n">${ask(
             {
+              language: call.language,
               id: `revoke-${id}`,
               button: words.revoke,
               title: words.revokeTitle(email),

@@ -52,6 +52,7 @@ ${versionList(call, template, version)}
 <div class="row">${
       may('templates') &&
       ask({
+        language: call.language,
         id: 'remove',
         button: words.remove,
         title: words.removeTitle(template.name),

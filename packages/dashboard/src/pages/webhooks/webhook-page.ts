@@ -166,6 +166,7 @@ function replayBox({ language, path }: AccountCall, { id, position }: Webhook, l
 function actions({ language, path }: AccountCall, { id, url }: Webhook): Html {
   const words = webhooksWords(language)
   const remove = ask({
+    language,
     id: 'remove',
     button: words.remove,
     title: words.removeTitle,

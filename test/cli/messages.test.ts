@@ -40,9 +40,11 @@ t.test('inbox list and inbox show display what arrived, newest first', async (t)
     ['Berth 2 für Lena', 'Berth 1'],
   )
   const [second] = entries
-  t.strictSame(Object.keys(second as object), ['id', 'from', 'to', 'subject', 'receivedAt'])
+  t.strictSame(Object.keys(second as object), ['id', 'from', 'to', 'subject', 'receivedAt', 'sender'])
   t.equal(second?.to, 'lena@harbor.example')
   t.match(second?.from, /@relay\.test$/, 'the return path of the envelope, not the From header')
+  const page = await (await fetch(`http://127.0.0.1:${service.config.sandboxHttpPort}/view/${second?.id}`)).text()
+  t.match(page, /href="[^"]+\/app\/messages\/[0-9a-f]{32}"/, 'the inbox finds the history of what was really delivered')
   t.match((await postrider(env, 'inbox', 'list')).stdout, /Berth 2 für Lena\n.*Berth 1\n$/)
   const first = (await postrider(env, 'inbox', 'list', '--limit', '1')).stdout
   t.match(first, /Berth 2 für Lena\n1 older ones; show them with --limit\n$/)

@@ -57,6 +57,8 @@ const MIME = [
   ':',
   '\\',
 ]
+const CSS = ['<style>', '</style>', '<a style="', ..."{};:'\\<", '/*', '*/', '@media (', '1px']
+const LINKS = ['<a href=', 'x', '</a>', ...'> .)"', 'https://a', '<img alt=']
 const REPLY = [
   'mailbox',
   'user',
@@ -290,13 +292,6 @@ export const PARSERS: readonly Parser[] = [
     (text) => readReturn(Buffer.from(text, 'latin1')),
   ),
   parser('asked wait', REPLY, (text) => retryAfterOf(text.slice(0, 1024))),
-  parser(
-    'HTML check',
-    ['<style>', '</style>', '<a style="', '{', '}', ';', ':', '/*', '*/', '@media (', "'", '1px', '\\', '<'],
-    checkHtml,
-  ),
-  parser('links of the inbox', ['<a href=', 'x', '>', '</a>', ' ', 'https://a', '.', ')', '<img alt=', '"'], (text) => [
-    htmlPartsOf(text),
-    linksOfText(text),
-  ]),
+  parser('HTML check', CSS, checkHtml),
+  parser('links of the inbox', LINKS, (text) => [htmlPartsOf(text), linksOfText(text)]),
 ]

@@ -110,6 +110,9 @@ t.test('unsubscribing by one click is tried, at the service itself without a set
   const open = await sandbox.store(t, htmlMail('<p>a</p>', field(`${site}/leave`)))
   await post(`/view/${open.id}/unsubscribe`)
   t.match(hits.at(-1), 'POST /leave List-Unsubscribe=One-Click')
+  const asked = await fetch(`${sandbox.url}/api/v1/message/${open.id}/unsubscribe`, { method: 'POST' })
+  t.match(await asked.json(), { StatusCode: 200, Status: 'OK' })
+  t.equal(hits.filter((hit) => hit.startsWith('POST /leave')).length, 2)
 })
 
 t.test('links to private hosts are not requested unless the operator allows these, too', async (t) => {

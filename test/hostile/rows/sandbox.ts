@@ -7,45 +7,53 @@ import { fill, kB, MB, many } from '../text.ts'
 const SEARCH = `/api/v1/search?query=${encodeURIComponent('-zzzzzzzz '.repeat(19))}`
 
 /** A message into the inbox, then its pages and what Mailpit's API answers of it. */
-const shown = (make: () => string) => async (stage: Stage) => {
-  const { sandboxSmtpPort: port, sandboxHttpPort } = stage.service.config
-  const client = await SmtpClient.connect({ teardown() {} } as never, { port })
-  try {
-    await client.reply()
-    await client.command('EHLO a')
-    const message = make()
-    stage.octets += message.length
-    const reply = await client.submit('a@b.example', 'c@d.example', message)
-    const id = /stored as ([0-9a-f]{32})/.exec(reply)?.[1]
-    if (id === undefined) return reply
-    const statuses: number[] = []
-    const tabs = ['links', 'checks', 'support'].map((part) => `/view/${id}?part=${part}`)
-    const api = ['', '/headers', '/html-check'].map((part) => `/api/v1/message/${id}${part}`)
-    for (const path of ['/', `/view/${id}`, ...tabs, `/messages/${id}`, `/messages/${id}/html`, ...api, SEARCH]) {
-      const page = await fetch(`http://127.0.0.1:${sandboxHttpPort}${path}`)
-      await page.arrayBuffer()
-      statuses.push(page.status)
+const shown =
+  (make: () => string, more: (id: string) => readonly string[] = () => []) =>
+  async (stage: Stage) => {
+    const { sandboxSmtpPort: port, sandboxHttpPort } = stage.service.config
+    const client = await SmtpClient.connect({ teardown() {} } as never, { port })
+    try {
+      await client.reply()
+      await client.command('EHLO a')
+      const message = make()
+      stage.octets += message.length
+      const reply = await client.submit('a@b.example', 'c@d.example', message)
+      const id = /stored as ([0-9a-f]{32})/.exec(reply)?.[1]
+      if (id === undefined) return reply
+      const statuses: number[] = []
+      for (const path of ['/', `/view/${id}`, `/messages/${id}`, `/messages/${id}/html`, ...more(id)]) {
+        const page = await fetch(`http://127.0.0.1:${sandboxHttpPort}${path}`)
+        await page.arrayBuffer()
+        statuses.push(page.status)
+      }
+      return `${reply.slice(0, 3)}, pages ${statuses.join(' ')}`
+    } finally {
+      client.destroy()
     }
-    return `${reply.slice(0, 3)}, pages ${statuses.join(' ')}`
-  } finally {
-    client.destroy()
   }
-}
-const html = (make: () => string) => shown(() => `Subject: a\r\nContent-Type: text/html\r\n\r\n${make()}\r\n`)
+const html = (make: () => string, more?: (id: string) => readonly string[]) =>
+  shown(() => `Subject: a\r\nContent-Type: text/html\r\n\r\n${make()}\r\n`, more)
+/** What judges the links and the HTML of a message. */
+const judged = (id: string) => [
+  ...['links', 'checks', 'support'].map((part) => `/view/${id}?part=${part}`),
+  ...['', '/headers', '/html-check'].map((part) => `/api/v1/message/${id}${part}`),
+  SEARCH,
+]
 
 /** The sandbox inbox: what came in, and the pages that show it. */
 export const SANDBOX = rowsOf('sandbox', {
   'inbox: HTML of 5 MB of <div>': html(() => fill('<div>\r\n', 4.9 * MB)),
   'inbox: HTML of 5 MB of <': html(() => fill('<<<<<<<<\r\n', 4.9 * MB)),
   'inbox: HTML of 5 MB of "': html(() => fill('"', 4.9 * MB)),
-  'inbox: a style sheet of 5 MB of {': html(() => `<style>${fill('{', 4.9 * MB)}`),
+  'inbox: a style sheet of 5 MB of {': html(() => `<style>${fill('{', 4.9 * MB)}`, judged),
   'inbox: a style sheet of 5 MB of declarations': html(
     () => `<style>a{${fill('width:calc(1px + var(--a));\r\n', 4.9 * MB)}`,
+    judged,
   ),
-  'inbox: a style sheet of 5 MB of comments': html(() => `<style>${fill('/*', 4.9 * MB)}`),
-  'inbox: 5 MB of style attributes': html(() => fill('<a style="color:rgb(1,2,3)">\r\n', 4.9 * MB)),
-  'inbox: 5 MB of links': html(() => many(200_000, (at) => `<a href=${at}>x`, '\r\n')),
-  'inbox: List-Unsubscribe of 1 MB of <': shown(() => `List-Unsubscribe: ${fill('<', MB)}\r\n\r\nx\r\n`),
+  'inbox: a style sheet of 5 MB of comments': html(() => `<style>${fill('/*', 4.9 * MB)}`, judged),
+  'inbox: 5 MB of style attributes': html(() => fill('<a style="color:rgb(1,2,3)">\r\n', 4.9 * MB), judged),
+  'inbox: 5 MB of links': html(() => many(200_000, (at) => `<a href=${at}>x`, '\r\n'), judged),
+  'inbox: List-Unsubscribe of 1 MB of <': shown(() => `List-Unsubscribe: ${fill('<', MB)}\r\n\r\nx\r\n`, judged),
   'inbox: plain text of 5 MB of http://': shown(() => `Subject: a\r\n\r\n${fill('http://a.example/ \r\n', 4.9 * MB)}`),
   'inbox: plain text of 5 MB of line ends': shown(() => `Subject: a\r\n\r\n${fill('\r\n', 4.9 * MB)}`),
   'inbox: HTML of 5 MB of ISO-2022-JP': shown(

@@ -3,6 +3,7 @@ export type Note = (slug: string) => void
 
 /** Longer selectors, rules and declarations are read up to here. */
 const MAX_PIECE = 2000
+const MAX_BLOCKS = 100
 
 /** Properties whose name is not that of the feature. */
 const PROPERTIES: Readonly<Record<string, string>> = {
@@ -107,8 +108,8 @@ export function noteCss(css: string, note: Note): void {
     else if (sign === '{') {
       const isRule = !piece.trimStart().startsWith('@')
       if (isRule && blocks.at(-1) === true) note('css-nesting')
-      notePrelude(piece.toLowerCase().trim(), note)
-      blocks.push(isRule || piece.includes('@font-face'))
+      if (piece.trim() !== '') notePrelude(piece.toLowerCase().trim(), note)
+      if (blocks.length < MAX_BLOCKS) blocks.push(isRule || piece.includes('@font-face'))
       piece = ''
     } else if (sign === ';' || sign === '}') {
       notePiece(piece.toLowerCase().trim(), note)

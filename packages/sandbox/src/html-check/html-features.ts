@@ -2,7 +2,7 @@ import { Parser } from 'htmlparser2'
 import { type Note, noteCss } from './css-features.ts'
 
 /** Style sheets beyond this are not read. */
-const MAX_CSS = 1024 * 1024
+const MAX_CSS = 256 * 1024
 const HEADINGS = /^h[1-6]$/
 const IMAGE_FILE = /\.(apng|avif|bmp|gif|hdr|heif|ico|jpe?g|mp4|png|svg|tiff|webp)(?:[?#]|$)/i
 const IMAGE_TYPES: Readonly<Record<string, string>> = { jpeg: 'jpg' }

@@ -146,6 +146,15 @@ export async function mailpitRoutes(app: FastifyInstance, options: MailpitOption
     if (!(await releaseEntry({ inbox, releases, entry: found.entry, to }))) return notFound(reply)
     return ok(reply)
   })
+  // Mailpit has no such path: its pages only show the field.
+  app.post('/message/:id/unsubscribe', async (request: Request, reply) => {
+    const found = await findOne(request)
+    const links = found && (await linksOf(found.entry))
+    if (!links) return notFound(reply)
+    if (!links.unsubscribe) throw new BadRequest('the message has no List-Unsubscribe')
+    const { code, text } = await requests.unsubscribe(links.unsubscribe)
+    return { StatusCode: code, Status: code === 0 ? text : (STATUS_CODES[code] ?? '') }
+  })
   app.get('/message/:id/sa-check', async (_request, reply) => sendError(reply, 400, 'the inbox has no SpamAssassin'))
 
   app.post('/send', async (request) => ({ ID: await storeSent(inbox, bodyOf(request)) }))

@@ -97,7 +97,7 @@ function frames(_shown: Shown, { entry, language, hasImages }: PartOrder): Html 
   const words = pageWords(language)
   return html`<div class="shots" role="group" tabindex="0" aria-label="${words.tabs.widths}">${WIDTHS.map(
     (width) =>
-      html`<figure class="shot ${width}"><figcaption>${words.widths[width]}</figcaption><div><iframe class="frame" sandbox="" loading="lazy"
+      html`<figure class="shot ${width}"><figcaption>${words.widths[width]}</figcaption><div><iframe class="frame" sandbox=""
       src="/view/${entry.id}/html${hasImages && '?images=1'}" title="${words.frame}, ${words.widths[width]}"></iframe></div></figure>`,
   )}</div>`
 }

@@ -39,8 +39,8 @@ function row(
       html`<p class="any"><b>${words.support[support]}</b>: ${names.slice(0, MAX_CLIENTS).join(', ')}</p>`
     )
   }
-  return html`<li><div><b class="any"><a href="${URL}" target="_blank" rel="noopener noreferrer">${foreign(Title)}</a></b>
-    <details class="roomy">
-    <summary>${percent(Score.Unsupported)} ${words.support.no}, ${percent(Score.Partial)} ${words.support.partial}</summary>${named('no')}
-    ${named('partial')}</details></div><span class="badge push">${Score.Found}×</span></li>`
+  const figures = html`${percent(Score.Unsupported)} ${words.support.no}, ${percent(Score.Partial)} ${words.support.partial}`
+  const source = html`<a href="${URL}" target="_blank" rel="noopener noreferrer">${foreign(Title)}, caniemail.com</a>`
+  return html`<li><details><summary><b class="any">${foreign(Title)}</b>: ${figures}</summary>${named('no')}${named('partial')}<p>${source}</p></details>
+    <span class="badge push">${Score.Found}×</span></li>`
 }

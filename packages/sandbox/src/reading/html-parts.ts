@@ -63,7 +63,7 @@ export function linksOfText(text: string): HtmlParts {
   return { links: [...urls].map((url) => ({ url, text: '' })), hasMoreLinks: urls.size === MAX_LINKS, remoteImages: 0 }
 }
 
-/** What ends a sentence or a bracket is no part of a link in it. */
+/** The ends of sentences and brackets are not part of a link in them. */
 function withoutStops(url: string): string {
   let end = url.length
   while (end > 0 && '.,;:!?)]'.includes(url.charAt(end - 1))) end--

@@ -89,8 +89,9 @@ function look(value: unknown, { members, of }: Shape, path: string, found: strin
   if (!members) return
   for (const name in value) {
     const known = members.get(name)
+    if (known && !known.members && !known.of) continue
     const place = path === '' ? name : `${path}.${name}`
-    if (!known) found.push(place)
-    else if (known.members ?? known.of) look((value as Record<string, unknown>)[name], known, place, found)
+    if (known) look((value as Record<string, unknown>)[name], known, place, found)
+    else found.push(place)
   }
 }

@@ -88,10 +88,13 @@ export async function toSubmission(received: ReceivedMessage): Promise<ParsedMes
   const judged = withoutForeign(named, received.findForeign)
   const head = judged instanceof Promise ? await judged : judged
   const message = { ...received, pieces: [head.first, ...received.pieces.slice(1)] }
-  const conformed = needsConforming(message, head)
+  const [isOdd, isWithSignature] = [needsConforming(message, head), isSigned(head)]
+  // One thread reads it after the other.
+  if (isOdd || isWithSignature) received.hold()
+  const conformed = isOdd
     ? await conformedPieces(message, head)
     : { pieces: keptPieces(message, head), corrections: [] }
-  const { pieces: kept, corrections } = isSigned(head) ? await withVerified(message, conformed) : conformed
+  const { pieces: kept, corrections } = isWithSignature ? await withVerified(message, conformed) : conformed
   const all = [...head.corrections, ...corrections].join('; ')
   const corrected = all === '' ? undefined : all.slice(0, MAX_CORRECTIONS)
   return { ...(await parseReceived(message, head, { kept, corrected })), corrected }
@@ -198,7 +201,6 @@ function needsConforming({ hasOddParts, lastLongLine }: ReceivedMessage, head: H
 /** The message without its control fields, with the parts encoded that no server has to carry. */
 async function conformedPieces(received: ReceivedMessage, head: Head): Promise<ConformedPieces> {
   const pieces = keptPieces(received, head)
-  received.hold()
   const conformed = await received.conformBody(pieces)
   if (conformed.kind === 'impossible')
     throw new ServiceError('messageMalformed', { values: { problem: conformed.problem } })
@@ -213,7 +215,6 @@ function isSigned({ fields, controls }: Head): boolean {
 }
 
 async function withVerified(received: ReceivedMessage, { pieces, corrections }: ConformedPieces) {
-  received.hold()
   const verified = await withVerifiedSignatures(pieces, received.verifySignatures)
   return { pieces: verified.pieces, corrections: [...corrections, ...verified.corrections] }
 }

@@ -33,6 +33,8 @@ const MOST_SANDBOX_TURN_MS = 500
 export const MOST_PEAK_MIB = 640
 /** A row that takes longer is cut off, and the next one meets a fresh process. */
 const ROW_MS = 30_000
+/** As long in addition for each further input of a row. */
+const INPUT_MS = 2000
 /**
  * What is beyond a bound is measured again: other processes take caches and cores away, but not every time, and a process that has
  * memory of many large calls before it is followed by a fresh one.
@@ -93,13 +95,14 @@ export async function measureRow(stage: Stage, { door, name, attack, most, input
   stage.octets = 0
   await measured.forget(ROW_MS)
   const before = measured.spent()
-  const deadline = performance.now() + ROW_MS
+  const time = ROW_MS + (inputs - 1) * INPUT_MS
+  const deadline = performance.now() + time
   const left = (): number => Math.max(200, deadline - performance.now())
   second.begin()
   const answer = await Promise.race([
     attack(stage).catch((error: Error) => `${error.name}: ${error.message}`),
     // Once there is an answer it must not keep the process.
-    unheld(ROW_MS, 'no answer', { ref: false }),
+    unheld(time, 'no answer', { ref: false }),
   ])
   // What goes on behind the answer belongs to the input too.
   await pause(150)

@@ -1,17 +1,18 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type AnySql, databaseErrorCode, type Sql } from '../../platform/database/database.ts'
 import { invalidParameter, ServiceError } from '../../platform/errors.ts'
-import { parseNetworks } from '../../platform/net/networks.ts'
 import { type Actor, type AuditValues, noteChange, OPERATOR } from '../audit/index.ts'
 import { requireActive, requireNotDeleted } from '../require-active.ts'
-import { type ApiKey, type KeyPage, SCOPES, type Scope, UNRESTRICTED } from './api-key.ts'
+import { type ApiKey, type KeyPage, UNRESTRICTED } from './api-key.ts'
 import { apiKeyPrefix, hashApiKey, makeApiKey } from './key-format.ts'
+import { validName, validNetworks, validScopes } from './key-values.ts'
 import { changedRestrictions, type RestrictionsChange } from './restrictions.ts'
 import { quotaOf, type Rights, requireSameQuota, requireWithin } from './rights.ts'
 import {
   countApiKeys,
   insertApiKey,
   replaceApiKey,
+  restoreApiKey,
   revokeApiKey,
   selectApiKey,
   selectApiKeys,
@@ -70,6 +71,10 @@ export interface Keys {
   rotateKey(id: number, overlapHours?: number, caller?: KeyCaller): Promise<KeySecret & { readonly replaced: ApiKey }>
   /** Every process rejects the key within 5 s. Throws keyUnknown, and keyRestricted for a key that the caller could not create. */
   revokeKey(id: number, caller?: KeyCaller): Promise<ApiKey>
+  /**
+   * Takes back a revocation of the last minute. Throws keyUnknown for any other key, and keyRestricted as revokeKey does, accountSuspended.
+   */
+  restoreKey(id: number, caller?: KeyCaller): Promise<ApiKey>
 }
 
 const MAX_KEYS = 1000
@@ -152,6 +157,20 @@ export function createKeys(sql: Sql): Keys {
         const revoked = await revokeApiKey(transaction, id)
         await note(transaction, key, by, 'key.revoke', { before: auditValues(key), after: auditValues(revoked) })
         return revoked
+      })
+    },
+
+    async restoreKey(id, { accountId, by = OPERATOR } = {}) {
+      return inTransaction(sql, async (transaction) => {
+        const key = await selectApiKey(transaction, { id, accountId, lock: true })
+        const own = key && (await callersKey(transaction, by))
+        if (key && own) requireWithin(key, own)
+        if (key) await requireActive(transaction, key.accountId, by)
+        const restored = key && (await restoreApiKey(transaction, id))
+        if (!restored) throw new ServiceError('keyUnknown')
+        await note(transaction, key, by, 'key.restore', { before: auditValues(key), after: auditValues(restored) })
+        await requireCapacity(transaction, key.accountId)
+        return restored
       })
     },
   }
@@ -260,36 +279,5 @@ function auditValues({ name, scopes, networks, restrictions, v3Rights, revokedAt
     ...Object.fromEntries(set),
     ...(v3Rights ? { v3Rights } : {}),
     ...(revokedAt ? { revokedAt } : {}),
-  }
-}
-
-/** Throws parameterInvalid. */
-export function validName(name: string): string {
-  const clean = name.trim()
-  if (clean.length > 100) throw invalidParameter('name', 'must have at most 100 characters')
-  if (/\p{C}/u.test(clean)) throw invalidParameter('name', 'must not contain control characters')
-  return clean
-}
-
-function validScopes(scopes: readonly string[]): Scope[] {
-  for (const scope of scopes) {
-    if (SCOPES.includes(scope as Scope)) continue
-    const finer = scope.includes('.')
-      ? "; SendGrid's names, such as mail.send, can only be granted with POST /v3/api_keys"
-      : ''
-    throw invalidParameter('scopes', `may contain only ${SCOPES.join(', ')}${finer}`)
-  }
-  return [...new Set(scopes)] as Scope[]
-}
-
-const MAX_NETWORKS = 100
-
-/** Throws parameterInvalid. */
-export function validNetworks(networks: readonly string[]): string[] {
-  if (networks.length > MAX_NETWORKS) throw invalidParameter('networks', `must have at most ${MAX_NETWORKS} entries`)
-  try {
-    return parseNetworks(networks)
-  } catch (error) {
-    throw invalidParameter('networks', (error as Error).message)
   }
 }

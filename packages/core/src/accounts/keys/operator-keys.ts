@@ -6,7 +6,7 @@ import { ALL_ACCOUNTS, noteChange, OPERATOR } from '../audit/index.ts'
 import type { InvalidKeyThrottle } from './invalid-key-throttle.ts'
 import { apiKeyPrefix, hashApiKey, makeApiKey } from './key-format.ts'
 import { createKeyLookup } from './key-lookup.ts'
-import { validName, validNetworks } from './keys.ts'
+import { validName, validNetworks } from './key-values.ts'
 import { createLastUsed } from './last-used.ts'
 
 /** A key of the operator's HTTP interface. It belongs to no account, and permits nothing else. */

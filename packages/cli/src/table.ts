@@ -18,7 +18,7 @@ export interface Layout {
   readonly hasColours: boolean
 }
 
-/** What happens to columns, by their heading, on a terminal that is too narrow. */
+/** The treatment of columns, by their heading, on a terminal that is too narrow. */
 interface Narrow {
   /** Never cut, for example because their values are copied. */
   readonly whole?: readonly string[]

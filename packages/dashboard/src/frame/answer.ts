@@ -33,7 +33,7 @@ export interface RedirectAnswer {
   readonly to: string
   /** Name of the sentence in the catalogue (frame/said.ts) that the next page says once. */
   readonly said?: string
-  /** What the next page offers for ten seconds. */
+  /** The form that the next page offers for ten seconds. */
   readonly undo?: Undo
   /** Value for this browser to keep until the log-in that it begins is over; see attempt-cookie.ts. */
   readonly begun?: string

@@ -123,7 +123,8 @@ function sidebar(around: Surroundings): Html {
   return html`<nav class="side" id="nav" popover aria-label="${words.nav}">
 <div class="stack s"><a class="brand wide-only" href="/app" aria-label="Postrider"><img src="${assets.url('wordmark.svg')}" alt="" height="24" width="113"></a>
 ${accountSwitcher(around)}
-<button class="btn jump" type="button" data-opens="palette">${icon('search')}<span class="cut">${words.jump}</span><kbd class="wide-only">${words.jumpKeys}</kbd></button></div>
+<button class="btn jump" type="button" data-opens="palette" aria-label="${words.jump}">${icon('search')}${words.find}
+  <kbd class="wide-only">${words.jumpKeys}</kbd></button></div>
 <div class="mid">${accountLinks(around)}
 ${visitor?.user.operator && operatorLinks(around)}</div>
 <div>${visitor && visitorMenu(around, visitor)}${visitor && version()}</div>

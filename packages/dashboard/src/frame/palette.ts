@@ -14,7 +14,7 @@ interface PaletteOptions {
  */
 export function palette({ home, language }: PaletteOptions): Html {
   const words = frameWords(language)
-  const action = home ? `/app/${home.id}/messages` : '/app'
+  const action = home && mayIn(home, 'events') ? `/app/${home.id}/messages` : '/app'
   return html`<dialog id="palette" class="pal" aria-label="${words.jump}"><form method="get" action="${action}">
 <input class="in" id="palette-q" name="q" type="text" role="combobox" aria-expanded="true" aria-controls="palette-list" aria-autocomplete="list"
   autocomplete="off" spellcheck="false" maxlength="320" placeholder="${words.jumpPlaceholder}" aria-label="${words.jump}"></form>
@@ -32,6 +32,6 @@ function links(home: VisitedAccount, words: ReturnType<typeof frameWords>): Valu
 ${ACTS.filter(({ right }) => mayIn(home, right)).map(({ name, path: at }) => html`<a href="${path(at)}">${words.acts[name]}</a>`)}
 ${
   hasMessages &&
-  html`<a href="${path('messages')}?q=" data-finds="${words.findMessages('{}')}"></a><a href="/app/messages/" data-shows="${words.showMessage('{}')}"></a>`
+  html`<a href="${path('messages')}?q=" data-finds="${words.findMessages('{}')}" data-shows="${words.showMessage('{}')}"></a>`
 }`
 }

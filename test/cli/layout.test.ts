@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import t from 'tap'
 import { runCommand } from '../../packages/cli/src/command-line.ts'
-import { detailText } from '../../packages/cli/src/detail-text.ts'
+import { detailText } from '../../packages/cli/src/commands/detail-text.ts'
 import { layOut, table } from '../../packages/cli/src/table.ts'
 import { acceptMessage, envelopeTo } from '../core/submission.ts'
 import { makeService } from '../helpers/service.ts'

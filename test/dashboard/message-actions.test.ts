@@ -29,7 +29,7 @@ t.test('a copy is sent again to a corrected address, and the two name each other
   t.match(await page(`${at}?to=0`, 'de'), 'Diese Kopie erneut senden?')
   const wrong = await ada.post(`${at}/resend`, { recipient: '0', to: 'lena at harbor' })
   t.equal(wrong.status, 400)
-  t.match(await wrong.text(), /role="alert">.*\[to\] is invalid: must be an email address/s)
+  t.match(await wrong.text(), /role="alert">.*To: must be an email address/s)
   const again = await ada.post(`${at}/resend`, { recipient: '0', to: 'lena@harbor.example' })
   t.equal(again.status, 303)
   const copy = again.headers.get('location')?.split('?')[0] as string
@@ -84,7 +84,7 @@ t.test('a scheduled message is given another time, in the time zone of the accou
   t.equal((await core.messages.show(id))?.scheduledAt?.getTime(), later + 7_200_000)
   const wrong = await ada.post(`${at}/reschedule`, { schedule: 'tomorrow' })
   t.equal(wrong.status, 400)
-  t.match(await wrong.text(), /\[schedule\] is invalid: must be a time like/)
+  t.match(await wrong.text(), /Time: must be a time like/)
   await ada.post(`${at}/cancel`, {})
   t.notMatch(await page(), 'name="schedule"')
   t.equal((await ada.post(`${at}/reschedule`, { schedule: local(later) })).status, 400)

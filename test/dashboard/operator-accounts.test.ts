@@ -43,7 +43,7 @@ t.test('an account is created, held, released, suspended and resumed, each with 
   const { owner, service } = await openDashboard(t)
   const { get, post } = await owner()
   const { core } = service
-  t.match(await (await post(ACCOUNTS, { name: ' ' })).text(), 'Parameter [name] is invalid')
+  t.match(await (await post(ACCOUNTS, { name: ' ' })).text(), 'Name: must')
   const made = await post(ACCOUNTS, { name: 'Harbor' })
   const path = (made.headers.get('location') as string).split('?')[0] as string
   const id = Number(path.split('/').at(-1))

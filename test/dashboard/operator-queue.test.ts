@@ -128,11 +128,11 @@ t.test('a pause that core refuses changes nothing, and the form says why', async
   const { get, post } = await owner()
   const valid = { place: 'google', reason: 'why', for: '6h', account: '' }
   for (const [wrong, said] of [
-    [{ reason: ' ' }, 'Parameter [reason] is invalid'],
-    [{ for: 'soon' }, 'Parameter [for] is invalid'],
+    [{ reason: ' ' }, 'Reason: must'],
+    [{ for: 'soon' }, 'Duration: must'],
     [{ for: '31d' }, 'must be from 1 second to 30 days'],
-    [{ account: '999999' }, 'Parameter [account] is invalid'],
-    [{ account: 'x' }, 'Parameter [account] is invalid'],
+    [{ account: '999999' }, 'Account: '],
+    [{ account: 'x' }, 'Account: '],
   ] as const) {
     const response = await post(`${QUEUE}/pause`, { ...valid, ...wrong })
     t.equal(response.status, 400, said)

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { Agent, get as httpGet } from 'node:http'
 import { promisify } from 'node:util'
+import { openDatabase } from '@postrider/core'
 import t from 'tap'
 import { openDashboard, PASSWORD, submit } from './dashboard.ts'
 
@@ -232,4 +233,21 @@ t.test('each page of an account has a key of its own', async (t) => {
   const keys = [...(await (await get(`/app/${accountId}`)).text()).matchAll(/data-key="(\w)"/g)].map(([, key]) => key)
   t.ok(keys.length > 10, keys.join(' '))
   t.equal(new Set(keys).size, keys.length, keys.join(' '))
+})
+
+t.test('while the database is lost, a page says so in words, with 503', async (t) => {
+  const dashboard = await openDashboard(t)
+  const { service } = dashboard
+  const ada = await dashboard.owner()
+  const name = new URL(service.env.DATABASE_URL as string).pathname.slice(1)
+  const admin = openDatabase({ url: process.env.TEST_DATABASE_URL ?? '', name: 'test', connections: 1 })
+  t.teardown(() => admin.end())
+  await admin.unsafe(`alter database ${name} allow_connections false`)
+  await admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`
+  for (const path of [`/app/${ada.accountId}`, `/app/${ada.accountId}/keys`]) {
+    const response = await ada.get(path)
+    t.equal(response.status, 503, path)
+    t.match(await response.text(), 'The database does not respond')
+  }
+  await admin.unsafe(`alter database ${name} allow_connections true`)
 })

@@ -52,11 +52,11 @@ t.test('statistics', async (t) => {
       const sites = await shown()
       t.match(
         sites,
-        /<bdi>harbor\.example<\/bdi><\/a><\/th><td class="n">2<\/td><td class="n">2<\/td><td class="n">0 %/,
+        /<bdi>harbor\.example<\/bdi><\/a><\/th><td class="n wide-only">2<\/td><td class="n">2<\/td><td class="n">0 %/,
       )
       t.match(
         sites,
-        /<bdi>lumen\.example<\/bdi><\/a><\/th><td class="n">1<\/td><td class="n">0<\/td><td class="n">100 %/,
+        /<bdi>lumen\.example<\/bdi><\/a><\/th><td class="n wide-only">1<\/td><td class="n">0<\/td><td class="n">100 %/,
       )
       const tags = await shown('by=tag')
       t.match(tags, '&lt;img src=x onerror=alert(1)&gt;<span class="ctl">U+202E</span>=cmd')
@@ -82,7 +82,7 @@ t.test('statistics', async (t) => {
   })
 
   await t.test('the table is by mailbox provider, too', async (t) => {
-    t.match(await shown('by=provider'), /all others<\/span><\/th><td class="n">3<\/td><td class="n">2</)
+    t.match(await shown('by=provider'), /all others<\/span><\/th><td class="n wide-only">3<\/td><td class="n">2</)
     const csv = await (await ada.get(`${at}.csv?by=provider&from=${today}&to=${today}`)).text()
     t.match(csv, /^provider,processed.*\r\nOther,3,2,/)
   })
@@ -99,14 +99,17 @@ t.test('statistics', async (t) => {
     t.notMatch(await shown(`from=2026-01-01&to=${before}`), 'class="c dash')
   })
 
-  await t.test('the time of the same length before is beside each number, unless nothing happened then', async (t) => {
-    t.notMatch(await shown(`from=${today}&to=${today}`), 'before: ')
-    await service.sql`
+  await t.test(
+    'each number has that of the time before, which has the same length, unless nothing happened then',
+    async (t) => {
+      t.notMatch(await shown(`from=${today}&to=${today}`), 'before: ')
+      await service.sql`
       insert into roll_ups
       select (jsonb_populate_record(r, jsonb_build_object('day', r.day - 1))).* from roll_ups r
        where r.account_id = ${sender.accountId} and r.subject = 'total'`
-    t.match(await shown(`from=${today}&to=${today}`), /before: 3<.*before: 2<.*before: 33\.3 %/s)
-  })
+      t.match(await shown(`from=${today}&to=${today}`), /before: 3<.*before: 2<.*before: 33\.3 %/s)
+    },
+  )
 
   await t.test('the download is the table of the page, safe for spreadsheets', async (t) => {
     const response = await ada.get(`${at}.csv?by=site&from=${today}&to=${today}`)

@@ -20,11 +20,12 @@ const KNOW_THE_PATH = [
   'packages/core/src/platform/config/public-url.ts',
   'packages/dashboard/src/dashboard.ts',
   'packages/dashboard/src/frame/cookie-place.ts',
+  'packages/dashboard/src/frame/forms/undo.ts',
   'packages/dashboard/src/frame/preferences.ts',
   'packages/dashboard/src/frame/send.ts',
   'packages/ui/src/html.ts',
 ]
-const SET_COOKIES = ['attempt-cookie.ts', 'preferences.ts', 'visitor.ts'].map(
+const SET_COOKIES = ['attempt-cookie.ts', 'forms/undo.ts', 'preferences.ts', 'visitor.ts'].map(
   (file) => `packages/dashboard/src/frame/${file}`,
 )
 /** Attributes that get the path, and the hidden field with a path of the routes, to which the redirect adds it. */

@@ -18,7 +18,7 @@ export interface Layout {
   readonly hasColours: boolean
 }
 
-/** What happens to columns, by their heading, on a terminal that is too narrow. */
+/** The treatment of columns, by their heading, on a terminal that is too narrow. */
 interface Narrow {
   /** Never cut, for example because their values are copied. */
   readonly whole?: readonly string[]
@@ -156,9 +156,10 @@ const NUMBER = /^[<>]?\d+(?:[.,]\d+)?(?: ?(?:%|ms|s|m|h|d)|\/\d+)?$/
 
 function aligned(heading: readonly string[], rows: readonly (readonly string[])[], { hasColours }: Layout): string {
   const widths = widthsOf(heading, rows)
+  // The first column has ids, which are not compared by their size.
   const isNumeric = heading.map(
     (_name, at) =>
-      rows.some((row) => row[at] !== '') && rows.every((row) => row[at] === '' || NUMBER.test(row[at] ?? '')),
+      at > 0 && rows.some((row) => row[at] !== '') && rows.every((row) => row[at] === '' || NUMBER.test(row[at] ?? '')),
   )
   const line = (row: readonly string[], paint: (cell: string) => string) =>
     row

@@ -12,6 +12,7 @@ import type { DoLargeWork } from './frame/forms/large-work.ts'
 import { createPace, PER_NETWORK, PER_SESSION } from './frame/forms/pace.ts'
 import { createPageOfForm } from './frame/forms/page-of-form.ts'
 import { FORM_LIMIT, parseForm } from './frame/forms/parse-form.ts'
+import { keepUndo, keptUndo } from './frame/forms/undo.ts'
 import { gateDocument, pageDocument, type Surroundings } from './frame/layout.ts'
 import { languageOf, lastAccount, rememberAccount, setPreferences, themeOf, zoneOf } from './frame/preferences.ts'
 import type { Right } from './frame/right.ts'
@@ -132,6 +133,7 @@ export async function dashboard(
       now,
       at,
       said,
+      undo: said === '' ? undefined : keptUndo(request),
       visitor,
       account,
       home: account ?? lastAccount(request, visitor?.accounts ?? []),
@@ -192,6 +194,7 @@ export async function dashboard(
       case 'gate':
         return sendHtml(request, reply, answer.status ?? 200, gateDocument(answer, around))
       case 'redirect': {
+        if (answer.said !== undefined) keepUndo(reply, answer.undo, config.publicPath)
         const mark = answer.said === undefined ? '' : `${answer.to.includes('?') ? '&' : '?'}said=${answer.said}`
         return reply.header('cache-control', 'no-store').redirect(`${answer.to}${mark}`, 303)
       }

@@ -3,7 +3,7 @@ import { cookiePlace } from './frame/cookie-place.ts'
 import { ACCOUNT_COOKIE } from './frame/preferences.ts'
 import { mayIn, SESSION_COOKIE } from './frame/visitor.ts'
 
-/** What the documentation says for a visitor who is logged in. */
+/** Facts that the documentation shows to a visitor who is logged in. */
 export interface ReaderFacts {
   readonly accountId: number
   readonly accountName: string

@@ -10,7 +10,7 @@
   const clean = (text) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
   // Read when it is opened: the account's name and its pages are then those of the page.
   function entries() {
-    const links = document.querySelectorAll('#nav a[href], #palette a[href]:not([data-finds], [data-shows])')
+    const links = document.querySelectorAll('#nav a[href], #palette a[href]:not([data-finds])')
     const seen = new Set()
     return [...links]
       .map((link) => ({ text: (link.getAttribute('aria-label') ?? link.textContent).trim(), link }))
@@ -43,12 +43,11 @@
       .slice(0, MOST)
     if (text === '') return pages
     const messages = []
-    const shows = dialog.querySelector('[data-shows]')
     const finds = dialog.querySelector('[data-finds]')
     const isId = /^[0-9a-f]{32}$|^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
-    if (shows && isId) {
+    if (finds && isId) {
       const id = text.replaceAll('-', '').toLowerCase()
-      messages.push({ text: shows.dataset.shows.replace('{}', () => id), to: shows.href + id })
+      messages.push({ text: finds.dataset.shows.replace('{}', () => id), to: finds.href.replace(/\?.*/, `/${id}`) })
     }
     if (finds)
       messages.push({

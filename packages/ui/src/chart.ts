@@ -16,7 +16,7 @@ export interface LineChartOptions {
   readonly number: (value: number) => string
   /** Words of the table below: its summary, and the head of its first column. */
   readonly table: { readonly summary: string; readonly first: string }
-  /** Set if the last value goes on counting: what is said beside its label. The way to it is dashed. */
+  /** Set if the last value goes on counting: the words after its label. The way to it is dashed. */
   readonly incomplete?: string | undefined
 }
 

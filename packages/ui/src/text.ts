@@ -14,7 +14,7 @@ export function foreign(text: string): Html {
   return html`<bdi>${parts}</bdi>`
 }
 
-/** The text without such signs, for a title: there is nothing that would isolate its direction, and the browser shows it beside its own words. */
+/** The text without such signs, for a title: nothing there isolates its direction from the words of the browser. */
 export function withoutInvisible(text: string): string {
   return text.split(AROUND_INVISIBLE).filter(isShown).join('')
 }

@@ -25,7 +25,7 @@ export interface Found {
   readonly hits: readonly Hit[]
   /** Number of sections found, including those that are not listed. */
   readonly total: number
-  /** What was searched for instead of words that occur nowhere; undefined if all of them do. */
+  /** The query after correction of words that occur nowhere; undefined if all of them occur. */
   readonly meant?: string | undefined
 }
 

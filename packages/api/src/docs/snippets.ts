@@ -162,7 +162,7 @@ function ruby(call: ExampleCall): string {
   const { method, url, json, file } = call
   const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
   const kind = `${method.slice(0, 1)}${method.slice(1).toLowerCase()}`
-  // A quoted heredoc is taken as it stands.
+  // In a quoted heredoc nothing is replaced.
   const body =
     json !== undefined
       ? `request.body = <<~'JSON'\n  ${indented(JSON.stringify(json, null, 2), '  ')}\nJSON\n`

@@ -3,7 +3,7 @@ import { languagesOf } from './example.ts'
 import { API_NAMES, APIS, type DocsPage, type Frame } from './frame.ts'
 import { type ExampleCall, snippetsOf } from './snippets.ts'
 
-/** What the documentation knows of a reader who is logged in. */
+/** A reader who is logged in. */
 export interface Reader {
   readonly accountId: number
   readonly accountName: string
@@ -60,7 +60,7 @@ export function startPage({ guides }: Frame, addresses: Addresses, reader: Reade
       <p class="lead">Three calls to this installation, at <code>${publicUrl}</code>. ${readerText(reader)}</p></div>${tryIt(reader)}</div>
 ${step(
   'Send a message',
-  html`The answer has the message’s id. Addresses at <code>.example</code> belong to nobody: the call is harmless as it stands.
+  html`The answer has the message’s id. No mailbox has an address at <code>.example</code>, so the call is harmless unchanged.${' '}
     <a href="/docs/v2/sendEmail">All fields</a>`,
   calls.send,
   'send',
@@ -86,7 +86,7 @@ ${[...sections].map(
     html`<section class="stack s"><h2 class="h2">${section}</h2><ul class="cards">
       ${rows.map(({ name, title, subject }) => card(`/docs/guides/${name}`, title, subject))}</ul></section>`,
 )}
-<p class="dim">The guides are in English. Every page is there as Markdown, too: add <code>.md</code> to its address, or start from
+<p class="dim">The guides are in English. Every page is there as Markdown, too: add <code>.md</code> to its address, or start from${' '}
   <a href="/llms.txt">llms.txt</a>.</p>`,
   }
 }

@@ -1,4 +1,5 @@
 import type { AssetName, Html } from '@postrider/ui'
+import type { Undo } from './forms/undo.ts'
 
 /** A page within the frame. */
 export interface PageAnswer {
@@ -32,6 +33,8 @@ export interface RedirectAnswer {
   readonly to: string
   /** Name of the sentence in the catalogue (frame/said.ts) that the next page says once. */
   readonly said?: string
+  /** The form that the next page offers for ten seconds. */
+  readonly undo?: Undo
   /** Value for this browser to keep until the log-in that it begins is over; see attempt-cookie.ts. */
   readonly begun?: string
 }

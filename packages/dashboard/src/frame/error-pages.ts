@@ -1,4 +1,4 @@
-import { ServiceError } from '@postrider/core'
+import { databaseRefusal, ServiceError } from '@postrider/core'
 import { html } from '@postrider/ui'
 import { type PageAnswer, page } from './answer.ts'
 import { WorkRefused } from './forms/large-work.ts'
@@ -13,9 +13,6 @@ interface Failure {
   /** Id of the request, which the log has, too. */
   readonly id?: string | undefined
 }
-
-/** Errors of the database that pass: it is down, restarts, or did not respond in time. */
-const DOWN = /^(ECONN|CONNECT|CONNECTION|57P0|08|DATABASE)/
 
 /** Returns the page of an error: what happened, what is safe, and what to do. */
 export function errorPage(error: unknown, around: Pick<Surroundings, 'language' | 'icon'>, id: string): PageAnswer {
@@ -32,8 +29,8 @@ export function errorPage(error: unknown, around: Pick<Surroundings, 'language' 
   // A form that is too large or no form, or a URL that cannot be decoded.
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500)
     return failurePage({ status: statusCode, title: words.invalid, text: words.notAForm }, around)
-  const code = String((error as { code?: unknown } | null)?.code ?? '')
-  if (DOWN.test(code)) return failurePage({ status: 503, title: words.down, text: words.downText, id }, around)
+  // The database is down, restarts, cannot be found, or did not respond in time.
+  if (databaseRefusal(error)) return failurePage({ status: 503, title: words.down, text: words.downText, id }, around)
   return failurePage({ status: 500, title: words.failed, text: words.failedText, id }, around)
 }
 

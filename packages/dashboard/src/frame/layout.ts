@@ -13,6 +13,7 @@ import {
   type Value,
 } from '@postrider/ui'
 import type { GateAnswer, PageAnswer } from './answer.ts'
+import type { Undo } from './forms/undo.ts'
 import { ACCOUNT_SECTIONS, inboxUrl, OPERATOR_ENTRIES } from './navigation.ts'
 import { palette } from './palette.ts'
 import type { Right } from './right.ts'
@@ -32,6 +33,8 @@ export interface Surroundings {
   readonly at: string
   /** Name of the sentence to say; see said.ts. */
   readonly said: string
+  /** The form that takes back what the sentence says. */
+  readonly undo?: Undo | undefined
   readonly visitor?: Visitor | undefined
   readonly account?: VisitedAccount | undefined
   /** The account whose navigation is shown: that of the page, or on pages of no account the one that the visitor saw last. */
@@ -120,7 +123,8 @@ function sidebar(around: Surroundings): Html {
   return html`<nav class="side" id="nav" popover aria-label="${words.nav}">
 <div class="stack s"><a class="brand wide-only" href="/app" aria-label="Postrider"><img src="${assets.url('wordmark.svg')}" alt="" height="24" width="113"></a>
 ${accountSwitcher(around)}
-<button class="btn jump" type="button" data-opens="palette">${icon('search')}<span class="cut">${words.jump}</span><kbd class="wide-only">${words.jumpKeys}</kbd></button></div>
+<button class="btn jump" type="button" data-opens="palette" aria-label="${words.jump}">${icon('search')}${words.find}
+  <kbd class="wide-only">${words.jumpKeys}</kbd></button></div>
 <div class="mid">${accountLinks(around)}
 ${visitor?.user.operator && operatorLinks(around)}</div>
 <div>${visitor && visitorMenu(around, visitor)}${visitor && version()}</div>
@@ -196,9 +200,15 @@ function modeMark({ config, icon, language }: Surroundings): Value {
   return html`<span class="mode wide-only">${icon('flask')}${frameWords(language).sandboxMode}</span>`
 }
 
-function saidToast({ language, said }: Surroundings): Value {
+function saidToast({ language, said, undo }: Surroundings): Html | undefined {
   const sentence = said === '' ? undefined : sentenceOf(language, said)
-  return sentence && html`<div class="toast" role="status" data-fades>${sentence}</div>`
+  if (sentence === undefined) return undefined
+  const form =
+    undo &&
+    html`<form method="post" action="${undo.action}">${Object.entries(undo.fields).map(
+      ([name, value]) => html`<input type="hidden" name="${name}" value="${String(value)}">`,
+    )}<button class="btn s" type="submit">${frameWords(language).undo}</button></form>`
+  return html`<div class="toast" role="status" data-fades="${undo ? 10_000 : 6000}">${sentence}${form}</div>`
 }
 
 function keysHelp({ language, home }: Surroundings): Html {

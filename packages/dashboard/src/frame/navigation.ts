@@ -82,7 +82,7 @@ interface Act {
   readonly right: Right
 }
 
-/** What a visitor may begin from anywhere, in the palette. */
+/** Actions that the palette offers on every page. */
 export const ACTS: readonly Act[] = [
   { name: 'makeKey', path: 'keys/new', right: 'keys' },
   { name: 'addDomain', path: 'domains/new', right: 'domains' },

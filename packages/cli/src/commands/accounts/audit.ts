@@ -1,9 +1,9 @@
 import { ALL_ACCOUNTS, type AuditEntry } from '@postrider/core'
 import type { Answer, Command } from '../../command.ts'
-import { detailText } from '../../detail-text.ts'
 import { tableOr } from '../../table.ts'
 import { requireAccount } from '../account-option.ts'
 import { coreCommand } from '../core-command.ts'
+import { detailText } from '../detail-text.ts'
 
 export const auditCommands: readonly Command[] = [
   coreCommand({

@@ -1,9 +1,9 @@
 import type { Core, Event } from '@postrider/core'
 import type { Answer, Command } from '../../command.ts'
-import { detailText } from '../../detail-text.ts'
 import { printable, table } from '../../table.ts'
 import { requireAccount } from '../account-option.ts'
 import { coreCommand } from '../core-command.ts'
+import { detailText } from '../detail-text.ts'
 
 /** Events per read. */
 const LIMIT = 1000

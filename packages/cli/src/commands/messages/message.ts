@@ -7,9 +7,9 @@ import {
   tlsOriginText,
 } from '@postrider/core'
 import { type Answer, type Command, CommandError } from '../../command.ts'
-import { detailText } from '../../detail-text.ts'
 import { table } from '../../table.ts'
 import { coreCommand } from '../core-command.ts'
+import { detailText } from '../detail-text.ts'
 import { effectText } from '../reporting/return-answers.ts'
 import { ruleText } from '../suppressions/suppression-cause.ts'
 import { messageContentCommands } from './message-content.ts'

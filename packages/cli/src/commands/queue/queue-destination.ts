@@ -71,7 +71,7 @@ export const queueDestinationCommands: readonly Command[] = [
   }),
 ]
 
-/** The error for what is no provider or site, but the domain of recipients whose mail waits; undefined for anything else. */
+/** The error for the name of a recipient domain whose mail waits; undefined for any other name. */
 async function recipientDomain({ queue }: Core, name: string): Promise<CommandError | undefined> {
   const { groups } = await queue.overview({ by: 'domain', limit: OVERVIEW_LIMIT.most })
   const group = groups.find((one) => one.name === name.toLowerCase())

@@ -11,6 +11,7 @@ import {
   countApiKeys,
   insertApiKey,
   replaceApiKey,
+  restoreApiKey,
   revokeApiKey,
   selectApiKey,
   selectApiKeys,
@@ -72,6 +73,10 @@ export interface Keys {
   rotateKey(id: number, overlapHours?: number, caller?: KeyCaller): Promise<KeySecret & { readonly replaced: ApiKey }>
   /** Every process rejects the key within 5 s. Throws keyUnknown, and keyRestricted for a key that the caller could not create. */
   revokeKey(id: number, caller?: KeyCaller): Promise<ApiKey>
+  /**
+   * Takes back a revocation of the last minute. Throws keyUnknown for any other key, and keyRestricted as revokeKey does, accountSuspended.
+   */
+  restoreKey(id: number, caller?: KeyCaller): Promise<ApiKey>
 }
 
 const MAX_KEYS = 1000
@@ -160,6 +165,20 @@ export function createKeys(sql: Sql): Keys {
         const revoked = await revokeApiKey(transaction, id)
         await note(transaction, key, by, 'key.revoke', { before: auditValues(key), after: auditValues(revoked) })
         return revoked
+      })
+    },
+
+    async restoreKey(id, { accountId, by = OPERATOR } = {}) {
+      return inTransaction(sql, async (transaction) => {
+        const key = await selectApiKey(transaction, { id, accountId, lock: true })
+        const own = key && (await callersKey(transaction, by))
+        if (key && own) requireWithin(key, own)
+        if (key) await requireActive(transaction, key.accountId, by)
+        const restored = key && (await restoreApiKey(transaction, id))
+        if (!restored) throw new ServiceError('keyUnknown')
+        await note(transaction, key, by, 'key.restore', { before: auditValues(key), after: auditValues(restored) })
+        await requireCapacity(transaction, key.accountId)
+        return restored
       })
     },
   }

@@ -163,6 +163,13 @@ export async function revokeApiKey(sql: AnySql, id: number): Promise<ApiKey> {
   )
 }
 
+/** Takes back a revocation of the last minute; undefined if there was none. */
+export async function restoreApiKey(sql: AnySql, id: number): Promise<ApiKey | undefined> {
+  const [row] = await sql<KeyRow[]>`
+    update api_keys k set revoked_at = null where id = ${id} and revoked_at > service_now() - interval '1 minute' returning ${columns(sql)}`
+  return row && keyOf(row)
+}
+
 /** Other processes write the same keys, so locked rows and recent values are skipped. */
 export async function recordKeyUse(sql: AnySql, ids: readonly number[]): Promise<void> {
   await sql`

@@ -50,7 +50,7 @@ export const LABELS: Readonly<Record<string, Readonly<Record<Language, string>>>
   user: { en: 'User', de: 'Benutzer' },
 }
 
-/** What core says of a parameter, and the same in German. Braces stand for values. */
+/** Core's predicates of a parameter, and the same in German. Braces stand for values. */
 export const PREDICATES: readonly (readonly [english: string, german: string])[] = [
   ['must have {a} to {b} characters', 'braucht {a} bis {b} Zeichen'],
   ['must have at most {n} characters', 'darf höchstens {n} Zeichen haben'],

@@ -19,6 +19,7 @@ export const KEYS: readonly DashboardRoute[] = [
   account('POST', '/keys', 'keys', checkedKey),
   account('POST', '/keys/:id/rotate', 'keys', (call) => proved(call, rotateKey)),
   account('POST', '/keys/:id/revoke', 'keys', revokeKey),
+  account('POST', '/keys/:id/restore', 'keys', restoreKey),
 ]
 
 /** Keys on the page: the newest. An account seldom has more, and the API lists all of them. */
@@ -89,7 +90,14 @@ const HOURS = 24
 async function revokeKey(call: AccountCall): Promise<Answer> {
   const { core, account: own, params, by, path } = call
   const revoked = await attempt(() => core.auth.revokeKey(idIn(params.id) ?? 0, { accountId: own.id, by }))
-  return revoked.ok ? redirect(path('keys'), 'revoked') : refusedKey(call, revoked)
+  if (!revoked.ok) return refusedKey(call, revoked)
+  return { ...redirect(path('keys'), 'revoked'), undo: { action: path(`keys/${params.id}/restore`), fields: {} } }
+}
+
+async function restoreKey(call: AccountCall): Promise<Answer> {
+  const { core, account: own, params, by, path } = call
+  const restored = await attempt(() => core.auth.restoreKey(idIn(params.id) ?? 0, { accountId: own.id, by }))
+  return restored.ok ? redirect(path('keys'), 'keyRestored') : refusedKey(call, restored)
 }
 
 function refusedKey(call: AccountCall, { errorName, problem }: { errorName: string; problem: string }) {

@@ -4,7 +4,7 @@ import type { AccountCall } from '../../frame/call.ts'
 import type { ShownSpan } from './span.ts'
 import { statisticsWords } from './statistics-words.ts'
 
-/** What destinations gave as the reason of the bounces, by kind; a sentence instead if there are too many to count for a page. */
+/** The reasons of bounces by kind, from the replies of destinations; a sentence instead if there are too many to count for a page. */
 export async function bounceReasons(call: AccountCall, { first, last }: ShownSpan): Promise<Value> {
   const { core, account: own, format, language } = call
   const words = statisticsWords(language)

@@ -26,7 +26,7 @@ export function subjectOf({ query }: AccountCall): SubjectName {
   return NAMES.find((name) => name === field(query, 'by')) ?? 'site'
 }
 
-/** What the table can be sorted by, highest first, by the name in the query. */
+/** Orders of the table, highest first, by the name in the query. */
 export const SORTS = {
   accepted: { processed: 1 },
   delivered: { sent: 1 },

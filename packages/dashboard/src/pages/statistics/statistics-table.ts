@@ -42,7 +42,7 @@ interface Shown {
 
 /** The columns that are sorted by, in their order; those that small screens leave out. */
 const COLUMNS: readonly (readonly [name: SortName, isWide: boolean])[] = [
-  ['accepted', false],
+  ['accepted', true],
   ['delivered', false],
   ['bounced', false],
   ['opened', true],
@@ -70,7 +70,8 @@ function sortHead(call: AccountCall, { by, span }: Shown, name: SortName, isWide
   const { first, last, period } = span
   const isSorted = name === sortOf(call)
   const query = new URLSearchParams({ from: first, to: last, period, by, sort: name })
-  return html`<th class="n${isWide && ' wide-only'}"${isSorted && html` aria-sort="descending"`}><a class="sort" href="${call.path('statistics')}?${query.toString()}">
+  const target = `${call.path('statistics')}?${query.toString()}`
+  return html`<th class="n${isWide && ' wide-only'}"${isSorted && html` aria-sort="descending"`}><a class="sort" href="${target}">
     ${statisticsWords(call.language)[name]}${isSorted && ' ↓'}</a></th>`
 }
 
@@ -80,9 +81,10 @@ function row(call: AccountCall, shown: Shown, one: NamedCounts, scale: Scale): H
   const { processed, sent, hard_bounced, soft_bounced, expired } = counts
   const seconds = (value: number | undefined): Value => (value === undefined ? '–' : duration(value * 1000))
   const wide = (value: Value, dim = false) => html`<td class="n wide-only${dim && ' dim'}">${value}</td>`
-  return html`<tr><th scope="row" class="any hb">${nameOf(call, shown, one.name)}</th><td class="n">${number(processed)}</td><td class="n">
-  ${number(sent)}</td><td class="n">${share(hard_bounced + soft_bounced + expired, processed)}</td>${wide(share(counts.unique_opened, sent))}
-  ${wide(share(counts.unique_clicked, sent))}${wide(share(counts.unsubscribed, sent))}${wide(share(counts.complained, sent))}${
+  return html`<tr><th scope="row" class="any hb">${nameOf(call, shown, one.name)}</th>${wide(number(processed))}
+  <td class="n">${number(sent)}</td><td class="n">${share(hard_bounced + soft_bounced + expired, processed)}</td>
+  ${wide(share(counts.unique_opened, sent))}${wide(share(counts.unique_clicked, sent))}${wide(share(counts.unsubscribed, sent))}
+  ${wide(share(counts.complained, sent))}${
     shown.hasTimes &&
     html`<td class="hb wide-only">${time && percentileBar(scale, time)}</td>${wide(seconds(time?.p50), true)}${wide(seconds(time?.p90), true)}
     ${wide(seconds(time?.p99), true)}`

@@ -1,5 +1,11 @@
 import { Readable } from 'node:stream'
-import { SUPPRESSION_REASONS, type Suppression, type SuppressionReason, suppressionCsv } from '@postrider/core'
+import {
+  ACCOUNT_REASONS,
+  SUPPRESSION_REASONS,
+  type Suppression,
+  type SuppressionReason,
+  suppressionCsv,
+} from '@postrider/core'
 import { foreign, type Html, html, textField, type Value } from '@postrider/ui'
 import { type Answer, file, page, redirect } from '../../frame/answer.ts'
 import { attempt } from '../../frame/attempt.ts'
@@ -17,6 +23,7 @@ export const SUPPRESSIONS: readonly DashboardRoute[] = [
   account('GET', '/suppressions/new', 'suppressions', async (call) => suppressionForm(call)),
   account('POST', '/suppressions', 'suppressions', addSuppressions),
   account('POST', '/suppressions/remove', 'suppressions', removeSuppression),
+  account('POST', '/suppressions/restore', 'suppressions', restoreSuppression),
   account('GET', '/suppressions.csv', 'suppressions.read', async ({ core, account: own }) =>
     file({
       type: 'text/csv; charset=utf-8',
@@ -113,7 +120,7 @@ function cause({ language, may, path }: AccountCall, { cause: made }: Suppressio
   return may('events') ? html`${rule}: <a href="${path(`messages/${made.messageId}`)}">${words.message}</a>` : rule
 }
 
-function removal({ language, path }: AccountCall, { scope, value, group }: Suppression, at: number): Html {
+function removal({ language, path }: AccountCall, { scope, value, group, reason }: Suppression, at: number): Html {
   const words = suppressionsWords(language)
   return ask({
     language,
@@ -123,7 +130,7 @@ function removal({ language, path }: AccountCall, { scope, value, group }: Suppr
     text: words.removeText,
     action: path('suppressions/remove'),
     fields: html`<input type="hidden" name="scope" value="${scope}"><input type="hidden" name="value" value="${value}">
-      <input type="hidden" name="group" value="${group}">`,
+      <input type="hidden" name="group" value="${group}"><input type="hidden" name="reason" value="${reason}">`,
   })
 }
 
@@ -166,12 +173,33 @@ async function addSuppressions(call: AccountCall): Promise<Answer> {
   return added.ok ? redirect(path('suppressions'), 'added') : suppressionForm(call, added.problem)
 }
 
-async function removeSuppression(call: AccountCall): Promise<Answer> {
-  const { core, account: own, form, by, path } = call
+/** The entry that a form names. */
+function entryIn({ form }: AccountCall) {
   const [scope, value, group] = [field(form, 'scope'), field(form, 'value'), idIn(field(form, 'group')) ?? 0]
-  const entry = scope === 'domain' ? { domains: [value] } : { emails: [value] }
-  const removed = await attempt(() =>
-    core.suppressions.removeAll({ accountId: own.id, ...entry, ...(scope === 'group' ? { group } : {}), by }),
-  )
-  return removed.ok ? redirect(path('suppressions'), 'removed') : suppressionList(call, removed.problem)
+  const reason = ACCOUNT_REASONS.find((one) => one === field(form, 'reason'))
+  return {
+    change: {
+      ...(scope === 'domain' ? { domains: [value] } : { emails: [value] }),
+      ...(scope === 'group' ? { group } : {}),
+    },
+    fields: { scope, value, group: String(group), ...(reason ? { reason } : {}) },
+    reason,
+  }
+}
+
+async function removeSuppression(call: AccountCall): Promise<Answer> {
+  const { core, account: own, by, path } = call
+  const { change, fields } = entryIn(call)
+  const removed = await attempt(() => core.suppressions.removeAll({ accountId: own.id, ...change, by }))
+  if (!removed.ok) return suppressionList(call, removed.problem)
+  const undo = { action: path('suppressions/restore'), fields }
+  return { ...redirect(path('suppressions'), 'removed'), ...(removed.value > 0 ? { undo } : {}) }
+}
+
+/** Adds an entry that was just removed again, with its reason. */
+async function restoreSuppression(call: AccountCall): Promise<Answer> {
+  const { core, account: own, by, path } = call
+  const { change, reason = 'manual' } = entryIn(call)
+  const added = await attempt(() => core.suppressions.addAll({ accountId: own.id, ...change, reason, by }))
+  return added.ok ? redirect(path('suppressions'), 'restored') : suppressionList(call, added.problem)
 }

@@ -82,7 +82,7 @@ function sentBox(call: AccountCall, { headers, body, missing }: WebhookRequest):
     return html`<section class="box w7"><header><h2>${words.sent}</h2></header><div class="void"><p>${words.noHeaders}</p></div></section>`
   return html`<section class="box w7"><header><h2>${words.sent}</h2></header><div class="pad stack s">${fields(
     headers.map(([name, value]) => [name, value ?? html`<i>${words.changedSince}</i>`]),
-  )}<div class="code"><pre class="any">${foreign(body.slice(0, MAX_BODY))}</pre></div><p class="hint">${words.bodyText}${
+  )}<div class="code"><pre class="any" tabindex="0" role="region" aria-label="${words.sent}">${foreign(body.slice(0, MAX_BODY))}</pre></div><p class="hint">${words.bodyText}${
     missing > 0 && ` ${words.missing(format.number(missing))}`
   }${
     body.length > MAX_BODY && ` ${words.cutText(format.number(MAX_BODY), format.number(body.length))}`
@@ -97,7 +97,7 @@ function receivedBox({ language }: AccountCall, { answerHeaders, answer, status 
       : html`<div class="pad stack s">${fields(answerHeaders.map(([name, value]) => [foreign(name), foreign(value)]))}${
           answer === ''
             ? html`<p class="hint">${words.noBody}</p>`
-            : html`<div class="code"><pre class="any">${foreign(answer)}</pre></div>`
+            : html`<div class="code"><pre class="any" tabindex="0" role="region" aria-label="${words.received}">${foreign(answer)}</pre></div>`
         }</div>`
   }</section>`
 }

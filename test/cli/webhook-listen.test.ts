@@ -48,7 +48,7 @@ t.test(
   },
 )
 
-t.test('a wrong key, event or URL ends it with the reason', async (t) => {
+t.test('an invalid key, event or URL ends it with the reason', async (t) => {
   const service = await makeService(t)
   const url = await service.openApi()
   const { apiKey } = await service.makeSender()

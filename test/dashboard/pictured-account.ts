@@ -22,6 +22,7 @@ export async function openPicturedAccount(t: Test): Promise<PicturedAccount> {
   await service.core.domains.add({ accountId, name: 'ship.example' })
   await service.core.suppressions.addAll({ accountId, emails: ['x@harbor.example'] })
   await makeBusyQueue(service, accountId)
+  await makeTroubledWebhook(service, accountId)
   const context = await openBrowser(t)
   const [name, value] = cookie.split('=') as [string, string]
   await context.addCookies([{ name, value, url }])
@@ -40,4 +41,31 @@ export async function openPicturedAccount(t: Test): Promise<PicturedAccount> {
       }
     },
   }
+}
+
+/** A webhook that the service disabled, with a request that failed and a long response. */
+async function makeTroubledWebhook({ core, sql }: TestService, accountId: number): Promise<void> {
+  const { webhook } = await core.webhooks.create(accountId, {
+    ...{ url: 'https://hooks.ship.example/postrider', events: ['sent'], names: null, label: 'Berths', format: 'v2' },
+    ...{
+      asText: false,
+      abuse: false,
+      eventIds: true,
+      headers: { 'X-Env': 'production' },
+      enabled: false,
+      signed: true,
+    },
+  })
+  await sql`
+    with webhook as (
+      update webhooks set failed = 1, disabled_at = service_now(), disabled_reason = 'gone', problem = 'received status 410 Gone'
+       where id = ${webhook.id} returning id
+    )
+    insert into webhook_deliveries (webhook_id, place, account_id, batch_id, at, after_number, to_number, attempt, status, milliseconds, problem, types,
+           written, events, request_head, answer_head, answer)
+    select id, 100001, ${accountId}, gen_random_uuid(), service_now(), 0, 1, 1, 410, 84, 'received status 410', '{sent}',
+           '{"format":"v2","asText":false,"abuse":false,"eventIds":true,"names":null}', 1,
+           ${JSON.stringify({ 'webhook-id': `msg_${'5b0c2f5d'.repeat(4)}`, 'webhook-signature': `v1,${'A'.repeat(43)}=` })}::text,
+           '[["Content-Type","text/html; charset=utf-8"],["X-Request-Id","0f8f0e7a1d2c3b4a59"]]', ${Buffer.from(`<h1>Gone</h1>${'x'.repeat(900)}`)}
+      from webhook`
 }

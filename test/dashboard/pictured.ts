@@ -38,6 +38,7 @@ export const PICTURED: readonly (readonly [name: string, path: string | Find])[]
   ['webhooks', '/app/:account/webhooks'],
   ['webhook-new', '/app/:account/webhooks/new'],
   ['webhook', addedWebhook],
+  ['webhook-request', firstRequest],
   ['accounts', '/app/accounts'],
   ['subaccounts', addedSubaccount],
   ['subaccount-new', '/app/:account/subaccounts/new'],
@@ -63,6 +64,14 @@ async function addedWebhook(page: Page, account: string): Promise<string> {
   await page.goto(`${account}/webhooks`)
   const href = (await page.getAttribute('#page a.go', 'href')) as string
   return href
+}
+
+/** The page of the latest request of the first webhook. */
+async function firstRequest(page: Page, account: string): Promise<string | undefined> {
+  await page.goto(`${account}/webhooks`)
+  await page.goto(new URL((await page.getAttribute('#page a.go', 'href')) as string, page.url()).href)
+  const href = await page.getAttribute('a[href*="/requests/"]', 'href', { timeout: 1000 }).catch(() => null)
+  return href ?? undefined
 }
 
 /** The page of the first message of the list. */

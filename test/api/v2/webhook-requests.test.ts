@@ -28,7 +28,7 @@ async function door(t: Test, settings: Record<string, unknown> = {}) {
   const ask = async (method: string, path: string, body?: Record<string, unknown>) => {
     const { status, json } = await call(url, { method, path, headers: { api_key: apiKey }, ...(body ? { body } : {}) })
     const text = (json?.error_info as { error_message?: string } | null)?.error_message
-    return { status, text, data: json?.data as Shown }
+    return { status, text, data: json?.data as Shown, next: json?.next as number | undefined }
   }
   const made = await ask('POST', '/v2/webhooks', { url: receiver.url, events: 'sent', ...settings })
   const path = `/v2/webhooks/${made.data.webhookId}`
@@ -184,4 +184,22 @@ t.test('a URL that responds 204 is taken, and each probe is signed with the secr
   receiver.react = answer(204)
   t.equal((await ask('POST', '/v2/webhooks', { url: receiver.url, events: 'delivered' })).status, 200)
   t.match(receiver.requests.at(-1), { method: 'HEAD', headers: { 'webhook-signature': /^v1,/ } })
+})
+
+t.test('a program without a URL reads what a webhook would get, from now on or from a number', async (t) => {
+  const { ask, tell, receiver } = await door(t, { eventIds: 1 })
+  const listen = async (query: string) => {
+    const { data, next } = await ask('GET', `/v2/webhooks/listen?eventIds=1&${query}`)
+    return { body: data.body as string | null, next }
+  }
+  const first = await listen('')
+  t.equal(first.body, null)
+  await tell()
+  const { body, next } = await listen(`events=delivered&after=${first.next}`)
+  t.equal(body, receiver.batches()[0]?.body, 'to the octet')
+  t.match(await listen(`events=sent&after=${next}`), { body: null, next })
+  t.match(JSON.parse(String((await listen(`events=sent&format=v3&after=${first.next}`)).body)), [
+    { event: 'delivered' },
+  ])
+  t.equal((await ask('GET', '/v2/webhooks/listen?events=vanished')).status, 400)
 })

@@ -22,4 +22,5 @@ export const events: Wall = {
     seen: (input) => ['explainDelivery', input],
   },
   readEventFeed: { kind: 'list', make: send, input: { after: 0, limit: 1000 } },
+  listenToWebhookEvents: { kind: 'list', make: send, input: { after: 0, format: 'v3', events: 'processed' } },
 }

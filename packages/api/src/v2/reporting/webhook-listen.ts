@@ -8,7 +8,7 @@ import { Settings, Switch, WEBHOOK_GROUP } from './webhook-schema.ts'
 /** Events of a response, as many as a request of a webhook has. */
 const LIMIT = 100
 
-/** What a webhook would get, for programs without a public URL, such as `postrider webhook listen`. */
+/** Requests that a webhook would get, for programs without a public URL, such as `postrider webhook listen`. */
 export const WEBHOOK_LISTEN: readonly Operation[] = [
   operation({
     ...WEBHOOK_GROUP,

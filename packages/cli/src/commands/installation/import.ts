@@ -54,13 +54,14 @@ export const importCommands: readonly Command[] = [
   },
 ]
 
-/** Notes for the owners that an import has ended, with what it did. */
+/** Notes for the owners that an import has ended, with what it did. One that finds nothing new is not worth mail. */
 async function tellOwners(
   core: Core,
   tally: ImportCounts,
   told: { readonly accountId: number; readonly from: string },
 ) {
-  const sum = (of: 'added' | 'there' | 'refused') => KINDS.reduce((total, kind) => total + tally.counts[kind][of], 0)
+  const sum = (of: 'added' | 'there' | 'overwritten' | 'refused') =>
+    KINDS.reduce((total, kind) => total + tally.counts[kind][of], 0)
   const detail = {
     from: new URL(told.from).host,
     added: sum('added'),
@@ -68,6 +69,7 @@ async function tellOwners(
     rejected: sum('refused'),
     failure: toReport(tally, { ...told, dryRun: false }).failure ?? '',
   }
+  if (detail.added + sum('overwritten') === 0 && detail.failure === '') return
   const mark = new Date(core.clock.now()).toISOString()
   await core.people.notices.note({ accountId: told.accountId, kind: 'import', subject: '', mark, detail })
 }

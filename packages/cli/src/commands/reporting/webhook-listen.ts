@@ -157,7 +157,7 @@ async function textOf({ body }: Response): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** Sends one request, and returns the line about it. A failure is not tried again: whoever listens sees it. */
+/** Sends one request, and returns the line about it. A failure is shown, and not tried again. */
 async function forward(request: {
   readonly target: string
   readonly format: Format

@@ -12,7 +12,7 @@ const BOTH: Readonly<Record<string, readonly ExportKind[]>> = {
   bounced: ['hardbounce', 'softbounce'],
   expired: ['softbounce'],
 }
-const NAMES = [...EXPORT_KINDS, 'bounced']
+const NAMES = EXPORT_KINDS.flatMap((kind) => (kind === 'hardbounce' ? ['bounced', kind] : [kind]))
 
 /** Returns the kinds of the given event names; empty for the default. Throws parameterInvalid (events). */
 export function parseKinds(events: readonly string[]): ExportKind[] {

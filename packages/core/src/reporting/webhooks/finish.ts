@@ -91,8 +91,8 @@ async function succeed(
   { milliseconds }: Answer,
   { failing }: State,
 ): Promise<Finished> {
-  await sql`delete from webhook_batches where id = ${id}`
   await sql`
+    with done as (delete from webhook_batches where id = ${id})
     update webhooks set succeeded_at = service_now(), failing_since = null, milliseconds = ${milliseconds}, due_at = service_now(),
            problem = case when enabled then null else problem end
      where id = ${webhookId}`

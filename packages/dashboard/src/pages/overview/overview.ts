@@ -61,12 +61,8 @@ async function overview(call: AccountCall): Promise<Answer> {
     (name) =>
       html`<a href="${call.path()}?span=${name}"${name === span && html` aria-current="true"`}>${words.spans[name]}</a>`,
   )}</nav>`
-  const lead =
-    total.accepted === 0
-      ? words.none
-      : `${words.calm(
-          call.format.share(total.delivered, total.accepted),
-        )}${items.length > 0 ? ` ${words.attention}` : ''}`
+  const calm = total.accepted === 0 ? words.none : words.calm(call.format.share(total.delivered, total.accepted))
+  const lead = items.length > 0 ? `${calm} ${words.attention}` : calm
   return page({
     title: words.title,
     live: 'events',

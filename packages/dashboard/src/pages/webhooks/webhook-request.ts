@@ -82,7 +82,7 @@ function sentBox(call: AccountCall, { headers, body, missing }: WebhookRequest):
     return html`<section class="box w7"><header><h2>${words.sent}</h2></header><div class="void"><p>${words.noHeaders}</p></div></section>`
   return html`<section class="box w7"><header><h2>${words.sent}</h2></header><div class="pad stack s">${fields(
     headers.map(([name, value]) => [name, value ?? html`<i>${words.changedSince}</i>`]),
-  )}<div class="code"><pre class="any">${foreign(body.slice(0, MAX_BODY))}</pre></div><p class="hint">${words.bodyText}${
+  )}${text(words.sent, body.slice(0, MAX_BODY))}<p class="hint">${words.bodyText}${
     missing > 0 && ` ${words.missing(format.number(missing))}`
   }${
     body.length > MAX_BODY && ` ${words.cutText(format.number(MAX_BODY), format.number(body.length))}`
@@ -95,11 +95,14 @@ function receivedBox({ language }: AccountCall, { answerHeaders, answer, status 
     status === null
       ? html`<div class="void"><p>${words.noResponse}</p></div>`
       : html`<div class="pad stack s">${fields(answerHeaders.map(([name, value]) => [foreign(name), foreign(value)]))}${
-          answer === ''
-            ? html`<p class="hint">${words.noBody}</p>`
-            : html`<div class="code"><pre class="any">${foreign(answer)}</pre></div>`
+          answer === '' ? html`<p class="hint">${words.noBody}</p>` : text(words.received, answer)
         }</div>`
   }</section>`
+}
+
+/** A text that scrolls by keyboard, too. */
+function text(label: string, content: string): Html {
+  return html`<div class="code"><pre class="any" tabindex="0" role="region" aria-label="${label}">${foreign(content)}</pre></div>`
 }
 
 /** Header fields, one per line. */

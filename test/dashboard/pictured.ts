@@ -47,6 +47,7 @@ export const PICTURED: readonly (readonly [name: string, path: string | Find])[]
   ['team-new', '/app/:account/team/new'],
   ['settings', '/app/:account/settings'],
   ['audit', '/app/:account/audit'],
+  ['privacy', '/app/:account/privacy'],
   ['security', '/app/security'],
   ['forgotten', '/app/forgotten'],
   ['sign-up', '/app/sign-up'],

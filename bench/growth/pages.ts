@@ -138,6 +138,7 @@ export function pageVisits({ day, subaccount, message, sent, template, legacy, v
     own('/credits'),
     own('/team', '500'),
     own('/settings'),
+    own('/privacy', 'none'),
     own('/audit', '20,000'),
     own('/audit', 'page 1,000', '', 1000),
     own('/webhooks'),

@@ -53,8 +53,8 @@ export async function selectRequests(
     sql<(RequestRow & { readonly uuid: string })[]>`
       select id as uuid, state, emails, requested_at as "requestedAt", completed_at as "completedAt", receipt,
              (select count(distinct message_id)::int from forget_messages where request_id = r.id) as waiting
-        from (select * from forget_requests where account_id = ${accountId} order by id desc limit ${limit} offset ${offset}) r
-       order by r.id desc`,
+        from (select * from forget_requests where account_id = ${accountId} order by requested_at desc, id desc limit ${limit} offset ${offset}) r
+       order by r.requested_at desc, r.id desc`,
     sql<{ total: number }[]>`select count(*)::int as total from forget_requests where account_id = ${accountId}`,
   ])
   return { requests: rows.map((row) => ({ ...row, receipt: sumOf(row.receipt) })), total: onlyRow(counted).total }

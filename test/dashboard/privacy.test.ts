@@ -28,6 +28,11 @@ t.test('a recipient is exported and erased, and the requests are listed', async 
   const page = await (await ada.get(at)).text()
   t.match(page, requests[0]?.id)
   t.match(page, 'Queued')
+  await service.sql`update sessions set reauthenticated_at = reauthenticated_at - interval '11 minutes'`
+  await service.core.people.sessions.endAll(0)
+  t.equal((await ada.post(`${at}/erase`, { emails: 'nobody' })).status, 400, 'what is invalid is said before')
+  t.match(await (await ada.post(`${at}/erase`, { emails: 'x@y.example' })).text(), 'Confirm that it is you')
+  t.equal((await service.core.privacy.requests(ada.accountId, { limit: 1, offset: 0 })).total, 1)
   const developer = await member(ada.accountId, 'developer')
   t.equal((await developer.get(at)).status, 403)
 })

@@ -1,8 +1,9 @@
-import type { ForgetRequest } from '@postrider/core'
+import { type ForgetRequest, parseAddress } from '@postrider/core'
 import { type Html, html, inputField, textField } from '@postrider/ui'
 import { type Answer, file, page, redirect } from '../../frame/answer.ts'
 import { attempt } from '../../frame/attempt.ts'
 import { type AccountCall, field } from '../../frame/call.ts'
+import { proved } from '../../frame/forms/proof.ts'
 import { offsetOf, pager } from '../../frame/pager.ts'
 import { byApi, pageHead, problemNote } from '../../frame/parts.ts'
 import { account, type DashboardRoute } from '../../frame/routes.ts'
@@ -11,7 +12,7 @@ import { privacyWords } from './privacy-words.ts'
 
 export const PRIVACY: readonly DashboardRoute[] = [
   account('GET', '/privacy', 'privacy', (call) => privacyPage(call)),
-  account('POST', '/privacy/erase', 'privacy', erase),
+  account('POST', '/privacy/erase', 'privacy', checkedErasure),
   account('POST', '/privacy/export', 'privacy', exportPerson),
 ]
 
@@ -64,10 +65,22 @@ function table(call: AccountCall, requests: readonly ForgetRequest[]): Html {
     )}</tbody></table></div>`
 }
 
+/** An erasure cannot be undone, so the visitor proves who they are; not for addresses that core refuses anyway. */
+async function checkedErasure(call: AccountCall): Promise<Answer> {
+  const addresses = addressesOf(call)
+  const isValid = addresses.length > 0 && addresses.every((address) => parseAddress(address) !== undefined)
+  return isValid ? proved(call, erase) : erase(call)
+}
+
+function addressesOf({ form }: AccountCall): string[] {
+  return field(form, 'emails')
+    .split(/[\s,;]+/, 2000)
+    .filter((address) => address !== '')
+}
+
 async function erase(call: AccountCall): Promise<Answer> {
-  const { account: own, by, core, form, path } = call
-  const addresses = field(form, 'emails').split(/[\s,;]+/, 2000)
-  const asked = await attempt(() => core.privacy.forget(own.id, addresses, by))
+  const { account: own, by, core, path } = call
+  const asked = await attempt(() => core.privacy.forget(own.id, addressesOf(call), by))
   return asked.ok ? redirect(path('privacy'), 'saved') : privacyPage(call, asked.problem)
 }
 

@@ -792,6 +792,7 @@ create table forget_requests (
   constraint forget_requests_state_check check (state = any (array['queued'::text, 'running'::text, 'done'::text])),
   constraint forget_requests_account_id_fkey foreign key (account_id) references accounts(id)
 );
+create index forget_requests_account on forget_requests (account_id, requested_at, id);
 create index forget_requests_due on forget_requests (due_at) where state <> 'done'::text;
 
 create table forgotten (

@@ -149,6 +149,7 @@ export function pageVisits({
     own('/credits'),
     own('/team', '500'),
     own('/settings'),
+    own('/privacy', 'none'),
     own('/audit', '20,000'),
     own('/audit', 'page 1,000', '', 1000),
     own('/webhooks'),

@@ -8,7 +8,11 @@ const { env } = service
 t.test("an account's settings are changed and shown, and an unknown setting is rejected", async (t) => {
   const { accountId } = await service.makeSender({ tracking: true })
   const id = String(accountId)
-  t.match(await answered(env, 'account', 'settings', id), { openTracking: true, footerText: null, timeZone: 'UTC' })
+  const shown = { openTracking: true, footerText: null, timeZone: 'UTC', tlsDemand: 'none' }
+  t.match(await answered(env, 'account', 'settings', id), shown)
+  await service.core.tls.set({ accountId, domain: null }, 'verified')
+  t.match(await answered(env, 'account', 'settings', id), { tlsDemand: 'verified' })
+  t.match((await postrider(env, 'account', 'settings', id)).stdout, /tlsDemand +verified[\s\S]*mail waits while/)
   const changed = [
     '--open-tracking',
     'off',

@@ -16,6 +16,7 @@ export const PICTURED: readonly (readonly [name: string, path: string | Find])[]
   ['template', addedTemplate],
   ['template-compare', comparedVersions],
   ['domains', '/app/:account/domains'],
+  ['domain', firstDomain],
   ['domain-new', '/app/:account/domains/new'],
   ['suppressions', '/app/:account/suppressions'],
   ['suppression-new', '/app/:account/suppressions/new'],
@@ -48,6 +49,7 @@ export const PICTURED: readonly (readonly [name: string, path: string | Find])[]
   ['team-new', '/app/:account/team/new'],
   ['settings', '/app/:account/settings'],
   ['audit', '/app/:account/audit'],
+  ['privacy', '/app/:account/privacy'],
   ['security', '/app/security'],
   ['forgotten', '/app/forgotten'],
   ['sign-up', '/app/sign-up'],
@@ -79,6 +81,12 @@ async function firstMessage(page: Page, account: string, tab: string): Promise<s
   await page.goto(`${account}/messages`)
   const href = await page.getAttribute('.msgs .go', 'href', { timeout: 1000 }).catch(() => null)
   return href === null ? undefined : `${href}${tab}`
+}
+
+/** The first domain of the account. */
+async function firstDomain(page: Page, account: string): Promise<string> {
+  await page.goto(`${account}/domains`)
+  return (await page.getAttribute('#page .go', 'href')) as string
 }
 
 /** Adds a template from the sample, and names a variable without a value. */

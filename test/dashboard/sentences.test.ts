@@ -35,7 +35,7 @@ t.test('an active domain whose records were not found is not said to become acti
   await service.giveKey('ship.example')
   await service.core.domains.add({ accountId: ada.accountId, name: 'ship.example', state: 'active' })
   const shown = await (await ada.get(`/app/${ada.accountId}/domains/ship.example`)).text()
-  t.match(shown, 'Mail from this domain is accepted, but 2 required records are not found.')
+  t.match(shown, 'Mail is accepted, because the operator activated the domain, but 2 required records are not found.')
   t.notMatch(shown, 'becomes active by itself')
 })
 

@@ -55,6 +55,10 @@ t.test('the list says when the credit of a subaccount runs out at the present pa
     timeZone: 'UTC',
   })
   t.match(await (await ada.get(at)).text(), `runs out on ${day}`)
+  await ada.post(at, { username: 'dock3', email: 'd3@ship.example', credit: 'one_time_credit' })
+  const list = await (await ada.get(at)).text()
+  t.match(list, 'dock3')
+  t.notMatch(list, 'used up', 'what was never used is not used up')
 })
 
 t.test('a subaccount is suspended, resumed, changed and deleted', async (t) => {

@@ -153,7 +153,7 @@ export function withCore(
     startWaitsFor = undefined
     const cleanUp = loggedCleanUp(opened.cleanUp, log)
     const list = createProcessReport(sql, name)
-    // A row that is missing or late harms nobody; what keeps it from being written is logged by others.
+    // A row that is missing or late does no harm; others log why the database cannot be written.
     const report = () => list.report().catch(() => undefined)
     await report()
     const cleanup = setInterval(() => {

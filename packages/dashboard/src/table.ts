@@ -10,6 +10,7 @@ import { JOIN } from './pages/join/join.ts'
 import { KEYS } from './pages/keys/keys.ts'
 import { MESSAGES } from './pages/messages/message-routes.ts'
 import { OVERVIEW } from './pages/overview/overview.ts'
+import { PRIVACY } from './pages/privacy/privacy.ts'
 import { PROCESSES } from './pages/processes/processes.ts'
 import { QUEUE } from './pages/queue/queue.ts'
 import { RETURNS } from './pages/returns/returns.ts'
@@ -40,6 +41,7 @@ export const ROUTES: readonly DashboardRoute[] = [
   ...CREDITS,
   ...TEAM,
   ...SETTINGS,
+  ...PRIVACY,
   ...AUDIT,
   ...SECURITY,
   ...QUEUE,

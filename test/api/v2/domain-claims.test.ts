@@ -28,6 +28,8 @@ function shape({ dns, ...domain }: ShownDomain): unknown {
     ...record,
     host: untagged(host),
     value: value.slice(0, 20),
+    // Of the value, too.
+    strings: undefined,
   }))
   return { ...domain, addedTime: '', claimEnds: '', records }
 }

@@ -261,3 +261,28 @@ t.test('exportPerson', async (t) => {
     t.equal((await ask(sender, '/v2/gdpr/export?email=a@x.test', { method: 'GET' })).status, 405, 'no address in a URL')
   })
 })
+
+t.test('listForgetRequests lists those of the account, newest first, with their progress', async (t) => {
+  const [sender, other] = [await service.makeSender(), await service.makeSender()]
+  t.match((await ask(sender, '/v2/gdpr/forget', { method: 'GET' })).json, { data: [], totalRecords: 0 })
+  const ids: unknown[] = []
+  for (const name of ['a', 'b', 'c'])
+    ids.unshift((await dataOf(sender, '/v2/gdpr/forget', { email: `${name}@x.test` })).requestId)
+  await dataOf(other, '/v2/gdpr/forget', { email: 'd@x.test' })
+  const listed = async (query: string) => {
+    const { json } = await ask(sender, `/v2/gdpr/${query}`, { method: 'GET' })
+    const { data, totalRecords } = json as unknown as { data: Data[]; totalRecords: number }
+    t.equal(totalRecords, 3)
+    return data
+  }
+  const all = await listed('forget')
+  t.strictSame(
+    all.map(({ requestId }) => requestId),
+    ids,
+  )
+  t.match(all[0], { status: /^(queued|running|done)$/, emails: 1, receipt: { deliveries: 0 }, waiting: 0 })
+  t.strictSame(
+    (await listed('requests?limit=1&offset=1')).map(({ requestId }) => requestId),
+    [ids[1]],
+  )
+})

@@ -25,6 +25,14 @@ export const privacy: Wall = {
     missing: { requestId: 'gd_00000000000000000000000000000000' },
     seen: ({ requestId }) => ['showForgetRequest', { requestId }],
   },
+  listForgetRequests: {
+    kind: 'list',
+    async make({ act }, owner) {
+      const { requestId } = (await act(owner, 'forgetPerson', { email: 'tara.wall@harbor.example' })) as Input
+      return String(requestId)
+    },
+    input: {},
+  },
   exportPerson: {
     kind: 'list',
     async make({ service }, owner) {

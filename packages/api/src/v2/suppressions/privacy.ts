@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import { timeText } from '../../http/time-text.ts'
 import { commaList } from '../comma-list.ts'
 import { type Operation, operation } from '../operation.ts'
-import { Count, exactNumber, pageOf } from '../shapes.ts'
+import { Count, exactNumber, Offset, pageOf } from '../shapes.ts'
 import { Cause, causeOf } from './suppressions.ts'
 
 const RequestId = Type.String({ description: '`gd_` and 32 hex digits' })
@@ -80,6 +80,16 @@ const Person = Type.Object({
 const ID = 'gd_019b8d6a4c7e7b1fa1c2d3e4f5061728'
 const TIME = '2026-01-05 10:11:12'
 
+const DONE: Static<typeof Progress> = {
+  requestId: ID,
+  status: 'done',
+  emails: 1,
+  requestedTime: TIME,
+  completedTime: '2026-01-05 10:11:14',
+  waiting: 0,
+  receipt: { cancelled: 0, deliveries: 3, attempts: 3, events: 6, messages: 3, bodies: 3, suppressions: 0 },
+}
+
 /** Erasure of recipients, and export of the data stored about them. */
 export const PRIVACY: readonly Operation[] = [
   operation({
@@ -119,19 +129,31 @@ export const PRIVACY: readonly Operation[] = [
     errors: ['forgetRequestUnknown'],
     example: {
       input: { requestId: ID },
-      data: {
-        requestId: ID,
-        status: 'done',
-        emails: 1,
-        requestedTime: TIME,
-        completedTime: '2026-01-05 10:11:14',
-        waiting: 0,
-        receipt: { cancelled: 0, deliveries: 3, attempts: 3, events: 6, messages: 3, bodies: 3, suppressions: 0 },
-      },
+      data: DONE,
     },
     act: async ({ requestId }, { core, principal }) => ({
       data: progressOf(await core.privacy.request(principal.account.id, requestId)),
     }),
+  }),
+  operation({
+    name: 'listForgetRequests',
+    summary: 'List the erasure requests, newest first, with their progress',
+    cli: 'person list',
+    group: 'GDPR',
+    scope: 'privacy',
+    routes: [
+      ['/gdpr/forget', 'GET'],
+      ['/gdpr/requests', 'GET', 'POST'],
+    ],
+    input: Type.Object({ limit: Count('requests per page, at most 100; default 50'), offset: Offset }),
+    answer: Type.Array(Progress),
+    errors: [],
+    example: { input: { limit: 50 }, data: [DONE] },
+    act: async (input, { core, principal }) => {
+      const page = pageOf(input, { byDefault: 50, most: 100 })
+      const { requests, total } = await core.privacy.requests(principal.account.id, page)
+      return { data: requests.map(progressOf), totalRecords: total }
+    },
   }),
   operation({
     name: 'exportPerson',

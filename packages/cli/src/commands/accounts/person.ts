@@ -34,6 +34,25 @@ export const personCommands: readonly Command[] = [
     },
   }),
   coreCommand({
+    name: 'person list',
+    usage: '--account ID [--limit N]',
+    summary: 'List the erasure requests of an account, newest first',
+    limit: { usual: 50, most: 1000 },
+    run: async (core, { account, limit }) => {
+      await requireAccount(core, account)
+      const { requests } = await core.privacy.requests(account, { limit, offset: 0 })
+      const rows = requests.map((one) => [one.id, one.state, one.emails, one.requestedAt, one.completedAt, one.waiting])
+      return {
+        data: requests,
+        text: tableOr(
+          'no erasure requests',
+          ['request', 'state', 'addresses', 'requested', 'completed', 'waiting'],
+          rows,
+        ),
+      }
+    },
+  }),
+  coreCommand({
     name: 'person export',
     usage: '--account ID --email ADDRESS [--limit N] [--after CURSOR]',
     summary: 'Export the data stored about a recipient, page by page; --json has all of it',

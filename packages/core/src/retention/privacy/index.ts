@@ -6,7 +6,7 @@ import { invalidParameter, ServiceError } from '../../platform/errors.ts'
 import { exportPerson, type PersonPage } from './export.ts'
 import { type ForgetDependencies, forgetSome, sealSubjects } from './forget.ts'
 import type { ForgetRequest, Subject } from './request.ts'
-import { insertRequest, secondsUntilDue, selectRequest } from './store.ts'
+import { insertRequest, secondsUntilDue, selectRequest, selectRequests } from './store.ts'
 
 export type { KeptDelivery, KeptSuppression, PersonPage } from './export.ts'
 export type { ForgetRequest, Receipt, RequestState } from './request.ts'
@@ -25,6 +25,11 @@ export interface Privacy {
   forget(accountId: number, addresses: readonly string[], by?: Actor): Promise<ForgetRequest>
   /** Returns an erasure request. Throws forgetRequestUnknown. */
   request(accountId: number, id: string): Promise<ForgetRequest>
+  /** Returns the erasure requests of an account, newest first. */
+  requests(
+    accountId: number,
+    page: { readonly limit: number; readonly offset: number },
+  ): Promise<{ requests: ForgetRequest[]; total: number }>
   /** Processes one batch. Returns false if no request is due. Delivery workers may call it concurrently. */
   forgetSome(): Promise<boolean>
   /** Returns the seconds until a request is due; undefined if there is none. */
@@ -70,6 +75,10 @@ export function createPrivacy(dependencies: ForgetDependencies): Privacy {
       const uuid = uuidOf(id)
       if (!uuid) throw new ServiceError('forgetRequestUnknown')
       return find(accountId, uuid)
+    },
+    async requests(accountId, page) {
+      const { requests, total } = await selectRequests(sql, accountId, page)
+      return { requests: requests.map(({ uuid, ...request }) => ({ id: requestId(uuid), ...request })), total }
     },
     forgetSome: () => forgetSome(dependencies),
     secondsUntilDue: () => secondsUntilDue(sql),

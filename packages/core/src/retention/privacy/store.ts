@@ -43,6 +43,23 @@ export async function selectRequest(
   return row && { ...row, receipt: sumOf(row.receipt) }
 }
 
+/** Returns requests of the account, newest first, and how many it has. */
+export async function selectRequests(
+  sql: Sql,
+  accountId: number,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): Promise<{ requests: (Omit<ForgetRequest, 'id'> & { readonly uuid: string })[]; total: number }> {
+  const [rows, counted] = await Promise.all([
+    sql<(RequestRow & { readonly uuid: string })[]>`
+      select id as uuid, state, emails, requested_at as "requestedAt", completed_at as "completedAt", receipt,
+             (select count(distinct message_id)::int from forget_messages where request_id = r.id) as waiting
+        from (select * from forget_requests where account_id = ${accountId} order by requested_at desc, id desc limit ${limit} offset ${offset}) r
+       order by r.requested_at desc, r.id desc`,
+    sql<{ total: number }[]>`select count(*)::int as total from forget_requests where account_id = ${accountId}`,
+  ])
+  return { requests: rows.map((row) => ({ ...row, receipt: sumOf(row.receipt) })), total: onlyRow(counted).total }
+}
+
 /**
  * Locks and returns the due request that has waited longest; undefined if none is due. Transactions that were accepting messages
  * when the request was made have ended: no statement runs longer than 15 s.

@@ -92,9 +92,10 @@ async function accountPage(call: UserCall, { problem, link }: Shown = {}): Promi
     title: account.name,
     crumbs,
     status: problem === undefined ? 200 : 400,
-    body: html`${pageHead(foreign(account.name), words.number(String(params.id)), buttons(call, account))}${problemNote(call, problem)}${closed}${await tlsNote(call, account.id)}${
-      link && html`<div class="note"><div><p>${words.handOver}</p>${copyable(call, link, words.invite)}</div></div>`
-    }
+    body: html`${pageHead(foreign(account.name), words.number(String(params.id)), buttons(call, account))}${problemNote(call, problem)}
+${closed}${await tlsNote(call, account.id)}${
+  link && html`<div class="note"><div><p>${words.handOver}</p>${copyable(call, link, words.invite)}</div></div>`
+}
 ${tiles(call, account, standing)}
 <div class="cols"><div class="stack w7"><section class="box">${holdsPart(call, standing)}</section><section class="box">${membersPart(call, members)}
   </section>${changes}</div>

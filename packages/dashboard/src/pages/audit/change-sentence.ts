@@ -17,7 +17,8 @@ export function changeSentence(call: AccountCall, entry: AuditEntry): Html {
     ? (did[entry.action] as (what: string) => string)(what)
     : words.other(entry.action, what)
   const more = detailOf(call, entry)
-  return html`<span class="any"><b>${foreign(authorOf(call, entry))}</b> ${foreign(sentence)}.</span>${more && html`<small class="any">${foreign(more)}</small>`}`
+  const said = html`<span class="any"><b>${foreign(authorOf(call, entry))}</b> ${foreign(sentence)}.</span>`
+  return html`${said}${more && html`<small class="any">${foreign(more)}</small>`}`
 }
 
 /** The name of the author: a user, a key, or the operator. */

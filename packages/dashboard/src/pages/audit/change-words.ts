@@ -1,6 +1,6 @@
 import { catalogue } from '../../frame/words.ts'
 
-/** What an author did, after the author's name. `what`: the name of the thing, in quotation marks, or its number. */
+/** Sentences about changes, after the author's name. `what`: the name of the thing, in quotation marks, or its number. */
 export const changeWords = catalogue({
   en: {
     did: {

@@ -11,7 +11,7 @@ export const processesWords = catalogue({
     ready: 'This API process is ready',
     notReady: 'This API process does not accept mail',
     workers: 'Delivery workers',
-    workersText: 'What each of them has in hand.',
+    workersText: 'The mail that each of them is sending.',
     noWorkers: 'No delivery worker is running. Mail is accepted and waits.',
     worker: 'Worker',
     host: 'Host',

@@ -32,14 +32,16 @@ async function returnList(call: UserCall): Promise<Answer> {
     html`<footer class="more"><span></span><a class="btn s" href="${operatorPath('returns', { kind, before: shown.at(-1)?.id })}">
       ${frameWords(language).older}${icon('right')}</a></footer>`
   const list = html`<section class="box"><div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table class="hov"><thead><tr><th>
-    ${words.kind}</th><th>${words.about}</th><th class="wide-only">${words.from}</th><th class="wide-only">${words.effect}</th><th class="n wide-only">${words.account}</th><th class="n">
+    ${words.kind}</th><th>${words.about}</th><th class="wide-only">${words.from}</th><th class="wide-only">${words.effect}</th>
+    <th class="n wide-only">${words.account}</th><th class="n">
     ${words.received}</th></tr></thead><tbody>${shown.map(
       (one) =>
         html`<tr><td><a class="go" href="${operatorPath(`returns/${one.id}`)}">${words.kinds[one.kind]}</a>${
           one.class !== null &&
           html`<small>
         ${one.class}</small>`
-        }</td><td class="any">${aboutWhom(call, one)}</td><td class="any wide-only">${one.reporter === '' ? html`<span class="faint">${words.unknown}</span>` : foreign(one.reporter)}
+        }</td><td class="any">${aboutWhom(call, one)}</td>
+        <td class="any wide-only">${one.reporter === '' ? html`<span class="faint">${words.unknown}</span>` : foreign(one.reporter)}
         </td><td class="wide-only dim">${effectText(call, one)}</td><td class="n wide-only">${one.accountId ?? '–'}</td><td class="n faint">
         ${format.time(one.receivedAt)}</td></tr>`,
     )}</tbody></table></div>${older}</section>`

@@ -94,7 +94,8 @@ function table(call: AccountCall, subaccounts: readonly SubaccountFigures[]): Ht
         html`<tr><td class="any"><a class="go" href="${path(`subaccounts/${one.username}`)}">${foreign(one.username)}</a><small>${foreign(one.email)}
         </small></td><td>${subaccountState(call, one)}</td><td class="n wide-only">${format.number(one.used)}</td><td class="n">
         ${one.credit.available === null ? html`<span class="faint">${words.shared}</span>` : format.number(one.credit.available)}</td>
-        <td class="wide-only dim">${one.used > 0 && forecastText(call, one.runsOutAt)}</td><td class="n wide-only faint">${format.day(one.createdAt)}</td></tr>`,
+        <td class="wide-only dim">${one.used > 0 && forecastText(call, one.runsOutAt)}</td>
+        <td class="n wide-only faint">${format.day(one.createdAt)}</td></tr>`,
     )}</tbody></table></div>`
 }
 

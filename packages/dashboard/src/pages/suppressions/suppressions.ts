@@ -16,6 +16,7 @@ import { ask, byApi, emptyBox, pageHead, problemNote } from '../../frame/parts.t
 import { account, type DashboardRoute } from '../../frame/routes.ts'
 import { frameWords } from '../../frame/words/frame-words.ts'
 import { exportLink } from '../exports/export-link.ts'
+import { privacyWords } from '../privacy/privacy-words.ts'
 import { suppressionsWords } from './suppressions-words.ts'
 
 export const SUPPRESSIONS: readonly DashboardRoute[] = [
@@ -68,6 +69,7 @@ ${
       ? emptyBox(call, 'search', words.nothing, words.nothingText)
       : emptyBox(call, 'ban', words.none, words.noneText, add)
 }
+${call.may('privacy') && html`<p><a href="${path('privacy')}">${privacyWords(language).title}</a></p>`}
 ${byApi(call, { method: 'GET', path: '/v2/suppression' }, { method: 'POST', path: '/v2/suppression', body: { email: 'x@harbor.example' } })}`,
   })
 }

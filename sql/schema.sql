@@ -2023,7 +2023,8 @@ begin
         from (
           select a.backend_xid::text::bigint as number from pg_stat_activity a
            where a.datname = current_database() and a.pid <> pg_backend_pid() and a.backend_xid is not null
-             -- A transaction that another program forgot to end, as a repair by hand, must not stop all events. A session that has written events has this lock.
+             -- A transaction that another program forgot to end, as a repair by hand, must not stop all events. One that has written events
+             -- has this lock.
              and not (
                names_are_kept and a.application_name not like 'postrider %' and a.xact_start < service_now() - interval '10 seconds'
                and not exists (

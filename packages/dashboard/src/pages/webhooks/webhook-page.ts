@@ -51,7 +51,7 @@ function buttons({ icon, language, path }: AccountCall, { id, enabled, format }:
     html`<form method="post" action="${path(`webhooks/${id}/${name}`)}"><button class="btn" type="submit">${label}</button></form>`
   const names = WEBHOOK_EVENTS.filter((type) => eventType(type)[format] !== null)
   return html`<form class="row" method="post" action="${path(`webhooks/${id}/test`)}"><label class="sr" for="test-event">${words.testOf}</label>
-  <select id="test-event" name="event"><option value="">${words.testAll}</option>${names.map(
+  <select class="in" id="test-event" name="event"><option value="">${words.testAll}</option>${names.map(
     (type) => html`<option value="${type}">${words.types[type]}</option>`,
   )}</select><button class="btn" type="submit">${icon('send')}${words.test}</button></form>${
     enabled ? act('pause', html`${icon('pause')}${words.pause}`) : act('resume', html`${icon('play')}${words.resume}`)

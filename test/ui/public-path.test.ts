@@ -19,7 +19,7 @@ const KNOW_THE_PATH = [
   'packages/api/src/openapi.ts',
   'packages/core/src/platform/config/public-url.ts',
   'packages/dashboard/src/dashboard.ts',
-  'packages/dashboard/src/frame/cookie-place.ts',
+  'packages/dashboard/src/frame/cookies/cookie-place.ts',
   'packages/dashboard/src/frame/forms/undo.ts',
   'packages/dashboard/src/frame/preferences.ts',
   'packages/dashboard/src/frame/send.ts',

@@ -119,10 +119,7 @@ export interface Core {
   readonly serviceFigures: () => Promise<Measured>
   /** The database's time, used for message timestamps. */
   readonly clock: Clock
-  /**
-   * Periodic cleanup that any process may run: creates partitions ahead of time and deletes expired idempotency keys,
-   * rate-limit windows, suppressions, export files, batches, returns and counts.
-   */
+  /** Periodic cleanup that any process may run: creates partitions ahead of time and deletes what has expired. */
   readonly cleanUp: () => Promise<void>
   readonly close: () => Promise<void>
 }

@@ -1,5 +1,5 @@
 import type { Config, Core } from '@postrider/core'
-import { cookiePlace } from './frame/cookie-place.ts'
+import { cookiePlace } from './frame/cookies/cookie-place.ts'
 import { ACCOUNT_COOKIE } from './frame/preferences.ts'
 import { mayIn, SESSION_COOKIE } from './frame/visitor.ts'
 

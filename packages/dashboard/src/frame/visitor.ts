@@ -8,7 +8,7 @@ import {
   type Session,
 } from '@postrider/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { CookiePlace } from './cookie-place.ts'
+import type { CookiePlace } from './cookies/cookie-place.ts'
 import type { Right } from './right.ts'
 
 /** The person who asks, with the accounts that this person may see. */

@@ -25,7 +25,7 @@ const KNOW_THE_PATH = [
   'packages/dashboard/src/frame/send.ts',
   'packages/ui/src/html.ts',
 ]
-const SET_COOKIES = ['attempt-cookie.ts', 'forms/undo.ts', 'preferences.ts', 'visitor.ts'].map(
+const SET_COOKIES = ['cookies/attempt-cookie.ts', 'forms/undo.ts', 'preferences.ts', 'visitor.ts'].map(
   (file) => `packages/dashboard/src/frame/${file}`,
 )
 /** Attributes that get the path, and the hidden field with a path of the routes, to which the redirect adds it. */

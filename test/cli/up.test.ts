@@ -67,7 +67,11 @@ t.test('postrider up on one machine, with a database of its own', { skip }, asyn
     t.strictSame(arrived.map(({ subject }) => subject).sort(), ['By SMTP', 'My first message'])
     t.match(arrived[0], { from: /@/, to: 'you@example.org', id: /^[0-9a-f]{32}$/ })
     t.strictSame(await inbox(env), arrived)
-    t.strictSame(await answered(env, 'inbox', 'list'), arrived, 'the command shows what HTTP shows')
+    t.strictSame(
+      await answered(env, 'inbox', 'list'),
+      arrived.toReversed(),
+      'the command shows what HTTP shows, the newest first',
+    )
 
     await t.test('the log of the database is for its owner alone, and quotes no row', async (t) => {
       const sql = openDatabase({

@@ -6,6 +6,7 @@ import { misspeltSettings, misspeltText } from './platform/config/misspelt-setti
 import { loggedCleanUp } from './platform/database/clean-up.ts'
 import { connectProblem } from './platform/database/connect-problem.ts'
 import { databaseErrorCode, isDatabaseAway, openDatabase, type Sql } from './platform/database/database.ts'
+import { withDeadline } from './platform/database/deadlines.ts'
 import { migrate, readSchemaState, SchemaTooOld } from './platform/database/migrations/migrate.ts'
 import { DatabaseUnfit, requireFitDatabase, unmetText } from './platform/database/needs.ts'
 import { serveMetrics } from './platform/metrics/serve-metrics.ts'
@@ -40,6 +41,8 @@ const HEAP_GROWTH = 150
 export const ALIVE_EVERY_MS = 2000
 /** Milliseconds between two runs of the cleanup. */
 const CLEANUP_INTERVAL_MS = 60_000
+/** Milliseconds that a process waits for its row in the list of processes: its stop waits for the removal. */
+const LIST_MS = 2000
 
 export interface ProcessContext {
   readonly config: Config
@@ -152,10 +155,11 @@ export function withCore(
     const running = await start({ config, log, stop, sockets, core: opened })
     startWaitsFor = undefined
     const cleanUp = loggedCleanUp(opened.cleanUp, log)
-    const list = createProcessReport(sql, name)
-    // A row that is missing or late does no harm; others log why the database cannot be written.
+    const list = createProcessReport(withDeadline(sql, LIST_MS), name)
+    // A row that is missing or late does no harm; others log why the database cannot be written. A start does not wait for it, during which a
+    // signal would end the process at once.
     const report = () => list.report().catch(() => undefined)
-    await report()
+    void report()
     const cleanup = setInterval(() => {
       void cleanUp()
       void report()

@@ -1,8 +1,10 @@
 import { ROUTES } from '@postrider/dashboard'
 import t, { type Test } from 'tap'
+import { happen } from '../../core/reporting/statistics/happen.ts'
 import { makeBusyQueue } from '../../dashboard/busy-queue.ts'
 import { PASSWORD, sessionCookieOf, submit, visitor } from '../../dashboard/dashboard.ts'
 import { numberEvents } from '../../helpers/number-events.ts'
+import { startReceiver } from '../../helpers/receiver.ts'
 import { sendV2, v2Body } from '../../helpers/send.ts'
 import { makeService } from '../../helpers/service.ts'
 import { crawl } from './crawl.ts'
@@ -15,7 +17,7 @@ const WITHOUT_LINKS = ['/first', '/invitation', '/oidc', '/oidc/begin', '/reset'
 /** A service behind a proxy, and its owner, who has followed the first link. */
 async function openBehind(t: Test, kind: ProxyKind) {
   const proxy = await startSubPathProxy(t, kind)
-  const service = await makeService(t, { ...proxy.settings, SIGN_UP: 'open' })
+  const service = await makeService(t, { ...proxy.settings, SIGN_UP: 'open', WEBHOOK_PRIVATE_NETWORKS: 'allow' })
   proxy.leadTo(service)
   await service.openApi()
   const { token } = await service.core.people.firstLink.create()
@@ -28,7 +30,7 @@ async function openBehind(t: Test, kind: ProxyKind) {
 }
 
 /** Makes one of everything that has a page. Where each form leads. */
-async function fill({ proxy, service, ada, userId }: Awaited<ReturnType<typeof openBehind>>) {
+async function fill(t: Test, { proxy, service, ada, userId }: Awaited<ReturnType<typeof openBehind>>) {
   const { core } = service
   const { accountId } = ada
   const by = { keyId: null, address: null }
@@ -53,12 +55,20 @@ async function fill({ proxy, service, ada, userId }: Awaited<ReturnType<typeof o
   if (status !== 200) throw new Error(`sendEmail: ${status} ${JSON.stringify(body)}`)
   await add('/domains', { domain: 'quay.example' })
   await add('/suppressions', { entries: 'x@harbor.example' })
-  await add('/webhooks', { url: 'https://ship.example/hook', events: 'sent' })
+  const { url } = await startReceiver(t)
+  await add('/webhooks', { url, events: 'sent', enabled: 'on' })
+  await happen(service, accountId, {
+    type: 'sent',
+    messageId: (body as { data: { message_id: string } }).data.message_id,
+  })
   await add('/subaccounts', { username: 'dock2', email: 'dock2@harbor.example' })
   await add('/team', { email: 'grace@harbor.example', role: 'viewer' })
   await add('/keys', { name: 'desk', scopes: 'send' })
   await add('/exports', { from: '2026-01-01', to: '2026-01-02', events: 'sent', format: 'csv' })
   await numberEvents(service)
+  await core.webhooks.notice()
+  for (const batch of (await core.webhooks.claim(1)) ?? [])
+    await core.webhooks.deliver(batch, new AbortController().signal)
   while (await core.exports.workSome());
   const { id } = await core.editableTemplates.create({ accountId, name: 'order', generation: 'dynamic', by })
   for (const name of ['one', 'two'])
@@ -87,7 +97,7 @@ for (const kind of KINDS) {
     const behind = await openBehind(t, kind)
     const { proxy, ada } = behind
     t.strictSame(
-      (await fill(behind)).filter((path) => !path.startsWith(`${PATH}/app`)),
+      (await fill(t, behind)).filter((path) => !path.startsWith(`${PATH}/app`)),
       [],
       'each form leads to a page below the path',
     )

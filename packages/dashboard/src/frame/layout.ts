@@ -123,7 +123,7 @@ function sidebar(around: Surroundings): Html {
   return html`<nav class="side" id="nav" popover aria-label="${words.nav}">
 <div class="stack s"><a class="brand wide-only" href="/app" aria-label="Postrider"><img src="${assets.url('wordmark.svg')}" alt="" height="24" width="113"></a>
 ${accountSwitcher(around)}
-<button class="btn jump" type="button" data-opens="palette" aria-label="${words.jump}">${icon('search')}${words.find}
+<button class="btn jump" type="button" data-opens="palette" title="${words.jump}">${icon('search')}${words.find}
   <kbd class="wide-only">${words.jumpKeys}</kbd></button></div>
 <div class="mid">${accountLinks(around)}
 ${visitor?.user.operator && operatorLinks(around)}</div>

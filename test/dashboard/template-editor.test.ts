@@ -19,6 +19,7 @@ t.test('the editor follows what is typed, within the policy of pages', skipWitho
   const code = page.locator('#f-html')
 
   await t.test('the HTML has colours and line numbers, and the field keeps its text', async (t) => {
+    await page.locator('.hue b').first().waitFor()
     const shown = await page.evaluate(`(() => {
       const texts = (name) => [...document.querySelectorAll('.hue ' + name)].map((one) => one.textContent)
       return { tags: texts('b'), values: texts('em'), lines: document.querySelector('.lines').textContent.trimEnd().split('\\n').length }

@@ -27,7 +27,10 @@ t.test('values stay in a translated sentence, and what is not known stays as it 
     german('Key limit reached: an account can have at most 100 active keys'),
     'Ein Konto kann höchstens 100 aktive Schlüssel haben',
   )
-  t.equal(german('URL check failed: received status 500. With enabled 0 there is no check'), 'Die Prüfung der URL ist gescheitert: received status 500')
+  t.equal(
+    german('URL check failed: received status 500. With enabled 0 there is no check'),
+    'Die Prüfung der URL ist gescheitert: received status 500',
+  )
   t.equal(german('Something else'), 'Something else')
   t.equal(problemText('en', 'Parameter [event_days] is invalid: must be a number'), 'Days of events: must be a number')
 })

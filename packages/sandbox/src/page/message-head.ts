@@ -24,7 +24,9 @@ export function messageHead(head: MessageHead): Html {
 <dl class="dl">${sender !== undefined && html`<dt>${words.from}</dt><dd class="any">${name(sender)}</dd>`}
   <dt>${words.returnPath}</dt><dd class="cut">${name(from || '<>')}</dd>${
     recipients !== undefined && html`<dt>${words.to}</dt><dd class="any">${name(recipients)}</dd>`
-  }${copied !== undefined && html`<dt>Cc</dt><dd class="any">${name(copied)}</dd>`}${(copies.length > 1 || recipients !== to) && html`<dt>${words.recipient}</dt><dd class="any">${copyList(head)}</dd>`}${
+  }${copied !== undefined && html`<dt>Cc</dt><dd class="any">${name(copied)}</dd>`}${
+    (copies.length > 1 || recipients !== to) && html`<dt>${words.recipient}</dt><dd class="any">${copyList(head)}</dd>`
+  }${
     size !== undefined && html`<dt>${words.size}</dt><dd>${format.size(size)}</dd>`
   }<dt>${words.tags}</dt><dd>${tagForm(head)}</dd></dl>`
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { embeddedUrlFile, openDatabase } from '@postrider/core'
 import t from 'tap'
 import { makeDatabase } from '../helpers/database.ts'
+import { startReceiver } from '../helpers/receiver.ts'
 import { until } from '../helpers/until.ts'
 import {
   answered,
@@ -12,6 +13,7 @@ import {
   type Installation,
   isAlive,
   KEY,
+  postrider,
   upSettings as settings,
   shell,
   startUp,
@@ -70,8 +72,24 @@ t.test('postrider up on one machine, with a database of its own', { skip }, asyn
     t.strictSame(
       await answered(env, 'inbox', 'list'),
       arrived.toReversed(),
-      'the command shows what HTTP shows, the newest first',
+      'the command shows what HTTP shows, newest first',
     )
+
+    await t.test('its commands allow what its processes do: a webhook on this machine', async (t) => {
+      const receiver = await startReceiver(t)
+      const made = await postrider(
+        env,
+        'webhook',
+        'create',
+        '--account',
+        '1',
+        '--events',
+        'sent',
+        '--url',
+        receiver.url,
+      )
+      t.match(made, { code: 0, stderr: '' })
+    })
 
     await t.test('the log of the database is for its owner alone, and quotes no row', async (t) => {
       const sql = openDatabase({

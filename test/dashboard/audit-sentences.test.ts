@@ -1,4 +1,7 @@
+import { globSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { changeWords } from '../../packages/dashboard/src/pages/audit/change-words.ts'
 import { openDashboard } from './dashboard.ts'
 
 t.test('the audit log has sentences with names, in both languages, and can be filtered by who it was', async (t) => {
@@ -33,4 +36,34 @@ t.test('the audit log has sentences with names, in both languages, and can be fi
   t.match(byLee, 'created the template “order”')
   t.notMatch(byLee, 'created the key')
   t.match(await (await ada.get(`${path}?user=${lee.userId}&kind=key`)).text(), 'No such change')
+})
+
+/** What looks like the name of a change and is none: events, a file, a scope; and changes of all accounts, which no account lists. */
+const OTHERS = [
+  'domain.inactive',
+  'key.expiring',
+  'webhook.disabled',
+  'message.eml',
+  'account.read',
+  'operator.add',
+  'operator.remove',
+]
+
+t.test('every change that the log of an account can have has a sentence, in both languages', (t) => {
+  const core = fileURLToPath(new URL('../../packages/core/src', import.meta.url))
+  const kinds =
+    'account|attachment|batch|credit|domain|export|failures|group|invitation|key|member|message|operator|privacy|subaccount|suppression|template|tls|webhook'
+  const named = new RegExp(`'((?:${kinds})\\.[a-zA-Z0-9-]+)'`, 'g')
+  const actions = new Set(
+    globSync('**/*.ts', { cwd: core }).flatMap((file) =>
+      [...readFileSync(`${core}/${file}`, 'utf8').matchAll(named)].map(([, action]) => action as string),
+    ),
+  )
+  t.ok(actions.size > 60, `${actions.size} changes`)
+  for (const language of ['en', 'de'] as const) {
+    const { did } = changeWords(language)
+    const missing = [...actions].filter((action) => !Object.hasOwn(did, action) && !OTHERS.includes(action))
+    t.strictSame(missing, [], language)
+  }
+  t.end()
 })

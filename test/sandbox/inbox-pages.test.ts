@@ -32,6 +32,14 @@ function order(subject = 'Order 7'): string {
   )
 }
 
+t.test('a message shows whom it names in Cc', async (t) => {
+  const copied = mail('Subject: Berth nine\r\nTo: lena@harbor.example\r\nCc: Ops <ops@harbor.example>')
+  const { id } = await sandbox.store(t, copied, 'ops@harbor.example')
+  t.match(await read(`/view/${id}`), /<dt>Cc<\/dt><dd[^>]*>.*?ops@harbor\.example/)
+  const { id: other } = await sandbox.store(t, mail('Subject: Berth ten'))
+  t.notMatch(await read(`/view/${other}`), '<dt>Cc</dt>')
+})
+
 t.test('a search finds messages by sender, recipient, subject, words and attachments', async (t) => {
   const plain = await sandbox.store(t, mail('Subject: Berth four', 'The anchor is up.\r\n'), 'piet@dock.example')
   const found = await sandbox.store(t, order())

@@ -119,6 +119,7 @@ export async function buildApp({
     publicUrl: config.publicUrl,
     publicPath: config.publicPath,
     relayPort: config.relayPort,
+    tlsCert: config.tlsCert,
     readerOf: (request) => readerOf(core, config, request.headers.cookie),
   })
   await app.register(dashboard, {

@@ -11,6 +11,7 @@ import {
 } from '@postrider/core'
 import { type Answer, type Command, CommandError, type Output, TemporaryError, UsageError } from './command.ts'
 import { COMMANDS } from './commands/index.ts'
+import { trialSettings } from './first-run.ts'
 import { requireInstallation, withInstallation } from './installation.ts'
 import { ParseProblem, parse } from './parser.ts'
 import { type Layout, layOut } from './table.ts'
@@ -55,7 +56,9 @@ export async function runCommand(args: string[], env: NodeJS.ProcessEnv, streams
       columns: layout.columns,
       withCore: (act) => {
         if (!env.DATABASE_URL && !creates) requireInstallation(config)
-        const given = migrates ? { ...config, migrate: 'auto' as const } : config
+        // An embedded database is that of "up": what its processes allow, such as a webhook on this machine, its commands allow, too.
+        const own = env.DATABASE_URL ? config : readConfig({ ...trialSettings(config, env), ...env })
+        const given = migrates ? { ...own, migrate: 'auto' as const } : own
         return withInstallation(given, env.DATABASE_URL || undefined, act, warn)
       },
     })

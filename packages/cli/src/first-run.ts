@@ -3,6 +3,16 @@ import { type Config, type Core, linkTo } from '@postrider/core'
 
 export const DEMO_DOMAIN = 'demo.example'
 
+/**
+ * On a developer's machine the webhooks' receivers are local, too, so private networks are allowed if no mail leaves the machine. A
+ * process that is started alone does not get this setting and rejects them. Mail of the service, such as invitations, comes from the domain
+ * of the demo account, so that it is in the sandbox inbox.
+ */
+export function trialSettings({ delivery }: Config, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  if (delivery.kind !== 'sandbox' || env.NODE_ENV === 'production') return {}
+  return { WEBHOOK_PRIVATE_NETWORKS: 'allow', SERVICE_DOMAIN: DEMO_DOMAIN }
+}
+
 export const NO_OWNER = 'No user yet: "postrider user link" prints the link that makes the owner, once, for 24 hours.'
 
 export const NO_ACCOUNT =

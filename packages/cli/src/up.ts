@@ -15,7 +15,6 @@ import {
 } from '@postrider/core'
 import { scheduleBackups } from './backup/schedule.ts'
 import {
-  DEMO_DOMAIN,
   firstSteps,
   isWithoutAccount,
   makeDemoAccount,
@@ -24,6 +23,7 @@ import {
   NO_OWNER,
   reachable,
   sandboxUrl,
+  trialSettings,
 } from './first-run.ts'
 import { heldSockets } from './held-sockets.ts'
 import { ensureDataDir, onDatabase } from './installation.ts'
@@ -138,16 +138,6 @@ async function startDatabase(
     if ((error as Error).name !== 'AbortError') throw error
     return 'stopped'
   }
-}
-
-/**
- * On a developer's machine the webhooks' receivers are local, too, so private networks are allowed if no mail leaves the machine. A
- * process that is started alone does not get this setting and rejects them. Mail of the service, such as invitations, comes from the domain
- * of the demo account, so that it is in the sandbox inbox.
- */
-function trialSettings({ delivery }: Config, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  if (delivery.kind !== 'sandbox' || env.NODE_ENV === 'production') return {}
-  return { WEBHOOK_PRIVATE_NETWORKS: 'allow', SERVICE_DOMAIN: DEMO_DOMAIN }
 }
 
 /** Says what was done, with the seconds that it took. */

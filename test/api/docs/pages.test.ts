@@ -168,6 +168,15 @@ t.test('a page has at most 60 kB over the wire, all that it loads included', asy
   }
 })
 
+t.test('the SMTP client of the first page trusts the certificate of the relay, if that is its own', async (t) => {
+  t.match(await textOf('/docs'), /self-signed as long as TLS_CERT is not set.* tls: { ca: readFileSync\(/s)
+  const folder = t.testdir({ 'certificate.pem': '', 'key.pem': '' })
+  const certified = await makeService(t, { TLS_CERT: `${folder}/certificate.pem`, TLS_KEY: `${folder}/key.pem` })
+  const text = await (await fetch(`${await certified.openApi()}/docs`)).text()
+  t.match(text, 'createTransport({')
+  t.notMatch(text, /readFileSync|self-signed/)
+})
+
 t.test('a page that has not changed is not sent again, and clients without compression get it plain', async (t) => {
   const first = await ask('/docs/guides/sending')
   const etag = first.headers.get('etag') as string

@@ -26,10 +26,10 @@ export interface Site {
 }
 
 /** `publicUrl`: the base of URLs in examples. `publicPath`: see `render`. */
-export type PublicPlace = Pick<Config, 'publicUrl' | 'publicPath' | 'relayPort'>
+export type PublicPlace = Pick<Config, 'publicUrl' | 'publicPath' | 'relayPort' | 'tlsCert'>
 
 /** Reads the guides and operations. */
-export async function openSite({ publicUrl, publicPath, relayPort }: PublicPlace): Promise<Site> {
+export async function openSite({ publicUrl, publicPath, relayPort, tlsCert }: PublicPlace): Promise<Site> {
   const [assets, guides] = await Promise.all([loadAssets('/app/-'), readGuides(publicUrl)])
   const operations = {
     v2: describedOperations('v2', publicUrl),
@@ -37,7 +37,7 @@ export async function openSite({ publicUrl, publicPath, relayPort }: PublicPlace
     operator: describedOperations('operator', publicUrl),
   }
   const frame: Frame = { assets, guides, operations }
-  const addresses = { publicUrl, relayPort }
+  const addresses = { publicUrl, relayPort, isSelfSigned: tlsCert === undefined }
   const texts = new Map<string, () => string>([['/llms.txt', () => guideIndex(frame, publicUrl)]])
   const contract = headingsOf(guides.find(({ name }) => name === 'contract-v3'))
   const makers = new Map<string, () => DocsPage>([['/docs', () => startPage(frame, addresses, undefined)]])

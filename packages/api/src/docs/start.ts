@@ -19,6 +19,8 @@ export interface Reader {
 export interface Addresses {
   readonly publicUrl: string
   readonly relayPort: number
+  /** The relay's own certificate, which no client trusts by itself. */
+  readonly isSelfSigned: boolean
 }
 
 const KEY = ['api_key', 'YOUR_API_KEY'] as const
@@ -98,7 +100,7 @@ function readerText(reader: Reader | undefined): Value {
   const key = keyPrefix
     ? html`Your newest key begins with <code>${keyPrefix}</code>; its secret was shown when it was created.`
     : 'You have no key yet.'
-  return html`For ${accountName}. ${key}${mayMakeKeys && html` <a href="/app/${accountId}/keys/new">Create a key</a>`}`
+  return html`They are for the account ${accountName}. ${key}${mayMakeKeys && html` <a href="/app/${accountId}/keys/new">Create a key</a>`}`
 }
 
 /** Sends the first message to the reader’s own address, by the page of first steps. */
@@ -109,7 +111,8 @@ function tryIt(reader: Reader | undefined): Value {
 }
 
 /** The programs that people have already, unchanged: what each of them wants as its address. */
-function clients({ publicUrl, relayPort }: Addresses, from: string): Html {
+function clients({ publicUrl, relayPort, isSelfSigned }: Addresses, from: string): Html {
+  const trust = isSelfSigned ? ", tls: { ca: readFileSync('certificate.pem') }" : ''
   const host = new URL(publicUrl).hostname
   const rows: readonly (readonly [language: string, client: string, setting: string])[] = [
     ['Node.js', 'pepipost 2.6', `createSendEmail('YOUR_API_KEY', body, '${publicUrl}/v2/sendEmail')`],
@@ -117,7 +120,7 @@ function clients({ publicUrl, relayPort }: Addresses, from: string): Html {
     [
       'Node.js',
       'nodemailer',
-      `createTransport({ host: '${host}', port: ${relayPort}, auth: { user: 'apikey', pass: 'YOUR_API_KEY' } })`,
+      `createTransport({ host: '${host}', port: ${relayPort}, auth: { user: 'apikey', pass: 'YOUR_API_KEY' }${trust} })`,
     ],
     ['Python', 'sendgrid', `SendGridAPIClient('YOUR_API_KEY', host='${publicUrl}')`],
     ['PHP', 'sendgrid/sendgrid', `new \\SendGrid('YOUR_API_KEY', ['host' => '${publicUrl}'])`],
@@ -128,7 +131,11 @@ function clients({ publicUrl, relayPort }: Addresses, from: string): Html {
   ]
   return html`<section class="stack s"><h2 class="h2">With the client you have</h2><p class="dim">Clients of the v2 and v3 APIs work unchanged; only key
     and address differ. Of the v2 clients, the address is the whole URL of the call: with a host alone, they report success and send nothing.
-    Version 5 of the Node client reads reports, and sends by a call of its own that is not served.</p>
+    Version 5 of the Node client reads reports, and sends by a call of its own that is not served.${
+      isSelfSigned &&
+      html` The relay’s certificate is self-signed as long as TLS_CERT is not set: “postrider certificate” shows the file that SMTP clients have to
+      trust. <a href="/docs/guides/sending">How</a>`
+    }</p>
 <div class="box scroll" role="group" aria-label="Clients" tabindex="0"><table><thead><tr><th scope="col">Language</th><th scope="col">Client</th>
   <th scope="col">Address</th></tr></thead><tbody>${rows.map(
     ([language, client, setting]) =>

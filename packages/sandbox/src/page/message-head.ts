@@ -8,12 +8,13 @@ const MAX_NAME_LENGTH = 998
 export interface MessageHead extends HeadOrder {
   readonly sender?: string | undefined
   readonly recipients?: string | undefined
+  readonly copied?: string | undefined
   readonly size?: number
 }
 
 /** Subject, addresses and the buttons of a message. */
 export function messageHead(head: MessageHead): Html {
-  const { entry, language, query, sender, recipients, copies, size } = head
+  const { entry, language, query, sender, recipients, copied, copies, size } = head
   const { from, to, subject } = entry
   const format = createFormat(language, 'UTC', new Date(0))
   const words = pageWords(language)
@@ -23,7 +24,9 @@ export function messageHead(head: MessageHead): Html {
 <dl class="dl">${sender !== undefined && html`<dt>${words.from}</dt><dd class="any">${name(sender)}</dd>`}
   <dt>${words.returnPath}</dt><dd class="cut">${name(from || '<>')}</dd>${
     recipients !== undefined && html`<dt>${words.to}</dt><dd class="any">${name(recipients)}</dd>`
-  }${(copies.length > 1 || recipients !== to) && html`<dt>${words.recipient}</dt><dd class="any">${copyList(head)}</dd>`}${
+  }${copied !== undefined && html`<dt>Cc</dt><dd class="any">${name(copied)}</dd>`}${
+    (copies.length > 1 || recipients !== to) && html`<dt>${words.recipient}</dt><dd class="any">${copyList(head)}</dd>`
+  }${
     size !== undefined && html`<dt>${words.size}</dt><dd>${format.size(size)}</dd>`
   }<dt>${words.tags}</dt><dd>${tagForm(head)}</dd></dl>`
 }

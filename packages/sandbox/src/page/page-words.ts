@@ -170,7 +170,7 @@ export const pageWords = catalogue({
     releaseNow: 'Senden',
     notices: { released: 'Freigegeben an', unsubscribed: 'Abgemeldet:', failed: 'Das ist fehlgeschlagen:' },
     tags: 'Tags',
-    tagsHint: 'Durch Kommas getrennt',
+    tagsHint: 'mit Kommas',
     save: 'Speichern',
     from: 'Von',
     to: 'An',

@@ -22,6 +22,8 @@ export interface Shown {
   readonly sender?: string
   /** The To header, decoded. */
   readonly recipients?: string
+  /** The Cc header, decoded. */
+  readonly copied?: string
   /** Absent if the message could not be parsed. */
   readonly parsed?: ParsedMail
   /** The beginning of the raw message, if it could not be parsed. */
@@ -36,12 +38,18 @@ export async function showMessage(file: string, entry: InboxEntry): Promise<Show
   const parsed = raw && (await parse(raw))
   if (!raw || !parsed) return { size, message: withoutParts(entry), source: readSource(file) }
   const sender = parsed.from?.text
-  const recipients = [parsed.to ?? []].flat().map(({ text }) => text)
+  const [recipients, copied] = [parsed.to, parsed.cc].map((field) =>
+    [field ?? []]
+      .flat()
+      .map(({ text }) => text)
+      .join(', '),
+  )
   return {
     size,
     parsed,
     ...(sender ? { sender } : {}),
-    ...(recipients.length > 0 ? { recipients: recipients.join(', ') } : {}),
+    ...(recipients ? { recipients } : {}),
+    ...(copied ? { copied } : {}),
     message: {
       ...listed(entry),
       headers: writtenHeaders(raw),

@@ -19,7 +19,7 @@ export const inboxCommands: readonly Command[] = [
     async run(call) {
       const limit = limitOption(call)
       const all = (await (await request(call, '/messages')).json()) as InboxEntry[]
-      const entries = all.toSorted((a, b) => (a.receivedAt < b.receivedAt ? 1 : -1)).slice(0, limit)
+      const entries = all.toReversed().slice(0, limit)
       const rows = entries.map(({ id, receivedAt, to, subject }) => [id, receivedAt, to, subject])
       const heading = ['id', 'received', 'to', 'subject']
       const lines = [

@@ -100,7 +100,7 @@ function table(call: AccountCall, entries: readonly AuditEntry[]): Html {
 
 /** The entry as the log has it. */
 function raw({ format, language }: AccountCall, entry: AuditEntry): Html {
-  return html`<details><summary class="q">${changeWords(language).raw}</summary><small class="any">${format.number(entry.number)}:
+  return html`<details><summary class="q">${changeWords(language).raw}</summary><small class="any">${format.number(entry.number)}:${' '}
     <code>${breakable(entry.action)}</code> ${foreign(entry.object)}</small>${values(entry)}</details>`
 }
 

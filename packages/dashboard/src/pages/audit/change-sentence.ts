@@ -48,6 +48,9 @@ function detailOf({ language }: AccountCall, { action, after, before }: AuditEnt
     return words.may(after.scopes.map((scope) => names[String(scope)] ?? String(scope)).join(', '))
   }
   if (!before || !after) return undefined
-  const changed = Object.keys(after).filter((name) => JSON.stringify(after[name]) !== JSON.stringify(before[name]))
+  // The sentence says already that a key was revoked or restored.
+  const changed = Object.keys(after).filter(
+    (name) => name !== 'revokedAt' && JSON.stringify(after[name]) !== JSON.stringify(before[name]),
+  )
   return changed.length > 0 ? words.changed(changed.slice(0, MAX_CHANGED).join(', ')) : undefined
 }

@@ -3,7 +3,7 @@ import { catalogue } from '../../frame/words.ts'
 export const domainsWords = catalogue({
   en: {
     title: 'Domains',
-    lead: 'Mail is accepted from active domains. A domain becomes active when its DNS records are found, which are looked up by themselves.',
+    lead: 'Mail is accepted from active domains. A domain becomes active when its DNS records are found; the service looks for them by itself.',
     add: 'Add a domain',
     domain: 'Domain',
     domainHint: 'The domain of your from addresses, such as ship.example.',

@@ -82,7 +82,7 @@ function stepsOf(
       isDone: delivered !== undefined,
       title: words.delivered,
       text: delivered?.finishedAt
-        ? html`<a href="${path(`messages/${delivered.messageId}`)}">${subject(call, delivered.subject)}</a>:
+        ? html`<a href="${path(`messages/${delivered.messageId}`)}">${subject(call, delivered.subject)}</a>:${' '}
           ${words.deliveredText(format.duration(delivered.finishedAt.getTime() - delivered.acceptedAt.getTime()))}
           ${inbox && html` <a href="${inbox}">${words.inInbox}</a>`}`
         : words.notDeliveredText,

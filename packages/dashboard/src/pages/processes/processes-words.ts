@@ -31,7 +31,7 @@ export const processesWords = catalogue({
     open: 'Connections',
     of: (count: string) => `of ${count} allowed`,
     oldest: 'Oldest transaction',
-    oldestHint: 'While it is open, the space of deleted rows cannot be used again. Minutes are much.',
+    oldestHint: 'While it is open, the space of deleted rows cannot be used again. Minutes are too long.',
     noTransaction: 'none',
     weeks: 'Weeks prepared',
     weeksHint: 'Tables for the mail of the coming weeks are made in advance; fewer than two are too few.',

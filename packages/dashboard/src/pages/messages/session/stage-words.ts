@@ -5,9 +5,9 @@ export const stageWords = catalogue({
   en: {
     queue: 'Waited in the queue',
     since: 'Waited since the last attempt',
-    here: 'in here',
+    here: 'here',
     way: 'on the way',
-    they: 'they think',
+    they: 'at the receiver',
     other: 'Building and recording',
     chart: (recipient: string) => `Stages of the attempt to deliver to ${recipient}`,
     steps: {

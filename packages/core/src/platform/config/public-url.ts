@@ -4,7 +4,20 @@ import { ConfigError } from './config-error.ts'
  * The first parts of the API's own paths. A sub-path must begin with none of them: a proxy may take it off a request or leave it, and /v2/v2/… does
  * not show which was done. test/api/sub-path/settings.test.ts compares them with the routes.
  */
-const OWN_PATHS = ['app', 'docs', 'exports', 'health', 'llms.txt', 'openapi.json', 'operator', 't', 'tls', 'v2', 'v2.1', 'v3']
+const OWN_PATHS = [
+  'app',
+  'docs',
+  'exports',
+  'health',
+  'llms.txt',
+  'openapi.json',
+  'operator',
+  't',
+  'tls',
+  'v2',
+  'v2.1',
+  'v3',
+]
 
 export interface PublicUrl {
   /** Without a slash at its end. */

@@ -1,4 +1,4 @@
-import { readSearchTime, type SearchClock } from '@postrider/core'
+import { readSearchTime, resembles, type SearchClock } from '@postrider/core'
 import { type Mailbox, type Row, recipientsOf } from '../inbox-entry.ts'
 import type { Digest } from '../reading/digest.ts'
 
@@ -67,6 +67,7 @@ export const SEARCH_FIELDS = [...Object.keys(TEXTS), 'tag', 'is', 'has', 'larger
 export function readSearch(query: string, clock: SearchClock): Search {
   if (query.length > MAX_QUERY) throw new BadTerm(query, `a search has at most ${MAX_QUERY} characters`)
   const words = wordsOf(query)
+  if (words.length === 0 && query.trim() !== '') throw new BadTerm(query, 'a search needs a word')
   if (words.length > MAX_TERMS) throw new BadTerm(query, `a search has at most ${MAX_TERMS} words`)
   return words.map((word) => termOf(word, clock))
 }
@@ -103,7 +104,11 @@ function termOf(word: string, clock: SearchClock): Term {
   const isNegated = word.length > 1 && (word.startsWith('-') || word.startsWith('!'))
   const text = (isNegated ? word.slice(1) : word).toLowerCase()
   const colon = text.indexOf(':')
-  return { isNegated, test: testOf(text.slice(0, Math.max(0, colon)), text.slice(colon + 1).trim(), text, clock) }
+  const field = text.slice(0, Math.max(0, colon))
+  // It would exclude nothing.
+  const meant = isNegated && !SEARCH_FIELDS.includes(field) && SEARCH_FIELDS.find((name) => resembles(field, name))
+  if (meant) throw new BadTerm(text, `did you mean ${meant}:?`)
+  return { isNegated, test: testOf(field, text.slice(colon + 1).trim(), text, clock) }
 }
 
 function testOf(field: string, value: string, text: string, clock: SearchClock): Test {

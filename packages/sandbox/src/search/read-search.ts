@@ -9,8 +9,11 @@ export interface Candidate extends Row {
   readonly tags: readonly string[]
 }
 
+/** Returns the texts of a field in lower case. */
+type TextsOf = (field: string) => readonly string[]
+
 /** Returns undefined if that is not known yet. */
-type Test = (candidate: Candidate) => boolean | undefined
+type Test = (candidate: Candidate, textsOf: TextsOf) => boolean | undefined
 
 interface Term {
   readonly test: Test
@@ -75,12 +78,23 @@ export function readSearch(query: string, clock: SearchClock): Search {
 /** Whether a message matches; undefined: not known until its digest is read. */
 export function matches(search: Search, candidate: Candidate): boolean | undefined {
   let isKnown = true
+  const textsOf = textsOnce(candidate)
   for (const { test, isNegated } of search) {
-    const result = test(candidate)
+    const result = test(candidate, textsOf)
     if (result === isNegated) return false
     isKnown &&= result !== undefined
   }
   return isKnown ? true : undefined
+}
+
+/** A message of strangers may have thousands of addresses: they are collected once for all terms. */
+function textsOnce(candidate: Candidate): TextsOf {
+  const made = new Map<string, readonly string[]>()
+  return (field) => {
+    const texts = made.get(field) ?? (TEXTS[field]?.(candidate) ?? []).map((one) => one.toLowerCase())
+    made.set(field, texts)
+    return texts
+  }
 }
 
 /** Splits at blanks outside of quotes, and removes the quotes. */
@@ -115,10 +129,9 @@ function testOf(field: string, value: string, text: string, clock: SearchClock):
   const isField = SEARCH_FIELDS.includes(field)
   if (!isField) return anywhere(text)
   if (value === '') throw new BadTerm(text, 'a value is missing')
-  const textsOf = Object.hasOwn(TEXTS, field) ? TEXTS[field] : undefined
   // Mailpit's own ids of messages have no brackets.
   const wanted = field === 'message-id' ? value.replace(/^<|>$/g, '') : value
-  if (textsOf) return (candidate) => within(textsOf(candidate), wanted)
+  if (Object.hasOwn(TEXTS, field)) return (_, textsOf) => within(textsOf(field), wanted)
   if (field === 'tag') return ({ tags }) => tags.some((tag) => tag.toLowerCase() === value)
   if (field === 'larger' || field === 'smaller') return sizeTest(field, value, text)
   if (field === 'before' || field === 'after') return timeTest(field, value, { text, clock })
@@ -129,11 +142,8 @@ function testOf(field: string, value: string, text: string, clock: SearchClock):
 }
 
 function anywhere(text: string): Test {
-  return (candidate) => {
-    const { digest, entries } = candidate
-    if (within([entries[0].subject, ...(TEXTS.addressed as (one: Candidate) => string[])(candidate)], text)) return true
-    return digest?.text.includes(text)
-  }
+  return ({ digest }, textsOf) =>
+    within(textsOf('subject'), text) || within(textsOf('addressed'), text) || digest?.text.includes(text)
 }
 
 function sizeTest(field: 'larger' | 'smaller', value: string, text: string): Test {
@@ -160,5 +170,5 @@ function texts(mailboxes: readonly (Mailbox | undefined)[]): readonly string[] {
 }
 
 function within(all: readonly string[], text: string): boolean {
-  return all.some((one) => one.toLowerCase().includes(text))
+  return all.some((one) => one.includes(text))
 }

@@ -47,7 +47,8 @@ export function isWrittenBy(hosts: ReadonlySet<string>, name: string, value: str
   const text = value.slice(0, MAX_FIELD).toLowerCase()
   const bare = withoutComments(text)
   // RFC 7208 9.1: there may be comments around the sign, and one may have another receiver.
-  if (name === 'received-spf') return `${text} ${bare}`.matchAll(RECEIVER).some(([, host = '']) => hosts.has(host))
+  if (name === 'received-spf')
+    return Array.from(`${text} ${bare}`.matchAll(RECEIVER)).some(([, host = '']) => hosts.has(host))
   // RFC 8601 2.2: comments may precede the name.
   const rest = bare.trimStart()
   return hosts.has(/^"?([^\s;"/]{1,255})/.exec(rest)?.[1]?.replace(/\.$/, '') ?? '')

@@ -1,6 +1,6 @@
 -- expand
 -- Numbers are given without waiting for a transaction that another program left open (0107). Events that it writes afterwards would never be numbered, so
--- nobody would be told of them: it is refused. Sessions of this service are always waited for, and have no part in this.
+-- no feed, webhook or statistic would have them: it is refused. Sessions of this service are always waited for, and have no part in this.
 create function refuse_late_events() returns trigger
 language plpgsql
 as $$

@@ -30,8 +30,8 @@ export function keepUndo(
 }
 
 /**
- * Returns the form that was kept for this account; undefined if there is none. Another host of the domain can set the cookie, so it is no way to any other
- * form; and a browser may be another visitor's by now.
+ * Returns the form that was kept for this account; undefined if there is none. Another host of the domain can set the cookie, so it leads to no other form;
+ * and a browser may be another visitor's by now.
  */
 export function keptUndo({ cookies }: FastifyRequest, accountId: number | undefined): Undo | undefined {
   const text = cookies[COOKIE]

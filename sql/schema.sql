@@ -678,6 +678,7 @@ create index events_message on events (message_id);
 create index events_notable on events (account_id, type, message_id, recipient_no, occurred_at) where (type = any (array['bounced'::text, 'expired'::text, 'dropped'::text, 'invalid'::text, 'opened'::text, 'clicked'::text, 'unsubscribed'::text, 'complained'::text])) and not coalesce(detail ? 'machine'::text, false);
 create index events_soft_bounces on events (account_id, message_id, recipient_no, occurred_at) where (type = 'expired'::text or type = 'bounced'::text and (coalesce(detail ->> 'class'::text, ''::text) <> all (array['bad-mailbox'::text, 'bad-domain'::text, 'moved'::text, 'not-accepting'::text]))) and not coalesce(detail ? 'machine'::text, false);
 create index events_transaction on events (transaction);
+create trigger events_refuse_late before insert on events for each statement when (current_setting('application_name'::text) !~~ 'postrider %'::text) execute function refuse_late_events();
 
 create table export_jobs (
   id bigint not null generated always as identity,
@@ -2131,6 +2132,21 @@ begin
     raise exception '% is append only', tg_table_name using errcode = 'restrict_violation';
   end if;
   return old;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION refuse_late_events()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (
+    select from event_cursors
+     where name = 'numbers' and pg_current_xact_id()::text::bigint + transaction_offset <= transaction::text::bigint) then
+    raise exception 'this transaction is too old to write events: later ones have been numbered without it'
+      using hint = 'End it, and begin another one with the events.';
+  end if;
+  return null;
 end
 $function$;
 

@@ -48,6 +48,24 @@ t.test('test data are entered by name, or as JSON', async (t) => {
     t.same(JSON.parse((await storedData()) as string), { number: 9 })
   })
 
+  await t.test('data that are nested too deep are refused, and those that are stored can be replaced', async (t) => {
+    const shown = shownOf(await textOf(version))
+    const before = await storedData()
+    const deep = `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`
+    const refused = await ada.post(version, { ...texts, html, testData: deep, shown })
+    t.equal(refused.status, 400)
+    t.match(await refused.text(), 'must have at most 64 lists and objects in each other')
+    t.equal(await storedData(), before)
+    const checked = await ada.post(`${version}/check`, { ...texts, html, testData: deep })
+    t.match(await checked.text(), /line 1, column 69<\/a>: The test data has more than 64 lists/i)
+    await dashboard.service
+      .sql`update editable_versions set test_data = ${deep} where id = ${version.split('/').at(-1) as string}::uuid`
+    const page = await textOf(version)
+    const touched = { ...texts, html, testData: deep, shown: shownOf(page), 'value.number': '1' }
+    t.equal((await ada.post(version, touched)).status, 400)
+    t.equal((await ada.post(version, { ...texts, html, testData: '{"number":9}' })).status, 303)
+  })
+
   await t.test('a field does not reach beyond the data', async (t) => {
     const hostile = { 'value.__proto__.polluted': 'x', 'value.constructor.name': 'y', 'value.number.a': 'z' }
     const shown = shownOf(await textOf(version))

@@ -56,10 +56,24 @@ t.test('a key that was revoked is valid again, within a minute only', async (t) 
 })
 
 t.test('a cookie of something else offers nothing', async (t) => {
-  for (const undo of [
-    'nonsense',
-    Buffer.from('{"action":"https://elsewhere.example","fields":{}}').toString('base64url'),
-  ]) {
+  const action = `${base}/keys/5/restore`
+  const forged: readonly object[] = [
+    { action: 'https://elsewhere.example', fields: {} },
+    { action: `${base}/team/invite`, fields: { email: 'eve@evil.example', role: 'owner' } },
+    { action: `${base}/keys/5/restore/../../../team/invite`, fields: {} },
+    { action: `/app/${accountId + 1}/keys/5/restore`, fields: {} },
+    { action, fields: { value: { toString: 'x', isEscaped: true } } },
+  ]
+  const cookie = (undo: object) => Buffer.from(JSON.stringify(undo)).toString('base64url')
+  t.match(
+    await (
+      await fetch(`${url}${base}/keys?said=revoked`, {
+        headers: { cookie: `${ada.cookie}; undo=${cookie({ action, fields: {} })}` },
+      })
+    ).text(),
+    'data-fades="10000"',
+  )
+  for (const undo of ['nonsense', ...forged.map(cookie)]) {
     const headers = { cookie: `${ada.cookie}; undo=${undo}` }
     t.notMatch(await (await fetch(`${url}${base}/keys?said=revoked`, { headers })).text(), 'data-fades="10000"')
   }

@@ -74,6 +74,8 @@ const FOREIGN: readonly (readonly [fields: readonly string[], said: string])[] =
     'Authentication-Results: relay.ship.test; dkim=pass header.d=bank.example',
     'authentication-results: (a (comment)) "RELAY.ship.test" 1; spf=pass',
     'Received-SPF: pass client-ip=192.0.2.1; receiver=relay.ship.test; identity=mailfrom',
+    'Received-SPF: pass (receiver=mx.harbor.example) client-ip=192.0.2.1; receiver=relay.ship.test;',
+    'Received-SPF: pass client-ip=192.0.2.1; receiver (a)= (b) "relay.ship.test";',
     'BIMI-Indicator: PHN2Zz4=',
     'BIMI-Location: v=BIMI1; l=https://bank.example/logo.svg',
   ].map((field): [string[], string] => [

@@ -107,6 +107,16 @@ t.test('unsubscribing by one click is tried, at the service itself without a set
     t.match(await read(`/view/${id}?part=links`, closed), 'SANDBOX_REQUESTS=allow')
   }
   t.equal(hits.length, 1)
+  // Only the token is taken from the address, whatever else it has.
+  for (const url of [
+    `https://a.example/u/${own}/../../u/other`,
+    `https://a b/u/${own}`,
+    `http://a.example/u/${own}\\..\\..`,
+  ]) {
+    const { id } = await closed.store(t, htmlMail('<p>a</p>', field(url)))
+    t.equal(await post(`/view/${id}/unsubscribe`, {}, closed), `/view/${id}?part=checks`)
+    t.match(hits.pop(), `POST /mail/u/${own}`)
+  }
   const open = await sandbox.store(t, htmlMail('<p>a</p>', field(`${site}/leave`)))
   await post(`/view/${open.id}/unsubscribe`)
   t.match(hits.at(-1), 'POST /leave List-Unsubscribe=One-Click')

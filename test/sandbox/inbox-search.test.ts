@@ -1,4 +1,5 @@
 import t from 'tap'
+import { matches, readSearch } from '../../packages/sandbox/src/search/read-search.ts'
 import { mail, startSandbox } from './sandbox.ts'
 
 const sandbox = await startSandbox(t)
@@ -104,4 +105,29 @@ t.test('what means nothing is refused, and nothing is deleted for it', async (t)
   t.equal((await sandbox.list()).length, 2)
   const page = await (await fetch(`${sandbox.url}/?q=before%3Asoon`)).text()
   t.match(page, '“before:soon” means nothing to the search.')
+})
+
+t.test('addresses of a message are collected once, however many words a search has', (t) => {
+  let reads = 0
+  const from = { name: 'Desk', address: 'desk@ship.example' }
+  const head = {
+    from,
+    cc: [],
+    replyTo: [],
+    messageId: '',
+    get to() {
+      reads++
+      return [from]
+    },
+  }
+  const entry = { id: '1', from: '', to: '', subject: 'Berth', receivedAt: '', message: '1', size: 1, head }
+  const candidate = { message: '1', entries: [entry], digest: undefined, isRead: false, tags: [] } as const
+  const readsOf = (query: string) => {
+    const before = reads
+    matches(readSearch(query, { now: new Date(0), timeZone: 'UTC' }), candidate)
+    return reads - before
+  }
+  const most = Array.from({ length: 10 }, (_, at) => `-w${at} -to:w${at}`).join(' ')
+  t.equal(readsOf(most), readsOf('-w -to:w'))
+  t.end()
 })

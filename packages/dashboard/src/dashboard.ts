@@ -133,7 +133,7 @@ export async function dashboard(
       now,
       at,
       said,
-      undo: said === '' ? undefined : keptUndo(request),
+      undo: said === '' ? undefined : keptUndo(request, account?.id),
       visitor,
       account,
       home: account ?? lastAccount(request, visitor?.accounts ?? []),
@@ -194,7 +194,7 @@ export async function dashboard(
       case 'gate':
         return sendHtml(request, reply, answer.status ?? 200, gateDocument(answer, around))
       case 'redirect': {
-        if (answer.said !== undefined) keepUndo(reply, answer.undo, config.publicPath)
+        if (answer.said !== undefined) keepUndo(reply, answer.undo, config)
         const mark = answer.said === undefined ? '' : `${answer.to.includes('?') ? '&' : '?'}said=${answer.said}`
         return reply.header('cache-control', 'no-store').redirect(`${answer.to}${mark}`, 303)
       }

@@ -73,6 +73,8 @@ t.test('the header is bounded and in ASCII, whatever the names are', async (t) =
   const many = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`k${at}`, 1]))
   const one = await ask('POST', '/sendEmail', v2Body(sender, odd))
   t.equal(one.headers[HEADER], `"a\\"b\\\\c", "gr%C3%BC%C3%9Fe%0D%0Ax: y", "${'x'.repeat(100)}"`, one.text)
+  const long = await ask('POST', '/sendEmail', v2Body(sender, { ['船'.repeat(100)]: 1 }))
+  t.equal(long.headers[HEADER], `"${'%E8%88%B9'.repeat(12).slice(0, 100)}"`)
   const header = String((await ask('POST', '/sendEmail', v2Body(sender, many))).headers[HEADER])
   t.match(header, /^"k0", .*, "k19", "\.\.\."$/)
 })

@@ -61,6 +61,24 @@ t.test('one that has written events is waited for, and none of them is passed ov
   t.equal(await last(sender.accountId), before + count)
 })
 
+t.test(
+  'one that writes events after later ones were numbered without it is told so, and can begin again',
+  async (t) => {
+    const sender = await service.makeSender()
+    await numberEvents(service)
+    const other = await leaveOpen(t, 'late repair')
+    await later()
+    await acceptMessage(service, sender)
+    await sequence()
+    const before = await last(sender.accountId)
+    const write = `insert into events (occurred_at, account_id, type) values (service_now(), ${sender.accountId}, 'domain')`
+    await t.rejects(other.say(write), /too old to write events/)
+    for (const statement of ['rollback', 'begin', write, 'commit']) await other.say(statement)
+    await numberEvents(service)
+    t.equal(await last(sender.accountId), before + 1)
+  },
+)
+
 t.test('a transaction of this service is waited for, since it may write events yet', async (t) => {
   const sender = await service.makeSender()
   await numberEvents(service)

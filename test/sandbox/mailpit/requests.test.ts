@@ -61,6 +61,41 @@ t.test('a body that cannot be read changes nothing, and the error names the fiel
   for (const query of ['start=x', 'limit=1e9']) t.equal((await ask(`/api/v1/messages?${query}`)).status, 400)
 })
 
+t.test('what a misspelt name would have chosen is refused, and nothing is deleted or marked', async (t) => {
+  await sandbox.store(t, mail('Subject: Stays'))
+  const { total, unread } = (await json('/api/v1/messages')) as { total: number; unread: number }
+  const rows: readonly (readonly [method: string, path: string, body: string, error: RegExp])[] = [
+    ['DELETE', '/api/v1/messages', '{"ID":["x"]}', /^ID: .* has IDs$/],
+    ['DELETE', '/api/v1/messages?query=from:nobody', '', /^query: .* has none$/],
+    ['DELETE', '/api/v1/search?query=%22%22', '', /^query: .* needs a word/],
+    ['DELETE', '/api/v1/search?query=-form:desk', '', /^query: .* from:/],
+    ['DELETE', '/api/v1/search?query=-from:desk&search=x', '', /^search: .* has query, tz$/],
+    ['PUT', '/api/v1/messages', '{"Read":true,"Serch":"from:nobody"}', /^Serch: .* has IDs, Read, Search$/],
+    ['PUT', '/api/v1/messages', '{"Read":true,"Search":"\\"\\""}', /^query: .* needs a word/],
+    ['PUT', '/api/v1/messages?query=from:nobody', '{"Read":true}', /^query: .* has tz$/],
+    ['DELETE', '/messages?to=nobody', '', /has no parameters/],
+    ['POST', '/delete-all?q=%22', '', /^{"error":"q: .* needs a word"}/],
+    ['POST', '/delete-all?q=from:nobody&q=x', '', /^{"error":"q: .* one search at a time"}/],
+  ]
+  for (const [method, path, body, error] of rows) {
+    const answer = await ask(path, { method, headers: { origin: sandbox.url }, ...(body ? { body } : {}) })
+    t.equal(answer.status, 400, `${method} ${path} ${body}`)
+    t.match(await answer.text(), error)
+  }
+  t.match(await json('/api/v1/messages'), { total, unread })
+  // As Mailpit, which reads names whatever their case.
+  t.equal((await ask('/api/v1/messages', { method: 'DELETE', body: '{"ids":["none"]}' })).status, 200)
+  t.match(await json('/api/v1/messages'), { total })
+})
+
+t.test('a page of another site cannot have links requested', async (t) => {
+  await sandbox.store(t, mail('Subject: Links', 'http://127.0.0.1/a\r\n'))
+  const asked = (site: string) => ask('/api/v1/message/latest/link-check', { headers: { 'sec-fetch-site': site } })
+  const answer = await asked('cross-site')
+  t.match(await answer.text(), 'pages of other sites')
+  t.match(await (await asked('same-origin')).text(), 'SANDBOX_REQUESTS')
+})
+
 t.test('a file of the machine is not read for a message that a program describes', async (t) => {
   const attachment = { Filename: 'a', Content: 'eA==', path: '/etc/passwd', href: 'file:///etc/passwd' }
   const body = JSON.stringify({

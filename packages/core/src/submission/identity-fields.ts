@@ -40,13 +40,17 @@ export function isResentField(name: string): boolean {
 }
 
 const MAX_FIELD = 8192
+const RECEIVER = /\breceiver\s{0,10}=\s{0,10}"?([\w.-]{1,255})/g
 
 /** Whether Authentication-Results or Received-SPF says that one of these hosts wrote it, which are in lower case. */
 export function isWrittenBy(hosts: ReadonlySet<string>, name: string, value: string): boolean {
   const text = value.slice(0, MAX_FIELD).toLowerCase()
-  if (name === 'received-spf') return hosts.has(/\breceiver=\s{0,10}"?([\w.-]{1,255})/.exec(text)?.[1] ?? '')
+  const bare = withoutComments(text)
+  // RFC 7208 9.1: there may be comments around the sign, and one may have another receiver.
+  if (name === 'received-spf')
+    return Array.from(`${text} ${bare}`.matchAll(RECEIVER)).some(([, host = '']) => hosts.has(host))
   // RFC 8601 2.2: comments may precede the name.
-  const rest = withoutComments(text).trimStart()
+  const rest = bare.trimStart()
   return hosts.has(/^"?([^\s;"/]{1,255})/.exec(rest)?.[1]?.replace(/\.$/, '') ?? '')
 }
 

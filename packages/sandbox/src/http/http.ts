@@ -36,7 +36,9 @@ export async function createSandboxHttp(options: PagesOptions, hosts: Hosts): Pr
   app.get('/rejections', async (request) => rejectionList(options.rejections, request.query))
   for (const path of ['/livez', '/readyz'])
     app.get(path, async (_request, reply) => reply.type('text/plain').send('ok'))
-  app.delete('/messages', async () => {
+  app.delete('/messages', async ({ query }, reply) => {
+    if (Object.keys(query as object).length > 0)
+      return reply.code(400).send({ error: 'DELETE /messages removes all messages: it has no parameters' })
     inbox.clear()
     return { cleared: true }
   })

@@ -85,7 +85,9 @@ export function addForms(
       if (!isFromHere(request, 'http:')) return forbidden(reply)
       const { query } = request as PageRequest
       try {
-        const { rows, isReading } = await finder.find(text(query.q), 'UTC', FIND_MS)
+        const { q = '' } = query
+        if (typeof q !== 'string') throw new BadTerm('q', 'one search at a time')
+        const { rows, isReading } = await finder.find(q, 'UTC', FIND_MS)
         if (isReading)
           return reply.code(503).send({ error: 'messages are still being read; retry after a few seconds' })
         act(rows)

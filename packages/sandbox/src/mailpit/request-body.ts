@@ -34,11 +34,15 @@ export function readJsonBodies(app: FastifyInstance): void {
  * is for, name none.
  */
 export async function refuseOtherSites(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-  const { origin, host, 'sec-fetch-site': site } = request.headers
+  return SAFE.has(request.method) ? undefined : refuseOtherSitesAlways(request, reply)
+}
+
+/** The same for a GET that does more than read. */
+export async function refuseOtherSitesAlways({ headers }: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  const { origin, host, 'sec-fetch-site': site } = headers
   const isOther =
     site !== undefined ? site !== 'same-origin' && site !== 'none' : origin !== undefined && origin !== `http://${host}`
-  if (SAFE.has(request.method) || !isOther) return undefined
-  return sendError(reply, 403, 'pages of other sites cannot change the inbox')
+  return isOther ? sendError(reply, 403, 'pages of other sites cannot change the inbox') : undefined
 }
 
 /** The answers to errors, as Mailpit's: a sentence in plain text. */
@@ -59,6 +63,20 @@ export function sendError(reply: FastifyReply, status: number, text: string): Fa
 
 export function bodyOf(request: FastifyRequest): Fields {
   return (request.body ?? {}) as Fields
+}
+
+/**
+ * The fields of a call that changes what they select, with the letters of these names: Mailpit reads JSON whatever their case. Any other is refused,
+ * because a misspelt one would select all.
+ */
+export function fieldsOf(given: Fields, names: readonly string[]): Fields {
+  const nameOf = (one: string) => {
+    const name = names.find((known) => known.toLowerCase() === one.toLowerCase())
+    if (name === undefined)
+      throw new BadRequest(`${one.slice(0, 60)}: is unknown to this call, which has ${names.join(', ') || 'none'}`)
+    return name
+  }
+  return Object.fromEntries(Object.entries(given).map(([one, value]) => [nameOf(one), value]))
 }
 
 /** A list of texts; empty if it is absent or null. */

@@ -15,10 +15,12 @@ import type { Rejections } from '../smtp/rejections.ts'
 import {
   BadRequest,
   bodyOf,
+  fieldsOf,
   handleErrors,
   numberOf,
   readJsonBodies,
   refuseOtherSites,
+  refuseOtherSitesAlways,
   sendError,
   textOf,
   textsOf,
@@ -64,7 +66,8 @@ export async function mailpitRoutes(app: FastifyInstance, options: MailpitOption
     return list(rows, request, await read(page(rows, request)))
   })
   app.put('/messages', async (request: Request, reply) => {
-    const body = bodyOf(request)
+    fieldsOf(request.query, ['tz'])
+    const body = fieldsOf(bodyOf(request), ['IDs', 'Read', 'Search'])
     const query = textOf(body, 'Search')
     const ids = textsOf(body, 'IDs')
     if (ids.length > 0 && query !== '') throw new BadRequest('IDs: not with Search')
@@ -73,8 +76,9 @@ export async function mailpitRoutes(app: FastifyInstance, options: MailpitOption
     inbox.setRead(rows, body.Read === true)
     return ok(reply)
   })
-  app.delete('/messages', async (request, reply) => {
-    const ids = textsOf(bodyOf(request), 'IDs')
+  app.delete('/messages', async (request: Request, reply) => {
+    fieldsOf(request.query, [])
+    const ids = textsOf(fieldsOf(bodyOf(request), ['IDs']), 'IDs')
     inbox.delete(ids.length > 0 ? rowsOf(ids) : inbox.rows())
     return ok(reply)
   })
@@ -83,6 +87,7 @@ export async function mailpitRoutes(app: FastifyInstance, options: MailpitOption
     return list(rows, request, await read(page(rows, request)))
   })
   app.delete('/search', async (request: Request, reply) => {
+    fieldsOf(request.query, ['query', 'tz'])
     inbox.delete(await findAll(queryOf(request), request))
     return ok(reply)
   })
@@ -125,7 +130,7 @@ export async function mailpitRoutes(app: FastifyInstance, options: MailpitOption
       .header('content-disposition', `${isSafe ? 'inline' : 'attachment'}; filename*=UTF-8''${name}`)
       .send(Buffer.from(content.buffer, content.byteOffset, content.length))
   })
-  app.get('/message/:id/link-check', async (request: Request, reply) => {
+  app.get('/message/:id/link-check', { onRequest: refuseOtherSitesAlways }, async (request: Request, reply) => {
     const found = await findOne(request)
     const links = found && (await linksOf(found.entry))
     if (!links) return notFound(reply)

@@ -20,19 +20,24 @@ export class LinkJudge {
   }
 
   judge({ url, text }: Link, status: LinkStatus | undefined): JudgedLink {
-    const target = this.own(url)
+    const { target } = this.#own(url) ?? {}
     const isTracked = target?.kind === 'click'
     return { url, text, target: isTracked ? target.url : url, isTracked, status }
   }
 
-  /** The content of a link of this service; undefined if it is not one of its own. */
-  own(url: string): TrackingTarget | undefined {
+  /** The token of an unsubscribe link of this service; undefined if it is not one of its own. */
+  unsubscribeToken(url: string): string | undefined {
+    const { token, target } = this.#own(url) ?? {}
+    return target?.kind === 'unsubscribe' ? token : undefined
+  }
+
+  #own(url: string): { readonly token: string; readonly target: TrackingTarget } | undefined {
     const steps = url.slice(0, MAX_LINK).split('/').slice(3)
     const at = steps.findIndex((step) => Object.hasOwn(OWN_KINDS, step))
     const [letter = '', token = ''] = at === -1 ? [] : steps.slice(at)
     if (token === '') return undefined
     this.#secrets ??= this.#find()
     const target = this.#secrets && readTrackingToken(this.#secrets, token)
-    return target?.kind === OWN_KINDS[letter] ? target : undefined
+    return target && target.kind === OWN_KINDS[letter] ? { token, target } : undefined
   }
 }

@@ -70,10 +70,8 @@ export class LinkRequests {
     const { isAllowed, judge, publicUrl } = this.#settings
     if (url === undefined || post.trim() !== ONE_CLICK)
       throw new NotSent(400, 'the message has no List-Unsubscribe with one click (RFC 8058)')
-    if (judge.own(url)?.kind === 'unsubscribe') {
-      const { pathname } = new URL(url)
-      return postHere(publicUrl + pathname.slice(pathname.indexOf('/u/')))
-    }
+    const own = judge.unsubscribeToken(url)
+    if (own !== undefined) return postHere(`${publicUrl}/u/${encodeURIComponent(own.toWellFormed())}`)
     if (!isAllowed)
       throw new NotSent(403, 'the inbox sends nothing to other hosts than PUBLIC_URL: set SANDBOX_REQUESTS=allow')
     return this.#request(url, 'POST')

@@ -1,9 +1,9 @@
-import type { SearchClock } from '@postrider/core'
+import { inTurns, type SearchClock, type Stoppable } from '@postrider/core'
 import type { Inbox } from '../inbox.ts'
 import type { Row } from '../inbox-entry.ts'
 import type { Digest } from '../reading/digest.ts'
 import type { Digests } from './digests.ts'
-import { matches, readSearch } from './read-search.ts'
+import { matches, readSearch, type Search } from './read-search.ts'
 
 export interface Found {
   /** The newest first. */
@@ -31,17 +31,23 @@ export class Finder {
     const search = readSearch(query, clock)
     const rows = this.#inbox.rows()
     if (search.length === 0) return { rows, isReading: false }
-    const judge = (row: Row) => matches(search, { ...row, digest: this.digestOf(row), ...this.#marksOf(row) })
-    const unknown = rows.filter((row) => judge(row) === undefined)
-    await this.#digests.read(
-      unknown.map(({ entries: [first] }) => first),
-      milliseconds,
-    )
-    const judged = rows.map((row) => ({ row, result: judge(row) }))
-    return {
-      rows: judged.filter(({ result }) => result === true).map(({ row }) => row),
-      isReading: judged.some(({ result }) => result === undefined),
+    const judged = await inTurns(this.#judge(search, rows))
+    const unknown = rows.filter((_, at) => judged[at] === undefined)
+    await this.read(unknown, milliseconds)
+    const later = await inTurns(this.#judge(search, unknown))
+    const again = new Map(unknown.map((row, at) => [row, later[at]]))
+    const results = rows.map((row, at) => (again.has(row) ? again.get(row) : judged[at]))
+    return { rows: rows.filter((_, at) => results[at] === true), isReading: results.includes(undefined) }
+  }
+
+  /** Thousands of messages with many addresses take seconds, in which mail is still received. */
+  *#judge(search: Search, rows: readonly Row[]): Stoppable<(boolean | undefined)[]> {
+    const results: (boolean | undefined)[] = []
+    for (const row of rows) {
+      results.push(matches(search, { ...row, digest: this.digestOf(row), ...this.#marksOf(row) }))
+      yield
     }
+    return results
   }
 
   digestOf({ entries: [first] }: Row): Digest | undefined {

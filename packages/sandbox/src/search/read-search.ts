@@ -1,4 +1,4 @@
-import { readSearchTime, type SearchClock } from '@postrider/core'
+import { readSearchTime, resembles, type SearchClock } from '@postrider/core'
 import { type Mailbox, type Row, recipientsOf } from '../inbox-entry.ts'
 import type { Digest } from '../reading/digest.ts'
 
@@ -9,8 +9,11 @@ export interface Candidate extends Row {
   readonly tags: readonly string[]
 }
 
+/** Returns the texts of a field in lower case. */
+type TextsOf = (field: string) => readonly string[]
+
 /** Returns undefined if that is not known yet. */
-type Test = (candidate: Candidate) => boolean | undefined
+type Test = (candidate: Candidate, textsOf: TextsOf) => boolean | undefined
 
 interface Term {
   readonly test: Test
@@ -67,6 +70,7 @@ export const SEARCH_FIELDS = [...Object.keys(TEXTS), 'tag', 'is', 'has', 'larger
 export function readSearch(query: string, clock: SearchClock): Search {
   if (query.length > MAX_QUERY) throw new BadTerm(query, `a search has at most ${MAX_QUERY} characters`)
   const words = wordsOf(query)
+  if (words.length === 0 && query.trim() !== '') throw new BadTerm(query, 'a search needs a word')
   if (words.length > MAX_TERMS) throw new BadTerm(query, `a search has at most ${MAX_TERMS} words`)
   return words.map((word) => termOf(word, clock))
 }
@@ -74,12 +78,23 @@ export function readSearch(query: string, clock: SearchClock): Search {
 /** Whether a message matches; undefined: not known until its digest is read. */
 export function matches(search: Search, candidate: Candidate): boolean | undefined {
   let isKnown = true
+  const textsOf = textsOnce(candidate)
   for (const { test, isNegated } of search) {
-    const result = test(candidate)
+    const result = test(candidate, textsOf)
     if (result === isNegated) return false
     isKnown &&= result !== undefined
   }
   return isKnown ? true : undefined
+}
+
+/** A message of strangers may have thousands of addresses: they are collected once for all terms. */
+function textsOnce(candidate: Candidate): TextsOf {
+  const made = new Map<string, readonly string[]>()
+  return (field) => {
+    const texts = made.get(field) ?? (TEXTS[field]?.(candidate) ?? []).map((one) => one.toLowerCase())
+    made.set(field, texts)
+    return texts
+  }
 }
 
 /** Splits at blanks outside of quotes, and removes the quotes. */
@@ -103,17 +118,20 @@ function termOf(word: string, clock: SearchClock): Term {
   const isNegated = word.length > 1 && (word.startsWith('-') || word.startsWith('!'))
   const text = (isNegated ? word.slice(1) : word).toLowerCase()
   const colon = text.indexOf(':')
-  return { isNegated, test: testOf(text.slice(0, Math.max(0, colon)), text.slice(colon + 1).trim(), text, clock) }
+  const field = text.slice(0, Math.max(0, colon))
+  // It would exclude nothing.
+  const meant = isNegated && !SEARCH_FIELDS.includes(field) && SEARCH_FIELDS.find((name) => resembles(field, name))
+  if (meant) throw new BadTerm(text, `did you mean ${meant}:?`)
+  return { isNegated, test: testOf(field, text.slice(colon + 1).trim(), text, clock) }
 }
 
 function testOf(field: string, value: string, text: string, clock: SearchClock): Test {
   const isField = SEARCH_FIELDS.includes(field)
   if (!isField) return anywhere(text)
   if (value === '') throw new BadTerm(text, 'a value is missing')
-  const textsOf = Object.hasOwn(TEXTS, field) ? TEXTS[field] : undefined
   // Mailpit's own ids of messages have no brackets.
   const wanted = field === 'message-id' ? value.replace(/^<|>$/g, '') : value
-  if (textsOf) return (candidate) => within(textsOf(candidate), wanted)
+  if (Object.hasOwn(TEXTS, field)) return (_, textsOf) => within(textsOf(field), wanted)
   if (field === 'tag') return ({ tags }) => tags.some((tag) => tag.toLowerCase() === value)
   if (field === 'larger' || field === 'smaller') return sizeTest(field, value, text)
   if (field === 'before' || field === 'after') return timeTest(field, value, { text, clock })
@@ -124,11 +142,8 @@ function testOf(field: string, value: string, text: string, clock: SearchClock):
 }
 
 function anywhere(text: string): Test {
-  return (candidate) => {
-    const { digest, entries } = candidate
-    if (within([entries[0].subject, ...(TEXTS.addressed as (one: Candidate) => string[])(candidate)], text)) return true
-    return digest?.text.includes(text)
-  }
+  return ({ digest }, textsOf) =>
+    within(textsOf('subject'), text) || within(textsOf('addressed'), text) || digest?.text.includes(text)
 }
 
 function sizeTest(field: 'larger' | 'smaller', value: string, text: string): Test {
@@ -155,5 +170,5 @@ function texts(mailboxes: readonly (Mailbox | undefined)[]): readonly string[] {
 }
 
 function within(all: readonly string[], text: string): boolean {
-  return all.some((one) => one.toLowerCase().includes(text))
+  return all.some((one) => one.includes(text))
 }

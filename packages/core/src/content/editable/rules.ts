@@ -2,6 +2,7 @@ import { inTurns } from '../../platform/concurrency/turns.ts'
 import { invalidParameter, ServiceError } from '../../platform/errors.ts'
 import { generateText } from '../plain-text/html-text.ts'
 import type { EditableVersion, VersionChange } from './editable-template.ts'
+import { MAX_NESTED, tooDeepAt } from './nesting.ts'
 
 export const EDITABLE_LIMITS = {
   templates: 1000,
@@ -58,6 +59,8 @@ export function checkTestData(testData: string): void {
   } catch {
     throw invalidParameter('testData', 'must be JSON')
   }
+  if (tooDeepAt(testData) !== undefined)
+    throw invalidParameter('testData', `must have at most ${MAX_NESTED} lists and objects in each other`)
 }
 
 /** Bytes of a version, without its name and subject. */

@@ -6,6 +6,10 @@ export function jsonProblem(text: string): { readonly line: number; readonly col
   const message = messageOf(text)
   const named = /at position (\d{1,9})/.exec(message)
   const at = named ? Number(named[1]) : isToken(message) && text.length <= MAX_SEARCHED ? firstToken(text) : text.length
+  return placeAt(text, at)
+}
+
+export function placeAt(text: string, at: number): { readonly line: number; readonly column: number } {
   const before = text.slice(0, at)
   return { line: before.split('\n').length, column: at - (before.lastIndexOf('\n') + 1) + 1 }
 }

@@ -25,7 +25,7 @@ export interface TextProblem {
   readonly column?: number
 }
 
-/** Renders texts with their test data, by the code that delivers. Invalid JSON in the test data is a problem, and nothing is filled in. */
+/** Renders texts with their test data, by the code that delivers. Invalid or too deep JSON in the test data is a problem, and nothing is filled in. */
 export async function previewOf(
   call: AccountCall,
   template: ShownTemplate,
@@ -42,7 +42,7 @@ export async function previewOf(
       text,
       missing: [],
       names: [],
-      problems: [{ text: words.notJson, part: 'testData', ...values.problem }],
+      problems: [{ text: words[values.why], part: 'testData', ...values.problem }],
     }
   }
   return template.kind === 'merge'

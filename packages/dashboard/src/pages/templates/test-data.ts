@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
+import { tooDeepAt } from '@postrider/core'
 import { type Form, field } from '../../frame/call.ts'
-import { jsonProblem } from './json-problem.ts'
+import { jsonProblem, placeAt } from './json-problem.ts'
 import type { TemplateKind } from './template-kinds.ts'
 
 /** Fields of the names that a template takes from its test data begin with this. */
@@ -11,7 +12,11 @@ export const DIGEST_FIELD = 'shown'
 type Values = Readonly<Record<string, unknown>>
 type Read =
   | { readonly ok: true; readonly values: Values; readonly texts: Readonly<Record<string, string>> }
-  | { readonly ok: false; readonly problem: { readonly line: number; readonly column: number } }
+  | {
+      readonly ok: false
+      readonly why: 'notJson' | 'tooDeep'
+      readonly problem: { readonly line: number; readonly column: number }
+    }
 
 /** Reads test data: its values, and all but lists and objects as texts. Anything but an object has none. */
 export function valuesOf(json: string): Read {
@@ -19,8 +24,10 @@ export function valuesOf(json: string): Read {
   try {
     data = json === '' ? {} : JSON.parse(json)
   } catch {
-    return { ok: false, problem: jsonProblem(json) }
+    return { ok: false, why: 'notJson', problem: jsonProblem(json) }
   }
+  const deep = tooDeepAt(json)
+  if (deep !== undefined) return { ok: false, why: 'tooDeep', problem: placeAt(json, deep) }
   const values = isObject(data) ? data : {}
   const scalars = Object.entries(values).filter(([, value]) => value !== null && typeof value !== 'object')
   return { ok: true, values, texts: Object.fromEntries(scalars.map(([name, value]) => [name, String(value)])) }

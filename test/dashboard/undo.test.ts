@@ -27,6 +27,16 @@ async function done(visitor: TestVisitor, path: string, form: Record<string, str
   }
 }
 
+t.test('an entry of a group without the number of its group removes nothing', async (t) => {
+  const value = 'emil@harbor.example'
+  const { suppressions } = service.core
+  await suppressions.add({ accountId, scope: 'address', value, reason: 'hardbounce' })
+  for (const group of ['', '0', 'x'])
+    t.equal((await ada.post(`${base}/suppressions/remove`, { scope: 'group', value, group })).status, 400, group)
+  t.equal((await suppressions.list(accountId, { limit: 1, offset: 0 })).total, 1)
+  await suppressions.removeAll({ accountId, emails: [value], by: { keyId: null, address: null } })
+})
+
 t.test('a suppression that was removed is back with its reason, and no address is in a URL', async (t) => {
   const value = 'lena@harbor.example'
   const { suppressions } = service.core

@@ -119,7 +119,7 @@ t.test(
     const evaluated = await ledger.evaluate(sink)
     t.comment(`figures: ${figures(evaluated)}`)
     t.strictSame(
-      ledger.answers.filter(({ code }) => code !== 200 && code !== 250).map(({ door, code }) => `${door} ${code}`),
+      ledger.answers.filter(({ code }) => code < 200 || code >= 300).map(({ door, code }) => `${door} ${code}`),
       [],
     )
     t.strictSame(evaluated.lost, [])

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import {
   ACCOUNT_REASONS,
+  invalidParameter,
   SUPPRESSION_REASONS,
   type Suppression,
   type SuppressionReason,
@@ -175,9 +176,10 @@ async function addSuppressions(call: AccountCall): Promise<Answer> {
   return added.ok ? redirect(path('suppressions'), 'added') : suppressionForm(call, added.problem)
 }
 
-/** The entry that a form names. */
+/** The entry that a form names. Throws parameterInvalid (group): without its number, the entry of the whole address would be meant. */
 function entryIn({ form }: AccountCall) {
   const [scope, value, group] = [field(form, 'scope'), field(form, 'value'), idIn(field(form, 'group')) ?? 0]
+  if (scope === 'group' && group === 0) throw invalidParameter('group', 'must be the number of a group')
   const reason = ACCOUNT_REASONS.find((one) => one === field(form, 'reason'))
   return {
     change: {

@@ -158,6 +158,6 @@ t.test('show tells one moment: a delivery that is delivered has the attempt and 
     }
   }
   await recorded
-  t.ok(looks > 3)
+  t.ok(looks > 0)
   t.strictSame(torn, [])
 })

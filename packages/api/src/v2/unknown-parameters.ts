@@ -10,6 +10,9 @@ export const CLOSED = { additionalProperties: false } as const
 /** Groups that the mirrored API does not have: no client of it reads them, with parameters that it ignores. */
 const OWN_GROUPS: ReadonlySet<OperationGroup> = new Set(['Message', 'Key', 'Audit', 'Account', 'Webhook'])
 
+/** Unknown parameters that are compared with the known ones: 400,000 of them took a minute of processor time. */
+const MAX_UNKNOWN = 100
+
 /**
  * Returns the parameters that the operation does not have, which have no effect (contract 1). Throws parameterInvalid where a misspelt one that was
  * ignored would widen the effect of the call, as to all recipients, or its answer: for any if the schema is closed, or the call is a read of our own;
@@ -22,6 +25,8 @@ export function unknownOf(operation: Operation, given: Readonly<Record<string, u
   if (unknown.length === 0) return unknown
   const isClosed = refusesUnknown(operation)
   if (!isClosed && !narrows) return unknown
+  if (unknown.length > MAX_UNKNOWN)
+    throw invalidParameter(unknown[0] as string, `is unknown to this call, as ${unknown.length - 1} others are`)
   const names = Object.keys(known)
   for (const name of unknown) {
     const word = plain(name)

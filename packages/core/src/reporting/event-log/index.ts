@@ -20,6 +20,7 @@ const MAX_ROWS = 1000
 const MAX_ROWS_WITH_CURSOR = 5000
 /** Maximum rows to skip. Every page reads all skipped rows again. */
 const MAX_OFFSET = 10_000
+
 /** The account's deliveries with their outcomes, in the order in which they were accepted. */
 export interface EventLog {
   /**

@@ -49,7 +49,9 @@ async function partOf(sql: AnySql, search: Search, sort: Sort): Promise<Pick<Par
   const { entries, deliveries } = await countScanned(sql, search, MAX_SCANNED.deliveries)
   if (Math.max(entries, deliveries) <= limit) return { search, end: undefined }
   const scanned = { ...search, isFrequent: driverOf(search) === 'recipient' && entries > MAX_SCANNED.deliveries }
-  const end = { messageId: await selectEnd(sql, scanned, sort, limit), recipientNo: LAST_RECIPIENT[sort] }
+  const messageId = await selectEnd(sql, scanned, sort, limit)
+  const end = messageId === undefined ? undefined : { messageId, recipientNo: LAST_RECIPIENT[sort] }
+  if (!end) return { search: scanned, end }
   const rest = { ...scanned, span: spanAfter(search.span, sort, end) }
   if ((await countScanned(sql, rest, 0)).entries === 0) return { search: scanned, end: undefined }
   const { from, to } = search.span

@@ -1,5 +1,5 @@
 import { waitingFor } from '../../delivery/queue/waiting.ts'
-import { type AnySql, onlyRow } from '../../platform/database/database.ts'
+import type { AnySql } from '../../platform/database/database.ts'
 import { timeOfId } from '../../submission/message-id.ts'
 import type { Place } from './cursor.ts'
 import { deliveriesWith, type FirstOf, isWanted, notable } from './notable.ts'
@@ -68,13 +68,13 @@ export async function countScanned(sql: AnySql, search: Search, limit: number): 
   return row ?? { entries: 0, deliveries: 0 }
 }
 
-/** Returns the message at which a search in this order has scanned more than `limit` deliveries. */
-export async function selectEnd(sql: AnySql, search: Search, sort: Sort, limit: number): Promise<string> {
+/** Returns the message at which a search in this order has scanned more than `limit` deliveries; undefined if it ends before. */
+export async function selectEnd(sql: AnySql, search: Search, sort: Sort, limit: number): Promise<string | undefined> {
   const { accountId, span } = search
   const order = (column: Fragment) => (sort === 'asc' ? sql`order by ${column}` : sql`order by ${column} desc`)
   const entry = (from: Fragment) =>
     sql`select message_id::text as id from (${from}) scanned ${order(sql`message_id`)} offset ${limit} limit 1`
-  const rows = await sql<{ id: string }[]>`
+  const [end] = await sql<{ id: string }[]>`
     ${{
       walk: () => sql`
           select id::text as id from (
@@ -84,7 +84,7 @@ export async function selectEnd(sql: AnySql, search: Search, sort: Sort, limit: 
       recipient: () => entry(sql`${finishedOf(sql, search)} union all ${waitingOf(sql, search)}`),
       notable: () => entry(notableOf(sql, search, { sort, rows: limit + 1, isAfter: sql`` })),
     }[driverOf(search)]()}`
-  return onlyRow(rows).id
+  return end?.id
 }
 
 function scannedBy(sql: AnySql, search: Search) {

@@ -155,8 +155,13 @@ t.test('an erased recipient is neither in the body of a request nor in its respo
   await tell('lena@harbor.example')
   const [request] = await list()
   t.match(JSON.stringify(await show(request?.requestId)), /lena@harbor.*lena@harbor/)
+  await service.sql`
+    insert into webhook_deliveries
+    select (jsonb_populate_record(d, jsonb_build_object('place', n))).* from webhook_deliveries d, generate_series(100, 5200) n`
   await erase(service.core, accountId, ['lena@harbor.example'])
   t.notMatch(JSON.stringify(await show(request?.requestId)), 'lena@harbor')
+  const left = await service.sql`select from webhook_deliveries where position('lena'::bytea in answer) > 0`
+  t.equal(left.length, 0, 'nor in those of other requests, more than one transaction clears')
 })
 
 t.test('a sample of one kind is sent, also of one that the webhook does not get', async (t) => {

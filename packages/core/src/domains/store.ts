@@ -156,8 +156,7 @@ export async function noteActivity(
   await insertEvents(sql, { from: ofAccount(sql, accountId), type: 'domain_inactive', detail })
   // A deletion is the owner's own act.
   if (after === undefined) return
-  const [moment] = await sql<{ now: string }[]>`select service_now()::text as now`
-  await noteOwners(sql, [{ accountId, kind: 'domain', subject: name, mark: moment?.now ?? '', detail: { after } }])
+  await noteOwners(sql, [{ accountId, kind: 'domain', subject: name, detail: { after } }])
 }
 
 export async function updateShared(sql: AnySql, id: number, shared: boolean): Promise<StoredDomain> {

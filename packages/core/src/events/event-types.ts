@@ -25,6 +25,8 @@ export interface EventTypeRow {
   readonly countedAs: readonly string[]
   /** Whether the recipient caused it with a browser or via a mailbox provider, so that it is reported with `ip` and `userAgent`. */
   readonly byReader: boolean
+  /** It belongs to the account, and to no message. */
+  readonly ofAccount?: true
   /** The detail of the sample event in webhook tests. */
   readonly sample: EventDetail
 }
@@ -37,6 +39,7 @@ const OF_ACCOUNT = {
   exportKinds: [],
   countedAs: [],
   byReader: false,
+  ofAccount: true,
 } as const
 
 /**
@@ -260,7 +263,7 @@ export const RECIPIENT_EVENTS: readonly WebhookEvent[] = WEBHOOK_EVENTS.filter((
 
 /** Whether events of this type belong to the account, and to no message. */
 export function isOfAccount(type: EventType): boolean {
-  return ['account', 'domain', 'domain_inactive', 'webhook_disabled', 'key_expiring'].includes(type)
+  return eventType(type).ofAccount === true
 }
 
 /** Whether a webhook can report events of this type. */

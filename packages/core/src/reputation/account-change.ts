@@ -1,7 +1,7 @@
 import { noteOwners } from '../accounts/notices/note-owners.ts'
 import type { EventDetail } from '../events/event-detail.ts'
 import { insertEvents, ofAccount } from '../events/insert-events.ts'
-import type { SqlTransaction } from '../platform/database/database.ts'
+import { onlyRow, type SqlTransaction } from '../platform/database/database.ts'
 
 /**
  * Locks an account until the transaction ends, against all others that evaluate it or change its holds or rules. To be called first in each of
@@ -28,10 +28,7 @@ export async function noteStanding(
   const { rule = '', domain, after = 'good', figures = {}, classes = [] } = detail
   // Of a domain that is released while others are held, nothing needs to be done.
   if (after === 'good' || (domain !== undefined && classes.length === 0)) return
-  const [today] = await sql<{ day: string; now: string }[]>`
-    select (service_now() at time zone 'UTC')::date::text as day, service_now()::text as now`
-  const { day = '', now = '' } = today ?? {}
-  await noteOwners(sql, [
-    { accountId, kind: 'reputation', subject: rule, mark: day, detail: { level: after, classes, figures, at: now } },
-  ])
+  const { day } = onlyRow(await sql<{ day: string }[]>`select (service_now() at time zone 'UTC')::date::text as day`)
+  const told = { level: after, classes, figures }
+  await noteOwners(sql, [{ accountId, kind: 'reputation', subject: rule, mark: day, detail: told }])
 }

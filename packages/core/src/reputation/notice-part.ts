@@ -1,3 +1,4 @@
+import type { Notice, NoticeAccount, NoticePart } from '../accounts/notices/notice.ts'
 import type { HoldLevel } from '../delivery/queue/account-holds.ts'
 import type { Sql } from '../platform/database/database.ts'
 import { noticeSubject, noticeText } from './notice-text.ts'
@@ -6,26 +7,19 @@ import { REQUIREMENTS } from './other-holds.ts'
 /** Domains that one notice names. */
 const MAX_NAMED = 20
 
-interface Given {
-  /** The rule. */
-  readonly subject: string
-  readonly detail: Readonly<Record<string, unknown>>
-  readonly createdAt: Date
-}
-
 /** Returns the part of the mail to the owners about the account's standing. */
 export async function reputationPart(
   sql: Sql,
-  account: { readonly accountId: number; readonly name: string },
-  { subject: rule, detail, createdAt }: Given,
-): Promise<{ readonly title: string; readonly lines: readonly string[] }> {
+  { accountId, name }: NoticeAccount,
+  { subject: rule, detail, createdAt }: Notice,
+): Promise<NoticePart> {
   const { level, classes, figures } = detail as {
     readonly level: HoldLevel
     readonly classes: readonly string[]
     readonly figures: Readonly<Record<string, number>>
   }
-  const domains = rule === REQUIREMENTS ? await lackingDomains(sql, account.accountId) : []
-  const notice = { ...account, rule, level, classes, figures, domains, createdAt }
+  const domains = rule === REQUIREMENTS ? await lackingDomains(sql, accountId) : []
+  const notice = { accountId, name, rule, level, classes, figures, domains, createdAt }
   return { title: noticeSubject(notice), lines: noticeText(notice) }
 }
 

@@ -1,4 +1,4 @@
-import { type DeadBatch, invalidParameter, MAX_REQUEST_OFFSET, type WebhookDelivery } from '@postrider/core'
+import type { DeadBatch, WebhookDelivery } from '@postrider/core'
 import Type, { type Static } from 'typebox'
 import { type Operation, operation } from '../operation.ts'
 import { Count, Offset, pageOf } from '../shapes.ts'
@@ -54,7 +54,6 @@ export const WEBHOOK_DELIVERIES: readonly Operation[] = [
     example: { input: { webhookId: 1, limit: 50 }, data: [DELIVERY] },
     act: async ({ webhookId, failed, ...input }, { core, principal }) => {
       const { limit, offset } = pageOf(input, { byDefault: 200, most: 200 })
-      if (offset > MAX_REQUEST_OFFSET) throw invalidParameter('offset', `must be at most ${MAX_REQUEST_OFFSET}`)
       const page = { limit, offset, failed: Boolean(failed) }
       return { data: (await core.webhooks.deliveries(principal.account.id, webhookId, page)).map(shownDelivery) }
     },

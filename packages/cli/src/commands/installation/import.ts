@@ -1,10 +1,10 @@
-import { text } from 'node:stream/consumers'
 import type { Core } from '@postrider/core'
 import { type Call, type Command, CommandError, requiredId, textOption, UsageError } from '../../command.ts'
 import { BOUNDS, baseUrl, importAccount, openSource, PARTS, type Part, SourceError } from '../../importing/index.ts'
 import { progressOn, SILENT } from '../../importing/progress.ts'
 import { toReport } from '../../importing/report.ts'
 import { type ImportCounts, KINDS, newTally } from '../../importing/tally.ts'
+import { apiKeyOf } from '../api-key.ts'
 import { requireYes } from '../confirming.ts'
 
 const HOSTED = 'https://api.sendgrid.com'
@@ -29,7 +29,7 @@ export const importCommands: readonly Command[] = [
       const parts = partsOf(call)
       const dryRun = call.options['dry-run'] === true
       const overwrite = call.options.overwrite === true
-      const key = await keyOf(call)
+      const key = await apiKeyOf(call, 'SENDGRID_API_KEY')
       if (!dryRun)
         await requireYes(
           call,
@@ -70,8 +70,7 @@ async function tellOwners(
     failure: toReport(tally, { ...told, dryRun: false }).failure ?? '',
   }
   if (detail.added + sum('overwritten') === 0 && detail.failure === '') return
-  const mark = new Date(core.clock.now()).toISOString()
-  await core.people.notices.note({ accountId: told.accountId, kind: 'import', subject: '', mark, detail })
+  await core.people.notices.note({ accountId: told.accountId, kind: 'import', subject: '', detail })
 }
 
 /** Throws {@link UsageError}. */
@@ -83,13 +82,4 @@ function partsOf(call: Call): Part[] {
     if (!part) throw new UsageError(`--only must be a comma-separated list of ${PARTS.join(', ')} (got "${word}")`)
     return part
   })
-}
-
-/** The API key for the source. Errors never quote it. Throws {@link UsageError}. */
-async function keyOf(call: Call): Promise<string> {
-  const option = textOption(call, 'key')
-  const key = (option === '-' ? await text(process.stdin) : (option ?? call.env.SENDGRID_API_KEY ?? '')).trim()
-  if (key === '') throw new UsageError('missing option --key (or the environment variable SENDGRID_API_KEY)')
-  if (!/^[\x21-\x7e]{1,1000}$/.test(key)) throw new UsageError('the API key contains invalid characters')
-  return key
 }

@@ -1,4 +1,3 @@
-import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type ClassName, type Core, DELIVERY_CLASSES, type MessageDetails } from '@postrider/core'
 import {
@@ -12,6 +11,7 @@ import {
   UsageError,
 } from '../../command.ts'
 import { ENTRY_POINTS, submit } from '../../test-message.ts'
+import { apiKeyOf } from '../api-key.ts'
 
 type Delivery = MessageDetails['deliveries'][number]
 
@@ -50,7 +50,7 @@ async function send(call: Call): Promise<Answer> {
   const subject = textOption(call, 'subject') ?? 'Postrider test message'
   if (/\p{Cc}/u.test(subject)) throw new UsageError('--subject must not contain control characters')
   const sender = from === undefined ? undefined : address(from, '--from')
-  const key = await keyOf(call)
+  const key = await apiKeyOf(call, 'POSTRIDER_API_KEY')
   const domain = sender === undefined ? await call.withCore((core) => activeDomain(core, accountId as number)) : ''
   const id = await submit[via](call.config, { key, to, subject, class: of, from: sender ?? `postmaster@${domain}` })
   const lines = [`message ${id} accepted via ${via}`, `follow it with: postrider message show ${id}`]
@@ -79,15 +79,6 @@ function oneOf<T extends string>(text: string, allowed: readonly T[], option: st
   const found = allowed.find((one) => one === text)
   if (found === undefined) throw new UsageError(`${option} must be one of ${allowed.join(', ')} (got "${text}")`)
   return found
-}
-
-/** The API key. Errors never quote it. Throws {@link UsageError}. */
-async function keyOf(call: Call): Promise<string> {
-  const option = textOption(call, 'key')
-  const key = (option === '-' ? await text(process.stdin) : (option ?? call.env.POSTRIDER_API_KEY ?? '')).trim()
-  if (key === '') throw new UsageError('missing option --key (or the environment variable POSTRIDER_API_KEY)')
-  if (!/^[\x21-\x7e]{1,1000}$/.test(key)) throw new UsageError('the API key contains invalid characters')
-  return key
 }
 
 async function activeDomain(core: Core, accountId: number): Promise<string> {

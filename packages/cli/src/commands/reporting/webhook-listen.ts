@@ -1,6 +1,8 @@
 import { createRequestSigner, pause, type RequestSigner, WEBHOOK_FORMATS } from '@postrider/core'
 import { type Call, type Command, CommandError, textOption, UsageError } from '../../command.ts'
+import { reachable } from '../../first-run.ts'
 import { printable } from '../../table.ts'
+import { apiKeyOf } from '../api-key.ts'
 
 /** Seconds that the service waits for an event, and milliseconds until a response that takes longer is given up. */
 const WAIT_SECONDS = 25
@@ -52,26 +54,15 @@ export const webhookListenCommands: readonly Command[] = [
 
 /** Throws {@link UsageError}. */
 async function givenOf(call: Call): Promise<Omit<Listening, 'signal'>> {
-  const { config, env } = call
+  const { config } = call
   const target = webUrl('forward-to', textOption(call, 'forward-to') ?? '')
-  const server = webUrl('server', textOption(call, 'server') ?? `http://127.0.0.1:${config.apiPort}`).replace(
-    /\/+$/,
-    '',
-  )
-  const given = textOption(call, 'key')
-  const key = (given === '-' ? await readKey() : (given ?? env.POSTRIDER_API_KEY ?? '')).trim()
-  if (!/^[\x21-\x7e]{1,1000}$/.test(key))
-    throw new UsageError('missing option --key (or the environment variable POSTRIDER_API_KEY)')
+  const own = `http://${reachable(config.apiHost)}:${config.apiPort}`
+  const server = webUrl('server', textOption(call, 'server') ?? own).replace(/\/+$/, '')
+  const key = await apiKeyOf(call, 'POSTRIDER_API_KEY')
   const format = textOption(call, 'format') ?? 'v2'
   const known = WEBHOOK_FORMATS.find((one) => one === format)
   if (!known) throw new UsageError(`--format must be v2 or v3 (got "${format}")`)
   return { server, key, target, format: known, events: textOption(call, 'events') }
-}
-
-async function readKey(): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks).toString()
 }
 
 /** Throws {@link UsageError}. */
@@ -114,12 +105,10 @@ async function readNext(
   after: number | undefined,
 ): Promise<{ readonly body: string | null; readonly next: number } | undefined> {
   const query = new URLSearchParams({ format, eventIds: '1', ...(events === undefined ? {} : { events }) })
-  if (after !== undefined)
-    for (const [name, value] of [
-      ['after', after],
-      ['wait', WAIT_SECONDS],
-    ] as const)
-      query.set(name, String(value))
+  if (after !== undefined) {
+    query.set('after', String(after))
+    query.set('wait', String(WAIT_SECONDS))
+  }
   let status: number
   let answer: { data?: { body?: unknown }; next?: unknown; error_info?: { error_message?: unknown } | null }
   try {

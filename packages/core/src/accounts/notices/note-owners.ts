@@ -10,8 +10,8 @@ export interface NewNotice {
   readonly kind: NoticeKind
   /** The thing that it is about: the number of a webhook or key, a domain, a rule; empty if there is one of its kind. */
   readonly subject: string
-  /** The occurrence: there is one notice for each mark, however often it is noted. */
-  readonly mark: string
+  /** The occurrence: there is one notice for each mark, however often it is noted. Default: each time is one of its own. */
+  readonly mark?: string
   /** Values for the text. */
   readonly detail: object
 }
@@ -31,7 +31,7 @@ export async function noteOwners(sql: AnySql, notices: readonly NewNotice[]): Pr
              as g("accountId" int, kind text, subject text, mark text, detail jsonb)
     ), noted as (
       insert into owner_notices as n (account_id, kind, subject, mark, detail)
-      select "accountId", kind, subject, mark, detail from given
+      select "accountId", kind, subject, coalesce(mark, service_now()::text), detail from given
       on conflict (account_id, kind, subject) do update
          set mark = excluded.mark, detail = excluded.detail, created_at = service_now(), state = 'waiting', bundle = null
        where n.mark <> excluded.mark or (n.state = 'waiting' and n.bundle is null and n.detail <> excluded.detail)

@@ -1,8 +1,8 @@
 import type { Credits } from '../../accounts/credits/index.ts'
 import { LOW_IN } from '../../accounts/credits/outlook.ts'
 import { noteOwners } from '../../accounts/notices/note-owners.ts'
+import type { NoticeAccount, NoticePart } from '../../accounts/notices/notice.ts'
 import type { Sql } from '../../platform/database/database.ts'
-import type { NoticeAccount, NoticePart } from './notice-part.ts'
 
 /** Accounts of one look. */
 const CHUNK = 1000

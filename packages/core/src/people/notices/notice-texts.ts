@@ -1,5 +1,5 @@
 import type { NoticeKind } from '../../accounts/notices/note-owners.ts'
-import type { Notice, NoticeAccount, NoticePart } from './notice-part.ts'
+import type { Notice, NoticeAccount, NoticePart } from '../../accounts/notices/notice.ts'
 
 interface TextRow {
   title(subject: string, detail: Details): string

@@ -1,6 +1,7 @@
 import type { Credits } from '../../accounts/credits/index.ts'
 import { type ExpiringKey, noteExpiringKeys, selectExpiringKeys } from '../../accounts/notices/expiring-keys.ts'
 import { type NewNotice, noteOwners } from '../../accounts/notices/note-owners.ts'
+import type { Notice, NoticePart } from '../../accounts/notices/notice.ts'
 import { SERVICE_MAIL_HOURS, type ServiceMail } from '../../messages/service-mail.ts'
 import { parseAddress } from '../../mime/address.ts'
 import type { Sql } from '../../platform/database/database.ts'
@@ -9,7 +10,6 @@ import { reputationPart } from '../../reputation/notice-part.ts'
 import { REQUIREMENTS } from '../../reputation/other-holds.ts'
 import { createColleagueLook, type SuppressedColleague, selectSuppressedColleagues } from './colleagues.ts'
 import { createCreditLook, creditPart } from './credit-notices.ts'
-import type { Notice, NoticePart } from './notice-part.ts'
 import { mailSubject, mailText, partOf } from './notice-texts.ts'
 import {
   type Bundle,

@@ -1,6 +1,6 @@
 import type { NoticeKind } from '../../accounts/notices/note-owners.ts'
+import type { Notice, NoticeAccount } from '../../accounts/notices/notice.ts'
 import type { Sql, SqlTransaction } from '../../platform/database/database.ts'
-import type { Notice, NoticeAccount } from './notice-part.ts'
 
 /** A claimed mail: the notices of an account that wait. */
 export interface Bundle extends NoticeAccount {

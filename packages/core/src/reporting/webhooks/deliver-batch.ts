@@ -22,11 +22,11 @@ export async function deliverBatch(
   const keys = webhook && (await keysOf(dependencies, webhook))
   if (!webhook || !keys) return 'late'
   const events = wantedOf(webhook, batch.events ?? (await readBatch(sql, batch)))
-  if (events.length === 0) return finishBatch(sql, batch, { status: null, milliseconds: 0 })
+  if (events.length === 0) return finishBatch(sql, batch, undefined)
   const target = { ...webhook, ...keys }
   const body = bodyOf(target, events)
   // No event has a name in this format. An empty batch would look like a probe.
-  if (body === '[]') return finishBatch(sql, batch, { status: null, milliseconds: 0 })
+  if (body === '[]') return finishBatch(sql, batch, undefined)
   const id = `msg_${batch.id.replaceAll('-', '')}`
   const response = await post(http, target, { id, body, signal })
   if (signal.aborted && response.status === null) {
@@ -36,7 +36,10 @@ export async function deliverBatch(
   await traceRequest(sql, events, { webhookId: batch.webhookId, ...response })
   const { format, asText, abuse, eventIds, names } = webhook
   const written = { format, asText, abuse, eventIds, names }
-  return finishBatch(sql, batch, response, { ...response.exchange, events: events.length, written })
+  return finishBatch(sql, batch, {
+    ...response,
+    exchange: { ...response.exchange, events: events.length, written },
+  })
 }
 
 /** Returns the events of a batch, also of those that the webhook is not to get. */

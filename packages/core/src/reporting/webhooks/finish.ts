@@ -20,6 +20,9 @@ const FORGOTTEN = 1000
 /** The result of a batch. `late` means that this worker's lease had expired. */
 export type Finished = 'delivered' | 'waiting' | 'dead' | 'disabled' | 'late'
 
+/** A request that was made, and the response. */
+type Request = Answer & { readonly exchange: Exchange }
+
 interface State {
   readonly enabled: boolean
   /** Seconds for which the webhook has been failing; null if it is not. */
@@ -31,13 +34,11 @@ interface State {
   readonly lasting: number
 }
 
-/** Records the response to a batch and determines what happens next with batch and webhook, in one transaction. */
-export async function finishBatch(
-  sql: Sql,
-  batch: LeasedBatch,
-  answer: Answer,
-  exchange?: Exchange,
-): Promise<Finished> {
+/**
+ * Records the response to a batch and determines what happens next with batch and webhook, in one transaction. Undefined if no request was made, because no
+ * event of the batch is to be reported.
+ */
+export async function finishBatch(sql: Sql, batch: LeasedBatch, request: Request | undefined): Promise<Finished> {
   return sql.begin(async (transaction) => {
     await lockWebhookOf(transaction, batch)
     const [state] = await transaction<State[]>`
@@ -47,12 +48,11 @@ export async function finishBatch(
         from webhook_batches b join webhooks w on w.id = b.webhook_id
        where b.id = ${batch.id} and b.lease = ${batch.lease} and b.state = 'waiting' for update of b`
     if (!state) return 'late'
-    // No request was made, because no event of the batch is to be reported.
-    if (answer.status === null && answer.problem === undefined) return drop(transaction, batch)
-    await logRequest(transaction, batch, answer, exchange)
-    return answer.problem === undefined
-      ? succeed(transaction, batch, answer, state)
-      : fail(transaction, batch, answer, state)
+    if (!request) return drop(transaction, batch)
+    await logRequest(transaction, batch, request)
+    return request.problem === undefined
+      ? succeed(transaction, batch, request, state)
+      : fail(transaction, batch, request, state)
   }) as Promise<Finished>
 }
 
@@ -144,8 +144,11 @@ async function disable(
 ): Promise<Finished> {
   // Several requests may be in flight; only the first one disables the webhook.
   if (!enabled) return 'waiting'
-  await sql`
-    update webhooks set enabled = false, disabled_at = service_now(), disabled_reason = ${why}, problem = ${reason} where id = ${webhookId}`
+  const { url } = onlyRow(
+    await sql<{ url: string }[]>`
+      update webhooks set enabled = false, disabled_at = service_now(), disabled_reason = ${why}, problem = ${reason}
+       where id = ${webhookId} returning url`,
+  )
   await noteChange(sql, {
     accountId,
     by: OPERATOR,
@@ -154,37 +157,21 @@ async function disable(
     before: { enabled: true },
     after: { enabled: false, reason },
   })
-  await tellOthers(sql, { accountId, webhookId, reason })
-  return 'disabled'
-}
-
-/** Writes the event, which the other webhooks get, and notes it for the owners. */
-async function tellOthers(
-  sql: SqlTransaction,
-  { accountId, webhookId, reason }: { accountId: number; webhookId: number; reason: string },
-): Promise<void> {
-  const { url, mark } = onlyRow(
-    await sql<{ url: string; mark: string }[]>`
-      select url, disabled_at::text as mark from webhooks where id = ${webhookId}`,
-  )
   const detail = { webhook: webhookId, url: notedUrl(url), reason }
-  await insertEvents(sql, {
-    from: ofAccount(sql, accountId),
-    type: 'webhook_disabled',
-    detail,
-  })
-  await noteOwners(sql, [{ accountId, kind: 'webhook', subject: String(webhookId), mark, detail }])
+  // For the other webhooks of the account.
+  await insertEvents(sql, { from: ofAccount(sql, accountId), type: 'webhook_disabled', detail })
+  await noteOwners(sql, [{ accountId, kind: 'webhook', subject: String(webhookId), detail }])
+  return 'disabled'
 }
 
 async function logRequest(
   sql: SqlTransaction,
   batch: LeasedBatch,
-  answer: Answer,
-  exchange: Exchange | undefined,
+  { status, milliseconds, problem, exchange }: Request,
 ): Promise<void> {
-  const failed = answer.problem !== undefined
-  const text = exchange?.answer ?? Buffer.alloc(0)
-  const isLong = text.length > SHORT_ANSWER
+  const { events, written, head, answerHead, answer } = exchange
+  const failed = problem !== undefined
+  const isLong = answer.length > SHORT_ANSWER
   await sql`
     with counted as (
       update webhooks
@@ -196,11 +183,10 @@ async function logRequest(
     insert into webhook_deliveries as d (webhook_id, place, account_id, batch_id, at, after_number, to_number, attempt, status,
            milliseconds, problem, types, written, events, request_head, answer_head, answer)
     select ${batch.webhookId}, ${failed ? RING : 0} + number % ${RING}, ${batch.accountId}, ${batch.id}::uuid, service_now(),
-           ${batch.after}, ${batch.to}, ${batch.attempts + 1}, ${answer.status}::int, ${answer.milliseconds},
-           ${answer.problem ?? null}::text, ${exchange ? [...batch.types] : null}::text[],
-           ${exchange ? JSON.stringify(exchange.written) : null}::text::jsonb, ${exchange?.events ?? null}::int,
-           ${exchange ? JSON.stringify(exchange.head) : null}::text, ${exchange ? answerHead(exchange) : null}::text,
-           case when answers_kept <= ${LONG_ANSWERS} then ${text}::bytea else substr(${text}::bytea, 1, ${SHORT_ANSWER}) end
+           ${batch.after}, ${batch.to}, ${batch.attempts + 1}, ${status}::int, ${milliseconds},
+           ${problem ?? null}::text, ${[...batch.types]}::text[], ${JSON.stringify(written)}::text::jsonb, ${events}::int,
+           ${JSON.stringify(head)}::text, ${JSON.stringify(fitting(answerHead))}::text,
+           case when answers_kept <= ${LONG_ANSWERS} then ${answer}::bytea else substr(${answer}::bytea, 1, ${SHORT_ANSWER}) end
       from counted
     on conflict (webhook_id, place) do update
        set batch_id = excluded.batch_id, at = excluded.at, after_number = excluded.after_number, to_number = excluded.to_number,
@@ -209,21 +195,16 @@ async function logRequest(
            answer_head = excluded.answer_head, answer = excluded.answer`
 }
 
-/** The header fields of a response as JSON, those that fit. Values that look like secrets are not stored. */
-function answerHead({ answerHead }: Exchange): string {
+/** Returns the header fields of a response that fit. Values that look like secrets are not stored. */
+function fitting(answerHead: readonly string[]): (readonly [name: string, value: string])[] {
   const kept: (readonly [string, string])[] = []
-  for (let at = 0, length = 0; at + 1 < answerHead.length; at += 2) {
-    const [name, value] = [storable(answerHead[at]), storable(answerHead[at + 1])]
+  for (let at = 0, length = 0; at < answerHead.length; at += 2) {
+    const [name = '', value = ''] = answerHead.slice(at, at + 2)
     length += name.length + value.length
     if (length > MAX_HEAD) break
     kept.push([name, isSecretName(name) ? HIDDEN : value])
   }
-  return JSON.stringify(kept)
-}
-
-/** The database cannot store NUL; Node reads header fields as Latin-1, so there are no lone surrogates. */
-function storable(text = ''): string {
-  return text.replaceAll('\0', ' ')
+  return kept
 }
 
 /** Deletes some requests that are older than a week. Returns their number. */

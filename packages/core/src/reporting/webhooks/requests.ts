@@ -1,4 +1,5 @@
 import type { AnySql } from '../../platform/database/database.ts'
+import { invalidParameter } from '../../platform/errors.ts'
 import { RETENTION_DAYS, RING } from './store.ts'
 import type { LeasedBatch, WebhookDelivery, Written } from './webhook.ts'
 
@@ -23,19 +24,20 @@ export interface StoredRequest extends WebhookDelivery, Pick<LeasedBatch, 'accou
 }
 
 /** Requests before the first of a page: each is looked up by its place. */
-export const MAX_OFFSET = 10_000
+const MAX_OFFSET = 10_000
 
 const columns = (sql: AnySql) => sql`
   (extract(epoch from d.at) * 1000000)::float8 as id, d.batch_id as "batchId", d.at, d.after_number::float8 as "after", d.to_number::float8 as "to",
   d.attempt, d.status, d.milliseconds, d.problem, d.events`
 
-/** By the places of the latest ones in their ring buffers, which are the numbers of requests. */
+/** By the places of the latest ones in their ring buffers, which are the numbers of requests. Throws parameterInvalid (offset). */
 export async function selectRequests(
   sql: AnySql,
   id: number,
   { limit, offset = 0, failed = false }: RequestPage,
 ): Promise<WebhookDelivery[]> {
-  const most = Math.min(offset, MAX_OFFSET) + limit
+  if (offset > MAX_OFFSET) throw invalidParameter('offset', `must be at most ${MAX_OFFSET}`)
+  const most = offset + limit
   return sql<WebhookDelivery[]>`
     with latest as materialized (
       select (w.succeeded - n) % ${RING} as place from webhooks w, generate_series(0, ${most - 1}) n

@@ -1,4 +1,4 @@
-import type { NoticeKind } from '../../accounts/notices/note-owners.ts'
+import type { NoticeKind } from './note-owners.ts'
 
 /** One part of the mail to the owners of an account. */
 export interface NoticePart {
@@ -12,7 +12,7 @@ export interface NoticeAccount {
   readonly name: string
 }
 
-/** A stored notice (accounts/notices/note-owners.ts). */
+/** A stored notice (note-owners.ts). */
 export interface Notice {
   readonly kind: NoticeKind
   readonly subject: string

@@ -54,10 +54,10 @@ t.test('test data are entered by name, or as JSON', async (t) => {
     const deep = `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`
     const refused = await ada.post(version, { ...texts, html, testData: deep, shown })
     t.equal(refused.status, 400)
-    t.match(await refused.text(), 'must have at most 64 lists and objects in each other')
+    t.match(await refused.text(), 'must be nested at most 64 levels deep')
     t.equal(await storedData(), before)
     const checked = await ada.post(`${version}/check`, { ...texts, html, testData: deep })
-    t.match(await checked.text(), /line 1, column 69<\/a>: The test data has more than 64 lists/i)
+    t.match(await checked.text(), /line 1, column 69<\/a>: The test data is nested more than 64 levels/i)
     await dashboard.service
       .sql`update editable_versions set test_data = ${deep} where id = ${version.split('/').at(-1) as string}::uuid`
     const page = await textOf(version)

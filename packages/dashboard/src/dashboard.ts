@@ -31,7 +31,7 @@ import { frameWords } from './frame/words/frame-words.ts'
 import { openLive } from './live/live.ts'
 import { ROUTES } from './table.ts'
 
-export { readerOf } from './reader-of.ts'
+export { type DocsReader, readerOf } from './reader-of.ts'
 export { ROUTES } from './table.ts'
 
 export type AnswerBadAddress = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>

@@ -1,13 +1,16 @@
+import { fastifyCookie } from '@fastify/cookie'
 import type { Config, Core } from '@postrider/core'
 import { cookiePlace } from './frame/cookies/cookie-place.ts'
-import { ACCOUNT_COOKIE } from './frame/preferences.ts'
+import { lastAccount } from './frame/preferences.ts'
 import { mayIn, SESSION_COOKIE } from './frame/visitor.ts'
 
-/** Facts that the documentation shows to a visitor who is logged in. */
-export interface ReaderFacts {
+/** A reader of the documentation who is logged in. */
+export interface DocsReader {
   readonly accountId: number
   readonly accountName: string
+  /** An active domain of the account. */
   readonly domain: string | undefined
+  /** The beginning of the newest key; its secret is nowhere. */
   readonly keyPrefix: string | undefined
   readonly maySend: boolean
   readonly mayMakeKeys: boolean
@@ -21,15 +24,16 @@ export async function readerOf(
   core: Core,
   config: Config,
   cookies: string | undefined,
-): Promise<ReaderFacts | undefined> {
+): Promise<DocsReader | undefined> {
   if (cookies === undefined) return undefined
-  const token = cookieIn(cookies, `${cookiePlace(config).prefix}${SESSION_COOKIE}`)
+  // The plugin that reads them is not registered outside of the dashboard.
+  const jar = fastifyCookie.parse(cookies)
+  const token = jar[`${cookiePlace(config).prefix}${SESSION_COOKIE}`]
   if (token === undefined) return undefined
   try {
     const session = await core.people.sessions.find(token, { isPerson: false })
     if (!session || session.mustEnrol) return undefined
-    const account =
-      session.accounts.find(({ id }) => String(id) === cookieIn(cookies, ACCOUNT_COOKIE)) ?? session.accounts[0]
+    const account = lastAccount({ cookies: jar }, session.accounts) ?? session.accounts[0]
     if (!account || account.role === 'observer') return undefined
     const [domains, keys] = await Promise.all([
       mayIn(account, 'domains.see') ? core.domains.page(account.id, { status: '1', limit: 1, offset: 0 }) : undefined,
@@ -45,16 +49,6 @@ export async function readerOf(
       maySend: mayIn(account, 'send') && domains?.domains[0] !== undefined && session.user.email !== null,
       mayMakeKeys: mayIn(account, 'keys'),
     }
-  } catch {
-    return undefined
-  }
-}
-
-/** The value of a cookie; undefined if it is not there or cannot be decoded. The dashboard's own parser is not registered here. */
-function cookieIn(header: string, name: string): string | undefined {
-  const pair = header.split(';').find((one) => one.trim().startsWith(`${name}=`))
-  try {
-    return pair && decodeURIComponent(pair.trim().slice(name.length + 1))
   } catch {
     return undefined
   }

@@ -5,6 +5,10 @@
   const code = form?.elements.html
   if (!code) return
   const json = form.elements.testData
+  const hue = document.createElement('pre')
+  hue.className = 'hue'
+  const lines = document.createElement('pre')
+  lines.className = 'lines'
 
   // Fields of names write into the JSON, which is what is saved. Numbers and switches stay such, as on the server.
   function write(path, text) {
@@ -81,10 +85,6 @@
   // Colours and line numbers, unless the system chooses the colours or the text is long.
   const MAX_COLOURED = 100_000
   if (matchMedia('(forced-colors: active)').matches) return
-  const hue = document.createElement('pre')
-  hue.className = 'hue'
-  const lines = document.createElement('pre')
-  lines.className = 'lines'
   for (const layer of [hue, lines]) layer.setAttribute('aria-hidden', 'true')
 
   const VALUE = /\{\{!--[\s\S]*?(?:--\}\}|$)|\{\{\{?[^{}]*\}?\}\}|\[%[\w.-]{1,100}%\]/g
@@ -146,6 +146,7 @@
 
   /** Numbers the lines; those with a problem stand out. */
   function markLines() {
+    if (!lines.isConnected) return
     const wrong = new Set(
       [...document.querySelectorAll('#hints a[href="#f-html"]')].map(({ dataset }) => Number(dataset.line)),
     )

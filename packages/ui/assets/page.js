@@ -57,7 +57,10 @@
     const link = event.target.closest?.('a[href]')
     if (!link || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
     const { pathname, search, host } = link
-    const isFile = link.target || link.hasAttribute('download') || /\.\w+$|\/(?:source|attachments?)\b/.test(pathname)
+    const isFile =
+      link.target ||
+      link.hasAttribute('download') ||
+      /\.csv$|\/(?:source|zone|file|files\/\d+|attachments\/\d+)$/.test(pathname)
     if (host === location.host && !isFile && pathname + search !== location.pathname + location.search) busy(true)
   })
 

@@ -1,7 +1,7 @@
 export { type Asset, type AssetName, type Assets, loadAssets } from './assets.ts'
 export { chartKey, type LineChartOptions, lineChart, type Series, sparkline } from './chart.ts'
 export { htmlDocument } from './document.ts'
-export { acceptedEncoding, createEncoder, type Encoding } from './encoding.ts'
+export { acceptedEncoding, compress, createEncoder, type Encoding, type Sent } from './encoding.ts'
 export { checkField, type FieldOptions, inputField, selectField, textField } from './form.ts'
 export { AGO, createFormat, type Format, LANGUAGES, type Language } from './format.ts'
 export { type Html, html, NOTHING, render, type Value } from './html.ts'

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { acceptedEncoding, createEncoder, type Encoding, PAGE_HEADERS } from '@postrider/ui'
+import type { DocsReader } from '@postrider/dashboard'
+import { acceptedEncoding, createEncoder, type Encoding, PAGE_HEADERS, type Sent } from '@postrider/ui'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { PublicPlace, Site } from './site.ts'
-import type { Reader } from './start.ts'
 
 /** Pages that are kept after the first request, by the size of their HTML; compressed forms add about a half. */
 const MAX_KEPT_OCTETS = 4 * 1024 * 1024
@@ -23,7 +23,7 @@ interface Built {
 
 export interface DocsOptions extends PublicPlace {
   /** Returns the reader of the request; undefined without a session. */
-  readonly readerOf: (request: FastifyRequest) => Promise<Reader | undefined>
+  readonly readerOf: (request: FastifyRequest) => Promise<DocsReader | undefined>
 }
 
 /** The domain of examples. For a reader who has an active one, it is theirs, so that examples work when they are pasted. */
@@ -45,7 +45,10 @@ export async function docs(app: FastifyInstance, { readerOf, ...place }: DocsOpt
   function pageAt(path: string): Promise<Built | undefined> {
     const known = kept.get(path)
     if (known) return known
-    const building = site().then(async (own) => built(await own.page(path)))
+    const building = site().then(async (own) => {
+      const document = await own.page(path)
+      return document === undefined ? undefined : built(document, 'often')
+    })
     kept.set(path, building)
     const forget = () => kept.delete(path)
     building.then((page) => (page ? keep(page) : forget()), forget)
@@ -61,8 +64,6 @@ export async function docs(app: FastifyInstance, { readerOf, ...place }: DocsOpt
   }
 
   const options = { schema: { hide: true } }
-  const ofReader = (text: string, { domain }: Reader) =>
-    domain === undefined ? text : text.replaceAll(EXAMPLE_DOMAIN, domain)
   /** A page for this reader is made for them alone. */
   async function sendTo(request: FastifyRequest, reply: FastifyReply, path: string): Promise<FastifyReply> {
     const reader = await readerOf(request)
@@ -70,7 +71,8 @@ export async function docs(app: FastifyInstance, { readerOf, ...place }: DocsOpt
     const page = await pageAt(path)
     if (!page) return send(request, reply, 404, built(await (await site()).missing()))
     if (reader?.domain === undefined) return send(request, reply, 200, page, VARYING)
-    return send(request, reply, 200, built(ofReader(page.plain.toString(), reader)), PRIVATE)
+    const text = page.plain.toString().replaceAll(EXAMPLE_DOMAIN, reader.domain)
+    return send(request, reply, 200, built(text), PRIVATE)
   }
   app.get('/docs', options, async (request, reply) => sendTo(request, reply, '/docs'))
   const sendText = async (request: FastifyRequest, reply: FastifyReply, path: string) => {
@@ -104,13 +106,10 @@ export async function docs(app: FastifyInstance, { readerOf, ...place }: DocsOpt
   })
 }
 
-function built(document: string): Built
-function built(document: string | undefined): Built | undefined
-function built(document: string | undefined): Built | undefined {
-  if (document === undefined) return undefined
+function built(document: string, sent: Sent = 'once'): Built {
   const plain = Buffer.from(document)
   const etag = `"${createHash('sha256').update(plain).digest('base64url').slice(0, 16)}"`
-  return { plain, etag: `W/${etag}`, encoded: createEncoder(plain) }
+  return { plain, etag: `W/${etag}`, encoded: createEncoder(plain, sent) }
 }
 
 async function send(

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Config } from '@postrider/core'
+import type { DocsReader } from '@postrider/dashboard'
 import { loadAssets, render } from '@postrider/ui'
 import { lexer, type Token, type Tokens } from 'marked'
 import { HELP_PATH } from '../v3/mail-send/help-page.ts'
@@ -11,13 +12,13 @@ import { guideIndex, operationText } from './markdown-pages.ts'
 import { apiPage, type ContractSection, guidePage, helpPage, missingPage, operationPage, searchPage } from './pages.ts'
 import { type Described, describedOperations } from './reference.ts'
 import { createSearch, MAX_QUERY, type Section } from './search.ts'
-import { type Reader, startPage } from './start.ts'
+import { startPage } from './start.ts'
 
 export interface Site {
   /** The document at this path; undefined if no page has this path. */
   page(path: string): Promise<string | undefined>
   /** The first page for a reader who is logged in. */
-  start(reader: Reader): Promise<string>
+  start(reader: DocsReader): Promise<string>
   /** The page at this path, which is without ".md", as Markdown, or the list of all pages ("/llms.txt"); undefined if there is none. */
   markdown(path: string): string | undefined
   /** The page of results. The first search prepares the text of all pages, which takes a tenth of a second. */

@@ -1,19 +1,8 @@
+import type { DocsReader } from '@postrider/dashboard'
 import { type Html, html, type Value } from '@postrider/ui'
 import { languagesOf } from './example.ts'
 import { API_NAMES, APIS, type DocsPage, type Frame } from './frame.ts'
 import { type ExampleCall, snippetsOf } from './snippets.ts'
-
-/** A reader who is logged in. */
-export interface Reader {
-  readonly accountId: number
-  readonly accountName: string
-  /** An active domain of the account. */
-  readonly domain: string | undefined
-  /** The beginning of the newest key; its secret is nowhere. */
-  readonly keyPrefix: string | undefined
-  readonly maySend: boolean
-  readonly mayMakeKeys: boolean
-}
 
 /** Where programs reach the installation. */
 export interface Addresses {
@@ -26,7 +15,7 @@ export interface Addresses {
 const KEY = ['api_key', 'YOUR_API_KEY'] as const
 
 /** The first page: send, see what became of it, be told; then the APIs and all guides. */
-export function startPage({ guides }: Frame, addresses: Addresses, reader: Reader | undefined): DocsPage {
+export function startPage({ guides }: Frame, addresses: Addresses, reader: DocsReader | undefined): DocsPage {
   const { publicUrl } = addresses
   const from = `desk@${reader?.domain ?? 'YOUR_DOMAIN'}`
   const calls: Readonly<Record<'send' | 'look' | 'hook', ExampleCall>> = {
@@ -93,7 +82,7 @@ ${[...sections].map(
   }
 }
 
-function readerText(reader: Reader | undefined): Value {
+function readerText(reader: DocsReader | undefined): Value {
   if (!reader)
     return html`<a href="/app">Log in</a> before you read on, and the examples have a domain of your account.`
   const { accountId, accountName, keyPrefix, mayMakeKeys } = reader
@@ -104,7 +93,7 @@ function readerText(reader: Reader | undefined): Value {
 }
 
 /** Sends the first message to the reader’s own address, by the page of first steps. */
-function tryIt(reader: Reader | undefined): Value {
+function tryIt(reader: DocsReader | undefined): Value {
   if (!reader?.maySend) return null
   return html`<div class="row"><form method="post" action="/app/${reader.accountId}/first-steps/test"><button class="btn main" type="submit">
     Send one to me now</button></form></div>`
@@ -130,7 +119,7 @@ function clients({ publicUrl, relayPort, isSelfSigned }: Addresses, from: string
     ['any', 'SMTP', `${host}, port ${relayPort}, user apikey, password YOUR_API_KEY, from ${from}`],
   ]
   return html`<section class="stack s"><h2 class="h2">With the client you have</h2><p class="dim">Clients of the v2 and v3 APIs work unchanged; only key
-    and address differ. Of the v2 clients, the address is the whole URL of the call: with a host alone, they report success and send nothing.
+    and address differ. For the v2 clients, the address is the whole URL of the call: with a host alone, they report success and send nothing.
     Version 5 of the Node client reads reports, and sends by a call of its own that is not served.${
       isSelfSigned &&
       html` The relay’s certificate is self-signed as long as TLS_CERT is not set: “postrider certificate” shows the file that SMTP clients have to

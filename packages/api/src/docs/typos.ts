@@ -45,14 +45,16 @@ function changesBetween(a: string, b: string, most: number): number {
   let [older, old]: [number[], number[]] = [[], Array.from({ length: b.length + 1 }, (_, at) => at)]
   for (let i = 1; i <= a.length; i++) {
     const row = [i]
+    let fewest = i
     for (let j = 1; j <= b.length; j++) {
       const cost = a[i - 1] === b[j - 1] ? 0 : 1
       let least = Math.min((old[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (old[j - 1] ?? 0) + cost)
       if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
         least = Math.min(least, (older[j - 2] ?? 0) + 1)
       row.push(least)
+      fewest = Math.min(fewest, least)
     }
-    if (Math.min(...row) > most) return most + 1
+    if (fewest > most) return most + 1
     ;[older, old] = [old, row]
   }
   return Math.min(old[b.length] ?? 0, most + 1)

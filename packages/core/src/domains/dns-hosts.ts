@@ -1,5 +1,5 @@
 /** Services that host the DNS of most domains, by the endings of the names of their name servers. */
-export const DNS_HOSTS = [
+const DNS_HOSTS = [
   ['cloudflare', 'Cloudflare', /\.ns\.cloudflare\.com$/],
   ['godaddy', 'GoDaddy', /\.domaincontrol\.com$/],
   ['namecheap', 'Namecheap', /\.registrar-servers\.com$/],

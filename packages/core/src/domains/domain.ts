@@ -54,8 +54,7 @@ export type DkimAlgorithm = 'rsa' | 'ed25519'
  * A mistake in publishing a record: a long text was cut; quotation marks are part of the text; the DNS host appended the domain to a name that had it
  * already; the record is at another host.
  */
-export const RECORD_FAULTS = ['cut', 'quoted', 'doubled', 'elsewhere'] as const
-export type RecordFault = (typeof RECORD_FAULTS)[number]
+export type RecordFault = 'cut' | 'quoted' | 'doubled' | 'elsewhere'
 
 /** A DNS record that the owner of a domain should publish. */
 export interface WantedRecord {

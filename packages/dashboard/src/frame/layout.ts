@@ -206,7 +206,7 @@ function saidToast({ language, said, undo }: Surroundings): Html | undefined {
   const form =
     undo &&
     html`<form method="post" action="${undo.action}">${Object.entries(undo.fields).map(
-      ([name, value]) => html`<input type="hidden" name="${name}" value="${String(value)}">`,
+      ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
     )}<button class="btn s" type="submit">${frameWords(language).undo}</button></form>`
   return html`<div class="toast" role="status" data-fades="${undo ? 10_000 : 6000}">${sentence}${form}</div>`
 }

@@ -8,7 +8,7 @@ const THEMES = ['light', 'dark'] as const
 const LANGUAGE_COOKIE = 'language'
 const THEME_COOKIE = 'theme'
 const ZONE_COOKIE = 'zone'
-export const ACCOUNT_COOKIE = 'account'
+const ACCOUNT_COOKIE = 'account'
 
 /** Names of ICU that have been replaced in the time zone database, and are looked for by their new ones. */
 const RENAMED: Readonly<Record<string, string>> = {
@@ -44,7 +44,7 @@ export function zoneOf({ cookies }: FastifyRequest): string | undefined {
 
 /** The account whose pages the visitor saw last; its navigation stays on pages of no account. */
 export function lastAccount<A extends { readonly id: number }>(
-  { cookies }: FastifyRequest,
+  { cookies }: Pick<FastifyRequest, 'cookies'>,
   accounts: readonly A[],
 ): A | undefined {
   return (

@@ -1,13 +1,9 @@
-import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
-import { type Asset, acceptedEncoding, type Html, render } from '@postrider/ui'
+import { type Asset, acceptedEncoding, compress, type Html, render } from '@postrider/ui'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { PAGE_HEADERS } from './policy.ts'
 
 /** Below this, compression saves no packet. */
 const WORTH_COMPRESSING = 1200
-/** Fast enough for the main loop's pool: 40 kB take under a millisecond, in another thread. */
-const QUALITY = { [constants.BROTLI_PARAM_QUALITY]: 4 }
 
 /** Sends a page, compressed. */
 export type SendHtml = (
@@ -24,11 +20,7 @@ export function createSendHtml(publicPath: string): SendHtml {
     const encoding = plain.length < WORTH_COMPRESSING ? undefined : acceptedEncoding(request.headers['accept-encoding'])
     reply.code(status).headers(PAGE_HEADERS).type('text/html; charset=utf-8')
     if (encoding === undefined) return reply.send(plain)
-    const body =
-      encoding === 'br'
-        ? await promisify(brotliCompress)(plain, { params: QUALITY })
-        : await promisify(gzip)(plain, { level: 6 })
-    return reply.header('content-encoding', encoding).send(body)
+    return reply.header('content-encoding', encoding).send(await compress(plain, encoding, 'once'))
   }
 }
 

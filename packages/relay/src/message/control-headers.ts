@@ -5,10 +5,10 @@ import {
   parseAddress,
   readDeadline,
   type Stoppable,
+  tooDeepAt,
 } from '@postrider/core'
 import { FIELDS, type Field } from './header.ts'
-import { isTooDeep } from './json-depth.ts'
-import { type ParsedObject, parseField } from './json-field.ts'
+import { MAX_DEPTH, type ParsedObject, parseField } from './json-field.ts'
 
 /** Header fields that control the service (v2 contract section 17). Names are case-insensitive; the fields are removed before delivery. */
 const CONTROL_FIELDS = new Set([
@@ -132,7 +132,7 @@ function* parseObject(text: string): Stoppable<ParsedObject> {
   if (text === '') return {}
   yield
   try {
-    const parsable = OBJECT.test(text) && !isTooDeep(text)
+    const parsable = OBJECT.test(text) && tooDeepAt(text, MAX_DEPTH) === undefined
     yield
     const value: unknown = parsable && JSON.parse(text.replace(/;\s*$/, ''))
     yield

@@ -1,5 +1,8 @@
 import { decodeWordsInPieces, type Stoppable } from '@postrider/core'
 
+/** Maximum levels of a field's JSON; bounds recursive readers. */
+export const MAX_DEPTH = 16
+
 /** The object, or the problem. */
 export type ParsedObject = Record<string, unknown> | string
 

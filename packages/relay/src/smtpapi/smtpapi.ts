@@ -1,7 +1,6 @@
-import { decodeWords, type Stoppable } from '@postrider/core'
+import { decodeWords, type Stoppable, tooDeepAt } from '@postrider/core'
 import type { Field } from '../message/header.ts'
-import { isTooDeep, MAX_DEPTH } from '../message/json-depth.ts'
-import { type ParsedObject, parseField } from '../message/json-field.ts'
+import { MAX_DEPTH, type ParsedObject, parseField } from '../message/json-field.ts'
 import { type Filters, readFilters } from './smtpapi-filters.ts'
 import { type SmtpApiProblem, Values } from './smtpapi-values.ts'
 
@@ -100,7 +99,7 @@ export function substitutionsOf({ sub }: SmtpApi, at: number): Readonly<Record<s
 function* parseObject(decoded: string): Stoppable<ParsedObject> {
   const text = decoded.trim()
   yield
-  if (isTooDeep(text)) return `must be nested at most ${MAX_DEPTH} levels deep`
+  if (tooDeepAt(text, MAX_DEPTH) !== undefined) return `must be nested at most ${MAX_DEPTH} levels deep`
   yield
   try {
     const parsed: unknown = JSON.parse(text)

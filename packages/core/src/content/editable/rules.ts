@@ -1,8 +1,8 @@
 import { inTurns } from '../../platform/concurrency/turns.ts'
 import { invalidParameter, ServiceError } from '../../platform/errors.ts'
+import { tooDeepAt } from '../../platform/json-depth.ts'
 import { generateText } from '../plain-text/html-text.ts'
 import type { EditableVersion, VersionChange } from './editable-template.ts'
-import { MAX_NESTED, tooDeepAt } from './nesting.ts'
 
 export const EDITABLE_LIMITS = {
   templates: 1000,
@@ -17,6 +17,8 @@ export const EDITABLE_LIMITS = {
    */
   together: 30 * 1024 * 1024,
   testData: 1024 * 1024,
+  /** Levels of test data, as of a call that sends: what copies, renders or writes them goes as deep. */
+  testDataDepth: 64,
   /** Maximum versions of all templates of an account, since they can be listed together. */
   accountVersions: 10_000,
   /** Maximum bytes of all versions of an account with their test data: a copy of 30 MB takes an empty request. */
@@ -59,8 +61,9 @@ export function checkTestData(testData: string): void {
   } catch {
     throw invalidParameter('testData', 'must be JSON')
   }
-  if (tooDeepAt(testData) !== undefined)
-    throw invalidParameter('testData', `must have at most ${MAX_NESTED} lists and objects in each other`)
+  const { testDataDepth } = EDITABLE_LIMITS
+  if (tooDeepAt(testData, testDataDepth) !== undefined)
+    throw invalidParameter('testData', `must be nested at most ${testDataDepth} levels deep`)
 }
 
 /** Bytes of a version, without its name and subject. */

@@ -1,4 +1,4 @@
-import { type DnsAnswer, type DnsQuery, withDns } from '../../platform/net/dns-lookup.ts'
+import { type DnsAnswer, type DnsQuery, memoized, withDns } from '../../platform/net/dns-lookup.ts'
 import type { WantedRecord } from '../domain.ts'
 import { recordKey } from '../records.ts'
 import { evaluateRecord } from './evaluate-record.ts'
@@ -17,7 +17,8 @@ export async function lookUp(
   signal?: AbortSignal,
 ): Promise<Map<string, Looked>> {
   return withDns({ servers, signal }, async (ask) => {
-    const query = once(ask)
+    // Several records may be at the same wrong host.
+    const query = memoized(ask)
     const found = await Promise.all(
       wanted.map(async (record) => [record, await query(record.type, record.host)] as const),
     )
@@ -47,15 +48,4 @@ function mistakenHosts(name: string, { host, purpose }: WantedRecord): string[] 
   if (purpose === 'dkim') return [doubled, name, `_domainkey.${name}`, `${label}.${name}`]
   if (purpose === 'dmarc') return [doubled, name, `dmarc.${name}`]
   return [doubled]
-}
-
-/** A host that several records may be at is queried once. */
-function once(query: DnsQuery): DnsQuery {
-  const answers = new Map<string, Promise<DnsAnswer>>()
-  return (type, host) => {
-    const key = `${type} ${host}`
-    const answer = answers.get(key) ?? query(type, host)
-    answers.set(key, answer)
-    return answer
-  }
 }

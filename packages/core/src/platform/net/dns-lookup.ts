@@ -54,6 +54,17 @@ export async function withDns<T>(options: DnsOptions, act: (query: DnsQuery) => 
   }
 }
 
+/** A query that asks for each type and host once. */
+export function memoized(query: DnsQuery): DnsQuery {
+  const answers = new Map<string, Promise<DnsAnswer>>()
+  return (type, host) => {
+    const key = `${type} ${host}`
+    const answer = answers.get(key) ?? query(type, host)
+    answers.set(key, answer)
+    return answer
+  }
+}
+
 async function ask(resolver: dns.Resolver, type: DnsType, host: string): Promise<DnsAnswer> {
   try {
     const values = await RESOLVE[type](resolver, host)

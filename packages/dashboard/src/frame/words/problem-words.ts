@@ -56,7 +56,7 @@ export const PREDICATES: readonly (readonly [english: string, german: string])[]
   ['must have at most {n} characters', 'darf höchstens {n} Zeichen haben'],
   ['must have at most {n} entries', 'darf höchstens {n} Einträge haben'],
   ['must have at most {n} addresses', 'darf höchstens {n} Adressen haben'],
-  ['must have at most {n} lists and objects in each other', 'darf höchstens {n} Listen und Objekte ineinander haben'],
+  ['must be nested at most {n} levels deep', 'darf höchstens {n} Ebenen tief verschachtelt sein'],
   ['must be a whole number from {a} to {b}', 'muss eine ganze Zahl von {a} bis {b} sein'],
   ['must be a whole number', 'muss eine ganze Zahl sein'],
   ['must be a number', 'muss eine Zahl sein'],

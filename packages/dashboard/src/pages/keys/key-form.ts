@@ -36,7 +36,7 @@ export function keyOf(call: AccountCall): NewKey {
   const perHour = field(form, 'perHour')
   const day = field(form, 'until')
   // The last second of the day on the account's clocks.
-  const until = day === '' ? undefined : parseScheduleTime(`${day}T23:59:59`, format.timeZone)
+  const until = day === '' ? undefined : parseScheduleTime(`${day}T23:59:59`, format.dayZone)
   return {
     accountId: own.id,
     name: field(form, 'name'),

@@ -94,7 +94,7 @@ function namesStates(call: AccountCall, text: string): boolean {
 
 /** Days are those of the account. Throws SearchError. */
 function searchOf({ now, format }: AccountCall, text: string, state: DeliveryState | undefined): MessageSearch {
-  const search = parseSearch(text, { now, timeZone: format.timeZone })
+  const search = parseSearch(text, { now, timeZone: format.dayZone })
   return state === undefined || search.states ? search : { ...search, states: [state] }
 }
 

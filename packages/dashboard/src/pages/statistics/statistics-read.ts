@@ -44,7 +44,7 @@ export function sortOf({ query }: AccountCall): SortName {
 }
 
 /** The page of names whose sums are read. */
-export interface SumsPage {
+interface SumsPage {
   readonly limit: number
   readonly offset: number
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { tooDeepAt } from '@postrider/core'
+import { EDITABLE_LIMITS, tooDeepAt } from '@postrider/core'
 import { type Form, field } from '../../frame/call.ts'
 import { jsonProblem, placeAt } from './json-problem.ts'
 import type { TemplateKind } from './template-kinds.ts'
@@ -26,7 +26,7 @@ export function valuesOf(json: string): Read {
   } catch {
     return { ok: false, why: 'notJson', problem: jsonProblem(json) }
   }
-  const deep = tooDeepAt(json)
+  const deep = tooDeepAt(json, EDITABLE_LIMITS.testDataDepth)
   if (deep !== undefined) return { ok: false, why: 'tooDeep', problem: placeAt(json, deep) }
   const values = isObject(data) ? data : {}
   const scalars = Object.entries(values).filter(([, value]) => value !== null && typeof value !== 'object')

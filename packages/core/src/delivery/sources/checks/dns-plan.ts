@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { serviceHosts } from '../../../domains/service-hosts.ts'
 import { asksDns, type Config } from '../../../platform/config/config.ts'
 import type { AnySql } from '../../../platform/database/database.ts'
-import { type DnsAnswer, type DnsQuery, withDns } from '../../../platform/net/dns-lookup.ts'
+import { type DnsAnswer, type DnsQuery, memoized, withDns } from '../../../platform/net/dns-lookup.ts'
 import { isPrivateAddress } from '../../../platform/net/networks.ts'
 import { readEgress } from '../egress.ts'
 import {
@@ -231,16 +231,6 @@ function notesOf(config: DnsPlanOptions['config'], { sources, smartHosts, spf }:
 
 function valuesOf(answer: DnsAnswer): readonly string[] {
   return answer.kind === 'records' ? answer.values : []
-}
-
-function memoized(query: DnsQuery): DnsQuery {
-  const answers = new Map<string, Promise<DnsAnswer>>()
-  return (type, host) => {
-    const key = `${type} ${host}`
-    const answer = answers.get(key) ?? query(type, host)
-    answers.set(key, answer)
-    return answer
-  }
 }
 
 /** Sources that have the same name in EHLO and address need one record. */

@@ -76,7 +76,7 @@ t.test('what was read is found as read, and can be unread again', async (t) => {
 })
 
 t.test('a day of a search is that of the time zone of the call', async (t) => {
-  const now = new Date()
+  const now = new Date(invoice.receivedAt)
   const day = (zone: string) => new Intl.DateTimeFormat('sv-SE', { timeZone: zone }).format(now)
   // One of them is on another day than the other, at any hour.
   const [early, late] = ['Pacific/Kiritimati', 'Pacific/Pago_Pago'] as const

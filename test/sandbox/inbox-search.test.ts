@@ -107,6 +107,13 @@ t.test('what means nothing is refused, and nothing is deleted for it', async (t)
   t.match(page, '“before:soon” means nothing to the search.')
 })
 
+t.test('searches at the same time all have the texts of what they found', async (t) => {
+  const words = ['one', 'two', 'three', 'four']
+  for (const word of words) await sandbox.store(t, mail(`Subject: At once ${word}`))
+  const answers = await Promise.all(words.map(async (word) => (await ask(`"at once ${word}"`)).json()))
+  for (const answer of answers) t.match(answer, { messages: [{ Snippet: 'It works.' }] })
+})
+
 t.test('addresses of a message are collected once, however many words a search has', (t) => {
   let reads = 0
   const from = { name: 'Desk', address: 'desk@ship.example' }

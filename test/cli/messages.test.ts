@@ -47,7 +47,7 @@ t.test('inbox list and inbox show display what arrived, newest first', async (t)
   t.match(page, /href="[^"]+\/app\/messages\/[0-9a-f]{32}"/, 'the inbox finds the history of what was really delivered')
   t.match((await postrider(env, 'inbox', 'list')).stdout, /Berth 2 für Lena\n.*Berth 1\n$/)
   const first = (await postrider(env, 'inbox', 'list', '--limit', '1')).stdout
-  t.match(first, /Berth 2 für Lena\n1 older ones; show them with --limit\n$/)
+  t.match(first, /Berth 2 für Lena\nolder messages: 1; show them with --limit\n$/)
   t.notMatch(first, 'Berth 1')
 
   const id = second?.id as string

@@ -76,7 +76,7 @@ t.test('what was read is found as read, and can be unread again', async (t) => {
 })
 
 t.test('a day of a search is that of the time zone of the call', async (t) => {
-  const now = new Date()
+  const now = new Date(invoice.receivedAt)
   const day = (zone: string) => new Intl.DateTimeFormat('sv-SE', { timeZone: zone }).format(now)
   // One of them is on another day than the other, at any hour.
   const [early, late] = ['Pacific/Kiritimati', 'Pacific/Pago_Pago'] as const
@@ -105,6 +105,13 @@ t.test('what means nothing is refused, and nothing is deleted for it', async (t)
   t.equal((await sandbox.list()).length, 2)
   const page = await (await fetch(`${sandbox.url}/?q=before%3Asoon`)).text()
   t.match(page, '“before:soon” means nothing to the search.')
+})
+
+t.test('searches at the same time all have the texts of what they found', async (t) => {
+  const words = ['one', 'two', 'three', 'four']
+  for (const word of words) await sandbox.store(t, mail(`Subject: At once ${word}`))
+  const answers = await Promise.all(words.map(async (word) => (await ask(`"at once ${word}"`)).json()))
+  for (const answer of answers) t.match(answer, { messages: [{ Snippet: 'It works.' }] })
 })
 
 t.test('addresses of a message are collected once, however many words a search has', (t) => {

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { Marks } from '../../packages/sandbox/src/marks.ts'
 import { until } from '../helpers/until.ts'
 import { mail, newDataDir, startSandbox } from './sandbox.ts'
 
@@ -93,4 +94,15 @@ t.test('the newest 10,000 messages are kept', async (t) => {
   const after = await sandbox.list()
   t.strictSame([after.length, after[0]?.subject, after.at(-1)], [MOST, 'no 4', newest])
   t.equal(readdirSync(inbox).length, 2 * MOST)
+})
+
+t.test('marks are kept in memory while they cannot be written, and written with the next change', async (t) => {
+  const folder = join(newDataDir(), 'inbox')
+  const marks = new Marks(folder)
+  marks.setRead('a', true)
+  t.doesNotThrow(() => marks.close(), 'the folder is missing')
+  mkdirSync(folder, { recursive: true })
+  marks.setRead('b', true)
+  marks.close()
+  t.ok(['a', 'b'].every((message) => new Marks(folder).isRead(message)))
 })

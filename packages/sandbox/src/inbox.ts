@@ -33,8 +33,8 @@ const PRIVATE_FOLDER = 0o700
 export class Inbox {
   readonly #folder: string
   readonly #reader: MessageReader
-  readonly #entries: InboxEntry[]
-  readonly #byId = new Map<string, InboxEntry>()
+  /** By id, the oldest first. */
+  readonly #entries = new Map<string, InboxEntry>()
   /** By message, in the order in which their first copies came. */
   readonly #rows = new Map<string, [InboxEntry, ...InboxEntry[]]>()
   readonly #onChange: () => void
@@ -51,18 +51,17 @@ export class Inbox {
     // The folder of an earlier version may be readable by others, as may be its files.
     chmodSync(folder, PRIVATE_FOLDER)
     this.marks = new Marks(folder)
-    this.#entries = []
     for (const entry of readEntries(folder)) this.#list(entry)
     this.#trim()
   }
 
   /** The newest is last. */
   list(): readonly InboxEntry[] {
-    return this.#entries
+    return [...this.#entries.values()]
   }
 
   find(id: string): InboxEntry | undefined {
-    return this.#byId.get(id)
+    return this.#entries.get(id)
   }
 
   /** The messages, the newest first. */
@@ -72,7 +71,7 @@ export class Inbox {
 
   /** The message of a copy; undefined if there is no such copy. */
   rowOf(id: string): Row | undefined {
-    const message = this.#byId.get(id)?.message
+    const message = this.#entries.get(id)?.message
     const entries = message === undefined ? undefined : this.#rows.get(message)
     return message !== undefined && entries ? { message, entries } : undefined
   }
@@ -139,12 +138,11 @@ export class Inbox {
 
   /** Removes messages with all their copies. */
   delete(rows: readonly Row[]): void {
-    const gone = new Set(rows.flatMap(({ entries }) => entries))
-    const stay = this.#entries.filter((entry) => !gone.has(entry))
-    this.#entries.splice(0, this.#entries.length, ...stay)
-    for (const entry of gone) this.#remove(entry)
-    for (const { message } of rows) this.#unlist(message)
-    if (gone.size > 0) this.#onChange()
+    for (const { message, entries } of rows) {
+      for (const entry of entries) this.#remove(entry)
+      this.#unlist(message)
+    }
+    if (rows.length > 0) this.#onChange()
   }
 
   setRead(rows: readonly Row[], isRead: boolean): void {
@@ -169,8 +167,7 @@ export class Inbox {
   }
 
   #list(entry: InboxEntry): void {
-    this.#entries.push(entry)
-    this.#byId.set(entry.id, entry)
+    this.#entries.set(entry.id, entry)
     const row = this.#rows.get(entry.message)
     if (row) row.push(entry)
     else this.#rows.set(entry.message, [entry])
@@ -182,7 +179,8 @@ export class Inbox {
   }
 
   #trim(): void {
-    for (const entry of this.#entries.splice(0, this.#entries.length - MAX_MESSAGES)) {
+    for (const entry of this.#entries.values()) {
+      if (this.#entries.size <= MAX_MESSAGES) return
       this.#remove(entry)
       const row = this.#rows.get(entry.message)
       // The oldest copy of all is the first of its message.
@@ -192,7 +190,7 @@ export class Inbox {
   }
 
   #remove({ id }: InboxEntry): void {
-    this.#byId.delete(id)
+    this.#entries.delete(id)
     this.counts.removed++
     rmSync(join(this.#folder, `${id}.json`), { force: true })
     rmSync(join(this.#folder, `${id}.eml`), { force: true })

@@ -74,8 +74,12 @@ export class Marks {
     this.#timer = undefined
     const file = join(this.#folder, FILE)
     const marks = { read: [...this.#read], tags: Object.fromEntries(this.#tags) }
-    writeFileSync(`${file}.tmp`, JSON.stringify(marks), { mode: 0o600 })
-    renameSync(`${file}.tmp`, file)
+    try {
+      writeFileSync(`${file}.tmp`, JSON.stringify(marks), { mode: 0o600 })
+      renameSync(`${file}.tmp`, file)
+    } catch {
+      // The disk is full, or somebody removed the folder: they are written with the next change.
+    }
   }
 
   #write(): void {

@@ -155,6 +155,11 @@ t.test('HTML is compared with what mail programs support', async (t) => {
   t.ok(video?.Results.some(({ Family, Support }) => Family === 'Gmail' && Support === 'no'))
   t.ok(Total.Supported > 0 && Total.Supported < 100 && Total.Nodes === 3)
   t.ok(Platforms.ios?.includes('Apple Mail'))
+  await sandbox.store(t, mail('Subject: Inline\r\nContent-Type: text/html', '<p style="padding-inline: 1em">a</p>'))
+  const [padding] = (await mailpit.htmlCheck()).Warnings
+  t.equal(padding?.Slug, 'css-padding-inline-block')
+  const apple = padding?.Results.find(({ Platform, Family }) => Platform === 'ios' && Family === 'Apple Mail')
+  t.equal(apple?.Version, '15', 'the latest that was tested, also after 11.4')
 })
 
 t.test('what the inbox does not do says why', async (t) => {

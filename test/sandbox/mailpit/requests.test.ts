@@ -88,12 +88,16 @@ t.test('what a misspelt name would have chosen is refused, and nothing is delete
   t.match(await json('/api/v1/messages'), { total })
 })
 
-t.test('a page of another site cannot have links requested', async (t) => {
+t.test('a page of another site cannot have links requested, nor a message marked as read', async (t) => {
   await sandbox.store(t, mail('Subject: Links', 'http://127.0.0.1/a\r\n'))
   const asked = (site: string) => ask('/api/v1/message/latest/link-check', { headers: { 'sec-fetch-site': site } })
   const answer = await asked('cross-site')
   t.match(await answer.text(), 'pages of other sites')
   t.match(await (await asked('same-origin')).text(), 'SANDBOX_REQUESTS')
+  const { unread } = await json('/api/v1/messages')
+  const fetched = await ask('/api/v1/message/latest', { headers: { 'sec-fetch-site': 'cross-site' } })
+  t.equal(fetched.status, 403)
+  t.match(await json('/api/v1/messages'), { unread })
 })
 
 t.test('a file of the machine is not read for a message that a program describes', async (t) => {

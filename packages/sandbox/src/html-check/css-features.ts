@@ -1,4 +1,4 @@
-/** Notes one use of a feature, by its name in the data of caniemail.com. */
+/** Notes one use of a feature, by its name in the data of caniemail.com; names that the data does not have mean nothing. */
 export type Note = (slug: string) => void
 
 /** Longer selectors, rules and declarations are read up to here. */
@@ -7,11 +7,10 @@ const MAX_BLOCKS = 100
 
 /** Properties whose name is not that of the feature. */
 const PROPERTIES: Readonly<Record<string, string>> = {
-  ...named('css-gap', 'gap', 'column-gap', 'row-gap'),
+  ...named('css-gap', 'column-gap', 'row-gap'),
   ...named('css-left-right-top-bottom', 'left', 'right', 'top', 'bottom'),
   ...named('css-block-inline-size', 'block-size'),
   ...named('css-column-layout-properties', 'columns', 'column-fill', 'column-rule', 'column-span', 'column-width'),
-  ...named('css-grid-template', 'grid-template-areas', 'grid-template-columns', 'grid-template-rows'),
   ...named('css-border-radius', 'border-top-left-radius', 'border-top-right-radius'),
   ...named('css-border-radius', 'border-bottom-left-radius', 'border-bottom-right-radius'),
   ...named('css-overflow', 'overflow-x', 'overflow-y', 'overflow-block', 'overflow-inline'),
@@ -22,23 +21,11 @@ const PROPERTIES: Readonly<Record<string, string>> = {
   ...named('css-padding-inline-start-end', 'padding-inline-start', 'padding-inline-end'),
   ...named('css-padding-block-start-end', 'padding-block-start', 'padding-block-end'),
 }
-/** Families whose longhands are tested with the shorthand. */
-const FAMILIES = [
-  'margin',
-  'padding',
-  'border',
-  'outline',
-  'animation',
-  'transition',
-  'inset',
-  'scroll-snap',
-  'mask-image',
-]
+/** Families whose longhands are tested with the shorthand, but for those that have a test of their own. */
+const FAMILIES = 'margin padding border outline animation transition inset scroll-snap grid-template'.split(' ')
+const OWN = new Set(['border-radius', 'border-collapse', 'border-spacing', 'border-image', 'outline-offset'])
+/** Functions that are not tested as such. */
 const FUNCTIONS: Readonly<Record<string, string>> = {
-  clamp: 'css-function-clamp',
-  max: 'css-function-max',
-  min: 'css-function-min',
-  'light-dark': 'css-function-light-dark',
   calc: 'css-unit-calc',
   'linear-gradient': 'css-linear-gradient',
   'radial-gradient': 'css-radial-gradient',
@@ -54,36 +41,14 @@ const WORDS: Readonly<Record<string, string>> = {
   ...named('css-intrinsic-size', 'fit-content', 'min-content', 'max-content'),
   ...named('css-sytem-ui', 'system-ui', 'ui-serif', 'ui-sans-serif', 'ui-rounded', 'ui-monospace'),
 }
-const VALUES: Readonly<Record<string, string>> = {
-  'display:flex': 'css-display-flex',
-  'display:inline-flex': 'css-display-flex',
-  'display:grid': 'css-display-grid',
-  'display:inline-grid': 'css-display-grid',
-  'display:none': 'css-display-none',
-  'flex-direction:column': 'css-flex-direction',
-  'flex-wrap:wrap': 'css-flex-wrap',
-}
-const MEDIA: Readonly<Record<string, string>> = {
-  hover: 'css-at-media-hover',
-  'any-hover': 'css-at-media-hover',
-  orientation: 'css-at-media-orientation',
-  'prefers-color-scheme': 'css-at-media-prefers-color-scheme',
-  'prefers-reduced-motion': 'css-at-media-prefers-reduced-motion',
-  '-webkit-device-pixel-ratio': 'css-at-media-device-pixel-ratio',
-}
-const AT_RULES: Readonly<Record<string, string>> = {
-  import: 'css-at-import',
-  media: 'css-at-media',
-  supports: 'css-at-supports',
-  keyframes: 'css-at-keyframes',
-  'font-face': 'css-at-font-face',
-}
+const MEDIA = ['hover', 'orientation', 'prefers-color-scheme', 'prefers-reduced-motion', 'device-pixel-ratio']
 const NAME = /[a-z-]+\(?|[0-9.]+[a-z%]*/g
 const PSEUDO = /::?([a-z-]+)/g
-const PSEUDO_ELEMENTS = new Set(['after', 'before', 'first-letter', 'first-line', 'marker', 'placeholder'])
 /** Parts of selectors by the sign that begins them. */
-const SELECTORS = { '.': 'class', '#': 'id', '[': 'attribute', '*': 'universal', ',': 'grouping' } as const
-const COMBINATORS = { '>': 'child', '+': 'adjacent-sibling', '~': 'general-sibling' } as const
+const SELECTORS = {
+  ...{ '.': 'class', '#': 'id', '[': 'attribute', '*': 'universal', ',': 'grouping' },
+  ...{ '>': 'child', '+': 'adjacent-sibling', '~': 'general-sibling' },
+}
 
 /**
  * Notes the features that a style sheet or the content of a style attribute uses. One pass over its characters; text that is not CSS notes nothing.
@@ -132,51 +97,44 @@ function notePrelude(prelude: string, note: Note): void {
 }
 
 function noteAtRule(rule: string, note: Note): void {
-  const name = (/^@(?:-webkit-)?([a-z-]+)/.exec(rule)?.[1] ?? '') as string
-  if (Object.hasOwn(AT_RULES, name)) note(AT_RULES[name] as string)
+  const name = /^@(?:-webkit-)?([a-z-]+)/.exec(rule)?.[1]
+  note(`css-at-${name}`)
   if (name !== 'media') return
-  for (const [feature, slug] of Object.entries(MEDIA)) if (rule.includes(`(${feature}`)) note(slug)
+  for (const feature of MEDIA)
+    if (['', 'any-', '-webkit-'].some((prefix) => rule.includes(`(${prefix}${feature}`)))
+      note(`css-at-media-${feature}`)
 }
 
 function noteDeclaration(property: string, value: string, note: Note): void {
-  const slug = slugOf(property)
-  if (slug) note(slug)
-  const whole = `${property}:${value.split('!', 1)[0]?.trim() ?? ''}`
-  if (Object.hasOwn(VALUES, whole)) note(VALUES[whole] as string)
+  note(slugOf(property))
+  if (property === 'display') note(`css-display-${value.split('!', 1)[0]?.trim().replace('inline-', '')}`)
   for (const [found] of value.matchAll(NAME)) {
-    if (found.endsWith('(')) noteOf(FUNCTIONS, found.slice(0, -1), note)
-    else if (/^[0-9.]/.test(found)) note(unitSlug(found.replace(/^[0-9.]+/, '')))
-    else noteOf(WORDS, found, note)
+    const name = found.slice(0, -1)
+    if (found.endsWith('(')) note(Object.hasOwn(FUNCTIONS, name) ? (FUNCTIONS[name] as string) : `css-function-${name}`)
+    else if (/^[0-9.]/.test(found)) note(`css-unit-${found.replace(/^[0-9.]+/, '').replace('%', 'percent')}`)
+    else if (Object.hasOwn(WORDS, found)) note(WORDS[found] as string)
   }
 }
 
-function slugOf(property: string): string | undefined {
+function slugOf(property: string): string {
   if (property.startsWith('--')) return 'css-variables'
-  if (Object.hasOwn(PROPERTIES, property)) return PROPERTIES[property]
-  const family = FAMILIES.find((name) => property.startsWith(`${name}-`))
-  const own = ['border-radius', 'border-collapse', 'border-spacing', 'border-image', 'outline-offset']
-  if (family && !own.includes(property)) return `css-${family}`
-  return /^[a-z-]+$/.test(property) ? `css-${property}` : undefined
-}
-
-function unitSlug(unit: string): string {
-  return unit === '%' ? 'css-unit-percent' : `css-unit-${unit}`
+  if (Object.hasOwn(PROPERTIES, property)) return PROPERTIES[property] as string
+  const family = OWN.has(property) ? undefined : FAMILIES.find((name) => property.startsWith(`${name}-`))
+  return `css-${family ?? property}`
 }
 
 function noteSelector(selector: string, note: Note): void {
   for (const [sign, name] of Object.entries(SELECTORS)) if (selector.includes(sign)) note(`css-selector-${name}`)
-  for (const [sign, name] of Object.entries(COMBINATORS)) if (selector.includes(sign)) note(`css-selector-${name}`)
   if (/^[a-z]/.test(selector)) note('css-selector-type')
   if (/[a-z0-9_\])] [a-z.#*[]/.test(selector)) note('css-selector-descendant')
   if (/[a-z0-9_-][.#][a-z]/.test(selector)) note('css-selector-chaining')
-  for (const [, name = ''] of selector.matchAll(PSEUDO))
-    note(PSEUDO_ELEMENTS.has(name) ? `css-pseudo-element-${name}` : `css-pseudo-class-${name}`)
+  for (const [, name] of selector.matchAll(PSEUDO)) {
+    note(`css-pseudo-class-${name}`)
+    note(`css-pseudo-element-${name}`)
+  }
 }
 
-function noteOf(table: Readonly<Record<string, string>>, name: string, note: Note): void {
-  if (Object.hasOwn(table, name)) note(table[name] as string)
-}
-
-function named(slug: string, ...names: readonly string[]): Record<string, string> {
+/** Names with the feature that all of them belong to. */
+export function named(slug: string, ...names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, slug]))
 }

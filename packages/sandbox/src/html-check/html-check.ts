@@ -1,50 +1,6 @@
 import caniemail from 'caniemail/caniemail.json' with { type: 'json' }
 import { featuresOf } from './html-features.ts'
 
-/** How a mail program supports a feature, as of its latest test. */
-export interface ClientResult {
-  readonly Name: string
-  readonly Platform: string
-  readonly Family: string
-  readonly Version: string
-  readonly Support: 'yes' | 'no' | 'partial'
-  readonly NoteNumber: string
-}
-
-export interface HtmlWarning {
-  readonly Slug: string
-  readonly Title: string
-  readonly Description: string
-  readonly URL: string
-  readonly Category: 'html' | 'css'
-  readonly Tags: readonly string[]
-  readonly Keywords: string
-  readonly Results: readonly ClientResult[]
-  readonly NotesByNumber: Readonly<Record<string, string>>
-  /** Per cent of the mail programs that were tested, except Found. */
-  readonly Score: {
-    readonly Found: number
-    readonly Supported: number
-    readonly Partial: number
-    readonly Unsupported: number
-  }
-}
-
-/** The form in which Mailpit answers. */
-export interface HtmlCheck {
-  readonly Total: {
-    readonly Tests: number
-    readonly Nodes: number
-    readonly Supported: number
-    readonly Partial: number
-    readonly Unsupported: number
-  }
-  /** Features that not all mail programs support, the least supported first. */
-  readonly Warnings: readonly HtmlWarning[]
-  /** The mail programs of each platform. */
-  readonly Platforms: Readonly<Record<string, readonly string[]>>
-}
-
 interface Feature {
   readonly slug: string
   readonly title: string
@@ -61,11 +17,14 @@ const { data, nicenames } = caniemail as unknown as {
   readonly data: readonly Feature[]
   readonly nicenames: Readonly<Record<'family' | 'platform', Readonly<Record<string, string>>>>
 }
-const SUPPORT: Readonly<Record<string, ClientResult['Support']>> = { y: 'yes', a: 'partial', n: 'no' }
+const SUPPORT: Readonly<Record<string, 'yes' | 'partial' | 'no'>> = { y: 'yes', a: 'partial', n: 'no' }
 const FEATURES = new Map(data.map((feature) => [feature.slug, feature]))
 
-/** Compares what HTML uses with what mail programs support, by the data of caniemail.com. */
-export function checkHtml(html: string): HtmlCheck {
+/** What mail programs support of a feature, in the form of Mailpit's API. */
+export type HtmlWarning = ReturnType<typeof judge>
+
+/** Compares what HTML uses with what mail programs support, by the data of caniemail.com, and answers as Mailpit does. */
+export function checkHtml(html: string) {
   const { counts, elements } = featuresOf(html)
   const found = [...counts].flatMap(([slug, count]) => {
     const feature = FEATURES.get(slug)
@@ -73,7 +32,7 @@ export function checkHtml(html: string): HtmlCheck {
   })
   const mean = (field: 'Supported' | 'Partial' | 'Unsupported', whenNone: number) =>
     found.length === 0 ? whenNone : round(found.reduce((sum, { Score }) => sum + Score[field], 0) / found.length)
-  const warnings = found.filter(({ Score }) => Score.Partial > 0 || Score.Unsupported > 0)
+  /** The mail programs of each platform. */
   const platforms = new Map<string, Set<string>>()
   for (const { Results } of found)
     for (const { Platform, Family } of Results)
@@ -86,17 +45,18 @@ export function checkHtml(html: string): HtmlCheck {
       Partial: mean('Partial', 0),
       Unsupported: mean('Unsupported', 0),
     },
-    Warnings: warnings.sort((a, b) => a.Score.Supported - b.Score.Supported),
+    // Features that not all mail programs support, the least supported first.
+    Warnings: found
+      .filter(({ Score }) => Score.Partial > 0 || Score.Unsupported > 0)
+      .sort((a, b) => a.Score.Supported - b.Score.Supported),
     Platforms: Object.fromEntries([...platforms].map(([platform, families]) => [platform, [...families].sort()])),
   }
 }
 
-function judge(feature: Feature, count: number): HtmlWarning {
+function judge(feature: Feature, count: number) {
   const results = resultsOf(feature)
-  const share = (support: ClientResult['Support']) =>
-    results.length === 0
-      ? 0
-      : round((100 * results.filter(({ Support }) => Support === support).length) / results.length)
+  const percent = (support: (typeof SUPPORT)[string]) =>
+    round((100 * results.filter(({ Support }) => Support === support).length) / Math.max(1, results.length))
   return {
     Slug: feature.slug,
     Title: feature.title,
@@ -107,23 +67,31 @@ function judge(feature: Feature, count: number): HtmlWarning {
     Keywords: feature.keywords ?? '',
     Results: results,
     NotesByNumber: feature.notes_by_num ?? {},
-    Score: { Found: count, Supported: share('yes'), Partial: share('partial'), Unsupported: share('no') },
+    Score: { Found: count, Supported: percent('yes'), Partial: percent('partial'), Unsupported: percent('no') },
   }
 }
 
 /** Only the latest version that was tested of each program; those of unknown support are left out. */
-function resultsOf({ stats }: Feature): ClientResult[] {
+function resultsOf({ stats }: Feature) {
   return Object.entries(stats).flatMap(([family, platforms]) =>
     Object.entries(platforms).flatMap(([platform, versions]) => {
-      const [version = '', value = ''] = Object.entries(versions).at(-1) ?? []
+      const [version, value] = latest(Object.entries(versions))
       const support = SUPPORT[value.charAt(0)]
       if (!support) return []
-      const names = [nicenames.family[family] ?? family, nicenames.platform[platform] ?? platform] as const
+      const program = nicenames.family[family] ?? family
+      const Name = `${program} ${nicenames.platform[platform] ?? platform} (${version})`
       const note = /#(\d{1,3})/.exec(value)?.[1] ?? ''
-      const Name = `${names[0]} ${names[1]} (${version})`
-      return [{ Name, Platform: platform, Family: names[0], Version: version, Support: support, NoteNumber: note }]
+      return [{ Name, Platform: platform, Family: program, Version: version, Support: support, NoteNumber: note }]
     }),
   )
+}
+
+/** Names of properties that are whole numbers come before all others: version 15 before 11.4. Those from 1000 on are years, of other versions. */
+function latest(versions: readonly [string, string][]): readonly [string, string] {
+  const last = versions.at(-1) ?? ['', '']
+  const isLater = (version: number) =>
+    Number.isInteger(version) && version < 1000 && version > Number.parseFloat(last[0])
+  return versions.findLast(([version]) => isLater(Number(version))) ?? last
 }
 
 function round(value: number): number {

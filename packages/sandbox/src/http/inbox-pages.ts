@@ -6,7 +6,7 @@ import { listPart, noMessagePart } from '../page/list-part.ts'
 import { notShownPart } from '../page/message-head.ts'
 import { pageWords } from '../page/page-words.ts'
 import { rejectedPart } from '../page/rejected-part.ts'
-import type { JudgedLink, MessageLinks } from '../reading/judged-link.ts'
+import type { JudgedLink } from '../reading/judged-link.ts'
 import { NotShown } from '../reading/message-reader.ts'
 import { TABS, WIDTHS } from '../reading/part-order.ts'
 import { historyUrl } from '../reading/return-path.ts'
@@ -15,7 +15,7 @@ import type { Found } from '../search/finder.ts'
 import { BadTerm } from '../search/read-search.ts'
 import { openLive } from './live.ts'
 import { addForms } from './page-forms.ts'
-import { languageOf, listQuery, orNothing, type PageRequest, queryOf, text } from './page-kit.ts'
+import { languageOf, listQuery, orNothing, type PageRequest, queryOf, searchOf, text } from './page-kit.ts'
 import type { PagesOptions } from './pages-options.ts'
 import { sendPlain } from './plain-views.ts'
 
@@ -60,9 +60,10 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
   app.get('/view/:id/attachments/:number', async (request, reply) => sendAttachment(request as PageRequest, reply))
   app.get('/rejected', async (request, reply) => {
     const language = languageOf(request)
-    const { q, before } = (request as PageRequest).query
-    const found = rejections.find({ q: text(q).slice(0, 200), before: text(before), limit: PAGE_LENGTH })
-    const body = rejectedPart({ assets, language, now: new Date(), publicUrl, q: text(q).slice(0, 200), ...found })
+    const { query } = request as PageRequest
+    const q = searchOf(query)
+    const found = rejections.find({ q, before: text(query.before), limit: PAGE_LENGTH })
+    const body = rejectedPart({ assets, language, now: new Date(), publicUrl, q, ...found })
     return send(reply, pageWords(language).rejectedTitle, body, 'rejected')
   })
 
@@ -77,14 +78,14 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
 
   async function list(request: PageRequest) {
     const { query, params } = request
-    const q = text(query.q).slice(0, 200)
+    const q = searchOf(query)
     const before = text(query.before)
     const { rows: found, isReading, problem } = await search(q)
     const ids = found.map(({ entries: [{ id }] }) => id)
-    const start = before === '' ? 0 : startAfter(ids, before)
-    const shown = start === -1 ? [] : found.slice(start, start + PAGE_LENGTH)
+    const start = startAfter(ids, before)
+    const shown = found.slice(start, start + PAGE_LENGTH)
     await finder.read(shown, LIST_MS)
-    const more = start !== -1 && start + PAGE_LENGTH < found.length
+    const more = start + PAGE_LENGTH < found.length
     const { marks } = inbox
     return listPart({
       assets,
@@ -97,7 +98,7 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
         tags: marks.tagsOf(row.message),
       })),
       total: found.length,
-      before: Math.max(0, start),
+      before: start,
       q,
       problem,
       isReading,
@@ -178,17 +179,16 @@ export async function addPages(app: FastifyInstance, options: PagesOptions): Pro
 
   /** Where links of the message lead, which only the process with the service's keys can tell. */
   async function judgedLinks(entry: InboxEntry): Promise<readonly JudgedLink[]> {
-    const octets = await reader.show({ form: 'links', entry, file: inbox.fileOf(entry) })
-    const { links } = octets ? (JSON.parse(octets.toString()) as MessageLinks) : { links: [] }
+    const found = await reader.links(entry, inbox.fileOf(entry))
     const { statuses } = outcomes.of(entry.id)
-    return links.map((link) => judge.judge(link, statuses?.get(judge.judge(link, undefined).target)))
+    return (found?.links ?? []).map((link) => judge.judge(link, statuses))
   }
 
   async function showPreview({ params, query }: PageRequest, reply: FastifyReply): Promise<unknown> {
     const entry = inbox.find(params.id)
     const images = query.images === '1'
     reply.headers({ ...contentHeaders(images), 'content-security-policy': previewPolicy(images) })
-    const octets = entry && (await orNothing(reader.show({ form: 'preview', entry, file: inbox.fileOf(entry) })))
+    const octets = entry && (await orNothing(reader.show({ form: 'html', entry, file: inbox.fileOf(entry) })))
     return octets ? reply.type('text/html; charset=utf-8').send(octets) : notFound(reply)
   }
 

@@ -1,12 +1,7 @@
 import type { LinkStatus } from '../reading/judged-link.ts'
+import type { Notice } from '../reading/part-order.ts'
 
-/** The result of a form of a message: a sentence of the pages' words, with its detail. */
-export interface Notice {
-  readonly kind: 'released' | 'unsubscribed' | 'failed'
-  readonly detail: string
-}
-
-export interface Outcome {
+interface Outcome {
   readonly statuses?: ReadonlyMap<string, LinkStatus>
   readonly notice?: Notice
 }

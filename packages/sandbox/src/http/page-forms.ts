@@ -2,10 +2,11 @@ import { isFromHere } from '@postrider/ui'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { InboxEntry, Row } from '../inbox-entry.ts'
 import { NotSent } from '../outgoing/link-requests.ts'
-import { releaseEntry } from '../outgoing/release-entry.ts'
+import { partUrl } from '../page/part-url.ts'
 import type { MessageLinks } from '../reading/judged-link.ts'
+import type { Notice } from '../reading/part-order.ts'
 import { BadTerm } from '../search/read-search.ts'
-import { forbidden, listQuery, orNothing, type PageRequest, queryOf, text } from './page-kit.ts'
+import { forbidden, listQuery, orNothing, type PageRequest, text } from './page-kit.ts'
 import type { PagesOptions } from './pages-options.ts'
 
 const MAX_FORM = 4096
@@ -41,7 +42,7 @@ export function addForms(
   form('release', async (entry, _row, { body, query }) => {
     const to = text(body?.to).split(/[\s,;]/)
     await noting(entry.id, async () => {
-      if (!(await releaseEntry({ inbox, releases, entry, to }))) return { kind: 'failed', detail: '' }
+      if (!(await releases.release(entry, inbox.fileOf(entry), to))) return { kind: 'failed', detail: '' }
       return { kind: 'released', detail: to.filter(Boolean).join(', ') }
     })
     return `/view/${entry.id}${listQuery(query)}`
@@ -49,12 +50,11 @@ export function addForms(
   form('links', async (entry, _row, { query }) => {
     const found = await linksOf(entry)
     if (!found) return undefined
-    const targets = found.links.map((link) => judge.judge(link, undefined).target)
     await noting(entry.id, async () => {
-      outcomes.set(entry.id, { statuses: await requests.check(targets) })
+      outcomes.set(entry.id, { statuses: await requests.check(judge.targetsOf(found.links)) })
       return undefined
     })
-    return partUrl(entry.id, query, 'links')
+    return partUrl(entry.id, listQuery(query), { part: 'links' })
   })
   form('unsubscribe', async (entry, _row, { query }) => {
     const field = (await linksOf(entry))?.unsubscribe
@@ -63,7 +63,7 @@ export function addForms(
       const { code, text } = await requests.unsubscribe(field)
       return { kind: code >= 200 && code < 300 ? 'unsubscribed' : 'failed', detail: code === 0 ? text : String(code) }
     })
-    return partUrl(entry.id, query, 'checks')
+    return partUrl(entry.id, listQuery(query), { part: 'checks' })
   })
   all('delete-all', (rows) => inbox.delete(rows))
   all('read-all', (rows) => inbox.setRead(rows, true))
@@ -99,9 +99,9 @@ export function addForms(
     })
   }
 
-  async function noting(id: string, act: () => Promise<{ kind: string; detail: string } | undefined>): Promise<void> {
+  async function noting(id: string, act: () => Promise<Notice | undefined>): Promise<void> {
     try {
-      const notice = (await act()) as Parameters<typeof outcomes.set>[1]['notice']
+      const notice = await act()
       if (notice) outcomes.set(id, { notice })
     } catch (error) {
       if (!(error instanceof NotSent)) throw error
@@ -110,11 +110,6 @@ export function addForms(
   }
 
   async function linksOf(entry: InboxEntry): Promise<MessageLinks | undefined> {
-    const octets = await orNothing(reader.show({ form: 'links', entry, file: inbox.fileOf(entry) }))
-    return octets && (JSON.parse(octets.toString()) as MessageLinks)
+    return orNothing(reader.links(entry, inbox.fileOf(entry)))
   }
-}
-
-function partUrl(id: string, query: PageRequest['query'], part: string): string {
-  return `/view/${id}${queryOf({ part, q: text(query.q).slice(0, 200), before: text(query.before) })}`
 }

@@ -27,13 +27,18 @@ export async function orNothing<T>(work: Promise<T>): Promise<T | undefined> {
   })
 }
 
+/** The search of a list; characters beyond 200 are not read. */
+export function searchOf({ q }: Query): string {
+  return text(q).slice(0, 200)
+}
+
 export function text(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
 /** The query of the list that a page was reached from: its search, and where it begins. */
-export function listQuery({ q, before }: Query): string {
-  return queryOf({ q: text(q).slice(0, 200), before: text(before) })
+export function listQuery(query: Query): string {
+  return queryOf({ q: searchOf(query), before: text(query.before) })
 }
 
 export function queryOf(fields: Readonly<Record<string, string>>): string {

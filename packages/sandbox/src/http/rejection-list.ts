@@ -1,16 +1,13 @@
-import type { Rejections } from '../smtp/rejections.ts'
-import { text } from './page-kit.ts'
-
-const MAX_LISTED = 1000
+import { MAX_REJECTIONS, type Rejections } from '../smtp/rejections.ts'
+import { type Query, searchOf, text } from './page-kit.ts'
 
 /** The recipients that were rejected, as JSON, the newest first. */
 export function rejectionList(rejections: Rejections, query: unknown) {
-  const { q, before, limit } = query as Readonly<Record<string, unknown>>
-  const most = /^[1-9]\d{0,3}$/.test(text(limit)) ? Math.min(Number(limit), MAX_LISTED) : 50
-  const found = rejections.find({ q: text(q).slice(0, 200), before: text(before), limit: most })
+  const fields = query as Query
+  const most = /^[1-9]\d{0,3}$/.test(text(fields.limit)) ? Math.min(Number(fields.limit), MAX_REJECTIONS) : 50
+  const found = rejections.find({ q: searchOf(fields), before: text(fields.before), limit: most })
   return {
-    total: found.total,
-    start: found.start,
+    ...found,
     rejections: found.rejections.map(({ id, at, from, to, reply }) => ({
       id,
       at: at.toISOString(),

@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http'
 import { programBuild } from '@postrider/core'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Inbox } from '../inbox.ts'
@@ -6,7 +5,6 @@ import { type InboxEntry, type Row, recipientsOf } from '../inbox-entry.ts'
 import type { LinkJudge } from '../outgoing/link-judge.ts'
 import type { LinkRequests } from '../outgoing/link-requests.ts'
 import type { Releases } from '../outgoing/release.ts'
-import { releaseEntry } from '../outgoing/release-entry.ts'
 import type { MessageLinks } from '../reading/judged-link.ts'
 import type { Form } from '../reading/message-orders.ts'
 import { type MessageReader, NotShown } from '../reading/message-reader.ts'
@@ -92,7 +90,7 @@ export async function mailpitRoutes(app: FastifyInstance, options: MailpitOption
     return ok(reply)
   })
 
-  app.get('/message/:id', async (request: Request, reply) => {
+  app.get('/message/:id', { onRequest: refuseOtherSitesAlways }, async (request: Request, reply) => {
     const found = await findOne(request)
     if (!found) return notFound(reply)
     const { entry, row } = found
@@ -134,21 +132,16 @@ export async function mailpitRoutes(app: FastifyInstance, options: MailpitOption
     const found = await findOne(request)
     const links = found && (await linksOf(found.entry))
     if (!links) return notFound(reply)
-    const targets = links.links.map((link) => judge.judge(link, undefined).target)
     const { follow } = request.query
-    const statuses = await requests.check(targets, follow === 'true' || follow === '1')
-    const Links = [...statuses].map(([URL, { code, text }]) => ({
-      URL,
-      StatusCode: code,
-      Status: code === 0 ? text : (STATUS_CODES[code] ?? ''),
-    }))
+    const statuses = await requests.check(judge.targetsOf(links.links), follow === 'true' || follow === '1')
+    const Links = [...statuses].map(([URL, { code, text }]) => ({ URL, StatusCode: code, Status: text }))
     return { Errors: Links.filter(({ StatusCode }) => StatusCode === 0 || StatusCode >= 400).length, Links }
   })
   app.post('/message/:id/release', async (request: Request, reply) => {
     const found = await findOne(request)
     if (!found) return notFound(reply)
     const to = textsOf(bodyOf(request), 'To')
-    if (!(await releaseEntry({ inbox, releases, entry: found.entry, to }))) return notFound(reply)
+    if (!(await releases.release(found.entry, inbox.fileOf(found.entry), to))) return notFound(reply)
     return ok(reply)
   })
   // Mailpit has no such path: its pages only show the field.
@@ -158,7 +151,7 @@ export async function mailpitRoutes(app: FastifyInstance, options: MailpitOption
     if (!links) return notFound(reply)
     if (!links.unsubscribe) throw new BadRequest('the message has no List-Unsubscribe')
     const { code, text } = await requests.unsubscribe(links.unsubscribe)
-    return { StatusCode: code, Status: code === 0 ? text : (STATUS_CODES[code] ?? '') }
+    return { StatusCode: code, Status: text }
   })
   app.get('/message/:id/sa-check', async (_request, reply) => sendError(reply, 400, 'the inbox has no SpamAssassin'))
 
@@ -251,8 +244,7 @@ export async function mailpitRoutes(app: FastifyInstance, options: MailpitOption
   }
 
   async function linksOf(entry: InboxEntry): Promise<MessageLinks | undefined> {
-    const octets = await shown(() => reader.show({ form: 'links', entry, file: inbox.fileOf(entry) }))
-    return octets && (JSON.parse(octets.toString()) as MessageLinks)
+    return shown(() => reader.links(entry, inbox.fileOf(entry)))
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import { createTransport } from 'nodemailer'
 import type { Inbox } from '../inbox.ts'
 import { BadRequest, type Fields, textOf, textsOf } from './request-body.ts'
@@ -24,7 +25,6 @@ export async function storeSent(inbox: Inbox, fields: Fields): Promise<string> {
   if (recipients.length > MAX_RECIPIENTS) throw new BadRequest(`To: at most ${MAX_RECIPIENTS} recipients`)
   const composer = createTransport({
     streamTransport: true,
-    buffer: true,
     newline: 'windows',
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -39,10 +39,8 @@ export async function storeSent(inbox: Inbox, fields: Fields): Promise<string> {
     ...(textOf(fields, 'HTML') ? { html: textOf(fields, 'HTML') } : {}),
     headers: headersOf(fields),
     attachments: attachmentsOf(fields),
-    disableFileAccess: true,
-    disableUrlAccess: true,
   })
-  const received = await inbox.receive(once(message as unknown as Buffer))
+  const received = await inbox.receive(message as Readable)
   try {
     const tags = textsOf(fields, 'Tags')
     let id = ''
@@ -54,10 +52,6 @@ export async function storeSent(inbox: Inbox, fields: Fields): Promise<string> {
   } finally {
     await inbox.discard(received)
   }
-}
-
-async function* once(octets: Buffer): AsyncGenerator<Buffer> {
-  yield octets
 }
 
 function addressesOf(fields: Fields, name: string): Address[] {

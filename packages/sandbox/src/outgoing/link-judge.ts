@@ -19,10 +19,16 @@ export class LinkJudge {
     this.#find = find
   }
 
-  judge({ url, text }: Link, status: LinkStatus | undefined): JudgedLink {
-    const { target } = this.#own(url) ?? {}
-    const isTracked = target?.kind === 'click'
-    return { url, text, target: isTracked ? target.url : url, isTracked, status }
+  /** With the status of its target, if that is among these. */
+  judge({ url, text }: Link, statuses?: ReadonlyMap<string, LinkStatus>): JudgedLink {
+    const { target: own } = this.#own(url) ?? {}
+    const isTracked = own?.kind === 'click'
+    const target = isTracked ? own.url : url
+    return { url, text, target, isTracked, status: statuses?.get(target) }
+  }
+
+  targetsOf(links: readonly Link[]): readonly string[] {
+    return links.map((link) => this.judge(link).target)
   }
 
   /** The token of an unsubscribe link of this service; undefined if it is not one of its own. */

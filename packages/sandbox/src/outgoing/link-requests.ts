@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http'
 import { OutboundError, type OutboundHttp } from '@postrider/core'
 import type { LinkStatus, UnsubscribeField } from '../reading/judged-link.ts'
 import type { LinkJudge } from './link-judge.ts'
@@ -94,7 +95,7 @@ export class LinkRequests {
     const form = method === 'POST' ? { body: ONE_CLICK, headers: FORM } : {}
     try {
       const answer = await this.#settings.http.request({ url, method, timeoutMs: LINK_MS, answerLimit: 1024, ...form })
-      return { code: answer.status, text: '', location: answer.location }
+      return { ...statusOf(answer.status), location: answer.location }
     } catch (error) {
       if (error instanceof OutboundError) return { code: 0, text: error.message }
       throw error
@@ -116,8 +117,12 @@ async function postHere(url: string): Promise<LinkStatus> {
       signal,
     })
     await body?.cancel()
-    return { code: status, text: '' }
+    return statusOf(status)
   } catch {
     return { code: 0, text: 'the service did not answer at PUBLIC_URL' }
   }
+}
+
+function statusOf(code: number): LinkStatus {
+  return { code, text: STATUS_CODES[code] ?? '' }
 }

@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises'
 import type { SandboxRelay } from '@postrider/core'
 import { createTransport, type Transporter } from 'nodemailer'
+import type { InboxEntry } from '../inbox-entry.ts'
 import { NotSent } from './link-requests.ts'
 
 /** Recipients of one release, and of all within an hour: the inbox is open to all who reach it. */
@@ -41,7 +43,7 @@ export class Releases {
   }
 
   /** Returns the recipients. Throws {@link NotSent} if the message may not be sent to them. */
-  require(recipients: readonly string[]): readonly string[] {
+  #require(recipients: readonly string[]): readonly string[] {
     const to = [...new Set(recipients.map((one) => one.trim()).filter(Boolean))]
     const relay = this.#relay
     if (!relay) throw new NotSent(403, 'no message leaves the inbox: set SANDBOX_RELAY_URL and SANDBOX_RELAY_TO')
@@ -54,10 +56,16 @@ export class Releases {
     return to
   }
 
-  /** Sends a message as it is. Throws {@link NotSent}. */
-  async release(raw: Buffer, from: string, recipients: readonly string[]): Promise<void> {
-    const to = this.require(recipients)
+  /**
+   * Sends a copy as it is, from the address in its header: its return path belongs to the sandbox's delivery. Returns false if its file was removed from
+   * outside. Throws {@link NotSent}.
+   */
+  async release({ head }: InboxEntry, file: string, recipients: readonly string[]): Promise<boolean> {
+    const to = this.#require(recipients)
+    const raw = await readFile(file).catch(() => undefined)
+    if (!raw) return false
     this.#count(to.length)
+    const from = head.from?.address ?? ''
     const sender = ADDRESS.test(from) ? from : ''
     try {
       await this.#transport?.sendMail({ envelope: { from: sender, to: [...to] }, raw })
@@ -65,6 +73,7 @@ export class Releases {
       const { responseCode, code } = error as { readonly responseCode?: number; readonly code?: string }
       throw new NotSent(502, `the relay did not accept the message (${responseCode ?? code ?? 'no answer'})`)
     }
+    return true
   }
 
   close(): void {

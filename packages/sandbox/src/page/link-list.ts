@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http'
 import { foreign, type Html, html, type Tone, type Value } from '@postrider/ui'
 import { MAX_LINKS } from '../reading/html-parts.ts'
 import type { JudgedLink, LinkStatus } from '../reading/judged-link.ts'
@@ -31,7 +30,7 @@ function row(link: JudgedLink, { language }: PartOrder): Html {
 }
 
 function badge({ code, text }: LinkStatus): Value {
-  const shown = code === 0 ? text : `${code} ${STATUS_CODES[code] ?? ''}`
+  const shown = code === 0 ? text : `${code} ${text}`
   return html`<span class="badge ${toneOf(code)}" lang="en">${foreign(shown.slice(0, 200))}</span>`
 }
 

@@ -112,21 +112,10 @@ function nothing({ language, q, problem }: ListPart): Html {
 }
 
 /** Examples of what narrows a search. */
-const SEARCHES = [
-  ...[
-    'from:',
-    'to:',
-    'cc:',
-    'subject:',
-    'message-id:',
-    'tag:',
-    'is:unread',
-    'has:attachment',
-    'has:html',
-    'larger:1MB',
-  ],
-  ...['after:2d', 'before:2026-11-30'],
-]
+const SEARCHES =
+  'from: to: cc: subject: message-id: tag: is:unread has:attachment has:html larger:1MB after:2d before:2026-11-30'.split(
+    ' ',
+  )
 
 function foot({ assets, language, messages, total, before, older, q }: ListPart): Value {
   if (messages.length === 0) return null

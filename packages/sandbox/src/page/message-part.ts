@@ -19,13 +19,7 @@ const OF_HTML: ReadonlySet<Tab> = new Set(['html', 'widths', 'support'])
 
 /** The part of the page that shows one message. Runs in a thread. */
 export async function messagePart(shown: Shown, order: PartOrder): Promise<Html> {
-  const head = messageHead({
-    ...order,
-    sender: shown.sender,
-    recipients: shown.recipients,
-    copied: shown.copied,
-    size: shown.size,
-  })
+  const head = messageHead({ ...order, ...shown })
   if (shown.source !== undefined) {
     const words = pageWords(order.language)
     return html`<div class="pad stack s">${head}<p>${words.notParsed} ${download(order)}</p><h3>${words.beginning}</h3>${code(shown.source)}</div>`

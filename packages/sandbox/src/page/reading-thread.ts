@@ -8,8 +8,8 @@ import { messageLinks } from '../reading/message-links.ts'
 import type { MailpitOrder, MessageAnswer, MessageOrder, ShowOrder } from '../reading/message-orders.ts'
 import type { PartOrder } from '../reading/part-order.ts'
 import { readAttachment, showMessage, shownHtml } from '../reading/show-message.ts'
-
 import { messagePart } from './message-part.ts'
+import { supportOf } from './support-list.ts'
 
 /** The thread that parses messages: it receives the name of a file and returns the response. */
 serveOrders(async (order: MessageOrder): Promise<Served<MessageAnswer>> => {
@@ -33,15 +33,8 @@ async function write(order: ShowOrder | MailpitOrder | PartOrder): Promise<strin
   if (order.form === 'mailpit') return mailpitMessage(shown, order)
   if (order.form === 'html') return html === null ? undefined : shownHtml(shown)
   if (order.form === 'text') return text ?? (html === null ? undefined : textOf(html, html.length))
-  if (order.form === 'preview') return html === null ? undefined : shownHtml(shown)
   if (order.form === 'headers') return mailpitHeaders(shown)
   if (order.form === 'links') return JSON.stringify(messageLinks(shown))
-  if (order.form === 'html-check')
-    return html === null ? undefined : JSON.stringify((await htmlCheck()).checkHtml(html))
+  if (order.form === 'html-check') return html === null ? undefined : JSON.stringify(await supportOf(html))
   return JSON.stringify(shown.message)
-}
-
-/** With the data of caniemail.com, which few messages are compared with. */
-function htmlCheck() {
-  return import('../html-check/html-check.ts')
 }

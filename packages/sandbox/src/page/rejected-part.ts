@@ -1,10 +1,8 @@
 import { type Assets, createFormat, createIcons, foreign, type Html, html, type Language } from '@postrider/ui'
 import { historyUrl } from '../reading/return-path.ts'
-import type { FoundRejections, Rejection } from '../smtp/rejections.ts'
+import { type FoundRejections, MAX_REJECTIONS, type Rejection } from '../smtp/rejections.ts'
 import { pageWords } from './page-words.ts'
 
-/** The latest that are kept. */
-const MAX_REJECTIONS = 1000
 const MAX_NAME_LENGTH = 320
 
 export interface RejectedPart extends FoundRejections {

@@ -1,5 +1,5 @@
 import { createFormat, foreign, type Html, html } from '@postrider/ui'
-import type { HtmlCheck, HtmlWarning } from '../html-check/html-check.ts'
+import type { HtmlWarning } from '../html-check/html-check.ts'
 import type { PartOrder } from '../reading/part-order.ts'
 import type { Shown } from '../reading/show-message.ts'
 import { pageWords } from './page-words.ts'
@@ -7,11 +7,16 @@ import { pageWords } from './page-words.ts'
 /** Mail programs that a row names; the page of caniemail.com has all. */
 const MAX_CLIENTS = 60
 
+/** With the data of caniemail.com, which few messages are compared with. */
+export async function supportOf(content: string) {
+  const { checkHtml } = await import('../html-check/html-check.ts')
+  return checkHtml(content)
+}
+
 /** The mail programs' support of the HTML. */
 export async function supportList({ message }: Shown, { language }: PartOrder): Promise<Html> {
   const words = pageWords(language)
-  const { checkHtml } = await import('../html-check/html-check.ts')
-  const { Total, Warnings }: HtmlCheck = checkHtml(message.html ?? '')
+  const { Total, Warnings } = await supportOf(message.html ?? '')
   const format = createFormat(language, 'UTC', new Date(0))
   const percent = (value: number) => `${format.number(Math.round(value))} %`
   const [yes, partial, no] = [Total.Supported, Total.Partial, Total.Unsupported].map(percent)

@@ -7,10 +7,8 @@ export interface Link {
 }
 
 export interface HtmlParts {
-  /** In order, each URL once. */
+  /** In order, each URL once; the first ones only. */
   readonly links: readonly Link[]
-  /** Whether there are more than those. */
-  readonly hasMoreLinks: boolean
   /** Number of images that are loaded from elsewhere. */
   readonly remoteImages: number
 }
@@ -23,7 +21,6 @@ const HIDDEN = new Set(['style', 'script', 'title', 'head', 'template'])
 /** Reads links and images of HTML, in time linear to its length. */
 export function partsOf(html: string): HtmlParts {
   const links = new Map<string, string>()
-  let hasMoreLinks = false
   let remoteImages = 0
   let open: string | undefined
   const show = (text: string) => {
@@ -35,9 +32,9 @@ export function partsOf(html: string): HtmlParts {
     onopentag(name, { href, src, alt }) {
       if ((name === 'a' || name === 'area') && href) {
         const url = href.trim().slice(0, MAX_URL)
-        if (links.has(url)) open = undefined
-        else if (links.size < MAX_LINKS) links.set((open = url), '')
-        else hasMoreLinks = true
+        const isNew = !links.has(url) && links.size < MAX_LINKS
+        open = isNew ? url : undefined
+        if (isNew) links.set(url, '')
       }
       if ((name === 'img' || name === 'area') && alt) show(` ${alt} `)
       if (name === 'img' && src && isRemote(src)) remoteImages++
@@ -48,19 +45,19 @@ export function partsOf(html: string): HtmlParts {
   parser.write(html)
   parser.end()
   const shown = (text: string) => text.replace(/\s+/g, ' ').trim().slice(0, MAX_LINK_TEXT)
-  return { links: [...links].map(([url, text]) => ({ url, text: shown(text) })), hasMoreLinks, remoteImages }
+  return { links: [...links].map(([url, text]) => ({ url, text: shown(text) })), remoteImages }
 }
 
 const TEXT_LINK = /https?:\/\/[^\s<>"]+/gi
 
-/** The links of a text, each once. */
-export function linksOfText(text: string): HtmlParts {
+/** The first links of a text, each once. */
+export function linksOfText(text: string): readonly Link[] {
   const urls = new Set<string>()
   for (const [found] of text.matchAll(TEXT_LINK)) {
     if (urls.size === MAX_LINKS) break
     urls.add(withoutStops(found.slice(0, MAX_URL)))
   }
-  return { links: [...urls].map((url) => ({ url, text: '' })), hasMoreLinks: urls.size === MAX_LINKS, remoteImages: 0 }
+  return [...urls].map((url) => ({ url, text: '' }))
 }
 
 /** The ends of sentences and brackets are not part of a link in them. */

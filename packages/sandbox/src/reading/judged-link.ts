@@ -10,7 +10,6 @@ export interface UnsubscribeField {
 
 export interface MessageLinks {
   readonly links: readonly Link[]
-  readonly hasMoreLinks: boolean
   /** Undefined if the message has no List-Unsubscribe. */
   readonly unsubscribe: UnsubscribeField | undefined
 }
@@ -24,7 +23,7 @@ export interface JudgedLink extends Link {
   readonly status: LinkStatus | undefined
 }
 
-/** The answer to a request of a link: a status of HTTP, or 0 and the reason why there was none. */
+/** The answer to a request of a link: a status of HTTP with its name, or 0 and the reason why there was none. */
 export interface LinkStatus {
   readonly code: number
   readonly text: string

@@ -6,7 +6,7 @@ const MAX_FIELD = 4000
 
 /** The links of the HTML; of a message without, those of its text. */
 export function messageLinks({ message }: Shown): MessageLinks {
-  const { links, hasMoreLinks } = message.html === null ? linksOfText(message.text ?? '') : partsOf(message.html)
+  const links = message.html === null ? linksOfText(message.text ?? '') : partsOf(message.html).links
   const field = (wanted: string) =>
     message.headers
       .find(({ name }) => name.toLowerCase() === wanted)
@@ -15,7 +15,7 @@ export function messageLinks({ message }: Shown): MessageLinks {
   const header = field('list-unsubscribe')
   const post = field('list-unsubscribe-post') ?? ''
   const unsubscribe = header === undefined ? undefined : { header, post, url: addressOf(header, ['https:', 'http:']) }
-  return { links, hasMoreLinks, unsubscribe }
+  return { links, unsubscribe }
 }
 
 /** The addresses of a List-Unsubscribe, at most one of each kind. */

@@ -4,10 +4,9 @@ import type { Beginning } from './head.ts'
 import type { PartOrder } from './part-order.ts'
 
 /**
- * Ways to show a message: JSON, its HTML and its text as a mail program shows them, its HTML for the frame of the page, its header, its links, and what mail
- * programs support of its HTML.
+ * Ways to show a message: JSON, its HTML and its text as a mail program shows them, its header, its links, and what mail programs support of its HTML.
  */
-export type Form = 'json' | 'html' | 'text' | 'preview' | 'headers' | 'links' | 'html-check'
+export type Form = 'json' | 'html' | 'text' | 'headers' | 'links' | 'html-check'
 
 export interface ShowOrder {
   readonly form: Form

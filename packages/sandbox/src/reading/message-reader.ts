@@ -1,6 +1,8 @@
 import { createThreadPool, ServiceError, type ThreadPool, ThreadStopped } from '@postrider/core'
+import type { InboxEntry } from '../inbox-entry.ts'
 import type { Digest } from './digest.ts'
 import { type Beginning, EMPTY_BEGINNING } from './head.ts'
+import type { MessageLinks } from './judged-link.ts'
 import type {
   AttachmentOrder,
   FoundAttachment,
@@ -25,6 +27,8 @@ export class NotShown extends Error {
 export interface MessageReader {
   /** The bytes of the response; undefined if the file does not exist, or if there is no HTML. Throws NotShown. */
   show(order: ShowOrder | MailpitOrder | PartOrder): Promise<Buffer | undefined>
+  /** Undefined if the file does not exist. Throws NotShown. */
+  links(entry: InboxEntry, file: string): Promise<MessageLinks | undefined>
   /** Undefined if the file or the attachment does not exist. Throws NotShown. */
   attachment(order: AttachmentOrder): Promise<FoundAttachment | undefined>
   /** Undefined if the file does not exist. Throws NotShown. */
@@ -58,10 +62,15 @@ export function createMessageReader(): MessageReader {
     longest: 5000,
     heap: 64,
   })
+  const show: MessageReader['show'] = async (order) => {
+    const octets = (await ask(showing, order)) as Uint8Array<ArrayBuffer> | undefined
+    return octets && Buffer.from(octets.buffer, octets.byteOffset, octets.length)
+  }
   return {
-    async show(order) {
-      const octets = (await ask(showing, order)) as Uint8Array<ArrayBuffer> | undefined
-      return octets && Buffer.from(octets.buffer, octets.byteOffset, octets.length)
+    show,
+    async links(entry, file) {
+      const octets = await show({ form: 'links', entry, file })
+      return octets && (JSON.parse(octets.toString()) as MessageLinks)
     },
     attachment: async (order) => (await ask(showing, order)) as FoundAttachment | undefined,
     digest: async (file) => (await ask(showing, { form: 'digest', file })) as Digest | undefined,

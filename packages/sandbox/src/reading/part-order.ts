@@ -10,6 +10,12 @@ export type Tab = (typeof TABS)[number]
 export const WIDTHS = ['desktop', 'tablet', 'phone'] as const
 export type Width = (typeof WIDTHS)[number]
 
+/** The result of a form of a message: a sentence of the pages' words, with its detail. */
+export interface Notice {
+  readonly kind: 'released' | 'unsubscribed' | 'failed'
+  readonly detail: string
+}
+
 /** Data of the head of a message's page that are not in the message itself. */
 export interface HeadOrder {
   readonly entry: InboxEntry
@@ -27,7 +33,7 @@ export interface HeadOrder {
   /** Whom the operator allows messages to be released to; undefined if nothing is released. */
   readonly releasesTo: string | undefined
   /** The result of the form that was sent last. */
-  readonly notice: { readonly kind: 'released' | 'unsubscribed' | 'failed'; readonly detail: string } | undefined
+  readonly notice: Notice | undefined
 }
 
 /** Order for the part of the page that shows one message. */

@@ -19,6 +19,8 @@ export class Digests {
   readonly #onRead: () => void
   readonly #known = new Map<string, Digest>()
   #queue: InboxEntry[] = []
+  /** What calls wait for, by id. */
+  readonly #waited = new Map<string, PromiseWithResolvers<void>>()
   #work: Promise<void> | undefined
 
   constructor(inbox: Inbox, reader: MessageReader, onRead: () => void) {
@@ -33,14 +35,17 @@ export class Digests {
 
   /** Reads the missing digests of these messages, in this order. Returns after this time at the latest; reading goes on. */
   async read(entries: readonly InboxEntry[], milliseconds: number): Promise<void> {
-    this.#queue = entries.filter(({ id }) => !this.#known.has(id))
-    if (this.#queue.length === 0) return
-    this.#work ??= this.#readAll().finally(() => {
-      this.#work = undefined
-    })
+    const missing = entries.filter(({ id }) => !this.#known.has(id))
+    const last = missing.at(-1)
+    if (!last) return
+    // Before those that other calls wait for: these are read, too.
+    this.#queue = [...new Set([...missing, ...this.#queue])]
+    this.#work ??= this.#readAll()
+    const known = this.#waited.get(last.id) ?? Promise.withResolvers<void>()
+    this.#waited.set(last.id, known)
     const late = Promise.withResolvers<void>()
     const timer = setTimeout(late.resolve, timerDelay(milliseconds))
-    await Promise.race([this.#work, late.promise])
+    await Promise.race([known.promise, late.promise])
     clearTimeout(timer)
   }
 
@@ -53,9 +58,14 @@ export class Digests {
       if (!digest) this.#queue = []
       else {
         this.#known.set(entry.id, digest)
+        this.#waited.get(entry.id)?.resolve()
+        this.#waited.delete(entry.id)
         if (++count % NOTICE_EVERY === 0) this.#onRead()
       }
     }
+    this.#work = undefined
+    for (const { resolve } of this.#waited.values()) resolve()
+    this.#waited.clear()
     if (count > 0) this.#onRead()
   }
 

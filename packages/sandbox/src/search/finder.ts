@@ -31,23 +31,20 @@ export class Finder {
     const search = readSearch(query, clock)
     const rows = this.#inbox.rows()
     if (search.length === 0) return { rows, isReading: false }
-    const judged = await inTurns(this.#judge(search, rows))
-    const unknown = rows.filter((_, at) => judged[at] === undefined)
+    const judged = new Map<Row, boolean | undefined>()
+    await inTurns(this.#judge(search, rows, judged))
+    const unknown = rows.filter((row) => judged.get(row) === undefined)
     await this.read(unknown, milliseconds)
-    const later = await inTurns(this.#judge(search, unknown))
-    const again = new Map(unknown.map((row, at) => [row, later[at]]))
-    const results = rows.map((row, at) => (again.has(row) ? again.get(row) : judged[at]))
-    return { rows: rows.filter((_, at) => results[at] === true), isReading: results.includes(undefined) }
+    await inTurns(this.#judge(search, unknown, judged))
+    return { rows: rows.filter((row) => judged.get(row)), isReading: [...judged.values()].includes(undefined) }
   }
 
   /** Thousands of messages with many addresses take seconds, in which mail is still received. */
-  *#judge(search: Search, rows: readonly Row[]): Stoppable<(boolean | undefined)[]> {
-    const results: (boolean | undefined)[] = []
+  *#judge(search: Search, rows: readonly Row[], judged: Map<Row, boolean | undefined>): Stoppable<void> {
     for (const row of rows) {
-      results.push(matches(search, { ...row, digest: this.digestOf(row), ...this.#marksOf(row) }))
+      judged.set(row, matches(search, { ...row, digest: this.digestOf(row), ...this.#marksOf(row) }))
       yield
     }
-    return results
   }
 
   digestOf({ entries: [first] }: Row): Digest | undefined {

@@ -60,8 +60,8 @@ const STATES: Readonly<Record<string, Test>> = {
   'has:html': ({ digest }) => digest?.hasHtml,
 }
 
-/** Names of all fields, for the page that explains them. */
-export const SEARCH_FIELDS = [...Object.keys(TEXTS), 'tag', 'is', 'has', 'larger', 'smaller', 'before', 'after']
+/** Names of all fields. */
+const SEARCH_FIELDS = [...Object.keys(TEXTS), 'tag', 'is', 'has', 'larger', 'smaller', 'before', 'after']
 
 /**
  * Reads a search such as `from:acme subject:"your order" -is:read has:attachment after:2d mug`, as Mailpit has it. A word without a field is found in the

@@ -28,7 +28,7 @@ export interface FoundRejections {
 }
 
 /** Maximum number of rejections; the oldest are forgotten. */
-const MAX_REJECTIONS = 1000
+export const MAX_REJECTIONS = 1000
 
 /** The latest rejections, in memory only. */
 export class Rejections {
@@ -40,26 +40,15 @@ export class Rejections {
     this.#onAdd = onAdd
   }
 
-  /** The newest is last. */
-  list(): readonly Rejection[] {
-    return this.#latest
-  }
-
   /**
    * Those whose recipient, return path or reply has all words of `q`, the newest first; of them `limit`, older than the one with the id `before`.
    */
   find({ q, before, limit }: RejectionQuery): FoundRejections {
     const words = q.toLowerCase().split(/\s/).filter(Boolean)
     const found = this.#latest.filter((one) => words.every((word) => textOf(one).includes(word))).reverse()
-    const start =
-      before === ''
-        ? 0
-        : startAfter(
-            found.map(({ id }) => id),
-            before,
-          )
-    const rejections = start === -1 ? [] : found.slice(start, start + limit)
-    return { rejections, start: Math.max(0, start), total: found.length }
+    const ids = found.map(({ id }) => id)
+    const start = startAfter(ids, before)
+    return { rejections: found.slice(start, start + limit), start, total: found.length }
   }
 
   /** All since the sandbox was started. */

@@ -26,7 +26,7 @@ export const inboxCommands: readonly Command[] = [
         rows.length > 0
           ? table(heading, rows, { minor: ['received'], tight: ['to', 'subject'] })
           : 'the inbox is empty',
-        ...(all.length > limit ? [`${all.length - limit} older ones; show them with --limit`] : []),
+        ...(all.length > limit ? [`older messages: ${all.length - limit}; show them with --limit`] : []),
       ]
       return { data: entries, text: lines.join('\n') }
     },

@@ -1,4 +1,5 @@
 import { MAX_SIGNATURES, type SigningKeys } from '../../mime/conformance/verify-signatures.ts'
+import { readTagList } from '../../mime/tag-list.ts'
 import { withDns } from '../../platform/net/dns-lookup.ts'
 
 export interface KeyLookup {
@@ -32,15 +33,7 @@ export async function lookUpSigningKeys({ signatures, servers, deadlineMs }: Key
 }
 
 function keyHostOf(signature: string): { readonly host: string; readonly domain: string }[] {
-  const tags = new Map(
-    signature
-      .slice(0, MAX_FIELD)
-      .split(';')
-      .map((tag) => {
-        const [name = '', value = ''] = tag.split('=', 2)
-        return [name.trim(), value.trim().toLowerCase()] as const
-      }),
-  )
-  const [domain = '', selector = ''] = [tags.get('d'), tags.get('s')]
+  const tags = readTagList(signature.slice(0, MAX_FIELD))
+  const [domain = '', selector = ''] = [tags?.get('d'), tags?.get('s')].map((tag) => tag?.toLowerCase())
   return NAME.test(domain) && NAME.test(selector) ? [{ host: `${selector}._domainkey.${domain}`, domain }] : []
 }

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify'
 /** The header of answers that names what a call had without effect, as a list of strings (RFC 9651 3.1). */
 const IGNORED_HEADER = 'ignored-parameters'
 /** Names in it and characters of one: they are the client's own. */
-const MAX_NAMES = 20
+export const MAX_NAMES = 20
 const MAX_LENGTH = 100
 
 /** Says in the answer which parameters were ignored, besides those that it says already. Without any, there is no header. */

@@ -1,5 +1,6 @@
 import { invalidParameter, resembles } from '@postrider/core'
 import type { TSchema } from 'typebox'
+import { MAX_NAMES } from '../ignored.ts'
 import { writtenPlace } from './body/null-elements.ts'
 import type { OperationGroup } from './envelope.ts'
 import type { Operation } from './operation.ts'
@@ -72,10 +73,10 @@ function shapeOf(schema: TSchema): Shape {
   }
 }
 
-/** Paths that are found; there is no use in more. */
-const MAX_FOUND = 21
-
-/** Returns a function that finds the members of a value, at any depth, that the schema does not know: `personalizations[0].recepient`. */
+/**
+ * Returns a function that finds the members of a value, at any depth, that the schema does not know: `personalizations[0].recepient`. One more than the
+ * answer names: there is no use in others.
+ */
 export function unknownFinder(schema: TSchema): (value: unknown) => readonly string[] {
   const shape = shapeOf(schema)
   return (value) => {
@@ -86,7 +87,7 @@ export function unknownFinder(schema: TSchema): (value: unknown) => readonly str
 }
 
 function look(value: unknown, { members, of }: Shape, path: string, found: string[]): void {
-  if (typeof value !== 'object' || value === null || found.length >= MAX_FOUND) return
+  if (typeof value !== 'object' || value === null || found.length > MAX_NAMES) return
   if (Array.isArray(value)) {
     if (of) for (const [at, item] of value.entries()) look(item, of, `${path}[${writtenPlace(value, at)}]`, found)
     return

@@ -30,6 +30,8 @@ export function createMessageReader(): MessageReader {
     // A message with 30 MB of files takes 0.2 s.
     threads: 2,
     waiting: 1000,
+    // The connections of one account may be as many as may wait.
+    each: 500,
     mostCpu: 2000,
     longest: 15_000,
     heap: 128,

@@ -9,7 +9,8 @@ const MESSAGE_ID = /^<[!-;=?-~]{1,400}@[!-;=?-~]{1,400}>$/
 
 /** Header fields that this service writes, or that change a message's recipients or interpretation (V21); others name a sender (identity-fields.ts). */
 const RESERVED =
-  /^(from|to|cc|bcc|reply-to|subject|date|message-id|return-path|received|delivered-to|apparently-to|domainkey-signature|mime-version|content-.*|resent-.*|arc-.*|x-apiheader|x-tags|x-sg-.*|idempotency-key)$/i
+  /^(from|to|cc|bcc|reply-to|subject|date|message-id|return-path|received|delivered-to|apparently-to|domainkey-signature|mime-version)$/i
+const RESERVED_GROUPS = /^((content|resent|arc|x-sg)-.*|x-apiheader|x-tags|idempotency-key)$/i
 
 const LIST_UNSUBSCRIBE = /^list-unsubscribe(-post)?$/i
 /**
@@ -80,7 +81,7 @@ export function isFieldName(name: string): boolean {
 
 /** Returns whether a submission must not have a header field of this name. */
 export function isReservedField(name: string): boolean {
-  return RESERVED.test(name) || identityRuleOf(name.toLowerCase()) !== undefined
+  return RESERVED.test(name) || RESERVED_GROUPS.test(name) || identityRuleOf(name.toLowerCase()) !== undefined
 }
 
 /** Returns whether a submission may have this message id, written with its angle brackets. */

@@ -27,8 +27,6 @@ const IDENTITY_FIELDS: ReadonlyMap<string, IdentityRule> = new Map([
   ['bimi-indicator', 'removed'],
 ])
 
-const RESENT = 'resent-'
-
 /** Undefined for a field that names no sender. `name` is in lower case. */
 export function identityRuleOf(name: string): IdentityRule | undefined {
   return IDENTITY_FIELDS.get(name)
@@ -36,7 +34,7 @@ export function identityRuleOf(name: string): IdentityRule | undefined {
 
 /** Whether a field is removed together with a Resent-From or Resent-Sender: a block of them has all its fields (RFC 5322 3.6.6). */
 export function isResentField(name: string): boolean {
-  return name.startsWith(RESENT)
+  return name.startsWith('resent-')
 }
 
 const MAX_FIELD = 8192

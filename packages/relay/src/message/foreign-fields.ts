@@ -49,32 +49,31 @@ function wordsOf({ text }: Head, foreign: readonly Field[]): string[] {
   ]
 }
 
-export interface KeptSignatures {
+/** A message as it will be delivered. */
+export interface KeptMessage {
   readonly pieces: readonly Buffer[]
   /** In words. */
   readonly corrections: readonly string[]
 }
 
-/** The message as it will be delivered, without DKIM signatures that do not verify. */
-export async function withVerifiedSignatures(
-  pieces: readonly Buffer[],
-  verify: VerifySignatures,
-): Promise<KeptSignatures> {
+/** The message without DKIM signatures that do not verify. */
+export async function withVerifiedSignatures(message: KeptMessage, verify: VerifySignatures): Promise<KeptMessage> {
+  const { pieces, corrections } = message
   const [first, ...others] = pieces as readonly [Buffer, ...Buffer[]]
   const reading = splitHeader(first)
   const { fields } = hasShortHeader(first) ? atOnce(reading) : await inTurns(reading)
   const signatures = fields.filter(({ name }) => identityRuleOf(name) === 'verified')
-  if (signatures.length === 0) return { pieces, corrections: [] }
+  if (signatures.length === 0) return message
   const areVerified = await verify(
     pieces,
     signatures.map(({ value }) => value),
   )
   const wrong = signatures.filter((_, at) => !areVerified[at])
-  if (wrong.length === 0) return { pieces, corrections: [] }
+  if (wrong.length === 0) return message
   const kept = await inTurns(withoutFields(first, wrong))
   const corrected =
     wrong.length === 1
       ? 'a DKIM signature that does not verify was removed'
       : `${wrong.length} DKIM signatures that do not verify were removed`
-  return { pieces: [kept, ...others], corrections: [corrected] }
+  return { pieces: [kept, ...others], corrections: [...corrections, corrected] }
 }

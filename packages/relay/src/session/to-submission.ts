@@ -21,6 +21,7 @@ import { headersOf, parseMailboxes, replyToOf, stringOf, toAttachment } from '..
 import { fingerprintOf } from '../message/fingerprint.ts'
 import {
   type FindForeign,
+  type KeptMessage,
   type VerifySignatures,
   withoutForeign,
   withVerifiedSignatures,
@@ -92,9 +93,11 @@ export async function toSubmission(received: ReceivedMessage): Promise<ParsedMes
   // One thread reads it after the other.
   if (isOdd || isWithSignature) received.hold()
   const conformed = isOdd
-    ? await conformedPieces(message, head)
+    ? await conformedMessage(message, head)
     : { pieces: keptPieces(message, head), corrections: [] }
-  const { pieces: kept, corrections } = isWithSignature ? await withVerified(message, conformed) : conformed
+  const { pieces: kept, corrections } = isWithSignature
+    ? await withVerifiedSignatures(conformed, received.verifySignatures)
+    : conformed
   const all = [...head.corrections, ...corrections].join('; ')
   const corrected = all === '' ? undefined : all.slice(0, MAX_CORRECTIONS)
   return { ...(await parseReceived(message, head, { kept, corrected })), corrected }
@@ -185,11 +188,6 @@ async function parseReceived(
   return 'problem' in applied ? dropped(submission, [applied]) : { submission: applied, problems: [] }
 }
 
-interface ConformedPieces {
-  readonly pieces: readonly Buffer[]
-  readonly corrections: readonly string[]
-}
-
 function keptPieces({ pieces }: ReceivedMessage, { kept }: Head): Buffer[] {
   return [kept, ...pieces.slice(1)]
 }
@@ -199,7 +197,7 @@ function needsConforming({ hasOddParts, lastLongLine }: ReceivedMessage, head: H
 }
 
 /** The message without its control fields, with the parts encoded that no server has to carry. */
-async function conformedPieces(received: ReceivedMessage, head: Head): Promise<ConformedPieces> {
+async function conformedMessage(received: ReceivedMessage, head: Head): Promise<KeptMessage> {
   const pieces = keptPieces(received, head)
   const conformed = await received.conformBody(pieces)
   if (conformed.kind === 'impossible')
@@ -212,11 +210,6 @@ async function conformedPieces(received: ReceivedMessage, head: Head): Promise<C
 function isSigned({ fields, controls }: Head): boolean {
   // A message that is composed again has no signatures.
   return controls.templateId === undefined && fields.some(({ name }) => name === 'dkim-signature')
-}
-
-async function withVerified(received: ReceivedMessage, { pieces, corrections }: ConformedPieces) {
-  const verified = await withVerifiedSignatures(pieces, received.verifySignatures)
-  return { pieces: verified.pieces, corrections: [...corrections, ...verified.corrections] }
 }
 
 function isEncodedComposite({ fields }: Head): boolean {

@@ -100,7 +100,7 @@ export const MAIL_SEND_ROWS: readonly Row[] = [
     id: 'headers',
     parameter: 'headers (root and personalization)',
     treatment: 'honour',
-    note: 'At most 50. Reserved names and line breaks: 400; also `Date`, `Sender` and `MIME-Version`, which the service writes. `Message-ID` is kept.',
+    note: 'At most 50. Reserved names and line breaks: 400. Other fields that the service writes, such as `MIME-Version`, are left out, and `Ignored-Parameters` names them. `Date`, `Message-ID` and a `Sender` of the account are kept.',
   },
   { id: 'categories', parameter: 'categories', treatment: 'honour', note: 'They are the tags of v2.' },
   {

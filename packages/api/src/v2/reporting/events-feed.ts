@@ -125,9 +125,9 @@ export const FEED: readonly Operation[] = [
 ]
 
 function typesOf(types: string | readonly string[] | undefined): EventType[] | undefined {
-  const named = commaList('types', types ?? []).map(eventWord)
-  if (named.length === 0) return undefined
-  return named.map((word) => {
+  const named = new Set(commaList('types', types ?? []).map(eventWord))
+  if (named.size === 0) return undefined
+  return Array.from(named, (word) => {
     const type = TYPES.get(word)
     if (!type) throw invalidParameter('types', `must be a comma-separated list of: ${[...TYPES.keys()].join(', ')}`)
     return type

@@ -34,6 +34,6 @@ export async function lookUpSigningKeys({ signatures, servers, deadlineMs }: Key
 
 function keyHostOf(signature: string): { readonly host: string; readonly domain: string }[] {
   const tags = readTagList(signature.slice(0, MAX_FIELD))
-  const [domain = '', selector = ''] = [tags?.get('d'), tags?.get('s')].map((value) => value?.toLowerCase())
+  const [domain = '', selector = ''] = [tags?.get('d'), tags?.get('s')].map((tag) => tag?.toLowerCase())
   return NAME.test(domain) && NAME.test(selector) ? [{ host: `${selector}._domainkey.${domain}`, domain }] : []
 }

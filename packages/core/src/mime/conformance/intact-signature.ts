@@ -1,9 +1,7 @@
 import { dkimBody } from 'mailauth/lib/dkim/body/index.js'
 import { headerFields } from '../header-fields.ts'
 import { readTagList } from '../tag-list.ts'
-
-/** Signatures of a message that are looked at. */
-const MAX_SIGNATURES = 5
+import { MAX_SIGNATURES } from './verify-signatures.ts'
 
 /**
  * Whether a message has a DKIM signature whose hash is that of its body (RFC 6376 3.7). Such a signature is taken to be valid, since that takes no

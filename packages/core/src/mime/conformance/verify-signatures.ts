@@ -1,3 +1,5 @@
+import { splitFields } from '../end-of-field.ts'
+
 /** The TXT records at the hosts of DKIM keys, by host. */
 export type SigningKeys = ReadonlyMap<string, readonly string[]>
 
@@ -46,13 +48,9 @@ function withFewSignatures(raw: Buffer): Buffer {
   const end = limit.indexOf('\r\n\r\n')
   if (end === -1) return raw.subarray(0, 0)
   let signatures = 0
-  const fields = limit
-    .subarray(0, end)
-    .toString('latin1')
-    .split(/\r\n(?![ \t])/)
-  const kept = fields.filter((field) => {
+  const kept = splitFields(limit.toString('latin1', 0, end + 2)).filter((field) => {
     if (/^arc-/i.test(field)) return false
-    return !/^dkim-signature[ \t]{0,10}:/i.test(field) || ++signatures <= MAX_SIGNATURES
+    return !/^dkim-signature[ \t]*:/i.test(field) || ++signatures <= MAX_SIGNATURES
   })
-  return Buffer.concat([Buffer.from(kept.join('\r\n'), 'latin1'), raw.subarray(end)])
+  return Buffer.concat([Buffer.from(kept.join(''), 'latin1'), raw.subarray(end + 2)])
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { startInternet } from '../delivery/outbox.ts'
 import { OF_EUROPEAN_PROVIDERS } from '../delivery/wordings/european-providers.ts'
@@ -11,6 +12,9 @@ import { until } from '../helpers/until.ts'
 const AT_ONCE = 12
 /** Messages of each of two senders to a site. */
 const OF_EACH = 30
+/** Messages whose rate is measured, and how much of it they keep beside refusals. */
+const MEASURED = 400
+const LEAST_RATE = 0.95
 /** Messages that a site may refuse for good before its mail waits. */
 const MOST_LOST = 25
 
@@ -52,8 +56,48 @@ await t.test(
   },
 )
 
-async function sendMany(by: Sender, domain: string, prefix = by === sender ? 'a' : 'b'): Promise<void> {
-  const personalizations = Array.from({ length: OF_EACH }, (_, at) => ({ recipient: `${prefix}${at}@${domain}` }))
+await t.test(`mail for other sites keeps ${LEAST_RATE} of its rate beside ${AT_ONCE} sites that refuse`, async (t) => {
+  const taken: number[] = []
+  const paced = await internet.host(t, {
+    dot: async () => {
+      await pause(100)
+      taken.push(performance.now())
+    },
+  })
+  const domain = internet.domain([paced])
+  let sent = 0
+  /** Messages a second, between the first and the last one. */
+  const rate = async (): Promise<number> => {
+    const from = taken.length
+    await sendMany(sender, domain, `${++sent}-`, MEASURED)
+    await until('all of them', () => taken.length === from + MEASURED || undefined, 120_000)
+    const [first = 0, last = 0] = [taken[from], taken.at(-1)]
+    return (1000 * (MEASURED - 1)) / (last - first)
+  }
+  // It learns how many connections the site takes.
+  await rate()
+  const before = await rate()
+  const reply = '550 5.7.1 Service refuse. Veuillez essayer plus tard. Service refused, please try later. LPN007_510'
+  const refused = Array.from({ length: AT_ONCE }, async () => {
+    const domain = internet.domain([await internet.host(t, { dot: () => reply })])
+    await Promise.all([sendMany(sender, domain), sendMany(other, domain)])
+  })
+  const beside = await rate()
+  await Promise.all(refused)
+  const after = await rate()
+  t.comment(
+    `${before.toFixed(1)} and ${after.toFixed(1)} messages a second alone, ${beside.toFixed(1)} beside refusals`,
+  )
+  t.ok(beside >= (LEAST_RATE * (before + after)) / 2)
+})
+
+async function sendMany(
+  by: Sender,
+  domain: string,
+  prefix = by === sender ? 'a' : 'b',
+  count = OF_EACH,
+): Promise<void> {
+  const personalizations = Array.from({ length: count }, (_, at) => ({ recipient: `${prefix}${at}@${domain}` }))
   const base = `http://127.0.0.1:${service.config.apiPort}`
   const { status, body } = await sendV2(base, by.apiKey, v2Body(by, { personalizations }))
   if (status !== 200) throw new Error(`not accepted: ${JSON.stringify(body)}`)

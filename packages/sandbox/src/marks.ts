@@ -78,7 +78,7 @@ export class Marks {
       writeFileSync(`${file}.tmp`, JSON.stringify(marks), { mode: 0o600 })
       renameSync(`${file}.tmp`, file)
     } catch {
-      // The disk is full, or somebody removed the folder: they are written with the next change.
+      // The disk is full, or the folder was removed: they are written with the next change.
     }
   }
 

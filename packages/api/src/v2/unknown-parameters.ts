@@ -74,8 +74,8 @@ function shapeOf(schema: TSchema): Shape {
 }
 
 /**
- * Returns a function that finds the members of a value, at any depth, that the schema does not know: `personalizations[0].recepient`. One more than the
- * answer names: there is no use in others.
+ * Returns a function that finds the members of a value, at any depth, that the schema does not know: `personalizations[0].recepient`. It stops at one
+ * more than the answer names.
  */
 export function unknownFinder(schema: TSchema): (value: unknown) => readonly string[] {
   const shape = shapeOf(schema)

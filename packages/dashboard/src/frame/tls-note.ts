@@ -17,7 +17,7 @@ const tlsWords = catalogue({
       verified: 'Alle Post dieses Kontos verlangt TLS mit gültigem Zertifikat',
       dane: 'Alle Post dieses Kontos verlangt TLS, das DANE beglaubigt',
     },
-    text: 'Post an andere Server wartet, bis ihre Frist endet, und scheitert. Zu ändern ist das mit PATCH /v3/user/settings/enforced_tls oder „postrider tls set“.',
+    text: 'Post an andere Server wartet, bis ihre Frist endet, und scheitert. Ändern: PATCH /v3/user/settings/enforced_tls oder „postrider tls set“.',
   },
 })
 

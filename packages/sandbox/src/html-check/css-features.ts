@@ -21,7 +21,7 @@ const PROPERTIES: Readonly<Record<string, string>> = {
   ...named('css-padding-inline-start-end', 'padding-inline-start', 'padding-inline-end'),
   ...named('css-padding-block-start-end', 'padding-block-start', 'padding-block-end'),
 }
-/** Families whose longhands are tested with the shorthand, but for those that have a test of their own. */
+/** Families whose longhands are tested with the shorthand, except those that have a test of their own. */
 const FAMILIES = 'margin padding border outline animation transition inset scroll-snap grid-template'.split(' ')
 const OWN = new Set(['border-radius', 'border-collapse', 'border-spacing', 'border-image', 'outline-offset'])
 /** Functions that are not tested as such. */

@@ -20,7 +20,7 @@ const { data, nicenames } = caniemail as unknown as {
 const SUPPORT: Readonly<Record<string, 'yes' | 'partial' | 'no'>> = { y: 'yes', a: 'partial', n: 'no' }
 const FEATURES = new Map(data.map((feature) => [feature.slug, feature]))
 
-/** What mail programs support of a feature, in the form of Mailpit's API. */
+/** The support of a feature by mail programs, in the form of Mailpit's API. */
 export type HtmlWarning = ReturnType<typeof judge>
 
 /** Compares what HTML uses with what mail programs support, by the data of caniemail.com, and answers as Mailpit does. */

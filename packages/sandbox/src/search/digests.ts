@@ -19,7 +19,7 @@ export class Digests {
   readonly #onRead: () => void
   readonly #known = new Map<string, Digest>()
   #queue: InboxEntry[] = []
-  /** What calls wait for, by id. */
+  /** The digests that calls wait for, by id. */
   readonly #waited = new Map<string, PromiseWithResolvers<void>>()
   #work: Promise<void> | undefined
 

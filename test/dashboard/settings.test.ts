@@ -50,6 +50,24 @@ t.test('settings are shown and changed, and what was entered is kept if it is re
   }
 })
 
+t.test('an owner changes the name of the account, and a name that another one has is refused', async (t) => {
+  const { service, owner } = await openDashboard(t)
+  const ada = await owner()
+  const path = `/app/${ada.accountId}/settings`
+  const { name: taken } = await service.core.accounts.create('Harbor Lines')
+  const refused = await ada.post(`${path}/name`, { name: taken })
+  t.equal(refused.status, 400)
+  t.match(await refused.text(), `value="${taken}"`, 'what was entered is kept')
+  t.equal((await ada.post(`${path}/name`, { name: ' ' })).status, 400)
+  t.equal((await ada.post(`${path}/name`, { name: 'Ship & Co' })).headers.get('location'), `${path}?said=saved`)
+  t.match(await (await ada.get(path)).text(), 'Ship &amp; Co')
+  const log = await service.core.audit.list(ada.accountId, { after: 0, limit: 100 })
+  t.match(
+    log.filter(({ action }) => action === 'account.rename'),
+    [{ userId: 1, after: { name: 'Ship & Co' } }],
+  )
+})
+
 t.test('the audit log says who changed what, by kind and in pages, and that its chain is whole', async (t) => {
   const { service, owner } = await openDashboard(t)
   const ada = await owner()

@@ -34,6 +34,8 @@ export interface Accounts {
    * a subaccount.
    */
   rename(id: number, name: string, by?: Actor): Promise<Account>
+  /** The same by a member of the account, whom its log names. */
+  renameOwn(id: number, name: string, by: Actor): Promise<Account>
   list(): Promise<Account[]>
   /** Also a deleted one; undefined if there is none with this number. */
   find(id: number): Promise<Account | undefined>
@@ -76,6 +78,24 @@ export function createAccounts(sql: Sql, most: MostDays): Accounts {
     }) as Promise<Account>
   }
 
+  function renamed(
+    id: number,
+    name: string,
+    { by, note }: { readonly by: Actor; readonly note: typeof noteChange },
+  ): Promise<Account> {
+    const clean = validName(name)
+    const done = sql.begin(async (transaction) => {
+      const before = requireKnown(await lockAccount(transaction, id))
+      if (before.parentId !== null)
+        throw invalidParameter('account', 'is a subaccount, which keeps the name that its parent has given it')
+      const account = requireKnown(await updateName(transaction, id, clean))
+      const change = { accountId: id, by, action: 'account.rename', object: `account ${id}` }
+      await note(transaction, { ...change, before: { name: before.name }, after: { name: clean } })
+      return account
+    })
+    return uniquelyNamed(done as Promise<Account>)
+  }
+
   return {
     async create(name, by = OPERATOR) {
       const clean = validName(name)
@@ -83,19 +103,8 @@ export function createAccounts(sql: Sql, most: MostDays): Accounts {
         audited('account.create', (transaction) => insertAccount(transaction, clean), { values: nameOf, by }),
       )
     },
-    async rename(id, name, by = OPERATOR) {
-      const clean = validName(name)
-      const renamed = sql.begin(async (transaction) => {
-        const before = requireKnown(await lockAccount(transaction, id))
-        if (before.parentId !== null)
-          throw invalidParameter('account', 'is a subaccount, which keeps the name that its parent has given it')
-        const account = requireKnown(await updateName(transaction, id, clean))
-        const change = { accountId: id, by, action: 'account.rename', object: `account ${id}` }
-        await noteOperatorChange(transaction, { ...change, before: { name: before.name }, after: { name: clean } })
-        return account
-      })
-      return uniquelyNamed(renamed as Promise<Account>)
-    },
+    rename: (id, name, by = OPERATOR) => renamed(id, name, { by, note: noteOperatorChange }),
+    renameOwn: (id, name, by) => renamed(id, name, { by, note: noteChange }),
     list: () => selectAccounts(sql),
     find: (id) => selectAccount(sql, id),
     emailOf: (id) => selectEmail(sql, id),

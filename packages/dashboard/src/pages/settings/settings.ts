@@ -12,6 +12,7 @@ import { settingsWords } from './settings-words.ts'
 export const SETTINGS: readonly DashboardRoute[] = [
   account('GET', '/settings', 'account.read', async (call) => settingsPage(call, await settingsOf(call))),
   account('POST', '/settings', 'account', changeSettings),
+  account('POST', '/settings/name', 'account', rename),
 ]
 
 const settingsOf = ({ core, account: own }: AccountCall): Promise<AccountSettings> =>
@@ -28,9 +29,21 @@ const MAIL_SWITCHES = [
 ] as const
 const SWITCHES = [...MAIL_SWITCHES, 'accountNotices'] as const
 
-async function settingsPage(call: AccountCall, settings: AccountSettings, problem?: string): Promise<Answer> {
-  const { language, path } = call
+async function settingsPage(
+  call: AccountCall,
+  settings: AccountSettings,
+  problem?: string,
+  name?: string,
+): Promise<Answer> {
+  const { core, language, path } = call
   const words = settingsWords(language)
+  const stored = await core.accounts.find(call.account.id)
+  const nameForm =
+    call.may('account') &&
+    stored?.parentId === null &&
+    html`<section class="box"><form class="pad row" method="post" action="${path('settings/name')}">
+${inputField({ name: 'name', label: words.name, value: name ?? stored.name, hint: words.nameHint, maxlength: 100, required: true })}
+<button class="btn" type="submit">${words.rename}</button></form></section>`
   const days = (value: number | null) => (value === null || Number.isNaN(value) ? '' : String(value))
   const hints: Readonly<Record<string, string>> = {
     openTracking: words.openTrackingHint,
@@ -83,7 +96,7 @@ ${textField({ name: 'footerText', label: words.footerText, value: settings.foote
   return page({
     title: words.title,
     status: problem === undefined ? 200 : 400,
-    body: html`${pageHead(words.title, words.lead)}${problemNote(call, problem)}${await tlsNote(call, call.account.id)}${
+    body: html`${pageHead(words.title, words.lead)}${problemNote(call, problem)}${await tlsNote(call, call.account.id)}${nameForm}${
       call.may('account')
         ? form
         : html`<fieldset class="opts" disabled>
@@ -122,4 +135,12 @@ async function changeSettings(call: AccountCall): Promise<Answer> {
   const wanted = wantedOf(form)
   const changed = await attempt(() => core.accounts.settings.change(own.id, wanted, by))
   return changed.ok ? redirect(path('settings'), 'saved') : settingsPage(call, wanted, changed.problem)
+}
+
+async function rename(call: AccountCall): Promise<Answer> {
+  const { core, account: own, form, by, path } = call
+  const name = field(form, 'name')
+  const renamed = await attempt(() => core.accounts.renameOwn(own.id, name, by))
+  if (renamed.ok) return redirect(path('settings'), 'saved')
+  return settingsPage(call, await settingsOf(call), renamed.problem, name)
 }

@@ -23,6 +23,7 @@ mkdirSync(DIST)
 
 const files = [
   step('the npm package', packageFile),
+  step('the npm package of the client', clientPackage),
   ...['amd64', 'arm64'].map((one) => step(`the Debian package for ${one}, in minutes`, () => debianPackage(one))),
   step('the source archive', sourceArchive),
   step('the bill of materials', billOfMaterials),
@@ -44,6 +45,10 @@ function step(what: string, make: () => string): string {
 
 function packageFile(): string {
   return run(process.execPath, ['deploy/npm/pack.ts']).split('\n').at(-1) as string
+}
+
+function clientPackage(): string {
+  return run(process.execPath, ['deploy/client/pack.ts']).split('\n').at(-1) as string
 }
 
 /** Of the npm package, which must be there. */

@@ -305,8 +305,10 @@ t.test('no folder has more than 24 files', async (t) => {
   )
 })
 
-t.test('no file is longer than 300 lines', async (t) => {
-  const long = files.filter((file) => (text.get(file) ?? '').split('\n').length - 1 > MOST_LINES)
+t.test('no file is longer than 300 lines, unless it is generated', async (t) => {
+  const long = files.filter(
+    (file) => !file.includes('/generated/') && (text.get(file) ?? '').split('\n').length - 1 > MOST_LINES,
+  )
   t.strictSame(long, [])
 })
 

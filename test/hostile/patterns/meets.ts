@@ -24,6 +24,7 @@ export const MEETS: Readonly<Record<string, Meets>> = {
   'packages/api/src/v2/': BODY,
   'packages/api/src/v3/': BODY,
   'packages/cli/src/': OPERATOR,
+  'packages/client/src/': { text: 'what the program says that uses the client', longest: MB },
   'packages/core/src/': VALUE,
   'packages/dashboard/src/': HEAD,
   'packages/launch/src/': { text: 'sources, their paths, and options of Node', longest: 64 * kB },

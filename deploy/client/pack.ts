@@ -1,0 +1,60 @@
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { ROOT } from '../../packages/launch/src/bundle.ts'
+
+/*
+ * Makes the npm package of the client: postrider-client-VERSION.tgz in dist/ or the folder that is given, with JavaScript and types.
+ * `node deploy/client/pack.ts [FOLDER]`; the last line printed is the path of the package.
+ */
+
+const OWN = join(ROOT, 'packages/client')
+const destination = resolve(process.argv[2] ?? join(ROOT, 'dist'))
+const folder = mkdtempSync(join(tmpdir(), 'postrider-client-'))
+const { private: _, ...manifest } = JSON.parse(readFileSync(join(OWN, 'package.json'), 'utf8')) as {
+  readonly private: boolean
+  readonly version: string
+}
+
+try {
+  const tsconfig = {
+    extends: join(ROOT, 'tsconfig.json'),
+    compilerOptions: {
+      noEmit: false,
+      incremental: false,
+      tsBuildInfoFile: null,
+      declaration: true,
+      rewriteRelativeImportExtensions: true,
+      allowImportingTsExtensions: false,
+      // What a browser, Deno, Bun and Workers have, too.
+      lib: ['es2024', 'dom', 'dom.asynciterable'],
+      types: [],
+      rootDir: join(OWN, 'src'),
+      outDir: join(folder, 'dist'),
+    },
+    include: [join(OWN, 'src')],
+  }
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig))
+  execFileSync('tsc', ['-p', folder], { stdio: ['ignore', 'inherit', 'inherit'] })
+  rmSync(join(folder, 'tsconfig.json'))
+  const published = {
+    ...manifest,
+    exports: { '.': { types: './dist/index.d.ts', default: './dist/index.js' } },
+    engines: { node: '>=20' },
+    files: ['dist'],
+    sideEffects: false,
+  }
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)
+  cpSync(join(OWN, 'README.md'), join(folder, 'README.md'))
+  cpSync(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'))
+  mkdirSync(destination, { recursive: true })
+  execFileSync('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', destination], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+const packed = join(destination, `postrider-client-${manifest.version}.tgz`)
+process.stdout.write(`${(statSync(packed).size / 1000).toFixed(0)} kB\n${packed}\n`)

@@ -1,0 +1,166 @@
+import { ConnectionError, errorOf } from './errors.ts'
+import { pause, timerDelay } from './pause.ts'
+
+export interface PostriderOptions {
+  /** The address of the installation: `https://mail.example.com`. */
+  readonly baseUrl: string | URL
+  readonly apiKey: string
+  /** Milliseconds until a try without a response ends; 30,000 by default. */
+  readonly timeout?: number
+  /** Further tries after 429, 503 or, where a repetition has no second effect, a lost connection; 2 by default. */
+  readonly retries?: number
+  /** Used instead of the global `fetch`. */
+  readonly fetch?: typeof fetch
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal
+  /** Milliseconds, instead of the client's. */
+  readonly timeout?: number
+  /** Calls with the same one have their effect once within 24 hours. */
+  readonly idempotencyKey?: string
+}
+
+/** A call of an operation: its documented method and path below /v2, in which `:name` is a parameter. */
+export interface Operation {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+  readonly path: string
+  /** The type of a body that is sent as it is. */
+  readonly takes?: string
+  /** `stream`: the response is a file. `whole`: there is more than `data` in it. */
+  readonly gives?: 'stream' | 'whole'
+}
+
+export type Call = (operation: Operation, input: object, options?: CallOptions) => Promise<never>
+
+/** The content of a file. */
+export type FileBody = string | Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array>
+
+/** Seconds that a response may ask to wait; a caller with more patience reads `retryAfter`. */
+const MAX_WAIT = 60
+const REFUSED_UNDONE = new Set([429, 503])
+/** Whether the call had an effect is not known. */
+const UNKNOWN = new Set([500, 502, 504])
+
+/** Returns the function by which all methods call the service. */
+export function createCall(options: PostriderOptions): Call {
+  const { apiKey, retries = 2 } = options
+  const base = baseOf(options.baseUrl)
+  if (typeof apiKey !== 'string' || !/^[\x21-\x7e]+$/.test(apiKey))
+    throw new TypeError('apiKey must be the API key, which has neither spaces nor line breaks')
+  return async (operation, input, own = {}) => {
+    const request = requestOf(base, operation, input)
+    const headers = { ...request.headers, api_key: apiKey, ...keyHeader(own.idempotencyKey) }
+    const isRepeatable = operation.method === 'GET' || own.idempotencyKey !== undefined
+    // A stream is read once.
+    const most = request.body instanceof ReadableStream ? 0 : retries
+    for (let time = 0; ; time++) {
+      const isLast = time >= most
+      const sent = await send(options, own, { ...request, headers }).catch((error: unknown) => {
+        if (own.signal?.aborted || isLast || !isRepeatable) throw error
+        return undefined
+      })
+      if (sent?.ok) return (await contentOf(sent, operation)) as never
+      const retryAfter = sent ? secondsOf(sent.headers.get('retry-after')) : undefined
+      const mayRepeat = !sent || REFUSED_UNDONE.has(sent.status) || (isRepeatable && UNKNOWN.has(sent.status))
+      if (sent && (isLast || !mayRepeat || (retryAfter ?? 0) > MAX_WAIT))
+        throw errorOf(sent.status, await bodyOf(sent), retryAfter)
+      await sent?.body?.cancel()
+      await pause(retryAfter === undefined ? 250 * 2 ** time * (1 + Math.random()) : retryAfter * 1000, own.signal)
+      own.signal?.throwIfAborted()
+    }
+  }
+}
+
+interface Prepared {
+  readonly url: URL
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: FileBody | null
+}
+
+function baseOf(baseUrl: string | URL): string {
+  const { origin, pathname, protocol } = new URL(baseUrl)
+  if (protocol !== 'https:' && protocol !== 'http:') throw new TypeError('baseUrl must begin with https:// or http://')
+  return pathname.endsWith('/') ? `${origin}${pathname.slice(0, -1)}` : `${origin}${pathname}`
+}
+
+function requestOf(base: string, { method, path, takes }: Operation, input: object): Prepared {
+  const left = new Map(Object.entries(input).filter(([, value]) => value !== undefined))
+  const body = left.get('body') as FileBody
+  if (takes) left.delete('body')
+  const filled = path.replace(/:(\w+)/g, (_, name: string) => {
+    const value = left.get(name)
+    // An empty one would be another path.
+    if (value === undefined || value === null || value === '') throw new TypeError(`${name} must not be empty`)
+    left.delete(name)
+    return encodeURIComponent(String(value))
+  })
+  const url = new URL(`${base}/v2${filled}`)
+  if (method !== 'GET' && !takes)
+    return {
+      url,
+      method,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(Object.fromEntries(left)),
+    }
+  for (const [name, value] of left) if (value !== null) url.searchParams.set(name, textOf(value))
+  return { url, method, headers: takes ? { 'content-type': takes } : {}, body: takes ? body : null }
+}
+
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.map(textOf).join(',')
+  if (value instanceof Date) return value.toISOString()
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+const keyHeader = (key: string | undefined): Record<string, string> =>
+  key === undefined ? {} : { 'idempotency-key': key }
+
+async function send(
+  { fetch: own = fetch, timeout = 30_000 }: PostriderOptions,
+  options: CallOptions,
+  prepared: Prepared,
+) {
+  const { url, ...request } = prepared
+  const late = AbortSignal.timeout(timerDelay(options.timeout ?? timeout))
+  try {
+    const response = await own(url, {
+      ...request,
+      // The key must not reach another host.
+      redirect: 'manual',
+      signal: options.signal ? AbortSignal.any([options.signal, late]) : late,
+      ...(request.body instanceof ReadableStream ? { duplex: 'half' } : {}),
+    } as RequestInit)
+    return response
+  } catch (cause) {
+    options.signal?.throwIfAborted()
+    const why = late.aborted ? 'did not respond in time' : 'cannot be reached'
+    throw new ConnectionError(`${url.origin} ${why}`, { cause })
+  }
+}
+
+async function contentOf(response: Response, { gives }: Operation): Promise<unknown> {
+  if (gives === 'stream') return response.body
+  const body = await bodyOf(response)
+  if (typeof body !== 'object' || body === null || !('data' in body)) throw errorOf(response.status, body, undefined)
+  if (gives !== 'whole') return body.data
+  const { message: _, error_info: __, ...whole } = body as Record<string, unknown>
+  return whole
+}
+
+async function bodyOf(response: Response): Promise<unknown> {
+  const text = await response.text().catch((cause: unknown) => {
+    throw new ConnectionError('the connection was lost during the response', { cause })
+  })
+  try {
+    return JSON.parse(text)
+  } catch {
+    // The page of a proxy, for example.
+    return undefined
+  }
+}
+
+function secondsOf(header: string | null): number | undefined {
+  return header !== null && /^\d{1,9}$/.test(header) ? Number(header) : undefined
+}

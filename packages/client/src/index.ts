@@ -1,0 +1,15 @@
+export type { CallOptions, FileBody, PostriderOptions } from './call.ts'
+export {
+  AuthenticationError,
+  ConflictError,
+  ConnectionError,
+  NotFoundError,
+  PermissionError,
+  PostriderError,
+  RateLimitError,
+  ServiceError,
+} from './errors.ts'
+export type { FeedEvent, FeedOptions, FeedPosition } from './feed.ts'
+export { Postrider } from './postrider.ts'
+export type { Address, Mail, MailAttachment, Recipient, SentMail } from './send.ts'
+export { verifyWebhook, WebhookError, type WebhookRequest } from './webhooks.ts'

@@ -1,0 +1,176 @@
+import type { Call, CallOptions } from './call.ts'
+
+/** `Ship <desk@ship.example>`, `desk@ship.example`, or its parts. */
+export type Address = string | { readonly email: string; readonly name?: string }
+
+export interface MailAttachment {
+  readonly filename: string
+  /** A text is base64. */
+  readonly content: string | Uint8Array | ArrayBuffer | Blob
+  /** Shows it in the HTML by `cid:`. */
+  readonly contentId?: string
+}
+
+/** A recipient with values of their own. */
+export interface Recipient {
+  readonly to: string
+  readonly cc?: string | readonly string[]
+  readonly bcc?: string | readonly string[]
+  /** Values of merge tags: `{ name: 'Lena' }` for `[%name%]`. */
+  readonly attributes?: Readonly<Record<string, string | number | boolean>>
+  readonly headers?: Readonly<Record<string, string>>
+  /** Your own reference, which events have as `x-apiheader`. */
+  readonly reference?: string | number
+  readonly attachments?: readonly MailAttachment[]
+}
+
+export interface Mail {
+  readonly from: Address
+  /** Each recipient gets a message of their own, and does not see the others. */
+  readonly to: string | Recipient | readonly (string | Recipient)[]
+  /** Copies; only with one recipient in `to`. */
+  readonly cc?: string | readonly string[]
+  readonly bcc?: string | readonly string[]
+  readonly replyTo?: string
+  readonly subject?: string
+  readonly html?: string
+  readonly text?: string
+  readonly amp?: string
+  /** An element of React Email, rendered by @react-email/render, which must be installed. */
+  readonly react?: unknown
+  readonly templateId?: string | number
+  readonly attachments?: readonly MailAttachment[]
+  readonly tags?: readonly string[]
+  /** Earliest time; `2026-12-24T09:00:00[Europe/Berlin]` names a zone. */
+  readonly schedule?: Date | string
+  readonly class?: 'urgent' | 'normal' | 'bulk'
+  /** Seconds after which it is no longer tried. */
+  readonly deadline?: number
+  readonly tls?: 'required' | 'verified' | 'dane'
+  /** Number of an unsubscribe group. */
+  readonly group?: number
+  readonly trackOpens?: boolean
+  readonly trackClicks?: boolean
+  readonly unsubscribeLink?: boolean
+  readonly footer?: boolean
+}
+
+export interface SentMail {
+  /** The id of the call's messages. */
+  readonly messageId: string
+}
+
+/**
+ * Sends mail. It is accepted and durable when the promise resolves. Without an idempotency key it has one of its own, so that a repetition after a lost
+ * response sends nothing twice. Throws PostriderError if it is refused: nothing is sent then; TypeError for what no call could say.
+ */
+export async function sendMail(call: Call, mail: Mail, options: CallOptions = {}): Promise<SentMail> {
+  const body = await bodyOf(mail)
+  const idempotencyKey = options.idempotencyKey ?? crypto.randomUUID()
+  const sent: { readonly message_id: string } = await call({ method: 'POST', path: '/sendEmail' }, body, {
+    ...options,
+    idempotencyKey,
+  })
+  return { messageId: sent.message_id }
+}
+
+async function bodyOf(mail: Mail): Promise<object> {
+  const recipients = (Array.isArray(mail.to) ? mail.to : [mail.to]).map((one: string | Recipient) =>
+    typeof one === 'string' ? { to: one } : one,
+  )
+  if ((mail.cc !== undefined || mail.bcc !== undefined) && recipients.length !== 1)
+    throw new TypeError('cc and bcc need exactly one recipient in to: each recipient gets a message of their own')
+  const rendered = mail.react === undefined ? mail : { ...mail, ...(await renderReact(mail)) }
+  return {
+    personalizations: await Promise.all(
+      recipients.map((one) => personalization({ cc: mail.cc, bcc: mail.bcc, ...one })),
+    ),
+    from: fromOf(mail.from),
+    replyToId: mail.replyTo,
+    subject: mail.subject,
+    content: rendered.html,
+    textcontent: rendered.text,
+    ampcontent: mail.amp,
+    templateId: mail.templateId,
+    attachments: await attachmentsOf(mail.attachments),
+    tags: mail.tags,
+    schedule: mail.schedule instanceof Date ? mail.schedule.toISOString() : mail.schedule,
+    settings: {
+      class: mail.class,
+      deadline: mail.deadline,
+      tls: mail.tls,
+      group: mail.group,
+      opentrack: mail.trackOpens,
+      clicktrack: mail.trackClicks,
+      unsubscribe: mail.unsubscribeLink,
+      footer: mail.footer,
+    },
+  }
+}
+
+async function personalization({
+  to,
+  cc,
+  bcc,
+  attributes,
+  headers,
+  reference,
+  attachments,
+}: {
+  readonly [Name in keyof Recipient]: Recipient[Name] | undefined
+} & { readonly to: string }): Promise<object> {
+  return {
+    recipient: to,
+    recipient_cc: cc,
+    recipient_bcc: bcc,
+    attributes,
+    'x-headers': headers,
+    'x-apiheader': reference,
+    attachments: await attachmentsOf(attachments),
+  }
+}
+
+function fromOf(from: Address): object {
+  if (typeof from !== 'string') return { fromEmail: from.email, fromName: from.name }
+  const [start, end] = [from.lastIndexOf('<'), from.trimEnd().length - 1]
+  if (start === -1 || from[end] !== '>') return { fromEmail: from }
+  const name = from.slice(0, start).trim()
+  const isQuoted = name.length > 1 && name.startsWith('"') && name.endsWith('"')
+  return {
+    fromEmail: from.slice(start + 1, end),
+    fromName: isQuoted ? name.slice(1, -1).replaceAll(/\\(.)/g, '$1') : name || undefined,
+  }
+}
+
+async function attachmentsOf(attachments: readonly MailAttachment[] | undefined): Promise<object[] | undefined> {
+  return (
+    attachments &&
+    Promise.all(
+      attachments.map(async ({ filename, content, contentId }) => ({
+        fileName: filename,
+        fileContent: await base64Of(content),
+        contentId,
+      })),
+    )
+  )
+}
+
+/** Octets that are encoded at once, since the arguments of a call are limited; a multiple of three, so that only the last part is padded. */
+const PART = 0x60_00
+
+/** Without Buffer, which Workers and browsers lack. */
+async function base64Of(content: MailAttachment['content']): Promise<string> {
+  if (typeof content === 'string') return content
+  const octets = content instanceof Blob ? new Uint8Array(await content.arrayBuffer()) : new Uint8Array(content)
+  let text = ''
+  for (let at = 0; at < octets.length; at += PART) text += btoa(String.fromCharCode(...octets.subarray(at, at + PART)))
+  return text
+}
+
+async function renderReact({ react, text }: Mail): Promise<{ readonly html: string; readonly text: string }> {
+  const name = '@react-email/render'
+  const { render } = (await import(name).catch((cause: unknown) => {
+    throw new TypeError('react needs the package @react-email/render', { cause })
+  })) as { render: (element: unknown, options?: { plainText: boolean }) => Promise<string> }
+  return { html: await render(react), text: text ?? (await render(react, { plainText: true })) }
+}

@@ -1,0 +1,92 @@
+import { execFile, execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { makeService } from '../helpers/service.ts'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const MOST_OCTETS = 60_000
+
+const folder = mkdtempSync(join(tmpdir(), 'postrider-client-test-'))
+t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+const packed = execFileSync(process.execPath, ['deploy/client/pack.ts', folder], { cwd: ROOT, encoding: 'utf8' })
+  .trim()
+  .split('\n')
+  .at(-1) as string
+const own = join(folder, 'shop')
+mkdirSync(own)
+writeFileSync(join(own, 'package.json'), '{"name":"shop","type":"module"}')
+execFileSync('npm', ['install', '--offline', '--no-audit', '--no-fund', packed], { cwd: own, stdio: 'pipe' })
+
+t.test('the package is small, and a program that installed it sends and reads', async (t) => {
+  t.ok(statSync(packed).size < MOST_OCTETS)
+  const service = await makeService(t)
+  const sender = await service.makeSender()
+  writeFileSync(
+    join(own, 'send.js'),
+    `import { Postrider, PostriderError } from '@postrider/client'
+const postrider = new Postrider({ baseUrl: process.env.BASE_URL, apiKey: process.env.API_KEY })
+const mail = { from: process.env.FROM, to: 'lena@harbor.example', subject: 'Berth 4', text: 'Ready.' }
+const { messageId } = await postrider.messages.send(mail)
+const { deliveries } = await postrider.messages.show({ messageId })
+const error = await postrider.messages.send({ ...mail, from: 'x@other.example' }).catch((thrown) => thrown)
+console.log(JSON.stringify([deliveries.length, error instanceof PostriderError, error.code]))
+`,
+  )
+  const env = {
+    ...process.env,
+    BASE_URL: await service.openApi(),
+    API_KEY: sender.apiKey,
+    FROM: `desk@${sender.domain}`,
+  }
+  const { stdout } = await promisify(execFile)(process.execPath, ['send.js'], { cwd: own, env })
+  t.strictSame(JSON.parse(stdout), [1, true, 112])
+})
+
+t.test('its types are those of the API: what is misspelt or lacking does not compile', async (t) => {
+  writeFileSync(
+    join(own, 'tsconfig.json'),
+    JSON.stringify({
+      compilerOptions: {
+        strict: true,
+        noEmit: true,
+        target: 'es2022',
+        module: 'nodenext',
+        lib: ['es2022', 'dom', 'dom.iterable'],
+        types: [],
+      },
+      include: ['*.ts'],
+    }),
+  )
+  const compiled = (program: string): string => {
+    writeFileSync(
+      join(own, 'program.ts'),
+      `import { Postrider } from '@postrider/client'
+const postrider = new Postrider({ baseUrl: 'https://mail.ship.example', apiKey: 'secret' })
+${program}
+export {}
+`,
+    )
+    return spawnSync('tsc', ['-p', own], { encoding: 'utf8' }).stdout
+  }
+  t.equal(
+    compiled(`
+const { messageId } = await postrider.messages.send({ from: 'desk@ship.example', to: 'lena@harbor.example', text: 'x' })
+const { subject } = await postrider.messages.show({ messageId })
+const said: string | null = subject
+for await (const event of postrider.events.feed()) if (event.type === 'bounced') console.log(event.number + 1)
+const file: ReadableStream<Uint8Array> = await postrider.suppressions.export()
+await postrider.suppressions.import({ body: 'email\\nlena@harbor.example\\n' })`),
+    '',
+  )
+  t.match(
+    compiled(`await postrider.messages.send({ from: 'desk@ship.example', text: 'x' })`),
+    "Property 'to' is missing",
+  )
+  t.match(compiled(`await postrider.messages.resend({ messageId: '1', recipient: 'x' })`), "'recipient' does not exist")
+  t.match(compiled(`await postrider.domains.add({})`), "Property 'domain' is missing")
+  t.match(compiled(`for await (const { type } of postrider.events.feed()) if (type === 'bonced') break`), 'no overlap')
+})

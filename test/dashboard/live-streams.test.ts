@@ -25,7 +25,7 @@ async function open(t: Test, url: string, path: string, { cookie }: Pick<TestVis
   return stream
 }
 
-t.test('a stream is for members of its account, and tells them nothing but that something changed', async (t) => {
+t.test('a stream is for members of its account, and has no data, only that something changed', async (t) => {
   const { url, service, owner, member } = await openDashboard(t)
   const ada = await owner()
   const path = `/app/${ada.accountId}/live`

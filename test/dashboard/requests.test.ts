@@ -121,7 +121,7 @@ t.test('a page may not be framed, runs no script of its own text, and is not cac
   t.equal(headers.get('cache-control'), 'no-store')
 })
 
-t.test('the length of a page tells nothing about its text to a site that had it asked for', async (t) => {
+t.test('the length of a page that another site requested shows nothing of its text', async (t) => {
   const { url, owner } = await openDashboard(t)
   const { accountId, cookie } = await owner()
   const encodingOf = async (query: string, headers: Record<string, string> = {}) => {

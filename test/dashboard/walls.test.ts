@@ -106,7 +106,7 @@ async function problemOf(response: Response): Promise<string> {
   return `${response.status} ${said}`
 }
 
-t.test('no page or form of an account does anything for somebody else, and each does for its owner', async (t) => {
+t.test('no page or form of an account does anything for others, and each does its work for its owner', async (t) => {
   const dashboard = await openDashboard(t, LOOPBACK)
   const { service, owner, member, url } = dashboard
   const ada = await owner()

@@ -198,8 +198,8 @@ t.test('a host cannot have the handshake of TLS 1.2 made again and again', async
     },
   )
   const endpoint = { host: NAME, address: server.host, port: server.port }
-  const options = { heloName: 'own.test', memory: new HostMemory(), steps: [], level: 'required' } as const
-  const connection = await openSession(endpoint, options)
+  const memory = new HostMemory()
+  const connection = await openSession(endpoint, { heloName: 'own.test', memory, steps: [], level: 'required' })
   t.teardown(() => connection.destroy())
   void connection.command('NOOP', 'rset', 5000).catch(() => {})
   t.ok((await asked.promise) instanceof Error)

@@ -27,7 +27,7 @@ import {
   withDeadline,
 } from '@postrider/core'
 import { CommandError } from './command.ts'
-import { ensureDataDir } from './data-folder.ts'
+import { ensureDataDir } from './embedded-postgres/data-folder.ts'
 import { startEmbeddedPostgres } from './start-postgres.ts'
 
 /** Runs `act` on this installation's database: the `external` one, or the embedded one, started for this call if it is not running. */

@@ -14,7 +14,7 @@ import {
   requireDistinctPorts,
 } from '@postrider/core'
 import { scheduleBackups } from './backup/schedule.ts'
-import { ensureDataDir, openToOthers } from './data-folder.ts'
+import { ensureDataDir, openToOthers } from './embedded-postgres/data-folder.ts'
 import {
   firstSteps,
   isWithoutAccount,

@@ -8,7 +8,7 @@ import {
   secretAgrees,
   secretKeyFile,
 } from '@postrider/core'
-import { openToOthers } from '../data-folder.ts'
+import { openToOthers } from '../embedded-postgres/data-folder.ts'
 import { hasEmbeddedDatabase } from '../installation.ts'
 import type { Check } from './check.ts'
 import { bad, type CheckResult, firstOf, ok, warn } from './check-result.ts'

@@ -28,7 +28,7 @@ export function createSendHtml(publicPath: string): SendHtml {
 }
 
 /**
- * Whether another site may have chosen what is asked for. The compressed length of a page shows to one who sees the packets whether a text of the request
+ * Whether another site may have chosen the request. The compressed length of a page shows to one who sees the packets whether a text of the request
  * occurs in it (BREACH), so that address lists could be guessed letter by letter. Browsers say who asks (Fetch Metadata); a page that another site
  * opened asks for itself again, with the same query.
  */

@@ -5,9 +5,9 @@ import { ConfigError } from '../config/config.ts'
 import { syncFolder } from './sync-folder.ts'
 
 /**
- * Writes a private file (0600), in a folder that is private (0700) if it is new, unless it exists, and returns whether it did. Of two concurrent writers the first wins,
- * and no reader ever sees an incomplete file. After the return the file survives a power failure: its content is synced
- * before it gets its name, and the directory after.
+ * Writes a private file (0600) unless it exists, and returns whether it did. A folder that is made for it is private, too (0700). Of two
+ * concurrent writers the first wins, and no reader ever sees an incomplete file. After the return the file survives a power failure: its
+ * content is synced before it gets its name, and the directory after.
  */
 export function writeOnce(path: string, content: string): boolean {
   makeFolder(dirname(path))

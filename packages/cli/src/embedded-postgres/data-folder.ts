@@ -1,7 +1,7 @@
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Config, ConfigError } from '@postrider/core'
-import { asOrdinaryUser, isNobody } from './embedded-postgres/ordinary-user.ts'
+import { asOrdinaryUser, isNobody } from './ordinary-user.ts'
 
 /** Throws {@link ConfigError}. */
 export function ensureDataDir({ dataDir }: Pick<Config, 'dataDir'>): void {
@@ -14,7 +14,10 @@ export function ensureDataDir({ dataDir }: Pick<Config, 'dataDir'>): void {
   }
 }
 
-/** Creates DATA_DIR, unless it exists, for this user alone, whatever the umask. The folders above it, which may be meant for others too, get the umask's mode. */
+/**
+ * Creates DATA_DIR, unless it exists, for this user alone, whatever the umask is. The folders above it, which may be meant for others too, get the
+ * umask's mode.
+ */
 export function makeDataDir(dataDir: string): void {
   if (existsSync(dataDir)) return
   mkdirSync(dirname(dataDir), { recursive: true })
@@ -24,12 +27,12 @@ export function makeDataDir(dataDir: string): void {
 }
 
 /**
- * What is wrong if other users may list or change DATA_DIR, and what corrects it. Its files are 0600, but their names are seen, and one who may
- * write there replaces them. An existing folder is not narrowed: it may be one that other programs use, too.
+ * Returns the problem and its correction if other users may list or change DATA_DIR. Its files are 0600, but their names are seen, and a user who may
+ * write there replaces them. An existing folder is not narrowed: other programs may use it, too.
  */
 export function openToOthers({ dataDir }: Pick<Config, 'dataDir'>): { problem: string; fix: string } | undefined {
   const { mode, uid } = statSync(dataDir)
-  // A volume of Kubernetes (fsGroup) belongs to root, and to a group in which is nobody else.
+  // A volume of Kubernetes (fsGroup) belongs to root, and to a group of its own.
   const others = uid === process.getuid?.() ? 0o066 : 0o006
   if ((mode & others) === 0) return undefined
   return {

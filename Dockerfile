@@ -46,7 +46,7 @@ RUN mkdir -p packages/launch/node_modules && ln -s /esbuild/packages/launch/node
 # Of Debian and Node: the program, the libraries it links to (with their entries for scanners, and licences), and the ordinary user.
 FROM ${NODE_IMAGE} AS base
 RUN mkdir -p /base/usr/local/bin /base/usr/share/doc/node /base/var/lib/dpkg/status.d \
- && install -d -o node -g node /base/data && install -d -m 1777 /base/tmp \
+ && install -d -m 0700 -o node -g node /base/data && install -d -m 1777 /base/tmp \
  && cp /usr/local/bin/node /base/usr/local/bin/ && cp /usr/local/LICENSE /base/usr/share/doc/node/ \
  && ldd /usr/local/bin/node | grep -o '/[^ ]*' | xargs cp -L --parents --target-directory=/base \
  && cp --parents /etc/passwd /etc/group /etc/debian_version /etc/os-release /base \

@@ -91,6 +91,110 @@ t.test('every threat, fault and promise names its test, or says that there is no
   }
 })
 
+/** The number of requirements of levels 1 and 2 in each section of OWASP ASVS 5.0.0; they come before those of level 3. */
+const ASVS: Readonly<Record<string, number>> = {
+  ...{
+    '1.1': 2,
+    '1.2': 9,
+    '1.3': 11,
+    '1.4': 3,
+    '1.5': 2,
+    '2.1': 3,
+    '2.2': 3,
+    '2.3': 4,
+    '2.4': 1,
+    '3.2': 2,
+    '3.3': 4,
+    '3.4': 6,
+  },
+  ...{
+    '3.5': 5,
+    '3.7': 2,
+    '4.1': 3,
+    '4.2': 1,
+    '4.3': 2,
+    '4.4': 4,
+    '5.1': 1,
+    '5.2': 3,
+    '5.3': 2,
+    '5.4': 3,
+    '6.1': 3,
+    '6.2': 12,
+  },
+  ...{
+    '6.3': 4,
+    '6.4': 4,
+    '6.5': 5,
+    '6.6': 3,
+    '6.8': 4,
+    '7.1': 3,
+    '7.2': 4,
+    '7.3': 2,
+    '7.4': 5,
+    '7.5': 2,
+    '7.6': 2,
+    '8.1': 2,
+  },
+  ...{
+    '8.2': 3,
+    '8.3': 1,
+    '8.4': 1,
+    '9.1': 3,
+    '9.2': 4,
+    '10.1': 2,
+    '10.2': 2,
+    '10.3': 4,
+    '10.4': 11,
+    '10.5': 5,
+    '10.6': 2,
+  },
+  ...{
+    '10.7': 3,
+    '11.1': 2,
+    '11.2': 3,
+    '11.3': 3,
+    '11.4': 4,
+    '11.5': 1,
+    '11.6': 1,
+    '12.1': 3,
+    '12.2': 2,
+    '12.3': 4,
+    '13.1': 1,
+  },
+  ...{
+    '13.2': 5,
+    '13.3': 2,
+    '13.4': 5,
+    '14.1': 2,
+    '14.2': 4,
+    '14.3': 3,
+    '15.1': 3,
+    '15.2': 3,
+    '15.3': 7,
+    '16.1': 1,
+    '16.2': 5,
+  },
+  ...{ '16.3': 4, '16.4': 3, '16.5': 3, '17.1': 1, '17.2': 4, '17.3': 2 },
+}
+
+t.test('every requirement of OWASP ASVS is on its page once, with what became of it', async (t) => {
+  const rows = readText('docs/asvs.md')
+    .split('\n')
+    .flatMap(
+      (line) => /^\| (\d+\.\d+\.\d[^|]*) \|[^|]+\| (kept|partly|not kept|operator|none) \|/.exec(line)?.[1] ?? [],
+    )
+  const found = rows.flatMap((cell) =>
+    cell.split(', ').flatMap((part) => {
+      const [, section, first, last = first] = /^(\d+\.\d+)\.(\d+)(?: to \1\.(\d+))?$/.exec(part) ?? []
+      return Array.from({ length: Number(last) - Number(first) + 1 }, (_, at) => `${section}.${Number(first) + at}`)
+    }),
+  )
+  const wanted = Object.entries(ASVS).flatMap(([section, count]) =>
+    Array.from({ length: count }, (_, at) => `${section}.${at + 1}`),
+  )
+  t.strictSame(found.toSorted(), wanted.toSorted())
+})
+
 t.test('every link of a document leads to a file, and to a heading where it names one', async (t) => {
   for (const { path, text } of files.filter(({ path }) => path.endsWith('.md'))) {
     for (const { target, path: to, anchor } of linksIn(path, text)) {

@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase } from '@postrider/core'
@@ -197,8 +197,15 @@ t.test('faults are named with what corrects them', async (t) => {
   })
 
   await t.test('with a database that does not respond, all others are checked', async (t) => {
-    const diagnosis = await examined({ ...env, DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' })
+    const DATA_DIR = mkdtempSync(join(tmpdir(), 'open-'))
+    chmodSync(DATA_DIR, 0o775)
+    writeFileSync(join(DATA_DIR, 'secret-key'), 'a key', { mode: 0o600 })
+    const diagnosis = await examined({ ...env, DATA_DIR, DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' })
     t.equal(diagnosis.code, 1)
+    t.equal(
+      foundBy(diagnosis, 'data folder'),
+      `warn: other users of this host can change DATA_DIR (${DATA_DIR}, mode 0775); fix: chmod 700 ${DATA_DIR}`,
+    )
     t.match(foundBy(diagnosis, 'connection'), /^bad: could not connect: .*ECONNREFUSED.*; fix: start the database/)
     t.match(foundBy(diagnosis, 'partitions'), 'not checked: the database does not respond')
     t.match(foundBy(diagnosis, 'api'), /^ok: ready at/)

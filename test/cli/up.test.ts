@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { embeddedUrlFile, openDatabase } from '@postrider/core'
 import t from 'tap'
@@ -46,7 +46,11 @@ const GONE = { status: 0, processes: true, left: [] }
 const skip = process.platform !== 'linux' && 'processes are looked up in /proc'
 
 t.test('postrider up on one machine, with a database of its own', { skip }, async (t) => {
-  const env = await settings()
+  const given = await settings()
+  const env: Record<string, string> & { DATA_DIR: string } = {
+    ...given,
+    DATA_DIR: join(String(given.DATA_DIR), 'data'),
+  }
   let key = ''
 
   await t.test('the first start prints the key once, and lines that work when pasted', async (t) => {
@@ -91,15 +95,19 @@ t.test('postrider up on one machine, with a database of its own', { skip }, asyn
       t.match(made, { code: 0, stderr: '' })
     })
 
+    await t.test('the folder of its data is for its owner alone', async (t) => {
+      t.equal(statSync(env.DATA_DIR).mode & 0o777, 0o700)
+    })
+
     await t.test('the log of the database is for its owner alone, and quotes no row', async (t) => {
       const sql = openDatabase({
-        url: readFileSync(embeddedUrlFile(env.DATA_DIR as string), 'utf8').trim(),
+        url: readFileSync(embeddedUrlFile(env.DATA_DIR), 'utf8').trim(),
         name: 'test',
         connections: 1,
       })
       t.teardown(() => sql.end())
       await t.rejects(sql`insert into accounts (name) select 'a name of somebody' from generate_series(1, 2)`)
-      const log = join(env.DATA_DIR as string, 'postgres.log')
+      const log = join(env.DATA_DIR, 'postgres.log')
       t.equal(statSync(log).mode & 0o777, 0o600)
       t.match(readFileSync(log, 'utf8'), /duplicate key/)
       t.notMatch(readFileSync(log, 'utf8'), /already exists/, 'the detail of the error')
@@ -109,13 +117,15 @@ t.test('postrider up on one machine, with a database of its own', { skip }, asyn
       t.strictSame(await end(first, 'SIGTERM'), GONE)
       t.match(first.stdout, /\nstopped\n$/)
       t.equal(first.stderr, '')
-      t.notOk(existsSync(join(env.DATA_DIR as string, 'postgres', 'postmaster.pid')))
+      t.notOk(existsSync(join(env.DATA_DIR, 'postgres', 'postmaster.pid')))
     })
   })
 
   await t.test('the second start prints no key, and has all data of the first', async (t) => {
+    chmodSync(env.DATA_DIR, 0o755)
     const second = await startUp(t, env)
     t.notMatch(second.stdout, KEY)
+    t.match(second.stdout, `other users of this host can list DATA_DIR (${env.DATA_DIR}, mode 0755): run chmod 700`)
     t.equal((await inbox(env)).length, 2)
     t.equal((await answered<unknown[]>(env, 'account', 'list')).length, 1)
     const answer = await fetch(`http://127.0.0.1:${env.API_PORT}/v2/sendEmail`, {

@@ -187,6 +187,8 @@ t.test(
       ['issuer of the redirect', {}, { iss: 'https://evil.example' }, 'could not be verified'],
       ['expired', { claims: { iat: now - 900, exp: now - 600 } }, {}, 'could not be verified'],
       ['signature', { foreignKey: true }, {}, 'could not be verified'],
+      ['no signature', { algorithm: 'none' }, {}, 'could not be verified'],
+      ['signed with what the client knows', { algorithm: { HS256: CLIENT_SECRET } }, {}, 'could not be verified'],
       ['not verified', { claims: { email_verified: false } }, {}, 'has not verified your e-mail address'],
       ['verified as a text', { claims: { email_verified: 'true' } }, {}, 'has not verified your e-mail address'],
       ['no address', { claims: { email: undefined } }, {}, 'has not verified your e-mail address'],
@@ -203,6 +205,14 @@ t.test(
     }
   },
 )
+
+t.test('a provider that describes itself as another one is not asked', async (t) => {
+  const { provider, url } = await withLies(t)
+  provider.tell({ describes: 'https://accounts.example' })
+  const refused = await fetch(`${url}/app/oidc/begin`, { redirect: 'manual' })
+  t.equal(refused.status, 503)
+  t.equal(refused.headers.get('location'), null)
+})
 
 t.test('a provider that answers without end, or not at all, is given up', { timeout: 60_000 }, async (t) => {
   const { provider, logIn } = await withLies(t)

@@ -121,6 +121,22 @@ t.test('a page may not be framed, runs no script of its own text, and is not cac
   t.equal(headers.get('cache-control'), 'no-store')
 })
 
+t.test('the length of a page that another site requested shows nothing of its text', async (t) => {
+  const { url, owner } = await openDashboard(t)
+  const { accountId, cookie } = await owner()
+  const encodingOf = async (query: string, headers: Record<string, string> = {}) => {
+    const asked = { cookie, 'accept-encoding': 'gzip', ...headers }
+    const response = await fetch(`${url}/app/${accountId}/messages${query}`, { headers: asked })
+    t.equal(response.status, 200)
+    return response.headers.get('content-encoding')
+  }
+  t.equal(await encodingOf(''), 'gzip')
+  t.equal(await encodingOf('', { 'sec-fetch-site': 'same-origin' }), 'gzip')
+  t.equal(await encodingOf('', { 'sec-fetch-site': 'none' }), 'gzip')
+  for (const site of ['cross-site', 'same-site']) t.equal(await encodingOf('', { 'sec-fetch-site': site }), null, site)
+  t.equal(await encodingOf('?q=lena', { 'sec-fetch-site': 'same-origin' }), null, 'its own refresh')
+})
+
 t.test('an account of others, and a page that is not there, are not found', async (t) => {
   const { owner, service } = await openDashboard(t)
   const { get, accountId } = await owner()

@@ -12,7 +12,7 @@ async function withCodes({ service, owner }: TestDashboard) {
   const codeOf = (steps: number) =>
     new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: service.core.clock.now() + steps * 30_000 })
   const confirmed = await ada.post('/app/security/codes/confirm', { code: codeOf(-1) })
-  const recovery = [...(await confirmed.text()).matchAll(/\b[a-z2-9]{4}(?:-[a-z2-9]{4}){3}\b/g)].map(([code]) => code)
+  const recovery = [...(await confirmed.text()).matchAll(/\b[a-z2-9]{4}(?:-[a-z2-9]{4}){5}\b/g)].map(([code]) => code)
   return { ada, shown, codeOf, recovery: [...new Set(recovery)] }
 }
 

@@ -218,6 +218,20 @@ t.test('a thousand MX records cost no more than a few lookups and connections', 
   t.ok(internet.dns.questions.length - before < 30)
 })
 
+t.test('a host is connected to at the address that was checked, whatever its name leads to next', async (t) => {
+  const [host, trap] = [await internet.host(t), await internet.host(t)]
+  let asked = 0
+  internet.dns.zones[host.name] = {
+    get a() {
+      return asked++ === 0 ? [host.host] : [trap.host]
+    },
+  }
+  const delivery = await internet.inState(await internet.send(`a@${internet.domain([host])}`), 'delivered')
+  t.match(delivery.attempts, [{ host: host.name, address: host.host }])
+  t.equal(asked, 1, 'the name is looked up once')
+  t.equal(trap.sessions, 0)
+})
+
 t.test('unless they are allowed, hosts on private networks are never connected to', async (t) => {
   const guarded = await startInternet(t, { MX_PRIVATE_NETWORKS: '' })
   const trap = await guarded.host(t)

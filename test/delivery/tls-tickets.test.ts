@@ -181,3 +181,26 @@ t.test('that TLS of a host was broken an hour ago does not count for mail that d
   const asked = server.received().split('STARTTLS').length - 1
   t.equal(asked, 3, 'it is asked for TLS again')
 })
+
+t.test('a host cannot have the handshake of TLS 1.2 made again and again', async (t) => {
+  const asked = Promise.withResolvers<Error | null>()
+  const server = await startTlsServer(
+    t,
+    {},
+    {
+      context: { ...right, maxVersion: 'TLSv1.2' },
+      says: (line, socket) => {
+        if (line !== 'NOOP') return undefined
+        socket.once('close', () => asked.resolve(new Error('closed')))
+        ;(socket as TLSSocket).renegotiate({ rejectUnauthorized: false }, asked.resolve)
+        return undefined
+      },
+    },
+  )
+  const endpoint = { host: NAME, address: server.host, port: server.port }
+  const memory = new HostMemory()
+  const connection = await openSession(endpoint, { heloName: 'own.test', memory, steps: [], level: 'required' })
+  t.teardown(() => connection.destroy())
+  void connection.command('NOOP', 'rset', 5000).catch(() => {})
+  t.ok((await asked.promise) instanceof Error)
+})

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomUUID, sign } from 'node:crypto'
+import { createHmac, generateKeyPairSync, randomUUID, sign } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
@@ -9,6 +9,10 @@ export interface Lie {
   readonly claims?: Readonly<Record<string, unknown>>
   /** Signs with a key that is not among those of the provider. */
   readonly foreignKey?: boolean
+  /** The algorithm that the token names: without a signature, or signed with this secret, which the client has, too. */
+  readonly algorithm?: 'none' | { readonly HS256: string }
+  /** Calls itself by this issuer in its description. */
+  readonly describes?: string
   /** Answers with more octets than any token has. */
   readonly endless?: boolean
   /** Begins an answer, and never ends it. */
@@ -51,7 +55,7 @@ export async function startLyingProvider(
   })
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const description = () => ({
-    issuer,
+    issuer: lie.describes ?? issuer,
     authorization_endpoint: `${issuer}/authorize`,
     token_endpoint: `${issuer}/token`,
     jwks_uri: `${issuer}/keys`,
@@ -64,7 +68,13 @@ export async function startLyingProvider(
   function idToken(): string {
     const now = Math.floor(Date.now() / 1000)
     const right = { iss: issuer, aud: clientId, iat: now, exp: now + 300, ...claims() }
-    const text = `${base64({ alg: 'RS256', kid: '1' })}.${base64({ ...right, ...lie.claims })}`
+    const payload = base64({ ...right, ...lie.claims })
+    if (lie.algorithm === 'none') return `${base64({ alg: 'none' })}.${payload}.`
+    if (lie.algorithm) {
+      const signed = `${base64({ alg: 'HS256' })}.${payload}`
+      return `${signed}.${createHmac('sha256', lie.algorithm.HS256).update(signed).digest('base64url')}`
+    }
+    const text = `${base64({ alg: 'RS256', kid: '1' })}.${payload}`
     const key = (lie.foreignKey ? foreign : own).privateKey
     return `${text}.${sign('sha256', Buffer.from(text), key).toString('base64url')}`
   }

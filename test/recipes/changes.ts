@@ -45,8 +45,10 @@ import { call } from './call.ts'
 import { createRecorder } from './recorded/recorder.ts'
 import { recordExamples } from './recorded/v2-row.ts'
 import { makeWorld } from './recorded/world.ts'
+import { refusedCallers, tryWall } from './try-wall.ts'
 import { createCaller } from './v2/wall/caller.ts'
-import { tryWall } from './v2/wall/try.ts'
+import type { WallEntry } from './v2/wall/entry.ts'
+import { wallEntryOf } from './v2/wall/index.ts'
 
 const added = OPERATIONS.filter(({ name }) => name === 'listAuditObjects')
 
@@ -56,7 +58,12 @@ t.test('what is derived from the row', async (t) => {
   const { ask, act } = createCaller(base)
   const [owner, stranger] = [await service.makeSender(), await service.makeSender()]
   t.equal(added.length, 1)
-  for (const operation of added) await tryWall(t, operation, { setting: { service, act }, ask, owner, stranger })
+  const refusedFor = await refusedCallers(service, owner)
+  for (const operation of added) {
+    const { name, scope } = operation
+    const entry = wallEntryOf(operation) as WallEntry
+    await tryWall(t, { name, entry, setting: { service, act }, ask, owner, strangers: { stranger }, refused: refusedFor(scope) })
+  }
   const recorder = createRecorder({ base, normalize, usual: {} })
   await recordExamples(recorder, world, await world.makeOwner('recipe'), added)
   t.ok(recorder.calls.some(({ path, status }) => path.startsWith('/v2/audit/objects') && status === 200))

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   type Config,
@@ -27,6 +27,7 @@ import {
   withDeadline,
 } from '@postrider/core'
 import { CommandError } from './command.ts'
+import { ensureDataDir } from './embedded-postgres/data-folder.ts'
 import { startEmbeddedPostgres } from './start-postgres.ts'
 
 /** Runs `act` on this installation's database: the `external` one, or the embedded one, started for this call if it is not running. */
@@ -179,17 +180,6 @@ export function requireInstallation(config: Config): void {
     'DATA_DIR',
     `has no database (${config.dataDir}): set it to the folder of the installation, or set DATABASE_URL; "npm start" creates a new one`,
   )
-}
-
-/** Throws {@link ConfigError}. */
-export function ensureDataDir({ dataDir }: Config): void {
-  try {
-    mkdirSync(dataDir, { recursive: true })
-    accessSync(dataDir, constants.W_OK)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw new ConfigError('DATA_DIR', `must be a folder that this user can write to (${dataDir}: ${code})`)
-  }
 }
 
 export const PROMOTE = 'if the primary is lost, promote a standby (docs/runbooks.md#failover)'

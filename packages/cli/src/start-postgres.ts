@@ -16,6 +16,7 @@ import { accessEnvironment, archiveSettings } from './backup/wal-commands.ts'
 import { CommandError } from './command.ts'
 import { findBinaries } from './embedded-postgres/binaries.ts'
 import { backupIdOf, clusterOf, ensureCluster, readPassword } from './embedded-postgres/cluster.ts'
+import { makeDataDir } from './embedded-postgres/data-folder.ts'
 import { freePort } from './embedded-postgres/free-port.ts'
 import { asOrdinaryUser } from './embedded-postgres/ordinary-user.ts'
 import { type Owner, type Role, takeLock } from './embedded-postgres/owner.ts'
@@ -64,7 +65,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const { dataDir, signal } = options
   let release: (() => void) | undefined
   try {
-    mkdirSync(dataDir, { recursive: true })
+    makeDataDir(dataDir)
     const got = await lockOrAttach(options)
     if ('url' in got) return { url: got.url, owned: false, stop: async () => {} }
     release = got.release

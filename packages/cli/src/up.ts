@@ -14,6 +14,7 @@ import {
   requireDistinctPorts,
 } from '@postrider/core'
 import { scheduleBackups } from './backup/schedule.ts'
+import { ensureDataDir, openToOthers } from './embedded-postgres/data-folder.ts'
 import {
   firstSteps,
   isWithoutAccount,
@@ -26,7 +27,7 @@ import {
   trialSettings,
 } from './first-run.ts'
 import { heldSockets } from './held-sockets.ts'
-import { ensureDataDir, onDatabase } from './installation.ts'
+import { onDatabase } from './installation.ts'
 import { programs } from './programs.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './start-postgres.ts'
 import { type Supervisor, supervise } from './supervisor.ts'
@@ -43,6 +44,8 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
   const hangUp = rollOnHangUp()
   // The sandbox's and the certificate's files are in DATA_DIR with an external database, too.
   ensureDataDir(config)
+  const open = openToOthers(config)
+  if (open !== undefined) print(`${open.problem}: run ${open.fix}`)
   const held = heldSockets(inheritedSockets(env, { pid: process.pid, supervised: false }))
   const step = stepsOn(print)
   const embedded = env.DATABASE_URL ? undefined : await startDatabase(config, print, stopAsked)

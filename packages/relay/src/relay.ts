@@ -1,3 +1,4 @@
+import { constants } from 'node:crypto'
 import {
   type Certificate,
   type Config,
@@ -47,6 +48,8 @@ export function createRelay({ core, config, log, certificate, sockets }: RelayOp
       socketTimeout: COMMAND_MS,
       closeTimeout: CLOSE_MS,
       minVersion: 'TLSv1.2',
+      // A client could have the costly half of a handshake made again and again (RFC 5746 6).
+      secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
       authMethods: ['PLAIN', 'LOGIN'],
       // With trusted networks, the session's handlers require authentication.
       authOptional: config.relayTrusted !== undefined,

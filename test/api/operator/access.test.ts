@@ -10,28 +10,20 @@ const CALLS = OPERATOR_OPERATIONS.map(({ method, path }) => ({
   path: path.replace(':place', 'google').replace(':id', '1').replace(':account', '1'),
 }))
 
-t.test('no key of an account is valid here, whatever its rights, and an unknown key is counted', async (t) => {
-  // Each call is made with three wrong keys before those that are too many.
-  const wrongKeys = String(3 * CALLS.length + 2)
-  const { call, url, sender, service } = await makeOperator(t, { WRONG_KEYS_PER_MINUTE: wrongKeys })
-  const other = await service.makeSender()
-  for (const key of [sender.apiKey, other.apiKey, 'pr_nonsense']) {
-    for (const { method, path } of CALLS) {
-      const { status, body, headers } = await call(path, { method, key })
-      t.equal(status, 401, `${method} ${path}`)
-      t.match(body, { error: { code: 'keyInvalid', message: 'Invalid api_key' } })
-      t.equal(headers.get('www-authenticate'), 'Bearer')
-    }
-  }
+t.test('an unknown key is counted, and a valid one is not affected', async (t) => {
+  const { call, url, sender } = await makeOperator(t, { WRONG_KEYS_PER_MINUTE: '5' })
+  t.match(await call('/jobs', { key: sender.apiKey }), {
+    status: 401,
+    body: { error: { code: 'keyInvalid', message: 'Invalid api_key' } },
+  })
   t.match(await ask(`${url}/operator/v1/jobs`, {}), { status: 401, body: { error: { code: 'keyMissing' } } })
-  t.match(await ask(`${url}/operator/v1/jobs`, { headers: { api_key: sender.apiKey } }), { status: 401 })
   const refused = await until('the throttle', async () => {
     const answer = await call('/jobs', { key: 'pr_nonsense' })
     return answer.status === 429 ? answer : undefined
   })
   t.match(refused.body, { error: { code: 'wrongKeysTooMany' } })
   t.ok(Number(refused.headers.get('retry-after')) > 0)
-  t.equal((await call('/jobs')).status, 200, 'a valid key is not affected')
+  t.equal((await call('/jobs')).status, 200)
 })
 
 t.test('an operator key is not valid for anything else', async (t) => {

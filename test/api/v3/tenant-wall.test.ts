@@ -1,13 +1,14 @@
 import { V3_OPERATIONS as OPERATIONS } from '@postrider/api'
 import t from 'tap'
 import { makeService } from '../../helpers/service.ts'
+import { type Caller, refusedCallers, tryWall } from '../try-wall.ts'
 import { createCaller } from './wall/caller.ts'
-import type { Caller, Setting } from './wall/entry.ts'
+import type { Setting, WallEntry } from './wall/entry.ts'
 import { ENTRIES, wallEntryOf } from './wall/index.ts'
 
 /**
- * Nobody sees or changes another account's anything: every operation is tried as a sibling subaccount, as another account,
- * as the parent who does not say that he acts for the owner, and as the owner's own subaccount.
+ * Nobody sees or changes another account's anything: every operation is tried without a key, with a wrong one and one of another scope, as a sibling
+ * subaccount, as another account, as the parent who does not say that he acts for the owner, as the owner's own subaccount, and as the owner.
  */
 t.test('an operation has an entry, or one is derived from those of its scope', async (t) => {
   t.strictSame(
@@ -24,10 +25,10 @@ t.test('an operation has an entry, or one is derived from those of its scope', a
 })
 
 t.test('the wall between accounts', async (t) => {
-  const service = await makeService(t)
+  const service = await makeService(t, { WRONG_KEYS_PER_MINUTE: '1000', WEBHOOK_PRIVATE_NETWORKS: 'allow' })
   const url = await service.openApi()
 
-  const { ask: call, act } = createCaller(url)
+  const { ask, act } = createCaller(url)
   const setting: Setting = { service, act }
   const makeSubaccount = async (parent: Caller): Promise<Caller> => {
     const sender = await service.makeSender()
@@ -37,40 +38,19 @@ t.test('the wall between accounts', async (t) => {
   }
   const parent = await service.makeSender()
   const owner = await makeSubaccount(parent)
-  const strangers: Record<string, Caller> = {
+  const strangers = {
     'a sibling subaccount': await makeSubaccount(parent),
     'another account': await service.makeSender(),
     'the parent, not acting for it': parent,
     'a subaccount of its own': await makeSubaccount(owner),
   }
+  const refusedFor = await refusedCallers(service, owner)
 
   for (const operation of OPERATIONS) {
-    const { name } = operation
-    const entry = wallEntryOf(operation)
-    if (!entry || entry.kind === 'none') continue
-    for (const [who, stranger] of Object.entries(strangers)) {
-      await t.test(`${name} as ${who}`, async (t) => {
-        if (entry.kind === 'list') {
-          const mark = await entry.make(setting, owner)
-          t.ok(
-            (await call(owner, name, entry.input)).text.includes(mark),
-            `the owner sees ${mark}; an answer without it needs an entry in test/api/v3/wall`,
-          )
-          t.notOk((await call(stranger, name, entry.input)).text.includes(mark))
-        } else if (entry.kind === 'object') {
-          const input = await entry.make(setting, owner)
-          const before = (await call(owner, ...entry.seen(input))).text
-          const missing = await call(stranger, name, { ...input, ...entry.missing })
-          const answer = await call(stranger, name, input)
-          t.same([answer.status, answer.text], [missing.status, missing.text])
-          t.equal((await call(owner, ...entry.seen(input))).text, before, 'unchanged')
-        } else {
-          await entry.make?.(setting, owner)
-          const before = (await call(owner, ...entry.seen)).text
-          await call(stranger, name, typeof entry.input === 'function' ? entry.input(stranger) : entry.input)
-          t.equal((await call(owner, ...entry.seen)).text, before, 'unchanged')
-        }
-      })
-    }
+    const { name, scope } = operation
+    await t.test(name, async (t) => {
+      const entry = wallEntryOf(operation) as WallEntry
+      await tryWall(t, { name, entry, setting, ask, owner, strangers, refused: refusedFor(scope) })
+    })
   }
 })

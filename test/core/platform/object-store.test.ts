@@ -199,6 +199,17 @@ t.test('an answer that is too large, or no list, is an error', async (t) => {
   t.match(await failure(store.list('', { ...SOON, limit: 10 })), { kind: 'answer', message: /check S3_ENDPOINT/ })
 })
 
+t.test('a list with names that lead elsewhere is an error, so that nothing there is read or removed', async (t) => {
+  const { store, storage } = await makeStore(t)
+  await store.put('base/one', Buffer.from('x'), SOON)
+  t.match(await store.list('base/', { ...SOON, limit: 10 }), { keys: ['base/one'] })
+  for (const name of ['bodies/base/../../other/key', 'bodies/base/..', 'bodies/base/./one']) {
+    storage.objects.set(name, Buffer.from('x'))
+    t.match(await failure(store.list('base/', { ...SOON, limit: 10 })), { kind: 'answer' }, name)
+    storage.objects.delete(name)
+  }
+})
+
 t.test('settings that cannot be meant are refused at the start', async (t) => {
   const good = { BODY_STORE: 's3://mail', S3_ACCESS_KEY_ID: ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY: SECRET_ACCESS_KEY }
   t.match(readConfig({ ...good, S3_REGION: 'eu-west-1' }).bodyStore, {

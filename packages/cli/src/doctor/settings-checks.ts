@@ -1,5 +1,6 @@
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import {
+  type Config,
   createKeyRotation,
   findSecrets,
   isActiveDomain,
@@ -7,6 +8,8 @@ import {
   secretAgrees,
   secretKeyFile,
 } from '@postrider/core'
+import { openToOthers } from '../embedded-postgres/data-folder.ts'
+import { hasEmbeddedDatabase } from '../installation.ts'
 import type { Check } from './check.ts'
 import { bad, type CheckResult, firstOf, ok, warn } from './check-result.ts'
 import type { Readings } from './readings.ts'
@@ -15,6 +18,7 @@ export const settingsChecks: readonly Check[] = [
   { area: 'settings', name: 'setting names', run: async ({ env }) => checkNames(env) },
   { area: 'settings', name: 'settings for tests', run: async (readings) => checkTestSettings(readings) },
   { area: 'settings', name: 'secret key', database: true, run: checkSecretKey },
+  { area: 'settings', name: 'data folder', run: async ({ config }) => checkDataFolder(config) },
   { area: 'settings', name: 'mail to the operator', database: true, run: checkOperatorMail },
 ]
 
@@ -64,6 +68,13 @@ async function checkSecretKey({ config, sql }: Readings): Promise<CheckResult> {
   if (config.secretKey === undefined && (statSync(file).mode & 0o077) !== 0)
     return warn(`other users of this host can read ${file}`, `chmod 600 ${file}`)
   return ok(agrees ? 'agrees with the database' : 'no process has used the database yet')
+}
+
+/** Only where it has secrets: elsewhere it may be a volume of which the system chooses the mode. */
+function checkDataFolder(config: Config): CheckResult | undefined {
+  if (!existsSync(secretKeyFile(config.dataDir)) && !hasEmbeddedDatabase(config)) return undefined
+  const open = openToOthers(config)
+  return open ? warn(open.problem, open.fix) : ok('only this user can list and change DATA_DIR')
 }
 
 async function checkOperatorMail({ config, sql }: Readings): Promise<CheckResult> {

@@ -5,7 +5,7 @@ import { PAGE_HEADERS } from './policy.ts'
 /** Below this, compression saves no packet. */
 const WORTH_COMPRESSING = 1200
 
-/** Sends a page, compressed. */
+/** Sends a page, compressed unless that could tell its content. */
 export type SendHtml = (
   request: FastifyRequest,
   reply: FastifyReply,
@@ -17,11 +17,24 @@ export type SendHtml = (
 export function createSendHtml(publicPath: string): SendHtml {
   return async (request, reply, status, document) => {
     const plain = Buffer.from(await render(document, publicPath))
-    const encoding = plain.length < WORTH_COMPRESSING ? undefined : acceptedEncoding(request.headers['accept-encoding'])
+    const encoding =
+      plain.length < WORTH_COMPRESSING || isChosenElsewhere(request)
+        ? undefined
+        : acceptedEncoding(request.headers['accept-encoding'])
     reply.code(status).headers(PAGE_HEADERS).type('text/html; charset=utf-8')
     if (encoding === undefined) return reply.send(plain)
     return reply.header('content-encoding', encoding).send(await compress(plain, encoding, 'once'))
   }
+}
+
+/**
+ * Whether another site may have chosen the request. The compressed length of a page shows to one who sees the packets whether a text of the request
+ * occurs in it (BREACH), so that address lists could be guessed letter by letter. Browsers say who asks (Fetch Metadata); a page that another site
+ * opened asks for itself again, with the same query.
+ */
+function isChosenElsewhere({ url, headers }: FastifyRequest): boolean {
+  const site = headers['sec-fetch-site'] ?? 'none'
+  return url.includes('?') || (site !== 'same-origin' && site !== 'none')
 }
 
 /** Sends a file that pages load. Its URL changes with its content. */

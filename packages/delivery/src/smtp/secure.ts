@@ -1,3 +1,4 @@
+import { constants } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { isAtLeast, type TlsLevel, type TlsResult } from '@postrider/core'
@@ -51,6 +52,8 @@ export function secure(
     const tls = connectTls({
       socket: plain,
       rejectUnauthorized: verify,
+      // A server could have handshakes made again and again in one session.
+      secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
       // Names are checked below, also in sessions that are resumed; those of relay hosts that get a password by Node, too.
       ...(verify ? {} : { checkServerIdentity: () => undefined }),
       ...(isHostName(sni) ? { servername: sni } : {}),

@@ -16,7 +16,15 @@ export function createCaller(url: string): NamedCaller {
     const [path = '', ...methods] = route ?? []
     const method = methods.includes('POST') ? 'POST' : String(methods[0])
     const filled = path.replace(/:(\w+)/g, (_, parameter: string) => encodeURIComponent(String(input[parameter])))
-    return call(url, { method, path: `/v2${filled}`, headers: { api_key: caller.apiKey, ...headers }, body: input })
+    const key = { api_key: caller.apiKey, ...headers }
+    if (typeof input.csv === 'string')
+      return call(url, {
+        method,
+        path: `/v2${filled}`,
+        headers: { ...key, 'content-type': 'text/csv' },
+        body: input.csv,
+      })
+    return call(url, { method, path: `/v2${filled}`, headers: key, body: input })
   }
   return {
     ask,

@@ -1,6 +1,13 @@
 import { acceptMessage, envelopeTo } from '../../../core/submission.ts'
 import type { Caller, Input, Setting, Wall } from './entry.ts'
 
+/** One that waits for its time. */
+async function schedule({ service }: Setting, owner: Caller): Promise<Input> {
+  const tomorrow = new Date(Date.now() + 86_400_000)
+  const { messageId } = await acceptMessage(service, { ...owner, accountName: '' }, { scheduledAt: tomorrow })
+  return { messageId }
+}
+
 const UNKNOWN = { messageId: '0'.repeat(32) }
 
 /** A message of the owner's. */
@@ -19,6 +26,25 @@ export const messages: Wall = {
     },
   },
   showMessage: { kind: 'object', make: send, missing: UNKNOWN, seen: (input) => ['showMessage', input] },
+  resend: {
+    kind: 'object',
+    async make(setting, owner) {
+      // While recipients are being erased, nothing is sent again.
+      await setting.service.sql`delete from forget_requests where account_id = ${owner.accountId}`
+      return send(setting, owner)
+    },
+    missing: UNKNOWN,
+    seen: (input) => ['showMessage', input],
+  },
+  rescheduleMessage: {
+    kind: 'object',
+    make: async (setting, owner) => ({
+      ...(await schedule(setting, owner)),
+      schedule: Math.floor(Date.now() / 1000) + 2 * 86_400,
+    }),
+    missing: UNKNOWN,
+    seen: ({ messageId }) => ['showMessage', { messageId }],
+  },
   downloadAttachment: {
     kind: 'object',
     make: async ({ service }, owner) => {

@@ -14,7 +14,7 @@ export const privacy: Wall = {
       })
     },
     input: { email: LENA },
-    seen: ['exportPerson', { email: LENA }],
+    seen: ['listForgetRequests', {}],
   },
   showForgetRequest: {
     kind: 'object',

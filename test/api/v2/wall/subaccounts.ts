@@ -19,6 +19,7 @@ const creditIn = ({ username }: Input) => ['getSubaccountCredit', { username }] 
 export const subaccounts: Wall = {
   createSubaccount: {
     kind: 'own',
+    owner: ({ service }) => service.makeSender(),
     input: { username: 'wharf', email: 'wharf@ship.example', setpassword: '0' },
     seen: ['listSubaccounts', {}],
   },

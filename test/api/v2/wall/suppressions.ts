@@ -13,9 +13,9 @@ const seen = ['listSuppressions', {}] as const
 const make = ({ act }: Setting, owner: Caller) => act(owner, 'addSuppression', { email: SHARED })
 
 export const suppressions: Wall = {
-  addSuppression: { kind: 'own', make, input: { email: SHARED, reason: 'abuse' }, seen },
+  addSuppression: { kind: 'own', input: { email: 'added@harbor.example', reason: 'abuse' }, seen },
   removeSuppression: { kind: 'own', make, input: { email: SHARED }, seen },
-  importSuppressions: { kind: 'own', make, input: {}, seen },
+  importSuppressions: { kind: 'own', make, input: { csv: `email\n${SHARED}\nimported@harbor.example\n` }, seen },
   listSuppressions: { kind: 'list', make: suppress },
   exportSuppressions: { kind: 'list', make: suppress },
   checkSuppression: {

@@ -20,8 +20,8 @@ const whole = { kind: 'object', make, missing: MISSING, seen } as const
 export const templates: Wall = {
   createTemplate: {
     kind: 'own',
-    make,
-    input: { templateName: 'wall_1', content: 'theirs' },
+    // Each account has its own names.
+    input: { templateName: 'wall_own', content: 'theirs' },
     seen: ['listTemplates', { limit: 100 }],
   },
   editTemplate: {

@@ -13,7 +13,12 @@ async function pauseBatch(setting: Setting, owner: Caller): Promise<string> {
 const NONE = { params: { batch_id: 'none' } }
 
 export const scheduledSends: Wall = {
-  createBatch: { kind: 'own', input: {}, seen: ['listHeldBatches', {}] },
+  createBatch: {
+    kind: 'own',
+    input: {},
+    seen: ['listHeldBatches', {}],
+    unseen: 'a batch is in no list until it is held',
+  },
   viewBatch: {
     kind: 'object',
     make: async (setting, owner) => ({ params: { batch_id: await makeBatch(setting, owner) } }),

@@ -58,7 +58,7 @@ export const webhooks: Wall = {
     kind: 'object',
     async make(setting, owner) {
       const { params } = await make(setting, owner)
-      return { body: { url: body.url, id: params.id } }
+      return { body: { url: `http://127.0.0.1:${setting.service.config.apiPort}/`, id: params.id } }
     },
     missing: { body: { url: body.url, id: '999999999' } },
     seen: () => ['listWebhooks', {}],

@@ -121,6 +121,39 @@ t.test('several buffers are one value', async (t) => {
   }
 })
 
+t.test('octets and texts that look like messages of the protocol end no message and begin no statement', async (t) => {
+  const sql = openOne(t)
+  await sql`create temporary table kept (one int)`
+  const message = (type: string, body: string) => {
+    const content = Buffer.from(`${body}\0`)
+    const length = Buffer.alloc(4)
+    length.writeUInt32BE(4 + content.length)
+    return Buffer.concat([Buffer.from(type), length, content])
+  }
+  const query = message('Q', 'drop table kept')
+  const forged = Buffer.concat([
+    Buffer.from([0, 0, 0, 4]),
+    Buffer.from('S'),
+    Buffer.from([0, 0, 0, 4]),
+    query,
+    message('X', ''),
+  ])
+  for (const octets of [
+    forged,
+    Buffer.concat([Buffer.alloc(2 ** 16 - 7), forged]),
+    Buffer.concat([Buffer.alloc(2 ** 24), forged]),
+  ]) {
+    const half = octets.length >> 1
+    for (const value of [octets, [octets.subarray(0, half), octets.subarray(half)] as unknown as Buffer]) {
+      const [row] = await sql<
+        { bytes: Buffer }[]
+      >`select ${query.toString('latin1').replaceAll('\0', '')} as text, ${value}::bytea as bytes`
+      t.ok(row?.bytes.equals(octets), `${octets.length}`)
+    }
+  }
+  t.strictSame([...(await sql`select count(*)::int as count from kept`)], [{ count: 0 }])
+})
+
 t.test('a statement whose plan is out of date is sent again with its bytes, in any number of pieces', async (t) => {
   const sql = openOne(t)
   await sql`create table plans (entry int)`

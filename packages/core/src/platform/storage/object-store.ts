@@ -228,12 +228,17 @@ export function createObjectStore(config: ObjectStoreConfig): ObjectStore {
       // Loaded when it is first needed, with the parser of XML.
       const { readObjectList } = await import('./object-list.ts')
       const list = readObjectList(answer.toString('utf8'))
-      if (!list || list.keys.some((key) => !key.startsWith(`${prefix}${under}`)))
+      if (!list || list.keys.some((key) => !key.startsWith(`${prefix}${under}`) || leadsElsewhere(key)))
         throw new ObjectStoreError('answer', `${endpoint} did not answer with a list of objects: check S3_ENDPOINT`)
       return { keys: list.keys.map((key) => key.slice(prefix.length)), isComplete: !list.isTruncated }
     },
     close: () => agent.destroy(),
   }
+}
+
+/** A server or a proxy on the way may read it as the key of another object, which would then be read or removed. */
+function leadsElsewhere(key: string): boolean {
+  return key.split('/').some((part) => part === '.' || part === '..')
 }
 
 function unlessMissing(error: unknown): void {

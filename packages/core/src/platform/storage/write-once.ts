@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { ConfigError } from '../config/config.ts'
 import { syncFolder } from './sync-folder.ts'
 
 /**
- * Writes a private file (0600) unless it exists, and returns whether it did. Of two concurrent writers the first wins,
- * and no reader ever sees an incomplete file. After the return the file survives a power failure: its content is synced
- * before it gets its name, and the directory after.
+ * Writes a private file (0600) unless it exists, and returns whether it did. A folder that is made for it is private, too (0700). Of two
+ * concurrent writers the first wins, and no reader ever sees an incomplete file. After the return the file survives a power failure: its
+ * content is synced before it gets its name, and the directory after.
  */
 export function writeOnce(path: string, content: string): boolean {
   makeFolder(dirname(path))
@@ -46,5 +46,6 @@ export function readKept(path: string, remedy: string): string {
 function makeFolder(folder: string): void {
   const first = mkdirSync(folder, { recursive: true })
   if (first === undefined) return
+  chmodSync(folder, 0o700)
   for (let made = resolve(folder); made.length >= first.length; made = dirname(made)) syncFolder(dirname(made))
 }

@@ -1231,6 +1231,14 @@ create index returns_forwarded on returns (forward_hour) where forward_hour is n
 create index returns_kept on returns ((message_id is null), id) where content is not null;
 create index returns_unmatched on returns (id) where message_id is null;
 
+create table roll_up_sums (
+  account_id integer not null,
+  subject text collate "C" not null,
+  through date not null,
+  constraint roll_up_sums_pkey primary key (account_id, subject),
+  constraint roll_up_sums_subject_check check (subject = any (array['domain'::text, 'tag'::text, 'recipient_domain'::text]))
+);
+
 create table roll_ups (
   account_id integer not null,
   subject text collate "C" not null,
@@ -1259,7 +1267,7 @@ create table roll_ups (
   complaint_dropped bigint not null default 0,
   unsubscribe_dropped bigint not null default 0,
   constraint roll_ups_pkey primary key (account_id, subject, name, day),
-  constraint roll_ups_subject_check check (subject = any (array['total'::text, 'domain'::text, 'tag'::text, 'recipient_domain'::text, 'other tag'::text, 'other recipient_domain'::text]))
+  constraint roll_ups_subject_check check (subject = any (array['total'::text, 'domain'::text, 'tag'::text, 'recipient_domain'::text, 'other tag'::text, 'other recipient_domain'::text, 'all domain'::text, 'all tag'::text, 'all recipient_domain'::text, 'domain week'::text, 'tag week'::text, 'recipient_domain week'::text, 'other tag week'::text, 'other recipient_domain week'::text])) not valid
 ) with (
   fillfactor = 60,
   autovacuum_vacuum_scale_factor = 0,
@@ -2052,18 +2060,18 @@ CREATE OR REPLACE FUNCTION fold_tags(of_account integer, names text[])
  LANGUAGE sql
 AS $function$
   with gone as (
-    delete from roll_ups where account_id = of_account and subject = 'tag' and name = any(names) returning *
+    delete from roll_ups where account_id = of_account and subject in ('tag', 'tag week') and name = any(names) returning *
   )
   insert into roll_ups as r (account_id, subject, name, day, delivery_times,
       processed, sent, deferred, hard_bounced, soft_bounced, expired, dropped, late_dropped, bounce_dropped,
       complaint_dropped, unsubscribe_dropped, invalid, opened, unique_opened, machine_opened, clicked, unique_clicked,
       machine_clicked, unsubscribed, complained)
-  select account_id, 'other tag', '', day, sum_counts(delivery_times),
+  select account_id, 'other ' || subject, '', day, sum_counts(delivery_times),
       sum(processed), sum(sent), sum(deferred), sum(hard_bounced), sum(soft_bounced), sum(expired), sum(dropped),
       sum(late_dropped), sum(bounce_dropped), sum(complaint_dropped), sum(unsubscribe_dropped), sum(invalid),
       sum(opened), sum(unique_opened), sum(machine_opened), sum(clicked), sum(unique_clicked), sum(machine_clicked),
       sum(unsubscribed), sum(complained)
-    from gone group by account_id, day order by day
+    from gone group by account_id, subject, day order by subject, day
   on conflict (account_id, subject, name, day) do update
      set delivery_times = add_counts(r.delivery_times, excluded.delivery_times),
          processed = r.processed + excluded.processed, sent = r.sent + excluded.sent,

@@ -131,16 +131,19 @@ t.test('statistics', async (t) => {
           select (jsonb_populate_record(r, jsonb_build_object('account_id', ${other.accountId}::int, 'name', i || '.example'))).*
             from generate_series(${first}::int, ${Math.min(to, first + 6999)}::int) i, roll_ups r
            where r.account_id = ${sender.accountId} and r.subject = 'recipient_domain' and r.name = 'lumen.example'`
+      // As autovacuum does, before a table has grown a thousandfold.
+      await service.sql`analyze roll_ups`
     }
     const path = `/app/${other.accountId}/statistics.csv?by=site&from=${today}&to=${today}`
     await add(1, 2500)
     t.equal((await (await eve.get(path)).text()).trim().split('\r\n').length, 1 + 2500)
-    // At most 50,000 counts are read: beyond it, the second of these 49 parts is refused.
+    // More than the connection takes before it is read.
     await add(2501, 49_000)
     const response = await eve.get(path)
     t.equal(response.status, 200)
-    await add(49_001, 50_100)
+    await service.sql`alter table roll_up_sums rename to roll_up_sums_away`
     await t.rejects(response.text(), 'the reader learns that it is not the whole file')
+    await service.sql`alter table roll_up_sums_away rename to roll_up_sums`
   })
 
   await t.test('days, weeks and months are those that give a chart that can be read', async (t) => {

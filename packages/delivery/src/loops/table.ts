@@ -39,6 +39,8 @@ const LOOPS: readonly Row[] = [
   { name: 'privacy', every: SECOND, breath: 5, act: ifAny('forget_requests', (core) => core.privacy.forgetSome()) },
   // Sequence numbers and rollups. Under load, a round processes the events of a second, so that thousands of events share its cost.
   { name: 'event', every: SECOND, breath: 5, act: async ({ core }) => (await core.events.sequence()).more },
+  // Counting waits while a week is summed, some 100 ms for a thousand names a day.
+  { name: 'statistics', every: 10 * MINUTE, breath: SECOND, act: ({ core }) => core.stats.sumSome() },
   // The words of messages. After an upgrade of a large database, mail has the database for longer than a round takes.
   { name: 'search', every: 5 * SECOND, breath: 250, act: ({ core }) => core.messages.fillSearch() },
   { name: 'hit', every: 500, breath: 5, act: ifAny('hits', (core) => core.tracking.classify()) },

@@ -8,6 +8,7 @@ import { showBounces } from './show-bounces.ts'
 import { showStats } from './show-stats.ts'
 import { showSums } from './show-sums.ts'
 import type { BouncesRequest, StatsAnswer, StatsQuery, SumsAnswer, SumsQuery } from './stats.ts'
+import { sumSome } from './sum-names.ts'
 import { selectKnownTags, selectTagNames, selectTags, type Tag, type TagPage } from './tags.ts'
 
 export type { BouncesOfDay } from './bounces.ts'
@@ -34,7 +35,7 @@ export interface Stats {
    * Returns counts by day, week or month. Periods without events have zeros, except with `each`, where such names are omitted.
    *
    * Throws dateInvalid, datesReversed, subaccountUnknown or parameterInvalid (enddate: more than five years, or one year with each
-   * name, or too many counts; the subject: its name contains NUL).
+   * name, or too many counts of requested names; the subject: its name contains NUL).
    */
   show(question: StatsQuery, reads?: Reads): Promise<StatsAnswer>
   /** Returns sums over the whole date range. Throws as `show` does. */
@@ -49,6 +50,8 @@ export interface Stats {
   knownTags(accountId: number, names: readonly string[]): Promise<string[]>
   /** See recount.ts. */
   recount(request: RecountRequest): Promise<Span | null>
+  /** See sum-names.ts. */
+  sumSome(): Promise<boolean>
 }
 
 export function createStats({ sql, reads: current }: { readonly sql: Sql; readonly reads: Reads }): Stats {
@@ -66,5 +69,6 @@ export function createStats({ sql, reads: current }: { readonly sql: Sql; readon
     },
     knownTags: (accountId, names) => selectKnownTags(sql, accountId, names),
     recount: (request) => recount(sql, request),
+    sumSome: () => sumSome(sql),
   }
 }

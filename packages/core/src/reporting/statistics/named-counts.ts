@@ -1,6 +1,6 @@
 import { deliveryTime } from './delivery-times.ts'
 import { METRICS, NO_COUNTS } from './metrics.ts'
-import type { CountsRow } from './read.ts'
+import type { CountsRow, PeriodRow } from './read.ts'
 import type { NamedCounts, Wanted } from './stats.ts'
 
 export function asNamed({ name, counts, histogram }: CountsRow): NamedCounts {
@@ -25,4 +25,25 @@ export function grouped(
   const rest = { ...(total?.counts ?? NO_COUNTS) }
   for (const { counts } of named) for (const metric of METRICS) rest[metric] -= counts[metric]
   return [...named, { name: others, counts: rest, deliveryTime: null }]
+}
+
+/** Returns the counts of names, the most mail of a period first, each period followed by those of all other names if there are any. */
+export function withRest(named: readonly PeriodRow[], all: readonly PeriodRow[]): PeriodRow[] {
+  const byDate = Map.groupBy(named, ({ date }) => date)
+  return all.flatMap((sum) => {
+    const own = (byDate.get(sum.date) ?? []).sort(
+      (one, other) => other.counts.sent - one.counts.sent || ((one.name ?? '') < (other.name ?? '') ? -1 : 1),
+    )
+    const rest = own.reduce<PeriodRow>(minus, sum)
+    return METRICS.some((metric) => rest.counts[metric] > 0) ? [...own, rest] : own
+  })
+}
+
+function minus(sum: PeriodRow, { counts, histogram }: PeriodRow): PeriodRow {
+  const rest = { ...sum.counts }
+  for (const metric of METRICS) rest[metric] -= counts[metric]
+  const times = histogram
+    ? (sum.histogram?.map((count, at) => Math.max(count - (histogram[at] ?? 0), 0)) ?? null)
+    : sum.histogram
+  return { date: sum.date, name: null, counts: rest, histogram: times }
 }

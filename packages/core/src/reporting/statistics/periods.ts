@@ -35,7 +35,7 @@ export function periodsOf(span: Span, period: Period, { limit, offset }: { limit
 }
 
 /** Returns the last day of the period that contains a day. Days are counted from 1970-01-01, a Thursday. */
-function lastOf(day: number, period: Period): number {
+export function lastOf(day: number, period: Period): number {
   if (period === 'day') return day
   if (period === 'week') return day + 6 - ((((day + 3) % 7) + 7) % 7)
   const date = new Date(day * DAY)
@@ -44,6 +44,7 @@ function lastOf(day: number, period: Period): number {
 
 const DAY = 86_400_000
 
-function textOf(day: number): string {
+/** Returns `yyyy-mm-dd`. */
+export function textOf(day: number): string {
   return new Date(day * DAY).toISOString().slice(0, 10)
 }

@@ -1,6 +1,7 @@
-import { type AnySql, onlyRow, type SqlTransaction } from '../../platform/database/database.ts'
+import type { AnySql, SqlTransaction } from '../../platform/database/database.ts'
 import { BUCKETS, type Histogram } from './delivery-times.ts'
 import { type Counts, METRICS, type Metric, type Subject, type Weights } from './metrics.ts'
+import { type Part, partsOfAll, partsOfNames, type Sought, withOthers } from './parts.ts'
 import type { Period, Span } from './periods.ts'
 
 /** Counts over some days, of one name or of all names without their own row. */
@@ -57,17 +58,25 @@ export interface PeriodsQuestion {
 }
 
 /**
- * Selects one name's days for a join. `offset 0` enforces a lookup, and comparing rows one by key: if the average account has few names,
- * the planner considers the index of days as good, by which it reads all names of a large account (3.5 s for ten names of a thousand
- * days, 0.2 s by key).
+ * Selects the roll-ups of one name for a join with a {@link Part}. `offset 0` enforces a lookup, and comparing rows one by key: if the
+ * average account has few names, the planner considers the index of days as good, by which it reads all names of a large account (3.5 s
+ * for ten names of a thousand days, 0.2 s by key).
  */
-const ofName = (
-  sql: SqlTransaction,
-  { accountId, subject, name, span }: { accountId: number; subject: string; name: ReturnType<AnySql>; span: Span },
-) => sql`
+const ofName = (sql: SqlTransaction, accountId: number, name: ReturnType<AnySql>) => sql`
   lateral (select * from roll_ups
-            where account_id = ${accountId} and subject = ${subject}
-              and (name, day) >= (${name}, ${span.first}::text::date) and (name, day) <= (${name}, ${span.last}::text::date) offset 0)`
+            where account_id = ${accountId} and subject = part.subject
+              and (name, day) >= (${name}, part.first) and (name, day) <= (${name}, part.last) offset 0)`
+
+const partsTable = (sql: SqlTransaction, parts: readonly Part[]) => sql`
+  unnest(${parts.map(({ subject }) => subject)}::text[], ${parts.map(({ isOther }) => String(isOther))}::text[]::boolean[],
+         ${parts.map(({ first }) => first)}::text[]::date[], ${parts.map(({ last }) => last)}::text[]::date[])
+    part(subject, is_other, first, last)`
+
+/** Selects the roll-ups `r` of all names in some parts, each by the index of days. */
+const inParts = (sql: SqlTransaction, accountId: number, parts: readonly Part[]) => sql`
+  ${partsTable(sql, parts)}
+  cross join lateral (select * from roll_ups
+                       where account_id = ${accountId} and subject = part.subject and day between part.first and part.last offset 0) r`
 
 /** The names to be counted; for everything, the subject `total` with the name ''. */
 export interface Counted {
@@ -75,19 +84,22 @@ export interface Counted {
   readonly names: readonly string[]
   /** The name under which each name is counted; equal ones are added up. Undefined if each name is counted as itself. */
   readonly as?: readonly string[]
+  /** Where they are; undefined for the roll-ups of days. */
+  readonly parts?: readonly Part[]
 }
 
 /** Returns the counts of some names by period. */
 export async function selectCounts(
   sql: SqlTransaction,
   { accountId, period, page, times }: PeriodsQuestion,
-  { subject, names, as = names }: Counted,
+  { subject, names, as = names, parts = [{ subject, isOther: false, ...page }] }: Counted,
 ): Promise<PeriodRow[]> {
   const rows: PeriodRow[] = []
   const found = sql<Row[]>`
     select ${dateOf(sql, period, page)} as date, wanted.counted_as as name, ${columns(sql, times)}
       from unnest(${[...names]}::text[], ${[...as]}::text[]) wanted(name, counted_as)
-     cross join ${ofName(sql, { accountId, subject, name: sql`wanted.name`, span: page })} r
+     cross join ${partsTable(sql, parts)}
+     cross join ${ofName(sql, accountId, sql`wanted.name`)} r
      group by 1, 2`
   // Row by row, because there are up to ten thousand.
   await found.forEach((row) => {
@@ -96,25 +108,34 @@ export async function selectCounts(
   return rows
 }
 
-/** Returns the counts of the 100 names with most mail in the whole date range, and of all others together, by period. */
+/**
+ * Returns the first day of a subject that is not summed, for accounts with many names; null if none is. Must be called in the snapshot in
+ * which the roll-ups are read.
+ */
+export async function selectThrough(sql: SqlTransaction, accountId: number, subject: Subject): Promise<string | null> {
+  const [row] = await sql<{ through: string }[]>`
+    select to_char(through, 'YYYY-MM-DD') as through from roll_up_sums where account_id = ${accountId} and subject = ${subject}`
+  return row?.through ?? null
+}
+
+/** Returns the counts of the 100 names with most mail in the whole date range, and of all names together, by period. */
 export async function selectCountsOfEach(
   sql: SqlTransaction,
-  { accountId, period, page, times }: PeriodsQuestion,
-  { subject, span }: { subject: Subject; span: Span },
-): Promise<PeriodRow[]> {
-  const rows = await sql<Row[]>`
-    with top as materialized (
-      select name from roll_ups where account_id = ${accountId} and subject = ${subject} and day ${within(sql, span)}
-       group by name order by sum(sent::float8) desc, sum(processed::float8) desc, name limit ${MAX_NAMES}
-    ), counted as (
-      select ${dateOf(sql, period, page)} as date,
-             case when r.subject = ${subject} and r.name in (select name from top) then r.name end as name, ${columns(sql, times)}
-        from roll_ups r
-       where account_id = ${accountId} and subject = any(${[subject, `other ${subject}`]}::text[]) and day ${within(sql, page)}
-       group by 1, 2
-    )
-    select * from counted order by date, name is null, sent desc, name`
-  return rows.map(asPeriodRow)
+  question: PeriodsQuestion,
+  sought: Sought,
+): Promise<{ named: PeriodRow[]; all: PeriodRow[] }> {
+  const { accountId, period, page, times } = question
+  const { subject } = sought
+  const top = await sql<{ name: string }[]>`
+    select r.name from ${inParts(sql, accountId, partsOfNames(sought))}
+     group by r.name order by sum(r.sent::float8) desc, sum(r.processed::float8) desc, r.name limit ${MAX_NAMES}`
+  const onPage = { ...sought, span: page }
+  const names = top.map(({ name }) => name)
+  const named = await selectCounts(sql, question, { subject, names, parts: partsOfNames(onPage, period) })
+  const all = await sql<Row[]>`
+    select ${dateOf(sql, period, page)} as date, null as name, ${columns(sql, times)}
+      from ${inParts(sql, accountId, partsOfAll(onPage))} group by 1`
+  return { named, all: all.map(asPeriodRow) }
 }
 
 /** Returns the counts of the 100 subaccounts with most mail in the whole date range, and of all others together, by period. */
@@ -140,27 +161,9 @@ export async function selectCountsOfSubaccounts(
   return rows.map(asPeriodRow)
 }
 
-/** Returns the number of counts of single names in a date range, at most `most` + 1. */
-export async function countNames(
-  sql: SqlTransaction,
-  { accountId, subject, span, most }: { accountId: number; subject: Subject | 'subaccount'; span: Span; most: number },
-): Promise<number> {
-  const counts =
-    subject === 'subaccount'
-      ? sql`select from (select id from accounts where parent_id = ${accountId} and deleted_at is null offset 0) own
-             cross join lateral (select from roll_ups where account_id = own.id and subject = 'total' and name = ''
-                                    and day ${within(sql, span)} offset 0) r`
-      : sql`select from roll_ups where account_id = ${accountId} and subject = ${subject} and day ${within(sql, span)}`
-  const rows = await sql<{ count: number }[]>`
-    select count(*)::float8 as count from (${counts} limit ${most + 1}) counted`
-  return onlyRow(rows).count
-}
-
 export interface NamesQuestion {
   readonly accountId: number
   readonly subject: Subject
-  /** Only this name; if undefined, all names in the given order. */
-  readonly name: string | undefined
   readonly span: Span
   readonly times: boolean
   readonly order: Order
@@ -174,31 +177,54 @@ export interface Order {
   readonly descending: boolean
 }
 
-const orderOf = (sql: SqlTransaction, { by, descending }: Order) => {
-  const terms = METRICS.flatMap((metric) => (by[metric] ? [`${by[metric]} * sum(r.${metric}::float8)`] : []))
-  return sql.unsafe(`${terms.join(' + ')} ${descending ? 'desc' : 'asc'}`)
-}
+const weightOf = (sql: SqlTransaction, { by }: Order) =>
+  sql.unsafe(METRICS.flatMap((metric) => (by[metric] ? [`${by[metric]} * sum(r.${metric}::float8)`] : [])).join(' + '))
+const directionOf = (sql: SqlTransaction, { descending }: Order) => sql.unsafe(descending ? 'desc' : 'asc')
 
 /** Returns the sums over the whole date range, one row per name. */
 export async function selectSums(
   sql: SqlTransaction,
-  { accountId, subject, name, span, times, order, limit, offset }: NamesQuestion,
+  { accountId, subject, span, times, order, limit, offset }: NamesQuestion,
 ): Promise<{ rows: CountsRow[]; total: number }> {
-  const every = sql`
-    (select * from roll_ups where account_id = ${accountId} and subject = any(${[subject, `other ${subject}`]}::text[])
-        and day ${within(sql, span)})`
-  const matching = name === undefined ? every : ofName(sql, { accountId, subject, name: sql`${name}::text`, span })
+  const through = await selectThrough(sql, accountId, subject)
+  const parts = withOthers(partsOfNames({ subject, span, through }))
+  // Those of the page are found by one metric; adding up all of them, and delivery times, takes ten times as long.
   const rows = await sql<(Row & { total: number })[]>`
-    select case when r.subject = ${subject} then r.name end as name, count(*) over ()::int as total, ${columns(sql, times)}
-      from ${matching} r
-     group by r.subject, r.name
-     order by r.subject <> ${subject}, ${orderOf(sql, order)}, sum(r.processed::float8) desc, r.name
-     limit ${limit} offset ${offset}`
+    with ranked as materialized (
+      select part.is_other, r.name, ${weightOf(sql, order)} as weight, sum(r.processed::float8) as processed, count(*) over ()::int as total
+        from ${inParts(sql, accountId, parts)}
+       group by part.is_other, r.name
+       order by part.is_other, weight ${directionOf(sql, order)}, processed desc, r.name limit ${limit} offset ${offset}
+    )
+    select case when not ranked.is_other then ranked.name end as name, ranked.total, ${columns(sql, times)}
+      from ranked join ${partsTable(sql, parts)} on part.is_other = ranked.is_other
+     cross join ${ofName(sql, accountId, sql`ranked.name`)} r
+     group by ranked.is_other, ranked.name, ranked.total, ranked.weight, ranked.processed
+     order by ranked.is_other, ranked.weight ${directionOf(sql, order)}, ranked.processed desc, ranked.name`
   const first = rows[0]
   if (first || offset === 0) return { rows: rows.map(asCountsRow), total: first?.total ?? 0 }
   const [all] = await sql<{ total: number }[]>`
-    select count(distinct (subject, name))::int as total from ${matching} r`
+    select count(*)::int as total
+      from (select from ${inParts(sql, accountId, parts)} group by part.is_other, r.name) names`
   return { rows: [], total: all?.total ?? 0 }
+}
+
+/** Returns the sums of one name over the whole date range; undefined if it has no mail. */
+export async function selectSum(
+  sql: SqlTransaction,
+  {
+    accountId,
+    subject,
+    name,
+    span,
+    times,
+  }: Pick<NamesQuestion, 'accountId' | 'subject' | 'span' | 'times'> & { name: string },
+): Promise<CountsRow | undefined> {
+  const [row] = await sql<Row[]>`
+    select r.name, ${columns(sql, times)}
+      from ${partsTable(sql, [{ subject, isOther: false, ...span }])} cross join ${ofName(sql, accountId, sql`${name}::text`)} r
+     group by r.name`
+  return row && asCountsRow(row)
 }
 
 /** Returns the position of the account's counts. Must be called in the snapshot in which they are read. */

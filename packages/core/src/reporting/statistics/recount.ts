@@ -4,6 +4,7 @@ import { invalidParameter } from '../../platform/errors.ts'
 import { SUBJECTS } from './metrics.ts'
 import { requireSpan, type Span } from './periods.ts'
 import { addEvents } from './rollup.ts'
+import { takeBackSums } from './sum-names.ts'
 
 export interface RecountRequest {
   readonly accountId: number
@@ -96,6 +97,7 @@ async function recountDay(sql: SqlTransaction, accountId: number, { day, before,
         from accounts where id = ${accountId}`,
   )
   await requireKept(sql, { accountId, day, from, to, transaction })
+  await takeBackSums(sql, { accountId, day, before })
   await sql`
     delete from roll_ups
      where account_id = ${accountId} and subject = any(${['total', ...SUBJECTS, ...SUBJECTS.map((one) => `other ${one}`)]}::text[])

@@ -1,7 +1,7 @@
 import { eventTypesWhere } from '../../events/event-types.ts'
 import type { SqlTransaction } from '../../platform/database/database.ts'
 import { type Batch, HARD_BOUNCES } from '../events/index.ts'
-import { DROPS, METRICS, NAMES_A_DAY } from './metrics.ts'
+import { DROPS, METRICS, NAMES_A_DAY, WEEK } from './metrics.ts'
 
 /** Adds a batch of events to the rollups, in the transaction that numbers them, so that each counts once despite crashes. */
 export async function rollUp(sql: SqlTransaction, { after, to }: Batch): Promise<void> {
@@ -106,13 +106,25 @@ export async function addEvents(sql: SqlTransaction, condition: ReturnType<SqlTr
       select account_id, name, min(since) from settled where subject = 'tag' and fresh and not beyond
        group by account_id, name order by account_id, name
       on conflict do nothing
+    ), counted as (
+      select account_id, subject as of_subject, subject, name, day, place, delivery_times, ${write(columns)} from settled where not beyond
+      union all
+      select account_id, subject, 'other ' || subject, '', day, null, sum_counts(delivery_times), ${write(summed)}
+        from settled where beyond group by account_id, subject, day
+    ), late as (
+      -- Of days that are summed (sum-names.ts).
+      select c.*, date_trunc('week', c.day)::date as monday, s.through
+        from counted c join roll_up_sums s on s.account_id = c.account_id and s.subject = c.of_subject and c.day < s.through
     )
     insert into roll_ups as r (account_id, subject, name, day, place, delivery_times, ${write(columns)})
     select * from (
-      select account_id, subject, name, day, place, delivery_times, ${write(columns)} from settled where not beyond
+      select account_id, subject, name, day, place, delivery_times, ${write(columns)} from counted
       union all
-      select account_id, 'other ' || subject, '', day, null, sum_counts(delivery_times), ${write(summed)}
-        from settled where beyond group by account_id, subject, day) each
+      select account_id, 'all ' || of_subject, '', day, null, sum_counts(delivery_times), ${write(summed)}
+        from late group by account_id, of_subject, day
+      union all
+      select account_id, subject || ${WEEK}::text, name, monday, null, sum_counts(delivery_times), ${write(summed)}
+        from late where monday + 7 <= through group by account_id, subject, name, monday) each
      order by account_id, subject, name, day
     on conflict (account_id, subject, name, day) do update
        set ${write(added)}, delivery_times = add_counts(r.delivery_times, excluded.delivery_times)`

@@ -1,8 +1,8 @@
 import type { SqlTransaction } from '../../platform/database/database.ts'
 import { invalidParameter } from '../../platform/errors.ts'
-import { asNamed, grouped, noCounts } from './named-counts.ts'
+import { asNamed, grouped, noCounts, withRest } from './named-counts.ts'
 import { MAX_DAYS, MAX_DAYS_WITH_NAMES, type Period, periodsOf, type Span } from './periods.ts'
-import { accountOf, requireFewNames, requireText, spanOf } from './question.ts'
+import { accountOf, requireText, spanOf } from './question.ts'
 import {
   type Counted,
   type CountsRow,
@@ -12,6 +12,7 @@ import {
   selectCounts,
   selectCountsOfEach,
   selectCountsOfSubaccounts,
+  selectThrough,
 } from './read.ts'
 import type { NamedCounts, StatsAnswer, StatsQuery, Wanted } from './stats.ts'
 
@@ -26,7 +27,6 @@ export async function showStats(sql: SqlTransaction, question: StatsQuery): Prom
   const { id: accountId, today } = await accountOf(sql, question)
   const span = spanOf(question, today, wanted.kind === 'each' ? MAX_DAYS_WITH_NAMES : MAX_DAYS)
   const asOf = await selectAsOf(sql, accountId)
-  if (wanted.kind === 'each') await requireFewNames(sql, { accountId, subject: wanted.subject, span, times })
   const { periods, total } = periodsOf(span, period, { limit, offset })
   const [first, last] = [periods[0], periods.at(-1)]
   if (!first || !last) return { periods: [], total, asOf }
@@ -65,10 +65,18 @@ function namesIn(wanted: Wanted): number {
   return wanted.kind === 'some' || wanted.kind === 'groups' ? countedOf(wanted).names.length : 0
 }
 
-function selectRows(sql: SqlTransaction, wanted: Wanted, query: PeriodsQuestion, span: Span): Promise<PeriodRow[]> {
+async function selectRows(
+  sql: SqlTransaction,
+  wanted: Wanted,
+  query: PeriodsQuestion,
+  span: Span,
+): Promise<PeriodRow[]> {
   if (wanted.kind !== 'each') return selectCounts(sql, query, countedOf(wanted))
   if (wanted.subject === 'subaccount') return selectCountsOfSubaccounts(sql, query, span)
-  return selectCountsOfEach(sql, query, { subject: wanted.subject, span })
+  const { subject } = wanted
+  const through = await selectThrough(sql, query.accountId, subject)
+  const { named, all } = await selectCountsOfEach(sql, query, { subject, span, through })
+  return withRest(named, all)
 }
 
 function countedOf(wanted: Exclude<Wanted, { kind: 'each' }>): Counted {

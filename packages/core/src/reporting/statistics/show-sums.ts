@@ -1,8 +1,8 @@
 import type { SqlTransaction } from '../../platform/database/database.ts'
 import { asNamed, noCounts } from './named-counts.ts'
 import { MAX_DAYS, MAX_DAYS_WITH_NAMES } from './periods.ts'
-import { accountOf, requireFewNames, requireText, spanOf } from './question.ts'
-import { type Order, selectAsOf, selectSums } from './read.ts'
+import { accountOf, requireText, spanOf } from './question.ts'
+import { type Order, selectAsOf, selectSum, selectSums } from './read.ts'
 import type { SumsAnswer, SumsQuery } from './stats.ts'
 
 const BY_SENT: Order = { by: { sent: 1 }, descending: true }
@@ -13,8 +13,10 @@ export async function showSums(sql: SqlTransaction, question: SumsQuery): Promis
   const { id: accountId, today } = await accountOf(sql, question)
   const span = spanOf(question, today, name === undefined ? MAX_DAYS_WITH_NAMES : MAX_DAYS)
   const asOf = await selectAsOf(sql, accountId)
-  if (name === undefined) await requireFewNames(sql, { accountId, subject, span, times })
-  const { rows, total } = await selectSums(sql, { accountId, subject, name, span, times, order, limit, offset })
-  const alone = name !== undefined && total === 0
-  return { ...span, stats: alone ? [noCounts(name)] : rows.map(asNamed), total: alone ? 1 : total, asOf }
+  if (name !== undefined) {
+    const row = await selectSum(sql, { accountId, subject, name, span, times })
+    return { ...span, stats: offset > 0 ? [] : [row ? asNamed(row) : noCounts(name)], total: 1, asOf }
+  }
+  const { rows, total } = await selectSums(sql, { accountId, subject, span, times, order, limit, offset })
+  return { ...span, stats: rows.map(asNamed), total, asOf }
 }

@@ -44,6 +44,7 @@ export const OWN_ROWS: readonly OwnRows[] = [
       ['name', 'text collate "C"'],
     ],
   },
+  { table: 'roll_up_sums' },
   { table: 'tags', key: [['name', 'text collate "C"']] },
   { table: 'delivery_counts', key: [['hour', 'timestamptz']] },
   { table: 'provider_counts' },

@@ -51,24 +51,18 @@ interface SumsPage {
 
 /** A page of sums. */
 export interface SumsRead extends Pick<SumsAnswer, 'stats' | 'total'> {
-  /** Whether the delivery times were read. */
+  /** Whether delivery times are among them. */
   readonly hasTimes: boolean
 }
 
-/**
- * Returns the sums by name, with delivery times if the account does not have too many names for that in this span. Not ok: it has too many
- * even without.
- */
+/** Returns the sums by name, with delivery times except for providers. */
 export async function readSums(call: AccountCall, span: ShownSpan, page: SumsPage): Promise<Attempt<SumsRead>> {
   const { first, last } = span
   const subject = SUBJECTS[subjectOf(call)]
   if (subject === null) return attempt(() => readProviders(call, span))
   const order = { by: SORTS[sortOf(call)], descending: true }
-  const question = { accountId: call.account.id, subject, first, last, order, ...page }
-  const read = (hasTimes: boolean) =>
-    attempt(async () => ({ ...(await call.core.stats.sums({ ...question, times: hasTimes }, call.reads)), hasTimes }))
-  const withTimes = await read(true)
-  return withTimes.ok ? withTimes : read(false)
+  const question = { accountId: call.account.id, subject, first, last, order, ...page, times: true }
+  return attempt(async () => ({ ...(await call.core.stats.sums(question, call.reads)), hasTimes: true }))
 }
 
 /** The sums of the few providers whose domains are known, and of all others. */

@@ -118,7 +118,7 @@ export function prepare(options: SettleOptions): StoredMessage {
     fingerprint: submission.fingerprint,
     batchId: submission.batchId,
     refusal: submission.dropped ?? found.refusal,
-    refusalProblem: submission.droppedProblem,
+    refusalProblem: submission.droppedProblem ?? found.refusalProblem,
     parts,
     deliveries,
   }

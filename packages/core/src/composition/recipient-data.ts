@@ -8,12 +8,12 @@ import type { RecipientNotifications } from '../submission/status-notifications.
 export interface RecipientData extends RecipientNotifications {
   /** Number of the envelope, whose copies share one Message-ID. */
   readonly envelope: number
-  /** The visible To and Cc lists, if they contain more than the recipient. */
-  readonly to?: readonly string[]
+  /** The visible To and Cc lists, if they contain more than the recipient; `envelope`: those in the content (visible-list.ts). */
+  readonly to?: readonly string[] | 'envelope'
   readonly cc?: readonly string[]
   /** Replaces the To field of a MIME message in this copy. */
   readonly ownTo?: Mailbox
-  /** Display names in To and Cc, by address. */
+  /** Display names in To and Cc, by address; only the recipient's own if the lists are in the content. */
   readonly names?: Readonly<Record<string, string>>
   /** Replaces the content's sender; `subject` likewise. */
   readonly from?: { readonly email: string; readonly name: string }

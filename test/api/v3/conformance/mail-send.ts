@@ -12,7 +12,7 @@ export const MAIL_SEND_ROWS: readonly Row[] = [
     id: 'names',
     parameter: 'recipient names',
     treatment: 'honour',
-    note: 'Quoted if they contain `,` or `;`. At most 4096 characters. The addresses and names of one element, times its recipients: at most 30 MB.',
+    note: 'Quoted if they contain `,` or `;`. At most 4096 characters. The addresses and names of one element: at most 512 kB.',
   },
   {
     id: 'names-quoted',

@@ -11,9 +11,8 @@ import { Adder, type AddTo, type PlanCache } from './adder.ts'
 import type { ContentDocument } from './content.ts'
 import { replaceTags } from './links/plan.ts'
 import { type Attributes, renderMergeTags, withDefaults, withUnsubscribe } from './merge.ts'
-import type { RecipientData } from './recipient-data.ts'
+import { listOf, type RecipientData, type VisibleList } from './recipient-data.ts'
 import { generatedFor } from './recipient-texts.ts'
-import { listOf, type VisibleList } from './visible-list.ts'
 
 export interface Composition {
   /** 32 hex digits. */

@@ -2,7 +2,7 @@ import type { TemplatePart } from '../content/engine/index.ts'
 import type { FileHead } from '../mime/parts.ts'
 import type { SubmittedMailbox } from '../submission/submission.ts'
 import type { Footer } from './added-content.ts'
-import type { VisibleList } from './visible-list.ts'
+import type { VisibleList } from './recipient-data.ts'
 
 /** The stored content of a composed message: part 0 of the body, in JSON. Attachments are parts 1 and up. */
 export interface ContentDocument {

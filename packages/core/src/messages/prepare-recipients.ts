@@ -1,13 +1,13 @@
 import type { ContentDocument } from '../composition/content.ts'
 import { defaultsIn, withDefaults } from '../composition/merge.ts'
-import type { RecipientData } from '../composition/recipient-data.ts'
+import { OF_ENVELOPE, type RecipientData, type VisibleList } from '../composition/recipient-data.ts'
 import { subjectOf } from '../composition/stored-content.ts'
-import { canonical, isShared, OF_ENVELOPE, type VisibleList } from '../composition/visible-list.ts'
 import { parseAddress } from '../mime/address.ts'
 import type { FileHead } from '../mime/parts.ts'
 import { defined } from '../platform/defined.ts'
 import { ownNotifications, type RecipientNotifications } from '../submission/status-notifications.ts'
 import type { Submission, SubmittedAttachment, SubmittedEnvelope } from '../submission/submission.ts'
+import { isShared } from '../submission/visible-length.ts'
 import { headOf, ownOf, personalOfMime } from './prepare-details.ts'
 import type { Facts } from './rules/rules.ts'
 import type { StoredDelivery } from './stored-message.ts'
@@ -147,4 +147,9 @@ function personalOf(envelope: SubmittedEnvelope, number: number, files: FilePart
 /** If the envelope's number equals the recipient's and nothing else differs, nothing is stored. */
 function trivialToNull(personal: RecipientData | null): RecipientData | null {
   return personal && Object.keys(personal).length === 1 ? null : personal
+}
+
+/** Returns the addresses in their canonical form, without those that are not valid. */
+function canonical(addresses: readonly string[]): string[] {
+  return addresses.flatMap((written) => parseAddress(written)?.text ?? [])
 }

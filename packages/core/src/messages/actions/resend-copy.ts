@@ -1,6 +1,5 @@
 import type { ContentDocument } from '../../composition/content.ts'
-import type { RecipientData } from '../../composition/recipient-data.ts'
-import { listOf, OF_ENVELOPE } from '../../composition/visible-list.ts'
+import { listOf, OF_ENVELOPE, type RecipientData } from '../../composition/recipient-data.ts'
 import { addressKey, parseAddress } from '../../mime/address.ts'
 import { endOfField } from '../../mime/end-of-field.ts'
 import { invalidParameter } from '../../platform/errors.ts'

@@ -9,7 +9,6 @@ import {
   withDefaults,
 } from '../../composition/merge.ts'
 import { type StoredContent, subjectOf, textOf } from '../../composition/stored-content.ts'
-import { isShared, visibleLength } from '../../composition/visible-list.ts'
 import { checkFile } from '../../content/files/file.ts'
 import { parseAddress } from '../../mime/address.ts'
 import { inTurns, type Stoppable } from '../../platform/concurrency/turns.ts'
@@ -18,6 +17,7 @@ import { isFieldName, isMessageId, isReservedField, isStrict, valueProblem } fro
 import { JSON_LIMIT, jsonLength, MEASURED_FROM } from '../../submission/json-length.ts'
 import { LIMITS } from '../../submission/limits.ts'
 import type { Submission, SubmittedAttachment, SubmittedEnvelope } from '../../submission/submission.ts'
+import { isShared, visibleLength } from '../../submission/visible-length.ts'
 import { keptLength } from './recipient-rules.ts'
 
 /**
@@ -188,7 +188,7 @@ function* mergedContentChecked(
 
 /**
  * Checks the size of the data stored for all copies. Each copy is stored with the values of its envelope, and with its addresses if they are few
- * (visible-list.ts).
+ * (visible-length.ts).
  */
 export function checkCopies(submission: Submission): void {
   const { content, templateId } = submission

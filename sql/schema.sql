@@ -603,6 +603,7 @@ create table editable_versions (
   test_data text,
   created_at timestamptz not null default service_now(),
   updated_at timestamptz not null default service_now(),
+  problem text,
   constraint editable_versions_pkey primary key (account_id, template_id, id),
   constraint editable_versions_editor_check check (editor = any (array['code'::text, 'design'::text])),
   constraint editable_versions_account_id_template_id_fkey foreign key (account_id, template_id) references editable_templates(account_id, id) on delete cascade
@@ -1477,6 +1478,8 @@ create table suppressions (
   return_id uuid,
   manual_since timestamptz,
   unsubscribed_since timestamptz,
+  told text,
+  told_status text,
   constraint suppressions_pkey primary key (account_id, value, group_id),
   constraint suppressions_group_check check ((scope = 'group'::text) = (group_id > 0)),
   constraint suppressions_reason_check check (reason = any (array['unsubscribe'::text, 'hardbounce'::text, 'abuse'::text, 'manual'::text, 'global'::text])),
@@ -1601,6 +1604,7 @@ create table tls_rules (
   domain text,
   level text not null,
   created_at timestamptz not null default service_now(),
+  version numeric(2,1),
   constraint tls_rules_pkey primary key (id),
   constraint tls_rules_target unique nulls not distinct (account_id, domain),
   constraint tls_rules_level_check check (level = any (array['required'::text, 'verified'::text, 'dane'::text]))

@@ -15,6 +15,7 @@ export const httpAccept: Case = {
     try {
       const findings = [await againstNothing(context)]
       findings.push(await largeCall(context))
+      findings.push(await visibleCall(context))
       if (!quick) for (const connections of [1, 256]) findings.push(await alone(context, connections, 1))
       if (!quick) findings.push(await alone(context, 64, 100))
       return findings
@@ -81,27 +82,63 @@ async function largeCall({ service, rounds, report }: Context): Promise<Finding>
   const title = 'one HTTP call with 1,000 personalizations'
   report(title)
   const { url, apiKey, body } = call(service, 1000)
-  const round = async (): Promise<number> => {
-    const times: number[] = []
-    for (let at = 0; at < 20; at++) {
-      const began = performance.now()
-      const response = await fetch(url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', api_key: apiKey },
-        body,
-      })
-      await response.text()
-      expectCount('status', response.status, 200)
-      times.push((performance.now() - began) / 1000)
-    }
-    expectCount('messages accepted', await service.accepted(), times.length)
-    await service.empty()
-    return 1000 / median(times)
-  }
+  const round = () => perSecond(service, { url, headers: { api_key: apiKey }, body, status: 200 })
   await round()
   const found = await alternate({ postrider: round }, rounds, report)
   const target = { sense: 'at least', value: 20_000 } as const
   return { title, unit: 'recipients/s', rounds: found, key: 'batch_recipients_per_s', target }
+}
+
+/** One call whose 1,000 recipients see each other with their names, against one whose recipients do not. */
+async function visibleCall({ service, rounds, report }: Context): Promise<Finding> {
+  const title = 'one v3 call with 1,000 visible recipients with names, against 1,000 personalizations'
+  report(title)
+  const { apiUrl, apiKey, domain } = service
+  const people = Array.from({ length: 1000 }, (_, at) => ({ email: `r${at}@site.example`, name: `Recipient ${at}` }))
+  const round = (personalizations: readonly unknown[]) => () =>
+    perSecond(service, {
+      url: `${apiUrl}/v3/mail/send`,
+      headers: { authorization: `Bearer ${apiKey}` },
+      body: JSON.stringify({
+        personalizations,
+        from: { email: `desk@${domain}` },
+        subject: 'Berth',
+        content: [{ type: 'text/plain', value: 'x'.repeat(2000) }],
+      }),
+      status: 202,
+    })
+  const contestants = { postrider: round([{ to: people }]), apart: round(people.map((one) => ({ to: [one] }))) }
+  for (const warm of Object.values(contestants)) await warm()
+  const found = await alternate(contestants, rounds, report)
+  const ratio = ratioOf(found)
+  const target = { sense: 'at least', value: 0.67 } as const
+  return { title, unit: 'recipients/s', rounds: found, key: 'visible_vs_apart', target, ...(ratio && { ratio }) }
+}
+
+interface LargeCall {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly status: number
+}
+
+/** Returns the recipients accepted per second, of calls with 1,000 of them. */
+async function perSecond(service: Context['service'], { url, headers, body, status }: LargeCall): Promise<number> {
+  const times: number[] = []
+  for (let at = 0; at < 20; at++) {
+    const began = performance.now()
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body,
+    })
+    await response.text()
+    expectCount('status', response.status, status)
+    times.push((performance.now() - began) / 1000)
+  }
+  expectCount('messages accepted', await service.accepted(), times.length)
+  await service.empty()
+  return 1000 / median(times)
 }
 
 function call({ apiUrl, apiKey, domain }: Context['service'], recipients: number) {

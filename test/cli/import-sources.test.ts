@@ -45,7 +45,7 @@ t.test('an address on several lists of the source is kept once, with the stronge
   t.equal(code, 0)
   t.match(stdout, /^bounces +1 +0 +2 +0 +0$/m)
   t.match(stdout, /^ +blocks \(1\): /m)
-  t.match(stdout, /^ +texts of bounces and complaints \(4\): /m)
+  t.match(stdout, /^ +IP addresses of complaints \(1\): /m)
   t.match(await suppressionsOf(to), [
     { value: 'a@harbor.example', reason: 'abuse', since: new Date(1_600_000_000_000) },
     { value: 'b@harbor.example', reason: 'unsubscribe', since: new Date(1_500_000_001_000) },

@@ -65,7 +65,7 @@ export async function runCommand(args: string[], env: NodeJS.ProcessEnv, streams
     if (answer) print(answer, { json, streams, warn }, layout)
     if (answer?.failure === undefined) return 0
     complain(answer.failure, { json, streams, warn })
-    return 1
+    return answer.status ?? 1
   } catch (error) {
     return fail(error, command, { json, streams, warn, debug: env.LOG_LEVEL === 'debug' })
   }

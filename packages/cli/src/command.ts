@@ -53,8 +53,10 @@ export interface Answer {
   readonly data: unknown
   /** A Buffer is printed unchanged; from a string, control characters are removed, and its tables ({@link table}) are laid out. */
   readonly text: string | Buffer
-  /** Why the command succeeded only in part. Printed after the output; the exit status is 1. */
+  /** Why the command succeeded only in part. Printed after the output; the exit status is that of `status`. */
   readonly failure?: string
+  /** 3: all was done, and some of it needs a look. Default: 1. */
+  readonly status?: 1 | 3
 }
 
 /** The command line is invalid; the message names what is missing or wrong. Exit status 2. */

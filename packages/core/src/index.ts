@@ -264,6 +264,7 @@ export {
   isFieldName,
   isMessageId,
   isReservedField,
+  valueProblem,
   withoutUnwritableIds,
 } from './submission/header-rules.ts'
 export { identityRuleOf, isResentField } from './submission/identity-fields.ts'

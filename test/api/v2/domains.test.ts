@@ -341,6 +341,23 @@ t.test('a subaccount sends from a domain of its parent while the parent shares i
     })
     t.equal(await send(child.apiKey), 200)
     t.equal(await send(apiKey), 400, 'nobody else')
+    for (const [given, shared] of [
+      ['0', false],
+      [1, true],
+      ['false', false],
+      ['true', true],
+      [0, false],
+      ['1', true],
+    ])
+      t.match((await act(parent.apiKey, 'domain/share', { domain: parent.domain, shared: given })).json, {
+        data: { shared },
+      })
+    for (const wrong of [2, 'yes', ''])
+      t.match(
+        await post(parent.apiKey, 'domain/share', { domain: parent.domain, shared: wrong }),
+        refusal(113),
+        String(wrong),
+      )
     t.match(
       await post(child.apiKey, 'domain/share', { domain: parent.domain, shared: false }),
       refusal(132),

@@ -56,6 +56,19 @@ t.test('a message is sent again to a corrected address, as a copy that names the
   t.notMatch(copy, 'habror')
 })
 
+t.test('a list that many recipients see has the corrected address in its place', async (t) => {
+  const { service, sender, resend, source } = await makeResends(t)
+  const cc = Array.from({ length: 60 }, (_, at) => `r${at}.longer-name@habror.example`)
+  const { messageId } = await acceptMessage(service, sender, {
+    content: { kind: 'parts', html: undefined, text: 'x', amp: undefined },
+    envelopes: [{ ...envelopeTo('lena@harbor.example'), cc, names: new Map(cc.map((one, at) => [one, `Name ${at}`])) }],
+  })
+  const again = await resend(messageId, { recipients: [60], to: 'right@harbor.example' })
+  const copy = (await source(again.id)).replace(/\r\n[ \t]/g, ' ')
+  t.match(copy, /, "?Name 58"? <r58\.longer-name@habror\.example>, "?Name 59"? <right@harbor\.example>\r$/m)
+  t.notMatch(copy, 'r59.')
+})
+
 t.test('a message of SMTP has the corrected address in its header, unless its sender signed it', async (t) => {
   const { service, sender, resend, source } = await makeResends(t)
   const submit = async (head: string) =>

@@ -88,6 +88,13 @@ const PAIRS: readonly (readonly [
   ['X117 content that decodes to blanks', { ...body, content: '%20%0A' }, 400, 117, 'Content not specified'],
   ['X117 AMP alone', { ...without('content'), ampcontent: '<html amp4email>' }, 400, 117, 'Content not specified'],
   ['X118 an unknown template', { ...body, content: '%20', templateId: 999999 }, 400, 118, 'Invalid templateId'],
+  [
+    'X118 an unknown template, without a subject',
+    { ...body, subject: undefined, templateId: 999999 },
+    400,
+    118,
+    'Invalid templateId',
+  ],
   ['X118 a template id that is none', { ...body, templateId: 'berth' }, 400, 118, 'Invalid templateId'],
   ['X118 a template id beyond all', { ...body, templateId: '99999999999999999999' }, 400, 118, 'Invalid templateId'],
   ['X119 an unknown attachment', { ...body, attachmentId: '77' }, 400, 119, 'Invalid attachmentId'],

@@ -92,7 +92,9 @@ t.test('refusals', async (t) => {
     ['no url', { events: 'sent' }, 113, /\[url\] not passed/],
     ['no events', { url }, 113, /\[events\] not passed/],
     ['not http', { url: 'ftp://ship.example/', events: 'sent' }, 200, /^Invalid url: /],
-    ['credentials', { url: 'http://u:p@ship.example/', events: 'sent' }, 200, /user name/],
+    ['a user name that cannot be read', { url: 'http://u%zz:p@ship.example/', events: 'sent' }, 200, /user name/],
+    ['a user name with a colon', { url: 'http://u%3Av:p@ship.example/', events: 'sent' }, 200, /colon/],
+    ['no user name before the sign', { url: 'http://@ship.example/', events: 'sent' }, 200, /user name/],
     [
       'an event nobody knows',
       { url, events: 'sent,vanished' },

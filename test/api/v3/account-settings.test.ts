@@ -131,10 +131,10 @@ t.test('an account demands TLS, or valid certificates, of the recipients of its 
   proves(t, 'operation.viewEnforcedTls', 'operation.changeEnforcedTls')
   const { call, accountId } = await makeCaller()
   const path = '/user/settings/enforced_tls'
-  const shown = (tls: boolean, certificate: boolean) => ({
+  const shown = (tls: boolean, certificate: boolean, version = 1.2) => ({
     require_tls: tls,
     require_valid_cert: certificate,
-    version: 1.2,
+    version,
   })
   t.strictSame((await call('GET', path)).json, shown(false, false))
   for (const [body, after] of [
@@ -143,7 +143,9 @@ t.test('an account demands TLS, or valid certificates, of the recipients of its 
     [{ require_valid_cert: true }, shown(true, true)],
     [{ require_tls: true }, shown(true, true)],
     [{ require_valid_cert: false }, shown(true, false)],
-    [{ require_tls: true, require_valid_cert: true, version: 1.1 }, shown(true, true)],
+    [{ require_tls: true, require_valid_cert: true, version: 1.1 }, shown(true, true, 1.1)],
+    [{ require_tls: true }, shown(true, true, 1.1)],
+    [{ version: 1.2 }, shown(true, true)],
     [{ require_tls: false }, shown(false, false)],
     [{ require_valid_cert: true }, shown(true, true)],
     [shown(false, false), shown(false, false)],

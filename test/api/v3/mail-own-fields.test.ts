@@ -49,6 +49,46 @@ t.test(
   },
 )
 
+t.test('the language of the text stays, and a folded value is unfolded', async (t) => {
+  const { ignored, fields } = await lines({ 'Content-Language': 'de', 'X-Note': 'one\r\n two\n\tthree' })
+  t.equal(ignored, undefined)
+  t.ok(fields.includes('Content-Language: de'), fields.join('\n'))
+  t.ok(
+    fields.some((line) => line === 'X-Note: one two three'),
+    fields.join('\n'),
+  )
+  for (const value of ['one\r\nBcc: x@quay.example', 'one\n', '\rtwo']) {
+    const refused = await send({ headers: { 'X-Note': value } })
+    t.match(refused, { status: 400, json: { errors: [{ field: 'headers.X-Note' }] } }, JSON.stringify(value))
+  }
+})
+
+t.test("Symfony's mailer with a date, a sender and a return path sends", async (t) => {
+  // As its bridge writes them: from is the sender, else the return path, else From; all other fields are headers.
+  const own = (name: string) => `${name}@${sender.domain}`
+  const symfony = (from: string, headers: Record<string, string>) => ({
+    personalizations: [{ to: [{ email: 'lena@harbor.example' }], subject: 'Berth' }],
+    from: { email: own(from) },
+    content: [
+      { type: 'text/plain', value: 'Berth 4.' },
+      { type: 'text/html', value: '<p>Berth 4.</p>' },
+    ],
+    headers,
+  })
+  for (const [mail, field, ignored] of [
+    [symfony('desk', { Date: 'Sun, 29 Nov 2026 10:00:00 +0100' }), 'Date: Sun, 29 Nov 2026 09:00:00 +0000', undefined],
+    [symfony('crew', { Sender: own('crew') }), `Sender: ${own('crew')}`, undefined],
+    [symfony('returns', { 'Return-Path': `<${own('returns')}>` }), `From: ${own('returns')}`, '"headers.Return-Path"'],
+    [symfony('desk', { 'X-Priority': '1 (Highest)' }), 'X-Priority: 1 (Highest)', undefined],
+  ] as const) {
+    const answer = await send(mail)
+    t.match(answer, { status: 202 }, answer.text)
+    t.equal(answer.headers[HEADER], ignored)
+    const [copy] = await copies(answer)
+    t.ok(headerLines(copy?.raw ?? '').includes(field), field)
+  }
+})
+
 t.test('a Sender of one among several personalizations has no effect', async (t) => {
   const to = (name: string, headers = {}) => ({ to: [{ email: `${name}@harbor.example` }], headers })
   const answer = await send({ personalizations: [to('a', { Sender: `crew@${sender.domain}` }), to('b')] })

@@ -340,6 +340,16 @@ const CASES: readonly Case[] = [
     body: mail({ content: [{ type, value: 'x' }] }),
     errors: one('content.0.type', /^The content type cannot have a charset parameter, [^;]+/, 'message.content.type'),
   })),
+  ...['html', 'text', 'text/', 'multipart/mixed', 'message/rfc822'].map((type) => ({
+    row: 0,
+    what: `content of type ${JSON.stringify(type)}`,
+    body: mail({ content: [{ type, value: 'x' }] }),
+    errors: one(
+      'content.0.type',
+      `The content type must be the media type of a text, such as text/plain or text/html. You provided '${type}'.`,
+      'message.content.type',
+    ),
+  })),
   ...[undefined, '', 5].map((value) => ({
     row: 35,
     what: `content ${JSON.stringify(value)}`,
@@ -384,7 +394,7 @@ const CASES: readonly Case[] = [
     body: mail({ from }),
     errors: one('from', wrongType('object', String(given)), 'message.from'),
   })),
-  ...[{}, { email: 'help' }, { name: 'Help' }].map((replyTo) => ({
+  ...[{ email: '' }, { email: 'help' }, { name: 'Help' }].map((replyTo) => ({
     row: 41,
     what: `reply_to ${JSON.stringify(replyTo)}`,
     body: mail({ reply_to: replyTo }),

@@ -95,12 +95,6 @@ t.test('names are bounded, and cannot end their header', async (t) => {
   refusedV3(t, await named('x'.repeat(4097)), [400, /at most 4096 characters/, 'personalizations.0.to'])
   refusedV3(t, await named('a\r\nBcc: spy@quay.example'), [400, /CR|line|break/i, 'personalizations.0.to.0.name'])
   refusedV3(t, await named('\ud800'), [400, /Unicode/, 'personalizations.0.to'])
-  const many = Array.from({ length: 1000 }, (_, at) => ({ email: `r${at}@harbor.example`, name: 'x'.repeat(40) }))
-  refusedV3(t, await send({ personalizations: [{ to: many }] }), [
-    400,
-    /data stored for all recipients exceeds/,
-    'personalizations.0.to',
-  ])
 })
 
 t.test('a personalization can have its own sender and subject', async (t) => {
@@ -157,6 +151,10 @@ t.test('reply_to keeps its name, and reply_to_list becomes one Reply-To with sev
   t.equal(copy.raw.match(/^reply-to:/gim)?.length, 1)
   const [one] = await copies(await send({ reply_to: { email: 'help@quay.example', name: 'Hilfe für alle' } }))
   t.match(one?.mail.replyTo?.value, [{ address: 'help@quay.example', name: 'Hilfe für alle' }])
+  for (const none of [{ reply_to: {} }, { reply_to: { email: null, name: null }, reply_to_list: [] }]) {
+    const [copy] = await copies(await send(none))
+    t.notMatch(copy?.raw, /^reply-to:/im, 'an empty object is as good as none')
+  }
 })
 
 const INVITATION = 'BEGIN:VCALENDAR\nMETHOD:REQUEST\nBEGIN:VEVENT\nSUMMARY:Möwe\nEND:VEVENT\nEND:VCALENDAR'
@@ -187,7 +185,7 @@ t.test('other content types follow HTML as further alternatives, in the order of
   t.strictSame(typesIn(only.raw), ['text/calendar'], 'an invitation alone is content too')
   for (const type of ['multipart/mixed', 'message/rfc822', 'nothing', 'text/ä', 'text/']) {
     const refused = await send({ content: [{ type, value: 'x' }] })
-    refusedV3(t, refused, [400, /must be a text media type/, 'content'], type)
+    refusedV3(t, refused, [400, /must be the media type of a text/, 'content.0.type'], type)
   }
 })
 
@@ -273,7 +271,12 @@ t.test('types keep their parameters, except those that the service sets', async 
   )
   t.notMatch(copy.raw, /.{999}/)
   const too = await send({ content: [{ type: `text/calendar; x=${'y'.repeat(600)}`, value: 'x' }] })
-  refusedV3(t, too, [400, /must be a text media type/, 'content'], 'what can not be kept is not dropped silently')
+  refusedV3(
+    t,
+    too,
+    [400, /must be the media type of a text/, 'content.0.type'],
+    'what can not be kept is not dropped silently',
+  )
 })
 
 t.test('an inline file without HTML is an attachment that says so', async (t) => {

@@ -163,6 +163,13 @@ const FEATURES: readonly (readonly [what: string, template: string, rendered: st
     '{{formatDate at "DD HH:mm ZZ" "-0800"}} {{formatDate at "DD HH:mm Z" "+05:30"}}',
     '05 13:04 -0800 06 02:34 +05:30',
   ],
+  [
+    'formatDate of ordinals',
+    [1, 2, 3, 4, 11, 12, 13, 21, 22, 23, 30]
+      .map((day) => `{{formatDate "2026-01-${String(day).padStart(2, '0')}" "Do"}}`)
+      .join(' '),
+    '1st 2nd 3rd 4th 11th 12th 13th 21st 22nd 23rd 30th',
+  ],
   ['formatDate at an offset without quotes', '{{formatDate at "HH:mm" -0800}}', '13:04'],
   ['formatDate by a format of the data', '{{formatDate at format}}', '2026/01/05'],
   [
@@ -196,8 +203,14 @@ for (const [what, template, rendered] of FEATURES) {
 
 /** What does not parse, and where. */
 const BROKEN: readonly (readonly [what: string, template: string, line: number, column: number, says: RegExp])[] = [
-  ['a block that is not closed', 'a\n{{#if x}}b', 2, 1, /not closed/],
-  ['a block closed by another', '{{#if x}}b{{/each}}', 1, 11, /"if" is closed by another/],
+  ['a block that is not closed', 'a\n{{#if x}}b', 2, 1, /is not closed; end it with \{\{\/if\}\}$/],
+  [
+    'a block closed by another',
+    '{{#if x}}b{{/each}}',
+    1,
+    11,
+    /"if" is closed by another tag; end it with \{\{\/if\}\}$/,
+  ],
   ['a closing tag alone', 'a{{/if}}', 1, 2, /no open block/],
   ['an else alone', '{{else}}', 1, 1, /no open block/],
   ['a second else', '{{#if a}}{{else}}{{else}}{{/if}}', 1, 18, /duplicate else/],
@@ -206,13 +219,14 @@ const BROKEN: readonly (readonly [what: string, template: string, line: number, 
   ['an empty tag', '{{}}', 1, 3, /expression expected/],
   ['a comment without end', '{{!-- a }}', 1, 1, /comment is not closed/],
   ['a text without end', '{{insert x "a}}', 1, 12, /string is not closed/],
-  ['an unknown helper', '{{shout name}}', 1, 1, /unknown helper "shout"/],
+  ['an unknown helper', '{{shout name}}', 1, 1, /unknown helper "shout"; the helpers are if, .* and insert$/],
+  ['a helper of another name', '{{#if (eq a "b")}}c{{/if}}', 1, 7, /unknown helper "eq"; use equals$/],
   ['an unknown block', '{{#repeat 3}}a{{/repeat}}', 1, 1, /unknown helper "repeat"/],
   ['if without a value', '{{#if}}a{{/if}}', 1, 1, /#if takes 1/],
   ['if with two', '{{#if a b}}a{{/if}}', 1, 1, /#if takes 1/],
   ['equals with one', '{{#equals a}}a{{/equals}}', 1, 1, /#equals takes 2/],
   ['formatDate with one', '{{formatDate a}}', 1, 1, /formatDate takes 2 to 3/],
-  ['a partial', '{{> footer}}', 1, 1, /partials are not supported/],
+  ['a partial', '{{> footer}}', 1, 1, /partials are not supported; put their text into the template$/],
   ['a raw block', '{{{{raw}}}}a{{{{/raw}}}}', 1, 1, /raw blocks are not supported/],
   ['a bar', '{{name | you}}', 1, 8, /expected/],
   ['a strange character', '{{a ; b}}', 1, 5, /";" is not allowed here/],

@@ -113,7 +113,7 @@ t.test('data that is more than JSON is what JSON makes of it', async (t) => {
     return 'ran'
   }
   const data = { call, object: { toString: call, toHTML: call }, list: [call] }
-  t.equal(await render('{{call}}|{{call "x"}}', data), 'failed: line 1, column 10: unknown helper "call"')
+  t.match(await render('{{call}}|{{call "x"}}', data), /^failed: line 1, column 10: unknown helper "call";/)
   t.equal(await render('{{call}}|{{object}}|{{list}}', data), '|[object Object]|')
   t.equal(ran, 0)
   const ring: Record<string, unknown> = {}

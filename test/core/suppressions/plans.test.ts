@@ -40,11 +40,15 @@ t.test('the v3 lists read the entries of a reason in their order, never the whol
     }
     const nodes = nodesOf(await planOf(service.sql, statement))
     const scans = nodes.filter(({ node }) => node['Relation Name'] === 'suppressions')
-    t.same(
-      scans.map(({ node }) => node['Index Name']),
-      ['suppressions_browse'],
-      statement.text,
+    const { suppressions_browse: list, ...others } = Object.fromEntries(
+      scans.map(({ node }) => [node['Index Name'], node['Index Cond']]),
     )
-    t.match(scans[0]?.node['Index Cond'], /account_id = .*reason = .*group_id = /)
+    t.match(list, /account_id = .*reason = .*group_id = /, statement.text)
+    t.match(
+      others,
+      { suppressions_pkey: /account_id = .*value = .*group_id = / },
+      'and each entry of the page by its key',
+    )
+    t.equal(scans.length, 2)
   }
 })

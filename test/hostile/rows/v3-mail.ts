@@ -230,6 +230,12 @@ export const V3_MAIL = rowsOf(
           dynamic_template_data: { list: Array(40).fill({ a: fill('b', 200) }) },
         })),
       }),
+    'v3: 1,000 visible recipients with names of 450': (stage) =>
+      stage.mail({
+        personalizations: [
+          { to: Array.from({ length: 1000 }, (_, at) => ({ email: `r${at}@open.example`, name: fill('é"', 450) })) },
+        ],
+      }),
     'v3: plain text of 1 MB of http://': (stage) =>
       stage.mail({ content: [{ type: 'text/plain', value: fill('http://', MB - 10) }] }),
     'v3: plain text of one link of 1 MB of brackets': (stage) =>

@@ -4,11 +4,12 @@ import type { TObject, TSchema } from 'typebox'
 import { NO_NUL, placeOfNul } from '../http/nul.ts'
 import { countValues, JsonError, newCount, parseStrictJson, type ValueCount } from '../http/strict-json.ts'
 import { skipNullElements, writtenSteps } from './body/null-elements.ts'
+import { kindsOf, readFlags, typesOf } from './json-flags.ts'
 import type { Operation } from './operation.ts'
 import { parameterName } from './schema-refusal.ts'
 
 /**
- * Merges path, query and body into one object. Text is converted to the type of the schema; JSON values are not converted. Throws
+ * Merges path, query and body into one object. Text is converted to the type of the schema; of JSON values only flags are. Throws
  * bodyBlank if the input is empty and something is required, parameterInvalid for NUL, tooLarge.
  */
 export function inputOf({ input, takes }: Operation, request: FastifyRequest): Record<string, unknown> {
@@ -17,7 +18,7 @@ export function inputOf({ input, takes }: Operation, request: FastifyRequest): R
   const params = request.params as Record<string, unknown>
   const count = request.formValues ?? newCount(false)
   const given = {
-    ...(request.formValues ? fromText(input, body, count) : body),
+    ...(request.formValues ? fromText(input, body, count) : (readFlags(input, body) as Record<string, unknown>)),
     ...fromText(input, query, count),
     ...fromText(input, params, count),
   }
@@ -72,23 +73,6 @@ function asType(schema: TSchema, text: string, count: ValueCount): unknown {
   if (types.has('array') && text.startsWith('[')) return jsonOr(text, count)
   if (types.has('array')) return itemsOf(text, count)
   return text
-}
-
-function typesOf(schema: TSchema): Set<string> {
-  return new Set(kindsOf(schema).map(({ type }) => type ?? ''))
-}
-
-interface Kind {
-  readonly type?: string
-  readonly items?: TSchema
-  readonly properties?: Readonly<Record<string, TSchema>>
-  readonly anyOf?: readonly TSchema[]
-}
-
-/** Returns the alternatives of the schema, or the schema itself. */
-function kindsOf(schema: TSchema): Kind[] {
-  const { anyOf } = schema as Kind
-  return anyOf ? anyOf.flatMap(kindsOf) : [schema as Kind]
 }
 
 function jsonOr(text: string, count: ValueCount): unknown {

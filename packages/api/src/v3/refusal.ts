@@ -49,7 +49,8 @@ export function sendRefusal(error: FastifyError | Error, request: FastifyRequest
     reply.code(refusal.status).send({ errors: refusal.errors })
     return
   }
-  const { errorName, row, message, values, retryAfter } = refusal ?? new ServiceError('internal')
+  const known = refusal ?? new ServiceError('internal')
+  const { errorName, row, message, values, retryAfter } = known
   const { v3 } = row
   const status = v3?.status ?? row.status
   const wait = retryAfter ?? (status === 503 ? 1 : undefined)
@@ -58,7 +59,9 @@ export function sendRefusal(error: FastifyError | Error, request: FastifyRequest
   if (status === 405) reply.header('allow', request.routeOptions.config.allow ?? 'POST')
   const own = (request.routeOptions.config.sends ? v3?.whereSent : undefined) ?? v3?.message
   const field = errorName === 'parameterInvalid' || errorName === 'parameterMissing' ? String(values.parameter) : null
-  reply.code(status).send({ errors: [{ message: own ?? message, field, help: null }] satisfies ErrorEntry[] })
+  reply.code(status).send({
+    errors: [{ message: own === undefined ? message : known.fill(own), field, help: null }] satisfies ErrorEntry[],
+  })
 }
 
 export const V3_FORM: RefusalForm = {

@@ -21,7 +21,7 @@ export async function reportNotImported(move: Move, parts: readonly string[]): P
     add('blocks', await countOf(move, '/v3/suppression/blocks'), 'temporary blocks do not suppress recipients')
     const invalid = await countOf(move, '/v3/suppression/invalid_emails')
     add('invalid emails', invalid, 'invalid addresses are rejected when a message is submitted')
-    add('texts of bounces and complaints', texts, 'only address, reason and date are imported')
+    add('IP addresses of complaints', texts, 'Postrider has no place for them')
   }
   add('subusers', await countOf(move, '/v3/subusers'), 'create subaccounts and run the import for each')
   const why = 'not imported; docs/importing.md describes how to create them again'

@@ -9,8 +9,11 @@ export interface SourceEntry {
   readonly group: number
   /** Unix seconds; undefined if the source gives none. */
   readonly created: number | undefined
-  /** The entry has the reason of a bounce or the IP address of a complaint; neither is imported. */
-  readonly told: boolean
+  /** The reason and the enhanced status code of a bounce; empty if it has none. */
+  readonly told: string
+  readonly status: string
+  /** The entry has the IP address of a complaint, which is not imported. */
+  readonly hasAddress: boolean
   /** The entry is not an object. */
   readonly broken?: true
 }
@@ -107,14 +110,18 @@ async function* byOffset(source: Source, path: string, query: string): AsyncGene
   }
 }
 
+const NOTHING: SourceEntry = { email: '', group: 0, created: undefined, told: '', status: '', hasAddress: false }
+
 function entryOf(one: unknown): SourceEntry {
-  if (!isRecord(one)) return { email: '', group: 0, created: undefined, told: false, broken: true }
-  const { email, group_id, created, created_at, reason, ip } = one
+  if (!isRecord(one)) return { ...NOTHING, broken: true }
+  const { email, group_id, created, created_at, reason, status, ip } = one
   const time = Number(created ?? created_at)
   return {
     email: text(email),
     group: Number.isSafeInteger(group_id) ? Number(group_id) : 0,
     created: Number.isInteger(time) && time > 0 && time <= LATEST ? time : undefined,
-    told: text(reason) !== '' || text(ip) !== '',
+    told: text(reason),
+    status: text(status),
+    hasAddress: text(ip) !== '',
   }
 }

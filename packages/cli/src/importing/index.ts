@@ -1,4 +1,5 @@
 import { invalidParameter } from '@postrider/core'
+import { CommandError } from '../command.ts'
 import { reportNotImported } from './counterparts.ts'
 import { moveGroups } from './groups.ts'
 import type { Move } from './move.ts'
@@ -16,12 +17,21 @@ const MOVES = { groups: moveGroups, templates: moveTemplates, suppressions: move
 /**
  * Imports these parts into the account. Ids are kept and identical objects are skipped, so a failed import can simply be run again.
  *
- * Throws SourceError, and parameterInvalid (account) if the account does not exist.
+ * Throws SourceError, CommandError if another import into the account runs, and parameterInvalid (account) if the account does not exist.
  */
 export async function importAccount(move: Move, parts: readonly Part[]): Promise<void> {
   const account = await move.core.accounts.find(move.accountId)
   if (!account || account.state === 'deleted') throw invalidParameter('account', 'account not found')
-  for (const part of PARTS.filter((one) => parts.includes(one))) await MOVES[part](move)
-  await reportNotImported(move, parts)
-  move.progress.end()
+  const run = async (): Promise<void> => {
+    for (const part of PARTS.filter((one) => parts.includes(one))) await MOVES[part](move)
+    await reportNotImported(move, parts)
+    move.progress.end()
+  }
+  if (move.dryRun) return run()
+  const other = await move.core.accounts.importAlone(move.accountId, run)
+  if (other === undefined) return
+  const from = other.address === null ? '' : `, from ${other.address}`
+  throw new CommandError(
+    `an import into account ${move.accountId} has been running since ${other.since.toISOString()}${from}; nothing was imported`,
+  )
 }

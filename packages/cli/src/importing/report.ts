@@ -13,7 +13,7 @@ const ALIKE = ['groups', 'templates', 'versions'] as const
 
 /** The result of the import; in a dry run, the plan. */
 export function toReport(
-  { counts, differences, refusals, leftBehind, cut }: ImportCounts,
+  { counts, differences, refusals, leftBehind, cut, unusable }: ImportCounts,
   told: ReportOptions,
 ): Answer {
   const { dryRun, accountId, from } = told
@@ -38,13 +38,19 @@ export function toReport(
     section('Rejected:', refusals),
     section('Truncated lists:', cut),
     section(
+      'Versions from which no message can be built (mail with them is dropped until they are changed):',
+      unusable,
+    ),
+    section(
       'Not imported:',
       leftBehind.map(({ what, count, why }) => `${what}${count === null ? '' : ` (${count})`}: ${why}`),
     ),
   ]
-  const data = { ...told, counts, differences, refused: refusals, cut, leftBehind }
+  const data = { ...told, counts, differences, refused: refusals, cut, unusable, leftBehind }
+  const text = paragraphs.filter(Boolean).join('\n\n')
   const failure = dryRun ? undefined : failureOf({ counts, cut })
-  return { data, text: paragraphs.filter(Boolean).join('\n\n'), ...defined({ failure }) }
+  if (failure !== undefined || unusable.length === 0) return { data, text, ...defined({ failure }) }
+  return { data, text, failure: 'no message can be built from some versions, listed above', status: 3 }
 }
 
 function section(heading: string, lines: readonly string[]): string {

@@ -40,7 +40,7 @@ async function moveList(move: Move, kind: Kind, reason: string, reading: Reading
     await take(move, chunk, { kind, reason, page: numbered.filter((entry) => isValid(move, kind, entry)) })
     if (chunk.rows.length >= CHUNK) await flush(move, kind, chunk)
     read += page.length
-    tally.seen.texts += page.filter(({ told }) => told).length
+    tally.seen.texts += page.filter(({ hasAddress }) => hasAddress).length
     progress.show(kind, read)
   }
   await flush(move, kind, chunk)
@@ -76,7 +76,7 @@ async function take(
   const found = await core.suppressions.list(accountId, { emails, limit: emails.length * MAX_GROUPS, offset: 0 })
   const here = new Map(found.suppressions.map((one) => [`${one.value} ${one.group}`, one.reason]))
   const counts = tally.counts[kind]
-  for (const { key, email, group, created, number } of keyed) {
+  for (const { key, email, group, created, number, told, status } of keyed) {
     const there = here.get(`${key} ${group}`)
     const isOther = there !== undefined && there !== reason
     if (isOther) counts.differs++
@@ -84,7 +84,8 @@ async function take(
     if (dryRun) continue
     const since = created === undefined ? undefined : new Date(created * 1000).toISOString()
     // Also existing ones: an entry that would expire becomes permanent.
-    chunk.rows.push({ line: number, email, reason, since, ...(group > 0 ? { group: String(group) } : {}) })
+    const words = reason === 'hardbounce' ? { told, status } : {}
+    chunk.rows.push({ line: number, email, reason, since, ...words, ...(group > 0 ? { group: String(group) } : {}) })
     if (isOther) chunk.differing++
   }
 }

@@ -40,7 +40,9 @@ export interface ImportCounts {
   readonly leftBehind: NotImported[]
   /** Lists that the source truncated. */
   readonly cut: string[]
-  /** Versions with a thumbnail; versions of the design editor; bounces and complaints with a reason or an IP address. */
+  /** Versions from which no message can be built. */
+  readonly unusable: string[]
+  /** Versions with a thumbnail; versions of the design editor; complaints with an IP address. */
   readonly seen: { pictures: number; designs: number; texts: number }
 }
 
@@ -48,7 +50,7 @@ export function newTally(): ImportCounts {
   const none = (): Counts => ({ added: 0, there: 0, differs: 0, overwritten: 0, refused: 0 })
   const counts = Object.fromEntries(KINDS.map((kind) => [kind, none()])) as Record<Kind, Counts>
   const seen = { pictures: 0, designs: 0, texts: 0 }
-  return { counts, differences: [], refusals: [], leftBehind: [], cut: [], seen }
+  return { counts, differences: [], refusals: [], leftBehind: [], cut: [], unusable: [], seen }
 }
 
 export function tell(sentences: string[], sentence: string): void {

@@ -2,6 +2,7 @@ import type { EditableVersion, EditableVersionSummary, TemplateWithVersions } fr
 import { apply, differs, type Move, refuse } from './move.ts'
 import { readTemplates, readVersion, type SourceTemplate, type SourceVersion } from './reading.ts'
 import { SourceError } from './source.ts'
+import { tell } from './tally.ts'
 
 type Here = TemplateWithVersions<EditableVersionSummary>
 
@@ -61,7 +62,7 @@ async function moveTemplate(move: Move, here: Here | undefined, template: Source
 async function moveVersion(
   move: Move,
   here: Here | undefined,
-  { id: templateId }: SourceTemplate,
+  { id: templateId, generation }: SourceTemplate,
   { id, active }: { readonly id: string; readonly active: boolean },
 ): Promise<void> {
   const { core, accountId, source, overwrite, tally } = move
@@ -76,6 +77,8 @@ async function moveVersion(
   const act = { accountId, id: templateId }
   const thing = `template ${templateId}, version ${id} "${version.name}"`
   const { pictured: _, ...content } = version
+  const problem = await core.editableTemplates.problemOf(accountId, generation, version)
+  if (problem !== null) tell(tally.unusable, `${thing}: ${problem.replaceAll('\n', '; ')}`)
   const other = here?.versions.find((one) => one.active && one.id !== id)
   // Messages are sent with the version that is active in Postrider; only --overwrite replaces it.
   const becomes = active && (overwrite || !other)

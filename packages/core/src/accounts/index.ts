@@ -3,6 +3,7 @@ import { invalidParameter } from '../platform/errors.ts'
 import type { Account } from './account.ts'
 import { type Actor, noteChange, OPERATOR } from './audit/index.ts'
 import { noteOperatorChange } from './audit/note-operator-change.ts'
+import { importAlone, type RunningImport } from './import-lock.ts'
 import { createSettings, type MostDays, type Settings } from './settings.ts'
 import {
   type AccountLimits,
@@ -21,6 +22,7 @@ import {
 
 export type { Account } from './account.ts'
 export type { AccountSettings } from './account-settings.ts'
+export type { RunningImport } from './import-lock.ts'
 export type { MostDays } from './settings.ts'
 export type { AccountLimits } from './store.ts'
 
@@ -54,6 +56,8 @@ export interface Accounts {
    * Throws parameterInvalid for an unknown account or an invalid limit.
    */
   limit(id: number, change: Partial<AccountLimits>): Promise<AccountLimits>
+  /** See import-lock.ts. */
+  importAlone(id: number, fn: () => Promise<void>): Promise<RunningImport | undefined>
   readonly settings: Settings
 }
 
@@ -108,6 +112,7 @@ export function createAccounts(sql: Sql, most: MostDays): Accounts {
     list: () => selectAccounts(sql),
     find: (id) => selectAccount(sql, id),
     emailOf: (id) => selectEmail(sql, id),
+    importAlone: (id, fn) => importAlone(sql, id, fn),
     names: (ids) => selectNames(sql, ids),
     suspend: (id, by = OPERATOR) =>
       audited('account.suspend', (sql) => updateAccountState(sql, id, 'suspended'), { values: stateOf, by }),

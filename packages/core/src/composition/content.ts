@@ -2,6 +2,7 @@ import type { TemplatePart } from '../content/engine/index.ts'
 import type { FileHead } from '../mime/parts.ts'
 import type { SubmittedMailbox } from '../submission/submission.ts'
 import type { Footer } from './added-content.ts'
+import type { VisibleList } from './recipient-data.ts'
 
 /** The stored content of a composed message: part 0 of the body, in JSON. Attachments are parts 1 and up. */
 export interface ContentDocument {
@@ -34,6 +35,8 @@ export interface ContentDocument {
   readonly unsubscribeTags?: true
   /** Its merge tags are not replaced yet. */
   readonly footer?: Footer
+  /** The lists that the copies of an envelope share, by its number. */
+  readonly envelopes?: Readonly<Record<number, VisibleList>>
   /** File names of the attachments, by part number. */
   readonly files?: Readonly<Record<string, string>>
   /** Headers of those files that are not ordinary attachments with the type of their file name, by part number. */

@@ -4,39 +4,20 @@ import { type AddedContent, addedContentOf, footerOf, mergedFooter } from '../co
 import { type EncodedPart, encodePart } from '../composition/body.ts'
 import { messageDate } from '../composition/compose.ts'
 import type { ContentDocument } from '../composition/content.ts'
-import { defaultsIn, withDefaults } from '../composition/merge.ts'
-import type { RecipientData } from '../composition/recipient-data.ts'
 import { textDetailsOf } from '../composition/recipient-texts.ts'
 import { subjectOf, textOf } from '../composition/stored-content.ts'
 import type { StoredAttachment } from '../content/files/index.ts'
 import { parseAddress } from '../mime/address.ts'
-import type { FileHead } from '../mime/parts.ts'
 import { messageIdText } from '../submission/message-id.ts'
 import { ownOneClick } from '../submission/one-click.ts'
-import {
-  ownNotifications,
-  type RecipientNotifications,
-  storedNotifications,
-} from '../submission/status-notifications.ts'
-import type {
-  ContentParts,
-  MimeContent,
-  Submission,
-  SubmittedAttachment,
-  SubmittedEnvelope,
-} from '../submission/submission.ts'
+import { storedNotifications } from '../submission/status-notifications.ts'
+import type { ContentParts, MimeContent, Submission, SubmittedAttachment } from '../submission/submission.ts'
 import { resentDeliveries, resentSettings } from './actions/prepare-resent.ts'
-import {
-  canonicalAlternative,
-  canonicalMailbox,
-  headOf,
-  ownOf,
-  personalOfMime,
-  shownSubject,
-} from './prepare-details.ts'
+import { canonicalAlternative, canonicalMailbox, shownSubject } from './prepare-details.ts'
+import { envelopesOf, FileParts, prepareRecipients } from './prepare-recipients.ts'
 import { queueColumnsOf } from './queue-columns.ts'
 import type { Facts } from './rules/rules.ts'
-import type { StoredDelivery, StoredMessage } from './stored-message.ts'
+import type { StoredMessage } from './stored-message.ts'
 
 /** The field Received of this service. */
 export interface ReceivedField {
@@ -118,7 +99,7 @@ export function prepare(options: SettleOptions): StoredMessage {
     fingerprint: submission.fingerprint,
     batchId: submission.batchId,
     refusal: submission.dropped ?? found.refusal,
-    refusalProblem: submission.droppedProblem,
+    refusalProblem: submission.droppedProblem ?? found.refusalProblem,
     parts,
     deliveries,
   }
@@ -133,25 +114,6 @@ function templateOf({ templateKey }: Submission, { templateName: name }: Facts):
 function messageIdOf(now: Date): string {
   const time = now.getTime().toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}${randomUUIDv7().slice(13)}`
-}
-
-/** Body parts of attachments. A file that several envelopes use is stored once. */
-class FileParts {
-  readonly contents: Buffer[] = []
-  readonly names: Record<string, string> = {}
-  readonly heads: Record<string, FileHead> = {}
-  readonly #known = new Map<SubmittedAttachment, number>()
-
-  add(attachment: SubmittedAttachment): number {
-    const before = this.#known.get(attachment)
-    if (before !== undefined) return before
-    const part = this.contents.push(attachment.content)
-    this.names[part] = attachment.fileName
-    const head = headOf(attachment)
-    if (head) this.heads[part] = head
-    this.#known.set(attachment, part)
-    return part
-  }
 }
 
 function asSubmitted({ fileName, content }: StoredAttachment): SubmittedAttachment {
@@ -188,91 +150,11 @@ function contentDocument(
     ...(submission.literal ? { literal: true } : {}),
     ...textDetailsOf(submission, { html, text }, filled?.rendered),
     ...(footer ? { footer } : {}),
+    ...envelopesOf(submission),
     ...(files.contents.length > 0 ? { files: files.names } : {}),
     ...(Object.keys(files.heads).length > 0 ? { fileHeads: files.heads } : {}),
     ...(shared.length > 0 ? { attachments: shared } : {}),
   }
-}
-
-function prepareRecipients(submission: Submission, { template }: Facts, files: FileParts): StoredDelivery[] {
-  const deliveries: StoredDelivery[] = []
-  // A template's defaults are stored with its content. Those in the subject are needed here too, because the event log shows the
-  // subject but does not read the content.
-  const defaults = defaultsIn(subjectOf(submission, template), template?.defaults)
-  for (const [number, envelope] of submission.envelopes.entries()) {
-    const { content } = submission
-    const mime = content.kind === 'mime' && !submission.templateId
-    const personal = mime
-      ? personalOfMime(content, envelope, number)
-      : personalOf(
-          defaults ? { ...envelope, attributes: withDefaults(envelope.attributes, defaults) } : envelope,
-          number,
-          files,
-        )
-    const alone = envelope.to.length === 1 && envelope.cc.length === 0 && envelope.bcc.length === 0
-    // One copy per mailbox and envelope, in the list where the address occurs first.
-    const seen = new Set<string>()
-    for (const [kind, addresses] of [
-      ['to', envelope.to],
-      ['cc', envelope.cc],
-      ['bcc', envelope.bcc],
-    ] as const) {
-      for (const written of addresses) {
-        if (written.trim() === '') continue
-        const address = parseAddress(written)
-        const key = address?.key ?? null
-        if (key !== null && seen.has(key)) continue
-        if (key !== null) seen.add(key)
-        deliveries.push({
-          recipientNo: deliveries.length,
-          recipient: address?.text ?? written.trim().slice(0, 320),
-          key,
-          domain: address?.domain ?? '',
-          kind,
-          reference: kind === 'to' ? envelope.reference : (envelope.referenceCc ?? envelope.reference),
-          personal: withNotifications(
-            alone && number === deliveries.length ? trivialToNull(personal) : personal,
-            submission.notifications && ownNotifications(submission.notifications, address?.text ?? written),
-            number,
-          ),
-        })
-      }
-    }
-  }
-  return deliveries
-}
-
-function withNotifications(
-  personal: RecipientData | null,
-  own: RecipientNotifications | undefined,
-  envelope: number,
-): RecipientData | null {
-  return own ? { envelope, ...personal, ...own } : personal
-}
-
-function personalOf(envelope: SubmittedEnvelope, number: number, files: FileParts): RecipientData {
-  const { to, cc, bcc, attributes, headers, attachments, messageId, substitutions, data, customArgs } = envelope
-  const canonical = (addresses: readonly string[]): string[] =>
-    addresses.flatMap((written) => parseAddress(written)?.text ?? [])
-  const listed = to.length + cc.length + bcc.length > 1
-  return {
-    envelope: number,
-    ...(listed ? { to: canonical(to) } : {}),
-    ...(cc.length > 0 ? { cc: canonical(cc) } : {}),
-    ...ownOf(envelope),
-    ...(Object.keys(attributes).length > 0 ? { attributes } : {}),
-    ...(Object.keys(headers).length > 0 ? { headers } : {}),
-    ...(messageId === undefined ? {} : { messageId }),
-    ...(substitutions ? { substitutions } : {}),
-    ...(data ? { data: JSON.stringify(data) } : {}),
-    ...(customArgs ? { customArgs } : {}),
-    ...(attachments.length > 0 ? { attachments: attachments.map((attachment) => files.add(attachment)) } : {}),
-  }
-}
-
-/** If the envelope's number equals the recipient's and nothing else differs, nothing is stored. */
-function trivialToNull(personal: RecipientData | null): RecipientData | null {
-  return personal && Object.keys(personal).length === 1 ? null : personal
 }
 
 /** Returns the message preceded by the trace headers of this service (RFC 5321 4.4, RFC 6409 8). */

@@ -34,7 +34,7 @@ export interface StoredMessage {
   /** The batch with which it can be paused and cancelled. */
   readonly batchId?: string | undefined
   /** Why the message is not sent to any recipient. */
-  readonly refusal?: 'template' | 'instructions' | undefined
+  readonly refusal?: 'template' | 'rendering' | 'instructions' | undefined
   /** Human-readable description of the error, included in the events of its deliveries. */
   readonly refusalProblem?: string | undefined
   readonly deliveries: readonly StoredDelivery[]

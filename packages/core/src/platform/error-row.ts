@@ -20,13 +20,21 @@ export interface SmtpForm {
   readonly sentence: string | undefined
 }
 
-/** The status and texts of v3 where they differ from those of the row (v3 contract 1.4). */
+/** The status and texts of v3 where they differ from those of the row (v3 contract 1.4), with the same placeholders. */
 export interface V3Form {
   readonly status?: number
   readonly message?: string
   /** The text on paths that send mail. */
   readonly whereSent?: string
 }
+
+export const V3_FORBIDDEN: V3Form = { status: 403, message: 'access forbidden' }
+export const V3_MISSING: V3Form = { status: 404, message: 'resource not found' }
+export const V3_RESTRICTED: V3Form = { message: 'The API key is not allowed to {problem}' }
+export const V3_PARAMETER = {
+  missing: { message: '{parameter} is required.' },
+  invalid: { message: '{parameter} {problem}.' },
+} as const satisfies Record<string, V3Form>
 
 export type ErrorGroup =
   | 'Method'

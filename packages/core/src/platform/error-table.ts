@@ -1,7 +1,5 @@
-import { type ErrorRow, errorsOf, type V3Form } from './error-row.ts'
-
-const V3_FORBIDDEN: V3Form = { status: 403, message: 'access forbidden' }
-const V3_MISSING: V3Form = { status: 404, message: 'resource not found' }
+import { type ErrorRow, errorsOf, V3_FORBIDDEN, V3_MISSING, V3_PARAMETER, V3_RESTRICTED } from './error-row.ts'
+import { RARER_ERRORS } from './error-table-rarer.ts'
 
 /**
  * All client errors, with their v2, v3 and SMTP forms. A row contains only what a client may see; the reason for the log is
@@ -55,7 +53,13 @@ export const ERRORS = {
       smtp: '550 5.7.1',
       v3: { ...V3_FORBIDDEN, whereSent: 'Authenticated user is not authorized to send mail' },
     },
-    keyRestricted: { v2: 104, status: 403, sentence: 'This api_key is not allowed to {problem}', smtp: '550 5.7.1' },
+    keyRestricted: {
+      v2: 104,
+      status: 403,
+      sentence: 'This api_key is not allowed to {problem}',
+      smtp: '550 5.7.1',
+      v3: V3_RESTRICTED,
+    },
     rateLimited: {
       v2: 429,
       status: 429,
@@ -81,8 +85,12 @@ export const ERRORS = {
       smtpSentence: 'Invalid JSON format',
       v3: { message: 'Bad Request' },
     },
-    parameterMissing: { v2: 113, sentence: 'Parameter [{parameter}] not passed' },
-    parameterInvalid: { v2: 113, sentence: 'Parameter [{parameter}] is invalid: {problem}' },
+    parameterMissing: { v2: 113, sentence: 'Parameter [{parameter}] not passed', v3: V3_PARAMETER.missing },
+    parameterInvalid: {
+      v2: 113,
+      sentence: 'Parameter [{parameter}] is invalid: {problem}',
+      v3: V3_PARAMETER.invalid,
+    },
     tooLarge: {
       v2: 121,
       status: 413,
@@ -232,48 +240,7 @@ export const ERRORS = {
     keyUnknown: { v2: 180, sentence: 'Invalid key id', v3: { status: 404, message: 'unable to find API Key' } },
     keysTooMany: { v2: 181, sentence: 'Key limit reached: an account can have at most {limit} active keys' },
   }),
-  ...errorsOf('Export', {
-    exportDateInvalid: { v2: 1104, sentence: 'Start date and end date must be in yyyy-mm-dd format' },
-    exportDatesReversed: { v2: 1105, sentence: 'Start date must not be after end date' },
-    exportTargetMissing: { v2: 1106, sentence: 'callbackUrl or email is required' },
-    exportEmailInvalid: { v2: 1107, sentence: 'Invalid email address' },
-    exportNotCreated: { v2: 1109, sentence: 'Export could not be created: {problem}' },
-    exportUnreachable: { v2: 1111, sentence: 'Callback URL is not reachable: {problem}' },
-    exportUnknown: { v2: 1112, sentence: 'Invalid jobId' },
-    exportNotQueued: { v2: 1113, sentence: 'Export cannot be deleted: it is not queued' },
-  }),
-  ...errorsOf('Webhook', {
-    webhookUrlInvalid: { v2: 200, sentence: 'Invalid url: {problem}' },
-    webhookEventInvalid: { v2: 201, sentence: 'Invalid event: {event}. The events are: {names}' },
-    webhookUnknown: { v2: 202, sentence: 'Invalid webhook id' },
-    webhookUnanswered: { v2: 203, sentence: 'URL check failed: {problem}. With enabled 0 there is no check' },
-    webhooksTooMany: { v2: 204, sentence: 'Webhook limit reached: an account can have at most {limit} webhooks' },
-    webhookFailureUnknown: { v2: 205, sentence: 'Invalid failure id' },
-    webhookReplayInvalid: { v2: 206, sentence: 'No event with this number in the last {days} days' },
-  }),
-  ...errorsOf('Account', {
-    linkInvalid: { v2: 210, sentence: 'The link is invalid, has expired or was already used. Request a new one' },
-    codeInvalid: { v2: 213, sentence: 'The code is invalid or was already used' },
-    reauthenticationNeeded: { v2: 214, status: 403, sentence: 'Confirm your password first', smtp: '550 5.7.1' },
-    signUpClosed: {
-      v2: 215,
-      status: 403,
-      sentence: 'Signing up is not possible here; ask for an invitation',
-      smtp: '550 5.7.1',
-    },
-    passkeyInvalid: { v2: 216, sentence: 'The passkey could not be verified. Try again' },
-    roleChanged: {
-      v2: 217,
-      status: 403,
-      sentence: 'Your session has ended or your role has changed. Load the page again',
-      smtp: '550 5.7.1',
-    },
-    memberUnknown: { v2: 211, sentence: 'User is not a member of this account' },
-    lastOwner: {
-      v2: 212,
-      sentence: 'The last owner or operator who can log in cannot be removed. Give the role to another user first',
-    },
-  }),
+  ...RARER_ERRORS,
   ...errorsOf('Service', {
     overloaded: {
       v2: 503,

@@ -9,6 +9,8 @@ export type ErrorName = keyof typeof ERRORS
 export interface ServiceErrorDetails {
   /** Values for the `{…}` placeholders of the public text. */
   readonly values?: Readonly<Record<string, string | number>>
+  /** Follows the public text, which clients may compare: what of the request is meant. */
+  readonly about?: string
   /** The cause, for the log only. Never contains an address, a key or a body. */
   readonly reason?: string
   /** Seconds until the same call may succeed. */
@@ -29,7 +31,7 @@ export class ServiceError extends Error {
 
   constructor(name: ErrorName, details: ServiceErrorDetails = {}) {
     super(
-      fill(ERRORS[name].sentence, details.values),
+      fill(ERRORS[name].sentence, details.values) + (details.about === undefined ? '' : `: ${details.about}`),
       details.cause === undefined ? undefined : { cause: details.cause },
     )
     this.name = 'ServiceError'
@@ -40,6 +42,11 @@ export class ServiceError extends Error {
     this.smtpText = row.smtp.sentence === undefined ? this.message : fill(row.smtp.sentence, details.values)
     this.reason = details.reason
     this.retryAfter = details.retryAfter
+  }
+
+  /** Returns another text for this error, with its placeholders replaced. */
+  fill(sentence: string): string {
+    return fill(sentence, this.values)
   }
 }
 

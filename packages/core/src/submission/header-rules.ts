@@ -11,6 +11,8 @@ const MESSAGE_ID = /^<[!-;=?-~]{1,400}@[!-;=?-~]{1,400}>$/
 const RESERVED =
   /^(from|to|cc|bcc|reply-to|subject|date|message-id|return-path|received|delivered-to|apparently-to|domainkey-signature|mime-version)$/i
 const RESERVED_GROUPS = /^((content|resent|arc|x-sg)-.*|x-apiheader|x-tags|idempotency-key)$/i
+/** RFC 3282 2: it says the language of the text, and is no part of how the text is written. */
+const CONTENT_LANGUAGE = 'content-language'
 
 const LIST_UNSUBSCRIBE = /^list-unsubscribe(-post)?$/i
 /**
@@ -81,7 +83,9 @@ export function isFieldName(name: string): boolean {
 
 /** Returns whether a submission must not have a header field of this name. */
 export function isReservedField(name: string): boolean {
-  return RESERVED.test(name) || RESERVED_GROUPS.test(name) || identityRuleOf(name.toLowerCase()) !== undefined
+  const known = name.toLowerCase()
+  if (known === CONTENT_LANGUAGE) return false
+  return RESERVED.test(known) || RESERVED_GROUPS.test(known) || identityRuleOf(known) !== undefined
 }
 
 /** Returns whether a submission may have this message id, written with its angle brackets. */

@@ -26,6 +26,8 @@ export interface BrowsedSuppression {
   readonly reply: string | null
   /** Enhanced status code (RFC 3463). */
   readonly status: string | null
+  /** Without a reply: why, in the words of the service that it was imported from. */
+  readonly told: string | null
 }
 
 /** Returns a page of an account's suppressed addresses, sorted by address. Empty from offset {@link COUNTED} on. */
@@ -37,8 +39,13 @@ export async function browse(sql: AnySql, accountId: number, filter: BrowseFilte
       select s.value, s.reason, s.since from ${entries(sql, accountId, filter)}
        order by s.value collate "C" limit ${limit} offset ${offset}
     )
-    select p.value as email, p.reason, p.since, last.code, last.reply, last.status
+    select p.value as email, p.reason, p.since, last.code, last.reply,
+           coalesce(last.status, case when last.reply is null then imported.told_status end) as status,
+           case when last.reply is null then imported.told end as told
       from page p
+      left join lateral (
+        select s.told, s.told_status from suppressions s
+         where s.account_id = ${accountId} and s.value = p.value and s.group_id = ${filter.group} and p.reason = 'hardbounce' limit 1) imported on true
       left join lateral (
         select a.code, a.reply, a.enhanced as status
           from finished_deliveries f

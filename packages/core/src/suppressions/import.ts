@@ -26,6 +26,9 @@ export interface ImportRow {
   readonly group?: string | undefined
   readonly reason?: string | undefined
   readonly since?: string | undefined
+  /** Why it is suppressed, in the words of another service, and the enhanced status code; what cannot be stored of them is left out. */
+  readonly told?: string | undefined
+  readonly status?: string | undefined
   /** The reason why the row cannot be parsed, if so. */
   readonly unreadable?: string | undefined
 }
@@ -80,6 +83,8 @@ interface Entry {
   readonly group: number
   readonly reason: SuppressionReason
   readonly since: Date | null
+  readonly told: string | null
+  readonly status: string | null
 }
 
 /**
@@ -98,7 +103,7 @@ export function createImporter(sql: Sql): (list: SuppressionImport) => Promise<I
 async function importList(sql: Sql, list: SuppressionImport): Promise<ImportReport> {
   const session = withDeadline(openSession(sql), 'long')
   try {
-    await session`create temporary table aside (value text, group_id int, reason text, since timestamptz)`
+    await session`create temporary table aside (value text, group_id int, reason text, since timestamptz, told text, status text)`
     const read = await storeRows(session, list)
     if (list.atomic && read.wrong > 0) throw importError(read)
     return { ...read, ...(await applyRows(session, list)) }
@@ -137,7 +142,7 @@ async function applyRows(session: Sql, list: SuppressionImport): Promise<Counts>
     // In the order of all writers, a complaint before other reasons, and an unsubscribe after them: who complained, too, has both.
     await transaction`
       declare sorted no scroll cursor with hold for
-       select value, group_id as "group", reason, since from aside
+       select value, group_id as "group", reason, since, told, status from aside
         order by value, group_id, reason = 'unsubscribe', array_position(array['abuse'], reason), since`
   })
   let [added, known] = [0, 0]
@@ -192,9 +197,9 @@ async function insertGiven(sql: SqlTransaction, accountId: number, entries: read
   return onlyRow(
     await sql<{ added: number }[]>`
       with added as (
-        insert into suppressions as s (account_id, scope, value, group_id, reason, since)
+        insert into suppressions as s (account_id, scope, value, group_id, reason, since, told, told_status)
         select ${accountId}::int, ${scopeOf(sql, sql`value`, sql`group_id`)}, value, group_id, reason,
-               coalesce(least(since, service_now()), service_now())
+               coalesce(least(since, service_now()), service_now()), told, status
           from (select distinct on (value, group_id) * from ${given(sql, entries)}
                  order by value, group_id, array_position(array['abuse'], reason), since) a
         ${addedAgain(sql)}
@@ -207,7 +212,8 @@ async function insertGiven(sql: SqlTransaction, accountId: number, entries: read
 function given(sql: AnySql, entries: readonly Entry[]): Fragment {
   return sql`unnest(
     ${entries.map(({ value }) => value)}::text[], ${entries.map(({ group }) => group)}::int[], ${entries.map(({ reason }) => reason)}::text[],
-    ${entries.map(({ since }) => since?.toISOString() ?? null)}::timestamptz[]) as a(value, group_id, reason, since)`
+    ${entries.map(({ since }) => since?.toISOString() ?? null)}::timestamptz[], ${entries.map(({ told }) => told)}::text[],
+    ${entries.map(({ status }) => status)}::text[]) as a(value, group_id, reason, since, told, status)`
 }
 
 function importError({ rows, wrong, problems }: Read): ServiceError {
@@ -216,12 +222,12 @@ function importError({ rows, wrong, problems }: Read): ServiceError {
 }
 
 /** Converts a row to entries. Throws the error that describes why the row is invalid. */
-function entriesOf({ email, domain, group, reason, since, unreadable }: ImportRow): Entry[] {
+function entriesOf({ email, domain, group, reason, since, told, status, unreadable }: ImportRow): Entry[] {
   if (unreadable !== undefined) throw invalidParameter('row', unreadable)
   if (email === undefined && domain === undefined) {
     throw new ServiceError('parameterMissing', { values: { parameter: 'email' } })
   }
-  const common = { reason: reasonOf(reason), since: timeOf(since) }
+  const common = { reason: reasonOf(reason), since: timeOf(since), told: toldOf(told), status: statusOf(status) }
   const number = groupOf(group)
   if (number > 0 && domain !== undefined)
     throw invalidParameter('domain', 'cannot be combined with a group: groups contain only addresses')
@@ -240,6 +246,20 @@ function reasonOf(text = 'manual'): SuppressionReason {
 function groupOf(text = '0'): number {
   if (!/^\d{1,9}$/.test(text)) throw invalidParameter('group', 'must be a number')
   return Number(text)
+}
+
+/** Characters of the words of another service that are stored. */
+const MAX_TOLD = 500
+/** RFC 3463 2. */
+const STATUS = /^[245]\.\d{1,3}\.\d{1,3}$/
+
+function toldOf(text = ''): string | null {
+  const told = text.replaceAll('\0', '').toWellFormed().trim().slice(0, MAX_TOLD).toWellFormed()
+  return told === '' ? null : told
+}
+
+function statusOf(text = ''): string | null {
+  return STATUS.test(text) ? text : null
 }
 
 /** ISO 8601, also with a space before the time, as spreadsheets and databases write it. */

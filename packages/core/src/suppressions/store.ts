@@ -63,7 +63,8 @@ export const sameCause = (sql: AnySql): Fragment => sql`
  * The rule for an existing entry `s` that an account or a recipient adds again (`on conflict`). An unsubscribe replaces any reason
  * except `abuse`, because entries with other reasons can be removed, bypassed, or expire; since when there was an entry that the sender made is
  * remembered. Of a spam complaint, which is the stronger objection, and an unsubscribe, the entry is the complaint, whichever comes first, and it is
- * remembered since when the recipient is unsubscribed, too. Any other entry keeps its reason, and becomes permanent.
+ * remembered since when the recipient is unsubscribed, too. Any other entry keeps its reason, and becomes permanent. Words of another service are added to
+ * an entry without any.
  */
 export const addedAgain = (sql: AnySql): Fragment => {
   const complained = sql`(excluded.reason = 'abuse' and s.reason = 'unsubscribe')`
@@ -71,9 +72,12 @@ export const addedAgain = (sql: AnySql): Fragment => {
     (excluded.reason = 'unsubscribe' and (s.reason not in ('unsubscribe', 'abuse') or s.held_until is not null) or ${complained})`
   const joined = sql`
     (excluded.reason = 'unsubscribe' and s.reason = 'abuse' and s.unsubscribed_since is null and s.held_until is null)`
+  const isTold = sql`(excluded.told is not null and s.told is null and s.reason = excluded.reason)`
   return sql`
     on conflict (account_id, value, group_id) do update
        set held_until = null,
+           told = case when ${isTold} then excluded.told else s.told end,
+           told_status = case when ${isTold} then excluded.told_status else s.told_status end,
            unsubscribed_since = case when ${joined} then excluded.since when ${complained} then s.since else s.unsubscribed_since end,
            (reason, since, manual_since, rule, class, message_id, recipient_no, return_id) = (
              select excluded.reason, excluded.since,
@@ -82,7 +86,7 @@ export const addedAgain = (sql: AnySql): Fragment => {
               where ${replaced}
              union all
              select s.reason, s.since, s.manual_since, s.rule, s.class, s.message_id, s.recipient_no, s.return_id where not ${replaced})
-     where s.held_until is not null or ${replaced} or ${joined}`
+     where s.held_until is not null or ${replaced} or ${joined} or ${isTold}`
 }
 
 /** The cause of an entry `s`, as JSON. */

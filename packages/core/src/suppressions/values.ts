@@ -23,20 +23,30 @@ export function parseValues({ emails = [], domains = [] }: Partial<Values>): Val
       values: { limit: `${LIMIT} addresses and domains. Import longer lists as CSV` },
     })
   }
-  return { emails: [...new Set(emails.map(parseEmail))], domains: [...new Set(domains.map(parseEmailDomain))] }
+  return {
+    emails: [...new Set(emails.map((text, at) => parseEmail(text, at)))],
+    domains: [...new Set(domains.map((text, at) => parseEmailDomain(text, at)))],
+  }
 }
 
-/** Throws suppressionEmailInvalid. */
-export function parseEmail(text: string): string {
+/** `at`: its place in a list, from 0. Throws suppressionEmailInvalid. */
+export function parseEmail(text: string, at?: number): string {
   // U+FFFD replaces invalid UTF-8, so the address is not the intended one.
   const key = text.includes('\ufffd') ? undefined : parseAddress(text)?.key
-  if (key === undefined) throw new ServiceError('suppressionEmailInvalid')
+  if (key === undefined) throw new ServiceError('suppressionEmailInvalid', aboutEntry(text, at))
   return key
 }
 
-/** Throws suppressionDomainInvalid. */
-export function parseEmailDomain(text: string): string {
+/** `at`: its place in a list, from 0. Throws suppressionDomainInvalid. */
+export function parseEmailDomain(text: string, at?: number): string {
   const domain = parseDomain(text.trim())
-  if (domain === undefined) throw new ServiceError('suppressionDomainInvalid')
+  if (domain === undefined) throw new ServiceError('suppressionDomainInvalid', aboutEntry(text, at))
   return domain
+}
+
+/** Characters of an entry in an error. */
+const MAX_SHOWN = 100
+
+function aboutEntry(text: string, at: number | undefined): { readonly about?: string } {
+  return at === undefined ? {} : { about: `entry ${at + 1}, ${JSON.stringify(text.slice(0, MAX_SHOWN))}` }
 }

@@ -12,7 +12,7 @@ export const MAIL_SEND_ROWS: readonly Row[] = [
     id: 'names',
     parameter: 'recipient names',
     treatment: 'honour',
-    note: 'Quoted if they contain `,` or `;`. At most 4096 characters. The addresses and names of one element, times its recipients: at most 30 MB.',
+    note: 'Quoted if they contain `,` or `;`. At most 4096 characters. The addresses and names of one element: at most 512 kB.',
   },
   {
     id: 'names-quoted',
@@ -51,7 +51,7 @@ export const MAIL_SEND_ROWS: readonly Row[] = [
     id: 'reply_to_list',
     parameter: 'reply_to_list',
     treatment: 'honour',
-    note: 'Cannot be combined with reply_to.',
+    note: 'Cannot be combined with reply_to. An empty object or list counts as absent.',
   },
   { id: 'content', parameter: 'content: text/plain, text/html, text/x-amp-html', treatment: 'honour' },
   {
@@ -100,7 +100,7 @@ export const MAIL_SEND_ROWS: readonly Row[] = [
     id: 'headers',
     parameter: 'headers (root and personalization)',
     treatment: 'honour',
-    note: 'At most 50. Reserved names and line breaks: 400. Other fields that the service writes, such as `MIME-Version`, are left out, and `Ignored-Parameters` names them. `Date`, `Message-ID` and a `Sender` of the account are kept.',
+    note: 'At most 50. Reserved names and line breaks: 400; folds are removed. Other fields that the service writes, such as `MIME-Version` and `Return-Path`, and those that cannot be written are left out, and `Ignored-Parameters` names them. `Date`, `Message-ID`, `Content-Language` and a `Sender` of the account are kept.',
   },
   { id: 'categories', parameter: 'categories', treatment: 'honour', note: 'They are the tags of v2.' },
   {

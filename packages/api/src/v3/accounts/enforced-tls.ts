@@ -25,7 +25,10 @@ export const ENFORCED_TLS: readonly Operation[] = [
     cli: 'tls list',
     method: 'GET',
     right: 'user.settings.enforced_tls.read',
-    act: async (_input, { core, principal }) => shown(await core.tls.ofAccount(principal.account.id)),
+    act: async (_input, { core, principal }) => {
+      const { id } = principal.account
+      return shown(await core.tls.ofAccount(id), await core.tls.versionOf(id))
+    },
   }),
   operation({
     ...COMMON,
@@ -38,14 +41,15 @@ export const ENFORCED_TLS: readonly Operation[] = [
     act: async ({ body }, { core, principal, by }) => {
       const accountId = principal.account.id
       const wanted = levelOf(body, await core.tls.ofAccount(accountId))
-      const { level } = await core.tls.set({ accountId, domain: null }, wanted, by)
-      return shown(level)
+      const { level } = await core.tls.set({ accountId, domain: null }, wanted, by, body.version)
+      return shown(level, body.version ?? (await core.tls.versionOf(accountId)))
     },
   }),
 ]
 
-function shown(level: TlsDemand | 'none') {
-  return { require_tls: level !== 'none', require_valid_cert: hasValidCertificate(level), version: VERSION }
+/** The version is shown as it was given: programs that manage settings compare it. */
+function shown(level: TlsDemand | 'none', version = VERSION) {
+  return { require_tls: level !== 'none', require_valid_cert: hasValidCertificate(level), version }
 }
 
 function hasValidCertificate(level: TlsDemand | 'none'): boolean {

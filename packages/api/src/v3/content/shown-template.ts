@@ -30,11 +30,12 @@ export function shownVersion(version: EditableVersionSummary) {
 }
 
 export function wholeVersion(version: EditableVersion) {
-  const { html, plain, testData } = version
+  const { html, plain, testData, problem } = version
   return {
     ...shownVersion(version),
     html_content: html,
     plain_content: plain,
     ...(testData === null ? {} : { test_data: testData }),
+    ...(problem === null ? {} : { warnings: problem.split('\n').map((message) => ({ message })) }),
   }
 }

@@ -243,6 +243,6 @@ async function named<T>(act: Promise<T>): Promise<T> {
       throw refuse(400, 'You cannot switch editors once a dynamic template version has been created.', 'editor')
     }
     const field = FIELDS[String(parameter)] ?? String(parameter)
-    throw refuse(400, `${field} is invalid: ${problem}`, field)
+    throw refuse(400, `${field} ${problem}.`, field)
   }
 }

@@ -64,6 +64,11 @@ export function isGiven<T>(value: T | null | undefined): value is T {
   return value !== undefined && value !== null
 }
 
+/** Whether any of its members is given: a library that has none sends `{}`. */
+export function isNamed(mailbox: RawMailbox | null | undefined): mailbox is RawMailbox {
+  return isGiven(mailbox) && (isGiven(mailbox.email) || isGiven(mailbox.name))
+}
+
 export function isEnabled(setting: RawSetting | null | undefined): boolean {
   return setting?.enable === true
 }

@@ -25,6 +25,7 @@ export function checkContent({ mail, errors }: Check): void {
     if (typeof type !== 'string' || type === '') errors.add('contentTypeMissing', `content.${at}.type`)
     else if (/[\r\n]/.test(type)) errors.add('contentTypeInvalid', `content.${at}.type`)
     else if (hasCharset(type)) errors.add('contentTypeCharset', `content.${at}.type`)
+    else if (!isOfText(type)) errors.add('contentTypeUnusable', `content.${at}.type`, { given: type })
     if (typeof value !== 'string' || value === '') errors.add('contentValueMissing', `content.${at}.value`)
   }
   if (!isInOrder(content.map(({ type }) => essenceOf(String(type))))) {
@@ -37,6 +38,13 @@ const RANKS: ReadonlyMap<string, number> = new Map([
   ['text/x-amp-html', 1],
   ['text/html', 2],
 ])
+
+/** Whether a text can have this type; `html` is none. */
+function isOfText(type: string): boolean {
+  if (RANKS.has(essenceOf(type))) return true
+  const essence = parseMediaType(type)?.essence
+  return essence !== undefined && !/^(multipart|message)\//.test(essence)
+}
 
 /** Whether text comes first, then AMP, then HTML, then any other types, with text and HTML at most once. */
 function isInOrder(types: readonly string[]): boolean {

@@ -1,4 +1,5 @@
 import { isGiven } from './body.ts'
+import { unfolded } from './unfolded.ts'
 import type { ValidationErrors } from './validation-errors.ts'
 
 /** Contract row 17. */
@@ -7,7 +8,7 @@ const RESERVED =
 /** RFC 5322 3.6.8: printable ASCII without colon. */
 const FIELD_NAME = /^[!-9;-~]+$/
 
-/** Rows 14 to 17, and no value may contain a line break. */
+/** Rows 14 to 17, and no value may contain a line break, except in a fold. */
 export function checkHeaders(
   headers: Readonly<Record<string, unknown>> | null | undefined,
   field: string,
@@ -21,6 +22,6 @@ export function checkHeaders(
     else if (seen.has(name.toLowerCase())) errors.add('headerTwice', field)
     seen.add(name.toLowerCase())
     if (typeof value !== 'string') errors.add('headerValueInvalid', field)
-    else if (/[\r\n\0]/.test(value)) errors.add('headerBreaks', `${field}.${name}`)
+    else if (/[\r\n\0]/.test(unfolded(value))) errors.add('headerBreaks', `${field}.${name}`)
   }
 }

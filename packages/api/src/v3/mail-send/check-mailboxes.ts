@@ -1,5 +1,5 @@
 import { type Address, parseAddress } from '@postrider/core'
-import { isGiven, MAX_RECIPIENTS, type RawMailbox } from './body.ts'
+import { isGiven, isNamed, MAX_RECIPIENTS, type RawMailbox } from './body.ts'
 import type { Check, ValidationErrors } from './validation-errors.ts'
 
 const MAX_EMAIL_LENGTH = 320
@@ -17,13 +17,13 @@ export function checkFrom({ mail, errors }: Check): void {
 /** Rows 41, 43, 44 and 8. */
 export function checkReplyTo({ mail, errors }: Check): void {
   const { reply_to: replyTo, reply_to_list: list } = mail
-  if (isGiven(replyTo)) {
+  if (isNamed(replyTo)) {
     if (isTooLong(replyTo.email)) errors.add('emailTooLong', 'reply_to.email', { list: 'Reply-To' })
     else if (!addressOf(replyTo.email)) errors.add('replyToInvalid', 'reply_to')
     checkName(replyTo, 'reply_to', errors)
   }
-  if (!isGiven(list)) return
-  if (isGiven(replyTo)) errors.add('replyToBoth', 'reply_to')
+  if (!isGiven(list) || list.length === 0) return
+  if (isNamed(replyTo)) errors.add('replyToBoth', 'reply_to')
   if (list.length > MAX_RECIPIENTS) {
     errors.add('replyToListTooLong', 'reply_to_list')
     return

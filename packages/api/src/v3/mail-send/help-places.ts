@@ -42,7 +42,7 @@ export const HELP_PLACES: Readonly<Record<string, readonly RuleName[]>> = {
   'message.reply_to_list': ['emailTooLong', 'replyToListInvalid', 'replyToListTooLong', 'replyToListTwice'],
   'message.reply_to_list.name': ['nameBreaks'],
   'message.content': ['contentMissing', 'contentOrder'],
-  'message.content.type': ['contentTypeMissing', 'contentTypeInvalid', 'contentTypeCharset'],
+  'message.content.type': ['contentTypeMissing', 'contentTypeInvalid', 'contentTypeCharset', 'contentTypeUnusable'],
   'message.content.value': ['contentValueMissing'],
   'message.attachments': TYPE_ONLY,
   'message.attachments.content': ['fileContentMissing', 'fileContentInvalid'],

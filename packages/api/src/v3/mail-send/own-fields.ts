@@ -1,9 +1,18 @@
-import { isReservedField, readMailboxes, type SubmittedMailbox } from '@postrider/core'
+import {
+  isFieldName,
+  isMessageId,
+  isReservedField,
+  LIMITS,
+  readMailboxes,
+  type SubmittedMailbox,
+  valueProblem,
+} from '@postrider/core'
 import { isGiven, type RawMail, type RawPersonalization } from './body.ts'
+import { unfolded } from './unfolded.ts'
 
-/** The headers of a call that are fields which the service writes itself. */
+/** The headers of a call that are fields which the service writes itself, and those that cannot be written. */
 export interface OwnFields {
-  /** The mail without them. */
+  /** The mail without them, and without folds in the others. */
   readonly mail: RawMail
   readonly date?: Date
   /** Its address may be anybody's. */
@@ -25,7 +34,7 @@ const MAX_SENDER_LENGTH = 998
  */
 export function takeOwnFields(mail: RawMail): OwnFields {
   const all = mail.personalizations ?? []
-  if (!hasOwn(mail.headers) && !all.some(({ headers }) => hasOwn(headers))) return { mail, ignored: [] }
+  if (!isChanged(mail.headers) && !all.some(({ headers }) => isChanged(headers))) return { mail, ignored: [] }
   // Those of the only personalization are the message's, and win.
   const places: [path: string, headers: Headers][] = [
     ['headers', mail.headers],
@@ -36,8 +45,9 @@ export function takeOwnFields(mail: RawMail): OwnFields {
   for (const [path, headers] of places) {
     const isOfMessage = path === 'headers' || all.length === 1
     for (const [name, value] of ownIn(headers)) {
-      const date = isOfMessage && name.toLowerCase() === 'date' ? dateOf(String(value)) : undefined
-      const sender = isOfMessage && name.toLowerCase() === 'sender' ? senderOf(String(value)) : undefined
+      const written = writtenOf(name, value)
+      const date = isOfMessage && name.toLowerCase() === 'date' ? dateOf(written) : undefined
+      const sender = isOfMessage && name.toLowerCase() === 'sender' ? senderOf(written) : undefined
       if (date) found.date = date
       else if (sender) found.sender = sender
       else ignored.push(`${path}.${name}`)
@@ -51,25 +61,38 @@ function withoutOwn(mail: RawMail): RawMail {
     ...mail,
     headers: othersIn(mail.headers),
     personalizations: (mail.personalizations ?? []).map(
-      (one): RawPersonalization => (hasOwn(one.headers) ? { ...one, headers: othersIn(one.headers) } : one),
+      (one): RawPersonalization => (isChanged(one.headers) ? { ...one, headers: othersIn(one.headers) } : one),
     ),
   }
 }
 
 function ownIn(headers: Headers): [name: string, value: unknown][] {
-  return Object.entries(headers ?? {}).filter(([name]) => isOwn(name))
+  return Object.entries(headers ?? {}).filter(isOwn)
 }
 
 function othersIn(headers: Headers): Readonly<Record<string, unknown>> | null {
-  return isGiven(headers) ? Object.fromEntries(Object.entries(headers).filter(([name]) => !isOwn(name))) : null
+  if (!isGiven(headers)) return null
+  const others = Object.entries(headers).filter((entry) => !isOwn(entry))
+  return Object.fromEntries(others.map(([name, value]) => [name, writtenOf(name, value)]))
 }
 
-function hasOwn(headers: Headers): boolean {
-  return isGiven(headers) && Object.keys(headers).some(isOwn)
+function isChanged(headers: Headers): boolean {
+  return isGiven(headers) && Object.entries(headers).some((entry) => isOwn(entry) || writtenOf(...entry) !== entry[1])
 }
 
-function isOwn(name: string): boolean {
-  return isReservedField(name) && name.toLowerCase() !== MESSAGE_ID
+function isOwn([name, value]: readonly [name: string, value: unknown]): boolean {
+  const written = writtenOf(name, value)
+  if (name.toLowerCase() === MESSAGE_ID) return !isMessageId(written)
+  if (isReservedField(name) || !isFieldName(name)) return true
+  return written.length > LIMITS.headerText || valueProblem(name, written) !== undefined
+}
+
+/** Returns the value on one line. Libraries give an id without its brackets, too. */
+function writtenOf(name: string, value: unknown): string {
+  const line = unfolded(String(value))
+  if (name.toLowerCase() !== MESSAGE_ID) return line
+  const id = line.trim()
+  return isMessageId(`<${id}>`) ? `<${id}>` : id
 }
 
 function dateOf(text: string): Date | undefined {

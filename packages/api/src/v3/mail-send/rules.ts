@@ -80,6 +80,10 @@ export const RULES = {
     0,
     'The content type cannot have a charset parameter, because all text is UTF-8. Other parameters are accepted.',
   ),
+  contentTypeUnusable: rule(
+    0,
+    "The content type must be the media type of a text, such as text/plain or text/html. You provided '{given}'.",
+  ),
   contentValueMissing: rule(35, 'The content value must be a string at least one character in length.'),
   contentOrder: rule(
     36,

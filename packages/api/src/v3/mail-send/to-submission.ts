@@ -13,7 +13,7 @@ import {
   type SubmittedMailbox,
 } from '@postrider/core'
 import { refuse } from '../refusal.ts'
-import { isGiven, type RawMail, type RawMailbox, type RawPersonalization } from './body.ts'
+import { isGiven, isNamed, type RawMail, type RawMailbox, type RawPersonalization } from './body.ts'
 import { namesOf } from './names.ts'
 import { headerSettingsOf, SETTING_HEADERS } from './own-headers.ts'
 import { withoutQuotes } from './quoted-name.ts'
@@ -173,7 +173,7 @@ function mailboxOf(mailbox: RawMailbox | null | undefined): SubmittedMailbox | u
 
 /** A single bare address is common to all entry points; anything else is a list. */
 function replyToOf({ reply_to: one, reply_to_list: list }: RawMail): Pick<Submission, 'replyTo' | 'replyToList'> {
-  const mailboxes = [...(list ?? []), one].flatMap((mailbox) => mailboxOf(mailbox) ?? [])
+  const mailboxes = [...(list ?? []), one].filter(isNamed).flatMap((mailbox) => mailboxOf(mailbox) ?? [])
   const [first, ...others] = mailboxes
   if (!first || (others.length === 0 && first.name === '')) return { replyTo: first?.email }
   return { replyTo: undefined, replyToList: mailboxes }

@@ -21,8 +21,8 @@ interface List {
 }
 
 /** Code and text of the server's reply (pair P45). */
-function reasonOf({ code, status, reply }: FailedAddress, otherwise: string): string {
-  if (reply === null) return otherwise
+function reasonOf({ code, status, reply, told }: FailedAddress, otherwise: string): string {
+  if (reply === null) return told ?? otherwise
   return replyLine({ reply, ...(code === null ? {} : { code }), ...(status === null ? {} : { enhanced: status }) })
 }
 

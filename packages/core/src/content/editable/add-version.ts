@@ -47,7 +47,7 @@ async function insert(
   if (existing.some((other) => other.id === versionId)) throw invalidParameter('versionId', 'is already in use')
   const first = existing.length === 0
   if (active && !first) await deactivate(transaction, accountId, id)
-  const blank = { name: '', subject: '', html: '', plain: '', generatePlain, testData: null }
+  const blank = { name: '', subject: '', html: '', plain: '', generatePlain, testData: null, problem: null }
   const added = {
     ...(await changed(blank, version, plainOf)),
     id: versionId,

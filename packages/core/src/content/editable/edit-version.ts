@@ -18,7 +18,7 @@ export async function editVersion(sql: Sql, act: VersionAct, change: VersionChan
     }
     const active = change.active === true || before.active
     if (active && !before.active) await deactivate(transaction, accountId, id)
-    const edited = { ...(await changed(before, change, plainOf)), id: versionId, active }
+    const edited = { ...(await changed(before, change, plainOf)), id: versionId, active, problem: null }
     const octets = octetsOf(edited)
     const growth = octets - octetsOf(before)
     // Plain text that is generated grows a version, too.

@@ -2,6 +2,7 @@ import type { Sql } from '../../platform/database/database.ts'
 import type { DynamicRenderer } from '../engine/index.ts'
 import { activateVersion } from './activate-version.ts'
 import { addVersion } from './add-version.ts'
+import { checked, problemOf } from './check-version.ts'
 import { createTemplate } from './create-template.ts'
 import { duplicateTemplate } from './duplicate-template.ts'
 import { editVersion } from './edit-version.ts'
@@ -29,6 +30,9 @@ import { generationOf } from './template-id.ts'
 
 export * from './editable-template.ts'
 export type { TemplatePreview } from './preview.ts'
+/** The texts of a version. */
+export type VersionTexts = Pick<EditableVersion, 'subject' | 'html' | 'plain'>
+
 export { EDITABLE_LIMITS } from './rules.ts'
 export { generationOf } from './template-id.ts'
 
@@ -63,13 +67,20 @@ export interface EditableTemplates {
   activate(act: VersionAct): Promise<EditableVersion>
   removeVersion(act: VersionAct): Promise<void>
   version(accountId: number, id: string, versionId: string): Promise<EditableVersion>
+  /** See check-version.ts. Legacy templates have no problems. */
+  problemOf(accountId: number, generation: Generation, texts: VersionTexts): Promise<string | null>
   /** Renders a version with its test data, in a thread. See preview.ts. */
   preview(accountId: number, generation: Generation, version: PreviewedVersion): Promise<TemplatePreview>
   /** Returns the active version for a send; undefined if the template does not exist or has no active version. */
   find(accountId: number, id: string): Promise<ActiveVersion | undefined>
 }
 
-export function createEditableTemplates(sql: Sql, renderer: Pick<DynamicRenderer, 'renderDynamic'>): EditableTemplates {
+export function createEditableTemplates(
+  sql: Sql,
+  renderer: Pick<DynamicRenderer, 'renderDynamic' | 'check'>,
+): EditableTemplates {
+  const toChecked = async ({ accountId }: EditableAct, stored: Promise<EditableVersion>): Promise<EditableVersion> =>
+    checked({ sql, renderer, accountId }, await stored)
   return {
     create: (template) => createTemplate(sql, template),
     list: (page) => listTemplates(sql, page),
@@ -78,11 +89,13 @@ export function createEditableTemplates(sql: Sql, renderer: Pick<DynamicRenderer
     rename: (act, name) => renameTemplate(sql, act, name),
     duplicate: (act, name) => duplicateTemplate(sql, act, name),
     remove: (act) => removeTemplate(sql, act),
-    addVersion: (act, version, versionId) => addVersion(sql, act, version, versionId),
-    editVersion: (act, change) => editVersion(sql, act, change),
-    activate: (act) => activateVersion(sql, act),
+    addVersion: (act, version, versionId) => toChecked(act, addVersion(sql, act, version, versionId)),
+    editVersion: (act, change) => toChecked(act, editVersion(sql, act, change)),
+    activate: (act) => toChecked(act, activateVersion(sql, act)),
     removeVersion: (act) => removeVersion(sql, act),
     version: (accountId, id, versionId) => showVersion(sql, accountId, id, versionId),
+    problemOf: async (accountId, generation, texts) =>
+      generation === 'dynamic' ? problemOf({ renderer, accountId }, texts) : null,
     preview: (accountId, generation, version) => previewVersion({ renderer, accountId }, generation, version),
     find: async (accountId, id) => (generationOf(id) ? selectActive(sql, accountId, id) : undefined),
   }

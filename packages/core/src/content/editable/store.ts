@@ -11,7 +11,8 @@ const templateColumns = (sql: AnySql) => sql`t.id, t.generation, t.name, t.updat
 const summaryColumns = (sql: AnySql) => sql`
   v.id, v.template_id as "templateId", v.active, v.name, v.subject, v.generate_plain as "generatePlain", v.editor,
   v.updated_at as "updatedAt"`
-const versionColumns = (sql: AnySql) => sql`${summaryColumns(sql)}, v.html, v.plain, v.test_data as "testData"`
+const versionColumns = (sql: AnySql) =>
+  sql`${summaryColumns(sql)}, v.html, v.plain, v.test_data as "testData", v.problem`
 const octets = (sql: AnySql) => sql`octet_length(html) + octet_length(plain) + coalesce(octet_length(test_data), 0)`
 
 export async function insertTemplate(
@@ -138,7 +139,7 @@ export async function selectActive(
   templateId: string,
 ): Promise<ActiveVersion | undefined> {
   const rows = await sql<ActiveVersion[]>`
-    select ${summaryColumns(sql)}, v.html, v.plain, t.generation, t.name as "templateName"
+    select ${summaryColumns(sql)}, v.html, v.plain, v.problem, t.generation, t.name as "templateName"
       from editable_templates t join editable_versions v on v.account_id = t.account_id and v.template_id = t.id
      where t.account_id = ${accountId} and t.id = ${templateId} and v.active`
   return rows[0]
@@ -147,27 +148,40 @@ export async function selectActive(
 export type StoredVersion = Omit<EditableVersion, 'updatedAt'>
 
 export async function insertVersion(sql: AnySql, accountId: number, version: StoredVersion): Promise<EditableVersion> {
-  const { id, templateId, active, name, subject, html, plain, generatePlain, editor, testData } = version
+  const { id, templateId, active, name, subject, html, plain, generatePlain, editor, testData, problem } = version
   return onlyRow(
     await sql<EditableVersion[]>`
       insert into editable_versions as v (account_id, template_id, id, active, name, subject, html, plain, generate_plain, editor,
-             test_data)
+             test_data, problem)
       values (${accountId}, ${templateId}, ${id}, ${active}, ${name}, ${subject}, ${html}, ${plain}, ${generatePlain}, ${editor},
-              ${testData})
+              ${testData}, ${problem})
       returning ${versionColumns(sql)}`,
   )
 }
 
 export async function updateVersion(sql: AnySql, accountId: number, version: StoredVersion): Promise<EditableVersion> {
-  const { id, templateId, active, name, subject, html, plain, generatePlain, testData } = version
+  const { id, templateId, active, name, subject, html, plain, generatePlain, testData, problem } = version
   return onlyRow(
     await sql<EditableVersion[]>`
       update editable_versions v
          set active = ${active}, name = ${name}, subject = ${subject}, html = ${html}, plain = ${plain},
-             generate_plain = ${generatePlain}, test_data = ${testData}, updated_at = service_now()
+             generate_plain = ${generatePlain}, test_data = ${testData}, problem = ${problem}, updated_at = service_now()
        where v.account_id = ${accountId} and v.template_id = ${templateId} and v.id = ${id}
       returning ${versionColumns(sql)}`,
   )
+}
+
+/** Stores why no message can be built from a version, unless it was changed meanwhile. */
+export async function updateProblem(
+  sql: AnySql,
+  accountId: number,
+  { id, templateId, updatedAt }: Pick<EditableVersion, 'id' | 'templateId' | 'updatedAt'>,
+  problem: string | null,
+): Promise<void> {
+  await sql`
+    update editable_versions set problem = ${problem}
+     where account_id = ${accountId} and template_id = ${templateId} and id = ${id}
+       and date_trunc('milliseconds', updated_at) = date_trunc('milliseconds', ${updatedAt}::timestamptz)`
 }
 
 export async function deactivate(sql: AnySql, accountId: number, templateId: string): Promise<void> {

@@ -22,7 +22,7 @@ const MONTHS = [
   'December',
 ]
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
-const TOKEN = /YYYY|YY|MMMM|MMM|MM|M|DD|D|dddd|ddd|HH|H|hh|h|mm|m|ss|s|A|ZZ|Z/g
+const TOKEN = /YYYY|YY|MMMM|MMM|MM|M|DD|Do|D|dddd|ddd|HH|H|hh|h|mm|m|ss|s|A|ZZ|Z/g
 
 /**
  * Implements `formatDate`: formats a date from the data, in UTC or at an offset such as `-0800`. An invalid date gives
@@ -88,6 +88,8 @@ function tokenOf(token: string, date: Date, offset: number): string {
       return DAYS[date.getUTCDay()] as string
     case 'ddd':
       return (DAYS[date.getUTCDay()] as string).slice(0, 3)
+    case 'Do':
+      return ordinal(date.getUTCDate())
     case 'A':
       return hours < 12 ? 'AM' : 'PM'
     case 'ZZ':
@@ -104,6 +106,12 @@ function tokenOf(token: string, date: Date, offset: number): string {
     s: date.getUTCSeconds(),
   }
   return String(numbers[token[0] as string]).padStart(token.length, '0')
+}
+
+/** 1st, 2nd, 3rd, 4th, 11th, 21st. */
+function ordinal(day: number): string {
+  const last = day > 10 && day < 14 ? 0 : day % 10
+  return `${day}${['th', 'st', 'nd', 'rd'][last] ?? 'th'}`
 }
 
 function zone(offset: number, between: string): string {

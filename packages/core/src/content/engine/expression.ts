@@ -1,3 +1,4 @@
+import { replacementOf } from './replacements.ts'
 import { type Expression, type Helper, type Path, SyntaxProblem } from './syntax.ts'
 import type { Word } from './words.ts'
 
@@ -180,7 +181,7 @@ export function toCall(
   const helper = helperOf(head)
   if (helper === undefined) {
     const name = head.kind === 'path' ? head.parts.join('.') : 'this'
-    throw new SyntaxProblem(text, at, `unknown helper ${JSON.stringify(name.slice(0, 100))}`)
+    throw new SyntaxProblem(text, at, `unknown helper ${JSON.stringify(name.slice(0, 100))}; ${replacementOf(name)}`)
   }
   const fallback = named.get('default')
   const all = helper === 'insert' && fallback ? [...values, fallback] : values

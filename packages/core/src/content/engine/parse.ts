@@ -28,7 +28,7 @@ const NO_TILDE: Tilde = { before: false, after: false }
 export function parseTemplate(text: string): Program {
   const reader = new BlockReader(text)
   const { program, ended } = reader.program([], 0)
-  if (ended) throw new SyntaxProblem(text, ended.at, 'no open block')
+  if (ended) throw new SyntaxProblem(text, ended.at, 'no open block; remove this tag, or open the block before it')
   stripLines(program)
   return program
 }
@@ -106,7 +106,12 @@ class BlockReader {
     const closing = new Reader(this.#text, ended.words, ended.end)
     const written = ended.words.length > 0 ? writtenOf(closing.call().head) : ''
     if (ended.kind !== 'close' || written !== opening.written) {
-      throw new SyntaxProblem(this.#text, ended.at, `block "${opening.written.slice(0, 100)}" is closed by another tag`)
+      const name = shortened(opening.written)
+      throw new SyntaxProblem(
+        this.#text,
+        ended.at,
+        `block "${name}" is closed by another tag; end it with {{/${name}}}`,
+      )
     }
     return block
   }
@@ -114,7 +119,7 @@ class BlockReader {
   #branches(tag: Tag, opening: Opening, inverted: boolean, depth: number): { block: Block; ended: Tag } {
     if (depth > MAX_DEPTH) throw new SyntaxProblem(this.#text, tag.at, 'blocks are nested too deeply')
     const first = this.program(opening.names, depth)
-    let ended = this.#required(first.ended, tag)
+    let ended = this.#required(first.ended, tag, opening)
     let middle = NO_TILDE
     let otherwise: Program | undefined
     let chained = false
@@ -129,7 +134,7 @@ class BlockReader {
       } else {
         const second = this.program([], depth)
         otherwise = second.program
-        ended = this.#required(second.ended, tag)
+        ended = this.#required(second.ended, tag, opening)
         if (ended.kind !== 'close') throw new SyntaxProblem(this.#text, ended.at, 'duplicate else in block')
       }
     }
@@ -142,10 +147,15 @@ class BlockReader {
     }
   }
 
-  #required(ended: Tag | undefined, tag: Tag): Tag {
-    if (!ended) throw new SyntaxProblem(this.#text, tag.at, 'block is not closed')
+  #required(ended: Tag | undefined, tag: Tag, { written }: Opening): Tag {
+    if (!ended)
+      throw new SyntaxProblem(this.#text, tag.at, `block is not closed; end it with {{/${shortened(written)}}}`)
     return ended
   }
+}
+
+function shortened(written: string): string {
+  return written.slice(0, 100)
 }
 
 /** `{{12}}` and `{{"a b"}}` refer to members of the data. */

@@ -54,19 +54,21 @@ function nextOpening(text: string, from: number): number {
   return text[at - 2] === '\\' && at - 2 >= from ? at - 2 : at - 1
 }
 
-const UNSUPPORTED: readonly [begins: string, what: string][] = [
-  ['{{', 'raw blocks are'],
-  ['>', 'partials are'],
-  ['#>', 'partials are'],
-  ['*', 'decorators are'],
-  ['#*', 'decorators are'],
+const PARTIALS = 'partials are not supported; put their text into the template'
+const DECORATORS = 'decorators are not supported; remove them'
+const UNSUPPORTED: readonly [begins: string, problem: string][] = [
+  ['{{', 'raw blocks are not supported; write \\{{ for a tag that is text'],
+  ['>', PARTIALS],
+  ['#>', PARTIALS],
+  ['*', DECORATORS],
+  ['#*', DECORATORS],
 ]
 
 function tagAt(text: string, at: number): { piece: Piece; end: number } {
   const before = text[at + 2] === '~'
   const begin = at + (before ? 3 : 2)
   const unsupported = UNSUPPORTED.find(([begins]) => text.startsWith(begins, begin))
-  if (unsupported) throw new SyntaxProblem(text, at, `${unsupported[1]} not supported`)
+  if (unsupported) throw new SyntaxProblem(text, at, unsupported[1])
   if (text[begin] === '!') return commentAt(text, at, begin, before)
   const { kind, inside } = kindAt(text, begin)
   const { words, end } = cutWords(text, inside, at)
@@ -75,7 +77,7 @@ function tagAt(text: string, at: number): { piece: Piece; end: number } {
   const next = braced ? end + 1 : end
   const after = text[next] === '~'
   const close = after ? next + 1 : next
-  if (!text.startsWith('}}', close)) throw new SyntaxProblem(text, at, 'tag is not closed')
+  if (!text.startsWith('}}', close)) throw new SyntaxProblem(text, at, 'tag is not closed; end it with }}')
   return { piece: { kind, at, tilde: { before, after }, words, end }, end: close + 2 }
 }
 

@@ -8,6 +8,7 @@ import type { TlsDemand } from './levels.ts'
 import { createTlsResults, type TlsResults } from './results.ts'
 import {
   accountTls,
+  accountTlsVersion,
   listTlsRules,
   readTlsRules,
   setTlsRule,
@@ -40,7 +41,15 @@ export interface Tls {
   /** See show.ts. */
   show(domain: string): Promise<DomainTls>
   ofAccount(accountId: number): Promise<TlsDemand | 'none'>
-  set(target: TlsTarget, level: string, by?: Actor): Promise<TlsTarget & { readonly level: TlsDemand | 'none' }>
+  /** The TLS version given with what it demands. */
+  versionOf(accountId: number): Promise<number | undefined>
+  /** `version` is only shown (versionOf). */
+  set(
+    target: TlsTarget,
+    level: string,
+    by?: Actor,
+    version?: number,
+  ): Promise<TlsTarget & { readonly level: TlsDemand | 'none' }>
   /** Calls back when the rules have changed, or may have. */
   listen(onChanged: () => void): Promise<{ close(): Promise<void> }>
   /** See sts-policies.ts. */
@@ -70,7 +79,8 @@ export function createTls({ sql, log, config }: TlsDependencies): Tls {
     list: ({ domain, limit }) => listTlsRules(sql, domain === undefined ? undefined : tlsDomain(domain), limit),
     show: (domain) => showDomainTls({ sql, config, dnssec, dane }, domain),
     ofAccount: (accountId) => accountTls(sql, accountId),
-    set: (target, level, by = OPERATOR) => setTlsRule(sql, target, level, by),
+    versionOf: (accountId) => accountTlsVersion(sql, accountId),
+    set: (target, level, by = OPERATOR, version) => setTlsRule(sql, target, { level, version, by }),
     async listen(onChanged) {
       const listening = await sql.listen(TLS_CHANNEL, onChanged, onChanged)
       return { close: listening.unlisten }

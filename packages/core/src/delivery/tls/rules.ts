@@ -46,6 +46,13 @@ export async function accountTls(sql: AnySql, accountId: number): Promise<TlsDem
   return rule?.level ?? 'none'
 }
 
+/** Returns the TLS version that an account gave with what it demands for its mail to all domains. */
+export async function accountTlsVersion(sql: AnySql, accountId: number): Promise<number | undefined> {
+  const [rule] = await sql<{ version: number | null }[]>`
+    select version::float8 as version from tls_rules where account_id = ${accountId}::int and domain is null`
+  return rule?.version ?? undefined
+}
+
 /**
  * Sets what is demanded, or with `none` removes the rule. All workers know it within seconds. Returns what was set, with the name of the
  * domain in its usual form. Throws parameterInvalid: level, domain or account.
@@ -53,8 +60,7 @@ export async function accountTls(sql: AnySql, accountId: number): Promise<TlsDem
 export async function setTlsRule(
   sql: Sql,
   target: TlsTarget,
-  level: string,
-  by: Actor,
+  { level, version, by }: { readonly level: string; readonly version: number | undefined; readonly by: Actor },
 ): Promise<TlsTarget & { readonly level: TlsDemand | 'none' }> {
   if (level !== 'none' && !isTlsDemand(level))
     throw invalidParameter('level', 'must be required, verified, dane or none')
@@ -66,7 +72,7 @@ export async function setTlsRule(
     if (level !== 'none' && accountId !== null) await requireNotDeleted(transaction, accountId)
     await transaction`select pg_advisory_xact_lock(hashtext('tls_rules'))`
     const before = await levelOf(transaction, { accountId, domain })
-    if (before === level) return
+    if (before === level) return noteVersion(transaction, { accountId, domain }, version)
     if (level === 'none') {
       await transaction`
         delete from tls_rules where account_id is not distinct from ${accountId}::int and domain is not distinct from ${domain}::text`
@@ -76,6 +82,7 @@ export async function setTlsRule(
         insert into tls_rules (account_id, domain, level) values (${accountId}::int, ${domain}::text, ${level})
         on conflict on constraint tls_rules_target do update set level = excluded.level`
     }
+    await noteVersion(transaction, { accountId, domain }, version)
     await transaction`select pg_notify(${TLS_CHANNEL}, '')`
     await noteChange(transaction, {
       accountId: accountId ?? ALL_ACCOUNTS,
@@ -104,6 +111,17 @@ async function levelOf(
     select level from tls_rules
      where account_id is not distinct from ${accountId}::int and domain is not distinct from ${domain}::text`
   return rule?.level ?? 'none'
+}
+
+async function noteVersion(
+  sql: AnySql,
+  { accountId, domain }: Pick<TlsRule, 'accountId' | 'domain'>,
+  version: number | undefined,
+): Promise<void> {
+  if (version === undefined) return
+  await sql`
+    update tls_rules set version = ${version}::float8::numeric
+     where account_id is not distinct from ${accountId}::int and domain is not distinct from ${domain}::text`
 }
 
 async function requireCapacity(sql: AnySql): Promise<void> {

@@ -1,4 +1,5 @@
-import type { RecipientData } from '../../composition/recipient-data.ts'
+import type { ContentDocument } from '../../composition/content.ts'
+import { listOf, OF_ENVELOPE, type RecipientData } from '../../composition/recipient-data.ts'
 import { addressKey, parseAddress } from '../../mime/address.ts'
 import { endOfField } from '../../mime/end-of-field.ts'
 import { invalidParameter } from '../../platform/errors.ts'
@@ -30,17 +31,23 @@ export function correctionOf(written: string, deliveries: readonly OriginalDeliv
   return { from: first.recipient, to: address.text }
 }
 
-/** The delivery with the corrected address, also in the lists of its header. */
-export function correctedDelivery(delivery: OriginalDelivery, { from, to }: Correction): OriginalDelivery {
+/** The delivery with the corrected address, also in the lists of its header. `first`: part 0 of the message. */
+export function correctedDelivery(
+  delivery: OriginalDelivery,
+  { from, to }: Correction,
+  first: Buffer | undefined,
+): OriginalDelivery {
   const old = addressKey(from)
   const replaced = (address: string) => (addressKey(address) === old ? to : address)
   const { personal } = delivery
   if (!personal) return { ...delivery, recipient: to }
   // ORCPT (RFC 3461) is the address that the sender gave for the old one.
-  const { originalRecipient: _original, ...kept } = personal
+  const { originalRecipient: _original, ...own } = personal
+  const isShared = own.to === OF_ENVELOPE && first !== undefined
+  const kept = isShared ? { ...own, ...listOf(JSON.parse(first.toString()) as ContentDocument, own) } : own
   const data: RecipientData = {
     ...kept,
-    ...(kept.to ? { to: kept.to.map(replaced) } : {}),
+    ...(Array.isArray(kept.to) ? { to: kept.to.map(replaced) } : {}),
     ...(kept.cc ? { cc: kept.cc.map(replaced) } : {}),
     ...(kept.ownTo ? { ownTo: { ...kept.ownTo, address: replaced(kept.ownTo.address) } } : {}),
     ...(kept.names

@@ -57,12 +57,12 @@ export async function resendMessage(
   if (message.erasing) throw new ServiceError('notReady', { reason: 'recipients of the account are being erased' })
   const found = await findDeliveries(sql, message.id, order.recipientNos)
   const correction = order.to === undefined ? undefined : correctionOf(order.to, found)
-  const deliveries = correction ? found.map((one) => correctedDelivery(one, correction)) : found
   const reserved = Math.min(message.size * COPIES, budget.total)
   if (!budget.take(reserved))
     throw new ServiceError('overloaded', { reason: 'no capacity to send more messages again' })
   try {
     const { parts = new Map() } = await loadBody({ sql, bodyObjects }, message.id)
+    const deliveries = correction ? found.map((one) => correctedDelivery(one, correction, parts.get(0))) : found
     return await accept(submissionOf(order, message, deliveries, { parts, correction }))
   } finally {
     budget.give(reserved)

@@ -17,6 +17,7 @@ import { isFieldName, isMessageId, isReservedField, isStrict, valueProblem } fro
 import { JSON_LIMIT, jsonLength, MEASURED_FROM } from '../../submission/json-length.ts'
 import { LIMITS } from '../../submission/limits.ts'
 import type { Submission, SubmittedAttachment, SubmittedEnvelope } from '../../submission/submission.ts'
+import { isShared, visibleLength } from '../../submission/visible-length.ts'
 import { keptLength } from './recipient-rules.ts'
 
 /**
@@ -186,8 +187,8 @@ function* mergedContentChecked(
 }
 
 /**
- * Checks the size of the data stored for all copies. Each copy is stored with all addresses and values of its envelope, so the size
- * grows with the square of the number of recipients: 10,000 of them in one envelope would need gigabytes.
+ * Checks the size of the data stored for all copies. Each copy is stored with the values of its envelope, and with its addresses if they are few
+ * (visible-length.ts).
  */
 export function checkCopies(submission: Submission): void {
   const { content, templateId } = submission
@@ -196,20 +197,28 @@ export function checkCopies(submission: Submission): void {
   if (characters > MEASURED_FROM) checkStored(submission, jsonLength, JSON_LIMIT)
 }
 
+/**
+ * Characters of the To and Cc of one envelope: each of its copies has them in its header. No list that was accepted before they were stored once was longer.
+ */
+const MAX_VISIBLE = 512 * 1024
+
 /** Returns the size of the data, measured text by text. Throws parameterInvalid above the limit. */
 function checkStored({ envelopes, nameOf }: Submission, measure: (text: string) => number, limit: number): number {
   let stored = 0
   for (const [at, envelope] of envelopes.entries()) {
-    const { to, cc, bcc, attributes, headers, names, subject = '' } = envelope
+    const { to, cc, bcc, attributes, headers, subject = '' } = envelope
     const copies = to.length + cc.length + bcc.length
     if (copies === 1) continue
-    const values = [...Object.entries(attributes), ...Object.entries(headers), ...(names ?? []), subject].flat()
-    stored += copies * [...to, ...cc, ...values].reduce((sum, text) => sum + measure(text), keptLength(envelope))
-    if (stored > limit) {
-      const copied = cc.length > bcc.length ? 'cc' : 'bcc'
-      const longest = to.length > Math.max(cc.length, bcc.length) ? 'recipient' : copied
+    const copied = cc.length > bcc.length ? 'cc' : 'bcc'
+    const longest = to.length > Math.max(cc.length, bcc.length) ? 'recipient' : copied
+    const visible = visibleLength(envelope, measure)
+    if (visibleLength(envelope) > MAX_VISIBLE)
+      throw invalidParameter(nameOf(longest, at), 'addresses and names that recipients see must have at most 512 kB')
+    const values = [...Object.entries(attributes), ...Object.entries(headers), subject].flat()
+    const own = values.reduce((sum, text) => sum + measure(text), keptLength(envelope))
+    stored += copies * own + (isShared(envelope) ? visible : copies * visible)
+    if (stored > limit)
       throw invalidParameter(nameOf(longest, at), 'data stored for all recipients exceeds the message size limit')
-    }
   }
   return stored
 }

@@ -7,7 +7,10 @@ import { LIMITS } from '../../submission/limits.ts'
 import type { ContentParts, Submission } from '../../submission/submission.ts'
 
 /** The active version of a template that a submission selects by an id of its entry point. */
-export type KeyedTemplate = Pick<ActiveVersion, 'subject' | 'html' | 'plain' | 'generation' | 'templateName'>
+export type KeyedTemplate = Pick<
+  ActiveVersion,
+  'subject' | 'html' | 'plain' | 'generation' | 'templateName' | 'problem'
+>
 
 /** A submission with the texts of its template, and which of these are rendered for each recipient. */
 export interface Filled {

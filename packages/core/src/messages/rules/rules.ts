@@ -37,7 +37,9 @@ export interface Facts extends SenderFacts {
   /** The submission with the texts of its template, if it has a `templateKey`. */
   readonly filled?: Filled
   /** Why the message cannot be sent, although the call succeeds. */
-  readonly refusal?: 'template'
+  readonly refusal?: 'template' | 'rendering'
+  /** The mistake in the template, for `rendering`. */
+  readonly refusalProblem?: string
   readonly attachments?: readonly StoredAttachment[]
 }
 
@@ -132,13 +134,14 @@ function recipientsCounted({ door, envelopes }: Submission): void {
   if (count > limit) throw new ServiceError('recipientsTooMany', { values: { limit } })
 }
 
-/** Requires a subject of the call or the template. 116 precedes 118, so the template is looked up here if necessary. */
+/** Requires a subject of the call or the template, which is looked up here if necessary: of a template that does not exist, 118 says more than 116. */
 function subjectNamed(given: Submission, { filled, refusal }: Facts, lookups: Lookups): undefined | Promise<Facts> {
   const submission = filled?.submission ?? given
   if (!isBlank(submission.subject) || refusal || everyEnvelopeHasSubject(submission)) return undefined
   if (submission.templateId === undefined) throw new ServiceError('subjectMissing')
   return findTemplate(submission, lookups).then((template) => {
-    if (!template || isBlank(template.subject)) throw new ServiceError('subjectMissing')
+    if (!template) throw new ServiceError('templateUnknown')
+    if (isBlank(template.subject)) throw new ServiceError('subjectMissing')
     return { template }
   })
 }
@@ -188,14 +191,16 @@ function mergedContentFits(submission: Submission, { template }: Facts): void | 
   return checkMergedContent(submission, template)
 }
 
-/** v3 accepts unknown templates and drops the deliveries (v3 contract 2.5). */
+/** v3 accepts unknown templates, and those from which no message can be built, and drops the deliveries (v3 contract 2.5). */
 function keyedTemplateFound(submission: Submission, _: Facts, lookups: Lookups): undefined | Promise<Facts> {
   const { templateKey, principal } = submission
   if (templateKey === undefined) return undefined
   return lookups.findKeyedTemplate(principal.account.id, templateKey.toLowerCase()).then((template): Facts => {
     if (!template) return { refusal: 'template' }
+    const { templateName, problem } = template
+    if (problem !== null) return { refusal: 'rendering', refusalProblem: problem.replaceAll('\n', '; '), templateName }
     lookups.hold(templateSize(template))
-    return { templateName: template.templateName, filled: fillTemplate(submission, template) }
+    return { templateName, filled: fillTemplate(submission, template) }
   })
 }
 

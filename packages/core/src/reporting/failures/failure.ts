@@ -26,4 +26,6 @@ export interface FailedAddress {
   readonly reply: string | null
   /** Enhanced status code (RFC 3463). */
   readonly status: string | null
+  /** Without a reply: why, in the words of another service. */
+  readonly told?: string | null
 }

@@ -13,8 +13,42 @@ export const HIDDEN = '***'
 
 export type Headers = Readonly<Record<string, string>>
 
-/** Returns the URL in the form used for requests. Throws webhookUrlInvalid. */
-export function cleanUrl(http: Pick<OutboundHttp, 'check'>, url: string): string {
+/** A user name and a password in a URL (RFC 3986 3.2.1). */
+const USER = /^(https?:\/\/)([^/?#\\\s\p{Cc}]{1,512})@/iu
+
+/**
+ * Returns the URL in the form used for requests, and the headers, which have the name and password of the URL as Basic authorization (RFC 7617): a URL is
+ * shown and stored as it is, while headers are encrypted and hidden. Throws webhookUrlInvalid.
+ */
+export function cleanTarget(
+  http: Pick<OutboundHttp, 'check'>,
+  { url, headers }: { readonly url: string; readonly headers: Headers },
+): { readonly url: string; readonly headers: Headers } {
+  const [whole, scheme = '', user = ''] = USER.exec(url) ?? []
+  if (whole === undefined) return { url: cleanUrl(http, url), headers }
+  const others = Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'authorization')
+  return {
+    url: cleanUrl(http, scheme + url.slice(whole.length)),
+    headers: { ...Object.fromEntries(others), Authorization: basicOf(user) },
+  }
+}
+
+/** Throws webhookUrlInvalid. */
+function basicOf(user: string): string {
+  const end = user.indexOf(':')
+  try {
+    const name = decodeURIComponent(end === -1 ? user : user.slice(0, end))
+    const password = decodeURIComponent(end === -1 ? '' : user.slice(end + 1))
+    if (!name.includes(':')) return `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`
+  } catch (error) {
+    if (!(error instanceof URIError)) throw error
+  }
+  const problem = 'its user name or password is not encoded correctly, or the name contains a colon'
+  throw new ServiceError('webhookUrlInvalid', { values: { problem } })
+}
+
+/** Throws webhookUrlInvalid. */
+function cleanUrl(http: Pick<OutboundHttp, 'check'>, url: string): string {
   try {
     return http.check(url).href
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { AuditValues } from '../../accounts/audit/index.ts'
 import type { OutboundHttp } from '../../platform/net/outbound-http.ts'
 import { eventName, unknownEvent } from './names.ts'
-import { cleanHeaders, cleanUrl, notedUrl } from './rules.ts'
+import { cleanHeaders, cleanTarget, notedUrl } from './rules.ts'
 import type { Webhook, WebhookSettings } from './webhook.ts'
 
 /**
@@ -12,8 +12,8 @@ export function checkSettings(http: OutboundHttp, settings: WebhookSettings, bef
   const events = settings.events.filter((type) => eventName(type, settings.format) !== null)
   // A webhook with a list of event names may have an empty list.
   if (events.length === 0 && settings.names === null) throw unknownEvent('', settings.format)
-  const url = cleanUrl(http, settings.url)
-  return { ...settings, events, url, headers: cleanHeaders(settings.headers, before?.headers) }
+  const { url, headers } = cleanTarget(http, settings)
+  return { ...settings, events, url, headers: cleanHeaders(headers, before?.headers) }
 }
 
 /** Applies a change of settings. A change of format resets the event names, because they differ by format. */

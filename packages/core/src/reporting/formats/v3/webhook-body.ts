@@ -106,7 +106,11 @@ function ownValues(type: WebhookEvent, detail: EventDetail, delivery: EventDeliv
         ...tls,
       }
     case 'dropped':
-      return { reason: DROPPED[detail.reason ?? ''] ?? 'Unsubscribed Address', status: '5.0.0' }
+      return {
+        reason: DROPPED[detail.reason ?? ''] ?? 'Unsubscribed Address',
+        status: '5.0.0',
+        ...defined({ problem: detail.problem }),
+      }
     case 'invalid':
       return { reason: 'Invalid', status: '5.0.0' }
     case 'opened':

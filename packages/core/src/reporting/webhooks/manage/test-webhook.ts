@@ -2,7 +2,7 @@ import { RECIPIENT_EVENTS } from '../../../events/event-types.ts'
 import { ServiceError } from '../../../platform/errors.ts'
 import type { RequestingDependencies } from '../dependencies.ts'
 import { eventsNamed } from '../names.ts'
-import { cleanUrl } from '../rules.ts'
+import { cleanTarget } from '../rules.ts'
 import { sampleEvents } from '../samples.ts'
 import { keysOf } from '../sealing.ts'
 import type { Target, WebhookResponse } from '../send.ts'
@@ -45,6 +45,7 @@ export async function testUrl(
 ): Promise<WebhookResponse> {
   const webhook = id === undefined ? undefined : await requireWebhook(dependencies, accountId, id)
   const keys = webhook && (await keysOf(dependencies, webhook))
-  const target = { ...UNSIGNED, ...webhook, ...keys, url: cleanUrl(dependencies.http, url) }
-  return dependencies.requests.test(accountId, target, sampleEvents(RECIPIENT_EVENTS, new Date()))
+  const target = { ...UNSIGNED, ...webhook, ...keys }
+  const cleaned = cleanTarget(dependencies.http, { url, headers: target.headers })
+  return dependencies.requests.test(accountId, { ...target, ...cleaned }, sampleEvents(RECIPIENT_EVENTS, new Date()))
 }

@@ -80,6 +80,7 @@ const KEYS = [
   'delivery_under_accept',
   'snapshot_vs_none',
   'batch_recipients_per_s',
+  'batch_messages_vs_recipients',
   'idle_latency_vs_postfix',
   'queue_1m_vs_empty',
   'max_rss_mib',

@@ -1,7 +1,7 @@
 import type { Case, Context } from '../harness/context.ts'
 import { expectCount } from '../harness/expect-count.ts'
 import { httpLoad } from '../harness/load.ts'
-import { makeCall } from '../harness/messages.ts'
+import { makeBatch, makeCall } from '../harness/messages.ts'
 import { freePort, type Running, start } from '../harness/processes.ts'
 import { ProcessorTime } from '../harness/processor.ts'
 import { alternate, type Finding, median, ratioOf } from '../harness/rounds.ts'
@@ -14,7 +14,7 @@ export const httpAccept: Case = {
     await service.start('api')
     try {
       const findings = [await againstNothing(context)]
-      findings.push(await largeCall(context))
+      findings.push(await largeCall(context), await differentMessages(context))
       if (!quick) for (const connections of [1, 256]) findings.push(await alone(context, connections, 1))
       if (!quick) findings.push(await alone(context, 64, 100))
       return findings
@@ -80,28 +80,56 @@ async function alone(context: Context, connections: number, recipients: number):
 async function largeCall({ service, rounds, report }: Context): Promise<Finding> {
   const title = 'one HTTP call with 1,000 personalizations'
   report(title)
-  const { url, apiKey, body } = call(service, 1000)
-  const round = async (): Promise<number> => {
-    const times: number[] = []
-    for (let at = 0; at < 20; at++) {
-      const began = performance.now()
-      const response = await fetch(url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', api_key: apiKey },
-        body,
-      })
-      await response.text()
-      expectCount('status', response.status, 200)
-      times.push((performance.now() - began) / 1000)
-    }
-    expectCount('messages accepted', await service.accepted(), times.length)
-    await service.empty()
-    return 1000 / median(times)
-  }
+  const round = () => callsInTurn(service, call(service, 1000), { elements: 1000, messages: 1 })
   await round()
   const found = await alternate({ postrider: round }, rounds, report)
   const target = { sense: 'at least', value: 20_000 } as const
   return { title, unit: 'recipients/s', rounds: found, key: 'batch_recipients_per_s', target }
+}
+
+/** One call with 500 different messages at a time, against one with as many personalizations. */
+async function differentMessages({ service, rounds, report }: Context): Promise<Finding> {
+  const title = 'one HTTP call with 500 different messages, against 500 personalizations'
+  report(title)
+  const { apiUrl, apiKey, domain } = service
+  const ofMessages = { url: `${apiUrl}/v2/messages/batch`, apiKey, body: makeBatch(`desk@${domain}`, 2000, 500) }
+  const different = () => callsInTurn(service, ofMessages, { elements: 500, messages: 500 })
+  const personalizations = () => callsInTurn(service, call(service, 500), { elements: 500, messages: 1 })
+  await different()
+  const found = await alternate({ postrider: different, personalizations }, rounds, report)
+  const ratio = ratioOf(found)
+  const target = { sense: 'at least', value: 0.5 } as const
+  return {
+    title,
+    unit: 'messages/s',
+    rounds: found,
+    key: 'batch_messages_vs_recipients',
+    target,
+    ...(ratio && { ratio }),
+  }
+}
+
+/** Returns the elements per second of the median call. */
+async function callsInTurn(
+  service: Context['service'],
+  { url, apiKey, body }: ReturnType<typeof call>,
+  { elements, messages }: { readonly elements: number; readonly messages: number },
+): Promise<number> {
+  const times: number[] = []
+  for (let at = 0; at < 20; at++) {
+    const began = performance.now()
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', api_key: apiKey },
+      body,
+    })
+    await response.text()
+    expectCount('status', response.status, 200)
+    times.push((performance.now() - began) / 1000)
+  }
+  expectCount('messages accepted', await service.accepted(), times.length * messages)
+  await service.empty()
+  return elements / median(times)
 }
 
 function call({ apiUrl, apiKey, domain }: Context['service'], recipients: number) {

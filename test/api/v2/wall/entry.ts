@@ -29,6 +29,8 @@ export type WallEntry =
       readonly kind: 'object'
       readonly make: (setting: Setting, owner: Caller) => Promise<Input>
       readonly missing: Input
+      /** The refusal is in an answer with status 200. */
+      readonly refusedWithin?: true
       /** What the answers repeat of the call, and may differ in. */
       readonly repeated?: RegExp
       /** What the owner asks to see that it is unchanged: an operation and its input. */

@@ -81,6 +81,7 @@ const KEYS = [
   'snapshot_vs_none',
   'batch_recipients_per_s',
   'visible_vs_apart',
+  'batch_messages_vs_recipients',
   'idle_latency_vs_postfix',
   'queue_1m_vs_empty',
   'max_rss_mib',

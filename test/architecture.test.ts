@@ -19,6 +19,7 @@ const ROOMS = [
   'delivery',
   'composition',
   'messages',
+  'raw',
   'tracking',
   'returns',
   'reporting',
@@ -73,7 +74,7 @@ const ORDER: Readonly<Record<string, readonly string[]>> = {
   ],
   dashboard: ['frame', 'live', 'pages'],
   delivery: ['common', 'tls', 'smtp', 'message', 'routing', 'attempt', 'destinations', 'queue', 'loops'],
-  relay: ['smtp', 'message', 'smtpapi', 'session', 'returns'],
+  relay: ['smtp', 'message', 'session', 'returns'],
   sandbox: [
     'inbox-entry.ts',
     'html-check',

@@ -1,7 +1,7 @@
 import type { Case, Context } from '../harness/context.ts'
 import { expectCount } from '../harness/expect-count.ts'
 import { httpLoad } from '../harness/load.ts'
-import { makeCall } from '../harness/messages.ts'
+import { makeBatch, makeCall } from '../harness/messages.ts'
 import { freePort, type Running, start } from '../harness/processes.ts'
 import { ProcessorTime } from '../harness/processor.ts'
 import { alternate, type Finding, median, ratioOf } from '../harness/rounds.ts'
@@ -15,7 +15,7 @@ export const httpAccept: Case = {
     try {
       const findings = [await againstNothing(context)]
       findings.push(await largeCall(context))
-      findings.push(await visibleCall(context))
+      findings.push(await visibleCall(context), await differentMessages(context))
       if (!quick) for (const connections of [1, 256]) findings.push(await alone(context, connections, 1))
       if (!quick) findings.push(await alone(context, 64, 100))
       return findings
@@ -82,7 +82,7 @@ async function largeCall({ service, rounds, report }: Context): Promise<Finding>
   const title = 'one HTTP call with 1,000 personalizations'
   report(title)
   const { url, apiKey, body } = call(service, 1000)
-  const round = () => perSecond(service, { url, headers: { api_key: apiKey }, body, status: 200 })
+  const round = () => perSecond(service, { url, headers: { api_key: apiKey }, body, status: 200, elements: 1000, messages: 1 })
   await round()
   const found = await alternate({ postrider: round }, rounds, report)
   const target = { sense: 'at least', value: 20_000 } as const
@@ -106,6 +106,8 @@ async function visibleCall({ service, rounds, report }: Context): Promise<Findin
         content: [{ type: 'text/plain', value: 'x'.repeat(2000) }],
       }),
       status: 202,
+      elements: 1000,
+      messages: 1,
     })
   const contestants = { postrider: round([{ to: people }]), apart: round(people.map((one) => ({ to: [one] }))) }
   for (const warm of Object.values(contestants)) await warm()
@@ -115,15 +117,44 @@ async function visibleCall({ service, rounds, report }: Context): Promise<Findin
   return { title, unit: 'recipients/s', rounds: found, key: 'visible_vs_apart', target, ...(ratio && { ratio }) }
 }
 
+/** One call with 500 different messages at a time, against one with as many personalizations. */
+async function differentMessages({ service, rounds, report }: Context): Promise<Finding> {
+  const title = 'one HTTP call with 500 different messages, against 500 personalizations'
+  report(title)
+  const { apiUrl, apiKey, domain } = service
+  const common = { headers: { api_key: apiKey }, status: 200, elements: 500 }
+  const ofMessages = { url: `${apiUrl}/v2/messages/batch`, body: makeBatch(`desk@${domain}`, 2000, 500), messages: 500 }
+  const { url, body } = call(service, 500)
+  const different = () => perSecond(service, { ...common, ...ofMessages })
+  const personalizations = () => perSecond(service, { ...common, url, body, messages: 1 })
+  await different()
+  const found = await alternate({ postrider: different, personalizations }, rounds, report)
+  const ratio = ratioOf(found)
+  const target = { sense: 'at least', value: 0.5 } as const
+  return {
+    title,
+    unit: 'messages/s',
+    rounds: found,
+    key: 'batch_messages_vs_recipients',
+    target,
+    ...(ratio && { ratio }),
+  }
+}
+
 interface LargeCall {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly status: number
+  /** What is counted of a call: its recipients or messages. */
+  readonly elements: number
+  /** Messages that are stored of it. */
+  readonly messages: number
 }
 
-/** Returns the recipients accepted per second, of calls with 1,000 of them. */
-async function perSecond(service: Context['service'], { url, headers, body, status }: LargeCall): Promise<number> {
+/** Returns the elements per second of the median call. */
+async function perSecond(service: Context['service'], large: LargeCall): Promise<number> {
+  const { url, headers, body, status, elements, messages } = large
   const times: number[] = []
   for (let at = 0; at < 20; at++) {
     const began = performance.now()
@@ -136,9 +167,9 @@ async function perSecond(service: Context['service'], { url, headers, body, stat
     expectCount('status', response.status, status)
     times.push((performance.now() - began) / 1000)
   }
-  expectCount('messages accepted', await service.accepted(), times.length)
+  expectCount('messages accepted', await service.accepted(), times.length * messages)
   await service.empty()
-  return 1000 / median(times)
+  return elements / median(times)
 }
 
 function call({ apiUrl, apiKey, domain }: Context['service'], recipients: number) {

@@ -71,3 +71,15 @@ export function makeCall(from: string, octets: number, recipients: number): stri
     personalizations: Array.from({ length: recipients }, (_none, at) => ({ recipient: `someone${at}@harbor.example` })),
   })
 }
+
+/** The same number of messages, each with its own subject and content. */
+export function makeBatch(from: string, octets: number, messages: number): string {
+  return JSON.stringify({
+    messages: Array.from({ length: messages }, (_none, at) => ({
+      from: { fromEmail: from, fromName: 'Harbour' },
+      subject: `Your berth ${at}`,
+      content: prose(octets, at),
+      personalizations: [{ recipient: `someone${at}@harbor.example` }],
+    })),
+  })
+}

@@ -120,6 +120,8 @@ const WRONG: readonly (readonly [line: string, status: number, said: RegExp])[] 
     /could not use the relay at 127.0.0.1:1: /,
   ],
   ['message send --to a@b.example --account 999999 --key k', 1, /account 999999 has no active sending domain/],
+  ['message submit', 2, /missing argument: file\nusage: postrider message submit FILE/],
+  ['message submit nowhere.eml --key k', 1, /nowhere\.eml cannot be read: ENOENT/],
   ['message why', 2, /missing argument: message id\nusage: postrider message why ID \[--recipient ADDRESS\]/],
   [`message why ${'0'.repeat(32)}`, 1, /message "0+" not found/],
   ['message try', 2, /missing argument: message id\nusage: postrider message try ID/],

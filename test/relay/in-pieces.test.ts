@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Stoppable } from '@postrider/core'
 import t from 'tap'
-import { readControls } from '../../packages/relay/src/message/control-headers.ts'
-import { splitHeader, withoutFields } from '../../packages/relay/src/message/header.ts'
+import { readControls } from '../../packages/core/src/raw/control-headers.ts'
+import { splitHeader, withoutFields } from '../../packages/core/src/raw/header.ts'
+import { readSmtpApi } from '../../packages/core/src/raw/smtpapi/smtpapi.ts'
 import { CommandStream } from '../../packages/relay/src/smtp/command-stream.ts'
-import { readSmtpApi } from '../../packages/relay/src/smtpapi/smtpapi.ts'
 
 const PIECE = Buffer.from('\r\n'.repeat(32 * 1024))
 

@@ -1,7 +1,7 @@
 import { atOnce } from '@postrider/core'
 import t from 'tap'
-import { splitHeader } from '../../packages/relay/src/message/header.ts'
-import { findSmtpApi, readSmtpApi, type SmtpApi, substitutionsOf } from '../../packages/relay/src/smtpapi/smtpapi.ts'
+import { splitHeader } from '../../packages/core/src/raw/header.ts'
+import { findSmtpApi, readSmtpApi, type SmtpApi, substitutionsOf } from '../../packages/core/src/raw/smtpapi/smtpapi.ts'
 import { takesLinearTime } from '../helpers/linear.ts'
 
 const NOW = new Date('2026-01-05T12:00:00Z')

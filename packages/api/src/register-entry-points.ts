@@ -7,6 +7,7 @@ import { v3 } from './v3/index.ts'
 export async function registerEntryPoints(app: FastifyInstance, options: EntryPointOptions): Promise<void> {
   app.decorateRequest('principal')
   app.decorateRequest('fileParts')
+  app.decorateRequest('message')
   app.decorateRequest('octets')
   // v2.1 is only announced; existing operations are served under both prefixes (v2 contract section 1).
   for (const prefix of ['/v2', '/v2.1']) await app.register(v2, { prefix, ...options })

@@ -83,12 +83,43 @@ export const submit: Readonly<
   },
 }
 
+export interface RawMessageFile {
+  readonly key: string
+  readonly message: Buffer
+  readonly from: string | undefined
+  readonly to: readonly string[]
+  readonly idempotencyKey: string | undefined
+}
+
+export interface SubmittedRaw {
+  readonly message_id: string
+  readonly corrected: string | null
+  readonly problems: readonly { readonly path: string; readonly problem: string }[]
+}
+
+/** Submits a MIME message to the running service. Throws {@link CommandError} if it is not accepted. */
+export async function submitRaw(
+  config: Config,
+  { key, message, from, to, idempotencyKey }: RawMessageFile,
+): Promise<SubmittedRaw> {
+  const query = new URLSearchParams(to.map((address): [string, string] => ['to', address]))
+  if (from !== undefined) query.set('from', from)
+  const own = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }
+  const headers = { api_key: key, 'content-type': 'message/rfc822', ...own }
+  const { status, body } = await post(config, `/v2/messages/raw?${query}`, headers, message)
+  const { data, error_info: error } = body as {
+    data?: SubmittedRaw
+    error_info?: { error_message?: string } | null
+  }
+  return data ?? reject(status, error?.error_message)
+}
+
 async function post(config: Config, path: string, headers: Record<string, string>, body: unknown) {
   const base = `http://${reachable(config.apiHost)}:${config.apiPort}`
   const response = await fetch(`${base}${path}`, {
     method: 'POST',
-    headers: { ...headers, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json', ...headers },
+    body: Buffer.isBuffer(body) ? new Uint8Array(body) : JSON.stringify(body),
     signal: AbortSignal.timeout(TIMEOUT_MS),
   }).catch(() => undefined)
   if (!response)

@@ -241,6 +241,7 @@ export {
   type ServiceContext,
   withCore,
 } from './process.ts'
+export * from './raw/index.ts'
 export * from './reporting/event-log/index.ts'
 export * from './reporting/events/index.ts'
 export type * from './reporting/exports/index.ts'

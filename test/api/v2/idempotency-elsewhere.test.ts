@@ -41,7 +41,7 @@ for (const name of CREATING) {
       body,
     })
     const text =
-      'Parameter [Idempotency-Key] is invalid: is accepted by sendEmail and resend only; repeating this call repeats its effect'
+      'Parameter [Idempotency-Key] is invalid: is accepted by calls that send mail only; repeating this call repeats its effect'
     t.strictSame([answer.status, errorText(answer)], [400, text])
   })
 }

@@ -55,6 +55,7 @@ export const MEETS: Readonly<Record<string, Meets>> = {
     text: 'the signed header fields of a message, and the signature',
     longest: 512 * kB,
   },
+  'packages/core/src/raw/': MAIL_HEAD,
   'packages/relay/src/': MAIL_HEAD,
   'packages/relay/src/smtp/command-stream.ts': { text: 'an SMTP command', longest: 16 * kB },
   'packages/relay/src/smtp/path.ts': { text: 'an SMTP command', longest: 16 * kB },

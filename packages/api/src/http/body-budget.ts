@@ -29,7 +29,7 @@ export function reserveBody(
   limit: number = LIMITS.messageSize,
 ): void {
   const size = Number(request.headers['content-length'] ?? 0)
-  if (size > limit) throw tooLarge()
+  if (size > limit) throw tooLarge(limit)
   if (size > 0) reservation(budget, request, reply).growTo(size)
 }
 
@@ -91,6 +91,6 @@ export function streamTooLarge(): ServiceError {
   return new ServiceError('tooLarge', { values: { limit: `${STREAM_LIMIT / 1024 / 1024} MB` } })
 }
 
-export function tooLarge(): ServiceError {
-  return new ServiceError('tooLarge', { values: { limit: '30 MB' } })
+export function tooLarge(limit: number = LIMITS.messageSize): ServiceError {
+  return new ServiceError('tooLarge', { values: { limit: `${limit / 1024 / 1024} MB` } })
 }

@@ -8,12 +8,16 @@ type Done = (error: Error | null, body?: unknown) => void
 type Payload = IncomingMessage & { readonly receivedEncodedLength?: number }
 
 /**
- * Reads a whole body and passes it to `parse`. Fails with the framework's errors if the body is longer than `limit` or does not
+ * Reads a whole body and passes it to `parse`. Fails with the framework's errors if the body is longer than its limit or does not
  * have its announced length. Unlike the framework, it copies large bodies into one buffer as they arrive: joining the chunks of
  * 30 MB blocked the event loop for 15 ms and took twice the memory.
  */
-export function collectBody(limit: number, parse: (request: FastifyRequest, body: Buffer, done: Done) => void) {
+export function collectBody(
+  most: number | ((request: FastifyRequest) => number),
+  parse: (request: FastifyRequest, body: Buffer, done: Done) => void,
+) {
   return (request: FastifyRequest, payload: Payload, done: Done): void => {
+    const limit = typeof most === 'number' ? most : most(request)
     const announced = Number(request.headers['content-length'])
     if (announced > limit) return void done(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE())
     const collector = new Collector(limit, announced)

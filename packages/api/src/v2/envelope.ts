@@ -71,7 +71,7 @@ function asKnownError(error: FastifyError | Error, request: FastifyRequest): Ser
   if (error instanceof ServiceError) return error
   const { validation, code, statusCode, input = request.body } = error as FastifyError & { readonly input?: unknown }
   if (validation) return schemaRefusal(validation, input, request.routeOptions.config.documentation?.errors ?? [])
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge()
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge(request.routeOptions.config.operation?.takesMany)
   // Any other framework error, such as a malformed length or a part that never ends, means an unreadable body.
   return (
     unreadableFor({ code, statusCode }) ??

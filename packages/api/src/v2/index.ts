@@ -67,8 +67,8 @@ export async function v2(app: FastifyInstance, { core, entrance, letIn }: EntryP
       const { calls, sends } = request.principal.rates
       const { operation } = request.routeOptions.config
       await keepRate(core.rateLimits, operation?.submits || operation?.sends ? sends : calls, reply)
-      const reserve = request.routeOptions.config.operation?.takes ? reserveStream : reserveBody
-      reserve(entrance.budget, request, reply)
+      if (operation?.takes) reserveStream(entrance.budget, request, reply)
+      else reserveBody(entrance.budget, request, reply, operation?.takesMany)
     })
     inner.addHook('preParsing', async (request, reply, payload) => {
       if (!entrance) return payload

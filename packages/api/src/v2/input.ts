@@ -12,7 +12,7 @@ import { parameterName } from './schema-refusal.ts'
  * Merges path, query and body into one object. Text is converted to the type of the schema; of JSON values only flags are. Throws
  * bodyBlank if the input is empty and something is required, parameterInvalid for NUL, tooLarge.
  */
-export function inputOf({ input, takes }: Operation, request: FastifyRequest): Record<string, unknown> {
+export function inputOf({ input, takes, takesMany }: Operation, request: FastifyRequest): Record<string, unknown> {
   const body = (takes ? {} : (request.body ?? {})) as Record<string, unknown>
   const query = request.query as Record<string, unknown>
   const params = request.params as Record<string, unknown>
@@ -22,8 +22,9 @@ export function inputOf({ input, takes }: Operation, request: FastifyRequest): R
     ...fromText(input, query, count),
     ...fromText(input, params, count),
   }
-  skipNullElements(given)
-  const nul = placeOfNul(given)
+  // One of many messages does not fail the others.
+  if (!takesMany) skipNullElements(given)
+  const nul = takesMany ? undefined : placeOfNul(given)
   if (nul) throw invalidParameter(parameterName(writtenSteps(given, nul)) || 'body', NO_NUL)
   if (Object.keys(given).length === 0 && requiresInput(request)) throw new ServiceError('bodyBlank')
   return given

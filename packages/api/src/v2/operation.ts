@@ -59,6 +59,12 @@ export interface Operation<Input extends TObject = TObject, Answer extends TSche
     /** Throws the errors that take precedence over those of the schema. */
     readonly checkBody: (body: unknown) => void
   }
+  /**
+   * The body may also be a message of the type message/rfc822, or a form with one as a file. Then the parameters are in the query, or in the form.
+   */
+  readonly takesMessage?: boolean
+  /** Its body has many messages: the limit of its length, in bytes, instead of that of one, and `act` checks each by itself. */
+  readonly takesMany?: number
   /** It sends mail without a submission in its body: the rate limit of sends applies instead of that of calls. */
   readonly sends?: boolean
   readonly act: (input: Static<Input>, call: Call) => Promise<OperationResult<Static<Answer>> | Streamed>

@@ -21,8 +21,10 @@ import { DELIVERY } from './messages/delivery.ts'
 import { MESSAGE_ACTIONS } from './messages/message-actions.ts'
 import { MESSAGE_BODY } from './messages/message-body.ts'
 import { MESSAGES } from './messages/messages.ts'
+import { SEND_BATCH } from './messages/send-batch.ts'
 import { SEND_EMAIL } from './messages/send-email.ts'
 import { SendEmail } from './messages/send-email-schema.ts'
+import { SEND_RAW } from './messages/send-raw.ts'
 import type { Operation, Spelling } from './operation.ts'
 import { EVENTS } from './reporting/events.ts'
 import { EXPORTS } from './reporting/exports.ts'
@@ -34,6 +36,8 @@ import { unknownFinder, unknownOf } from './unknown-parameters.ts'
 
 export const OPERATIONS: readonly Operation[] = [
   ...SEND_EMAIL,
+  ...SEND_RAW,
+  ...SEND_BATCH,
   ...DOMAINS,
   ...DOMAIN_DMARC,
   ...SUPPRESSIONS,
@@ -106,7 +110,7 @@ async function answer(
   if (operation.creates && idempotencyKeyOf(request) !== undefined) {
     throw invalidParameter(
       'Idempotency-Key',
-      'is accepted by sendEmail and resend only; repeating this call repeats its effect',
+      'is accepted by calls that send mail only; repeating this call repeats its effect',
     )
   }
   const { input, ignored } = operation.submits ? submittedIn(request) : validInputOf(operation, request)

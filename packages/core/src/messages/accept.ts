@@ -11,7 +11,7 @@ import { ServiceError } from '../platform/errors.ts'
 import { count, observe } from '../platform/metrics/metrics.ts'
 import { type Span, type SpanAttributes, startSpan, startTrace } from '../platform/tracing/tracing.ts'
 import { messageIdText } from '../submission/message-id.ts'
-import { countRecipients, requireShare } from '../submission/share.ts'
+import { BeyondShare, countRecipients, requireShare } from '../submission/share.ts'
 import type { Submission } from '../submission/submission.ts'
 import type { TransactionNumbers } from '../submission/transaction-numbers.ts'
 import { resolveRepeat } from './idempotency.ts'
@@ -149,6 +149,7 @@ async function acceptOnce(
       // The earlier idempotency key has expired meanwhile (24 hours): this request counts as the first one.
     }
   } catch (error) {
+    if (error instanceof BeyondShare) isSent = false
     if (isDatabaseFull(error)) dependencies.onFull()
     throw databaseRefusal(error) ?? error
   } finally {

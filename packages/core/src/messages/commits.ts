@@ -1,5 +1,5 @@
 import type { Announcer } from '../delivery/queue/queue-channel.ts'
-import { createGroupCommit, type GroupCommit } from '../platform/database/commits/group-commit.ts'
+import { type CommitTurn, createGroupCommit, type GroupCommit } from '../platform/database/commits/group-commit.ts'
 import type { LockWatch } from '../platform/database/commits/lock-watch.ts'
 import { isDatabaseTrouble, type Sql } from '../platform/database/database.ts'
 import { ServiceError } from '../platform/errors.ts'
@@ -21,6 +21,14 @@ const BATCH_BYTES = 1024 * 1024
  */
 const COMMIT_TIMEOUT = { ready: 20_000, notReady: 3000 } as const
 
+/** Bytes of the messages of one call that are written by one statement, as its parameters; 500 messages of 15 kB have less. */
+const CALL_BYTES = 8 * 1024 * 1024
+
+export interface Commits extends GroupCommit<StoredMessage, Written> {
+  /** Writes the messages of one call in a commit of their own, or in several if they are large. One result for each, in order. */
+  addAll(messages: readonly StoredMessage[]): readonly Promise<Written>[]
+}
+
 export interface CommitsOptions {
   readonly sql: Sql
   readonly forgotten: Forgotten
@@ -33,32 +41,81 @@ export interface CommitsOptions {
  * The commits of accepted messages. Those whose bodies are copied have commits of their own, since one of 30 MB takes as long as hundreds of others,
  * which would wait for all that are before them.
  */
-export function createCommits({
-  sql,
-  forgotten,
-  ready,
-  announceBehind,
-  watchCommit,
-}: CommitsOptions): GroupCommit<StoredMessage, Written> {
-  const make = () =>
-    createGroupCommit<StoredMessage, Written>({
-      write: (batch, turn) => watchCommit(writeMessages({ sql, batch, forgotten, announceBehind, turn })),
-      // A recipient costs about as much as half a kilobyte of body.
-      weigh: ({ parts, deliveries }) => parts.reduce((sum, { length }) => sum + length, deliveries.length * 512),
-      maxItems: BATCH_ITEMS,
-      maxWeight: BATCH_BYTES,
-      sharedFault: (error) => isDatabaseTrouble(error) || isUnknown(error),
-      patience: () => (ready() ? COMMIT_TIMEOUT.ready : COMMIT_TIMEOUT.notReady),
-      late: () => new ServiceError(ready() ? 'overloaded' : 'notReady', { reason: 'timed out waiting for commit' }),
-      lanes: 2,
-    })
+export function createCommits({ sql, forgotten, ready, announceBehind, watchCommit }: CommitsOptions): Commits {
+  const write = (batch: readonly StoredMessage[], turn: CommitTurn) =>
+    watchCommit(writeMessages({ sql, batch, forgotten, announceBehind, turn }))
+  const common = {
+    sharedFault: (error: unknown) => isDatabaseTrouble(error) || isUnknown(error),
+    patience: () => (ready() ? COMMIT_TIMEOUT.ready : COMMIT_TIMEOUT.notReady),
+    late: () => new ServiceError(ready() ? 'overloaded' : 'notReady', { reason: 'timed out waiting for commit' }),
+    lanes: 2,
+  }
+  const ofMany = { ...common, write, weigh, maxItems: BATCH_ITEMS, maxWeight: BATCH_BYTES }
+  const make = () => createGroupCommit<StoredMessage, Written>(ofMany)
   const [usual, copied] = [make(), make()]
+  // Besides the others, which do not wait for the hundreds of messages of such a call.
+  const ofCalls = createGroupCommit<readonly StoredMessage[], readonly Written[]>({
+    ...common,
+    write: async ([call = []], turn) => [await write(call, turn)],
+    weigh: () => 1,
+    maxItems: 1,
+    maxWeight: 1,
+  })
+  let inCalls = 0
+  const add = (message: StoredMessage) => (isCopied(message) ? copied : usual).add(message)
+
+  async function addGroup(group: readonly StoredMessage[]): Promise<readonly Written[]> {
+    inCalls += group.length
+    try {
+      return await ofCalls.add(group)
+    } catch (error) {
+      if (group.length === 1 || error instanceof ServiceError || isDatabaseTrouble(error)) throw error
+      // The database refuses one of them, which must not fail the others.
+      return await Promise.all(group.map(add))
+    } finally {
+      inCalls -= group.length
+    }
+  }
+
   return {
-    add: (message) => (isCopied(message) ? copied : usual).add(message),
+    add,
+    addAll(messages) {
+      const groups = groupsOf(messages.filter((message) => !isCopied(message)))
+      const results = new Map<StoredMessage, Promise<Written>>()
+      for (const group of groups) {
+        const written = addGroup(group)
+        for (const [at, message] of group.entries())
+          results.set(
+            message,
+            written.then((all) => all[at] as Written),
+          )
+      }
+      return messages.map((message) => results.get(message) ?? copied.add(message))
+    },
     get size() {
-      return usual.size + copied.size
+      return usual.size + copied.size + inCalls
     },
   }
+}
+
+/** A recipient costs about as much as half a kilobyte of body. */
+function weigh({ parts, deliveries }: StoredMessage): number {
+  return parts.reduce((sum, { length }) => sum + length, deliveries.length * 512)
+}
+
+/** In their order, each of one call's statement. */
+function groupsOf(messages: readonly StoredMessage[]): StoredMessage[][] {
+  const groups: StoredMessage[][] = []
+  let weight = Number.POSITIVE_INFINITY
+  for (const message of messages) {
+    weight += weigh(message)
+    if (weight > CALL_BYTES) {
+      groups.push([])
+      weight = weigh(message)
+    }
+    groups.at(-1)?.push(message)
+  }
+  return groups
 }
 
 function isUnknown(error: unknown): boolean {

@@ -33,6 +33,7 @@ import type { Submission } from '../submission/submission.ts'
 import { createTransactionNumbers } from '../submission/transaction-numbers.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
 import { type Acceptance, type AcceptDependencies, accept, validateOnly } from './accept.ts'
+import { type AcceptOutcome, type Attempted, acceptAll } from './accept-all.ts'
 import * as actions from './actions/index.ts'
 import type { Batches } from './batches.ts'
 import { type CommitsOptions, createCommits } from './commits.ts'
@@ -65,6 +66,7 @@ export { BeyondShare, EVERYTHING, OF_MANY, type Share } from '../submission/shar
 export type * from '../submission/submission.ts'
 export { transactionNumber } from '../submission/transaction-numbers.ts'
 export type { Acceptance } from './accept.ts'
+export type { AcceptOutcome, Attempted } from './accept-all.ts'
 export {
   type Cancellation,
   NO_CONTENT,
@@ -109,6 +111,8 @@ export interface MessageTarget {
 export interface Messages extends SearchOperations, SenderOperations {
   /** See accept.ts. */
   accept(submission: Submission): Promise<Acceptance>
+  /** See accept-all.ts. */
+  acceptAll(attempted: Iterable<Attempted>, count: number): Promise<AcceptOutcome[]>
   /** Validates as accept does, but does not store, charge or send anything. Throws the same errors of the rules. */
   validateOnly(submission: Submission): Promise<void>
   /** Throws accountSuspended or accountExpired. For entry points that check the account before they read a body. */
@@ -243,18 +247,19 @@ export function createMessages(dependencies: MessagesDependencies): Messages {
     now: clock.now,
   }
 
-  const accepting: AcceptDependencies = {
+  const accepting = {
     ...dependencies,
     lookups,
     numbers,
     commit,
     announce,
-    findRepeat: (accountId, key) => findFirstAnswer(sql, accountId, key),
+    findRepeat: (accountId: number, key: string) => findFirstAnswer(sql, accountId, key),
   }
   const acceptSubmission: Messages['accept'] = (submission) => accept(submission, accepting)
 
   return {
     accept: acceptSubmission,
+    acceptAll: (attempted, count) => acceptAll(attempted, count, accepting),
     resend: (order) =>
       actions.resendMessage(
         { sql: withDeadline(sql, 'work'), bodyObjects, budget: storedBudget, accept: acceptSubmission },

@@ -16,6 +16,8 @@ export const LIMITS = {
   trialRecipients: 100,
   /** Characters of the caller's own id of a delivery (v2 contract section 4.2). */
   reference: 255,
+  /** Bytes of the names and values together that come back in the events of a delivery; v3 has a limit of its own. */
+  metadata: 2048,
   /** Characters of a subject, of a name, and of the value of an extra header. */
   headerText: 4096,
   /** Extra header fields of one envelope. */

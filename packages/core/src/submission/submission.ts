@@ -18,6 +18,8 @@ export type EntryPoint = 'v2' | 'v3' | 'smtp'
  */
 export interface Submission extends SubmissionDetails {
   readonly door: EntryPoint
+  /** The entry point whose rules hold, if it is another one: a MIME message is the same over HTTP. */
+  readonly rules?: EntryPoint
   readonly principal: Principal
   /** The client's IP address, for logs and trace headers. */
   readonly clientAddress: string

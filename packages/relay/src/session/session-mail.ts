@@ -1,4 +1,4 @@
-import { holderOf, parseAddress, requireAllowed, ServiceError, senderError } from '@postrider/core'
+import { domainOfSender, holderOf, requireAllowed, ServiceError } from '@postrider/core'
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server'
 import { senderDomains } from '../smtp/sender-domains.ts'
 import { messageNotifications } from './notification-parameters.ts'
@@ -34,19 +34,6 @@ export async function mailFrom(
   }
   // The null sender (RFC 5321 4.5.5) is for automatic replies; their account's domain is checked in the From header.
   if (address.address === '') return
-  const domain = parseAddress(address.address)?.domain
-  const { id, trialAddress } = principal.account
-  if (domain === undefined || !(await core.domains.findSender(principal.account, domain))) {
-    if (domain !== undefined) {
-      if (await core.messages.fallbackFor(principal.account, domain)) return
-      const trial = trialAddress ? await core.domains.trialSender() : null
-      if (trial && trial.domain.name === domain) return
-      throw senderError(domain, 'MAIL FROM', await core.domains.stateOf(id, domain), trial?.address)
-    }
-    throw new ServiceError('senderInvalid', {
-      values: { where: 'MAIL FROM has no valid address' },
-      reason: 'MAIL FROM has no valid address',
-    })
-  }
-  senderDomains.set(session, domain)
+  const domain = await domainOfSender(core, principal, address.address, 'MAIL FROM')
+  if (domain !== undefined) senderDomains.set(session, domain)
 }

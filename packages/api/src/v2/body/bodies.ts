@@ -26,7 +26,7 @@ type Read = (body: Buffer, request: FastifyRequest, count: ValueCount) => BodyOb
 export async function readBodies(app: FastifyInstance, setAside: boolean): Promise<void> {
   app.removeAllContentTypeParsers()
   const read = (type: string, parse: Read): void => {
-    const act = collectBody(LIMITS.messageSize, (request, body, done) => {
+    const act = collectBody(limitOf, (request, body, done) => {
       request.octets = body
       if (setAside && body.length > LARGE_BODY) return done(null, new LargeBody())
       try {
@@ -43,8 +43,17 @@ export async function readBodies(app: FastifyInstance, setAside: boolean): Promi
   read('application/json', (body, _, count) => jsonObject(body, count))
   read('application/x-www-form-urlencoded', formObject)
   read('multipart/form-data', multipartObject)
+  read('message/rfc822', (body, request, count) => {
+    if (!request.routeOptions.config.operation?.takesMessage) return jsonObject(body, count)
+    request.message = body
+    return {}
+  })
   // Without a known content type, JSON is assumed, which the contract recommends.
   read('*', (body, _, count) => jsonObject(body, count))
+}
+
+function limitOf({ routeOptions }: FastifyRequest): number {
+  return routeOptions.config.operation?.takesMany ?? LIMITS.messageSize
 }
 
 /** Passes bodies on unparsed, whatever their type: `curl --data-binary` declares a form. */
@@ -146,5 +155,7 @@ function isBlank(body: Buffer): boolean {
 declare module 'fastify' {
   interface FastifyRequest {
     fileParts: readonly FilePart[] | undefined
+    /** The body, if it is a message. */
+    message: Buffer | undefined
   }
 }

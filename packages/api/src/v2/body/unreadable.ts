@@ -52,9 +52,14 @@ function listTooLarge(): ServiceError {
  */
 export function plainBody(request: FastifyRequest, payload: Readable): Readable | undefined {
   if (isZipped(request)) {
-    return request.routeOptions.config.operation?.takes
+    const { takes, takesMany = LIMITS.messageSize } = request.routeOptions.config.operation ?? {}
+    return takes
       ? unzipped(payload, mostOfList, listTooLarge)
-      : unzipped(payload, () => LIMITS.messageSize, tooLarge)
+      : unzipped(
+          payload,
+          () => takesMany,
+          () => tooLarge(takesMany),
+        )
   }
   const encoding = request.headers['content-encoding'] ?? ''
   if (!hasNoBody(request) && encoding !== '' && encoding.toLowerCase() !== 'identity') {

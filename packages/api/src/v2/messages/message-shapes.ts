@@ -83,6 +83,9 @@ const DetailedDelivery = Type.Object({
     description:
       'what is reported to the sender by mail: NOTIFY of RFC 3461, or the account setting mailReports; null without notifications',
   }),
+  metadata: Type.Union([Type.Record(Type.String(), Type.String()), Type.Null()], {
+    description: 'the own data of the message: names and values',
+  }),
   originalRecipient: Type.Union([Type.String(), Type.Null()], { description: 'ORCPT, if it is another address' }),
   finishedAt: Time('ISO 8601, UTC; null if it is not final'),
   attempts: Type.Array(DetailedAttempt, { description: 'the latest ten, the latest last' }),
@@ -225,7 +228,7 @@ export function detailedMessage(details: MessageDetails, returns: Detailed['retu
 }
 
 function detailedDelivery(one: DeliveryDetails): Detailed['deliveries'][number] {
-  const { transactionNumber, kind, state, finishedAt, notify, originalRecipient, why } = one
+  const { transactionNumber, kind, state, finishedAt, notify, metadata, originalRecipient, why } = one
   if (!why) throw new Error('the delivery is not explained')
   return {
     trid: exactNumber(transactionNumber),
@@ -234,6 +237,7 @@ function detailedDelivery(one: DeliveryDetails): Detailed['deliveries'][number] 
     state: state as 'queued',
     ...shownWaiting(why),
     notify: notify && [...notify],
+    metadata,
     originalRecipient,
     finishedAt: iso(finishedAt),
     attempts: one.attempts.map(detailedAttempt),

@@ -251,6 +251,7 @@ function shownExample(): Static<typeof DetailedMessage> {
         bouncedAt: null,
         bounce: null,
         notify: null,
+        metadata: { order: '9001' },
         originalRecipient: null,
         finishedAt: null,
         attempts: [

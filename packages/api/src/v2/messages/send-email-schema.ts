@@ -45,6 +45,8 @@ const Personalization = Type.Object({
   'x-apiheader_cc': Type.Optional(Id),
   attributes: Type.Optional(Values),
   'x-headers': Type.Optional(Values),
+  // Extension: names and values that come back in events.
+  metadata: Type.Optional(Values),
   attachments: Type.Optional(Attachments),
 })
 
@@ -81,6 +83,8 @@ export const SendEmail = Type.Object({
   templateId: Type.Optional(Id),
   attachmentId: Type.Optional(Ids),
   attachmentid: Type.Optional(Ids),
+  // Extension: as that of a personalization, for all of them.
+  metadata: Type.Optional(Values),
   // Extension: earliest send time, in Unix seconds or ISO 8601.
   schedule: Type.Optional(Type.Union([Type.Integer(), Type.String(), Type.Null()])),
 })

@@ -1,9 +1,25 @@
-import { ServiceError } from '@postrider/core'
+import { type ErrorName, ServiceError } from '@postrider/core'
 import { idempotencyKeyOf } from '../../http/idempotency-key.ts'
 import { withTraceParent } from '../../http/trace-parent.ts'
 import { type Operation, operation } from '../operation.ts'
 import { SendEmail, SendEmailAnswer } from './send-email-schema.ts'
 import { toSubmission } from './to-submission.ts'
+
+export const SEND_EMAIL_ERRORS: readonly ErrorName[] = [
+  'personalizationsNotArray',
+  'accountExpired',
+  'accountSuspended',
+  'senderInvalid',
+  'recipientsMissing',
+  'subjectMissing',
+  'templateUnknown',
+  'contentMissing',
+  'attachmentUnknown',
+  'recipientsTooMany',
+  'creditsExhausted',
+  'keyRestricted',
+  'idempotencyConflict',
+]
 
 export const SEND_EMAIL: readonly Operation[] = [
   operation({
@@ -15,21 +31,7 @@ export const SEND_EMAIL: readonly Operation[] = [
     routes: [['/sendEmail', 'POST']],
     input: SendEmail,
     answer: SendEmailAnswer,
-    errors: [
-      'personalizationsNotArray',
-      'accountExpired',
-      'accountSuspended',
-      'senderInvalid',
-      'recipientsMissing',
-      'subjectMissing',
-      'templateUnknown',
-      'contentMissing',
-      'attachmentUnknown',
-      'recipientsTooMany',
-      'creditsExhausted',
-      'keyRestricted',
-      'idempotencyConflict',
-    ],
+    errors: SEND_EMAIL_ERRORS,
     example: {
       input: {
         personalizations: [{ recipient: 'lena@harbor.example', attributes: { NAME: 'Lena' } }],
@@ -62,7 +64,7 @@ export const SEND_EMAIL: readonly Operation[] = [
 ]
 
 /** Errors 110 and 120 take precedence over all schema errors (contract section 3). */
-function requirePersonalizations(body: unknown): void {
+export function requirePersonalizations(body: unknown): void {
   if (body === undefined || body === null) throw new ServiceError('bodyBlank')
   const { personalizations } = body as { personalizations?: unknown }
   if (personalizations !== undefined && !Array.isArray(personalizations))

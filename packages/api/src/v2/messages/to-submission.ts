@@ -8,7 +8,6 @@ import {
   readDeadline,
   ServiceError,
   type Submission,
-  type SubmissionField,
   type SubmittedAttachment,
   type SubmittedEnvelope,
 } from '@postrider/core'
@@ -16,7 +15,9 @@ import type { FilePart } from '../body/bodies.ts'
 import { writtenPlace } from '../body/null-elements.ts'
 import { decodeContent } from '../body/url-decoding.ts'
 import { type Mailbox, parseMailbox, splitMailboxes } from './mailboxes.ts'
+import { namesOf } from './parameter-names.ts'
 import type { Attachment, Personalization, SendEmail } from './send-email-schema.ts'
+import { metadataOf, ownDataOf, valuesOf } from './values.ts'
 
 export interface SendEmailCall {
   readonly body: SendEmail
@@ -34,7 +35,11 @@ export function toSubmission({ body, files, principal, clientAddress, idempotenc
   // Each personalization gets all bcc addresses, so the total is checked before anything is made of them.
   if (Math.max(everyBcc.length, 1) * personalizations.length > LIMITS.recipients) throw tooManyRecipients()
   const nameOf = namesOf(body)
-  const envelopes = personalizations.map((element, at) => toEnvelope(element, nameOf('attachments', at), everyBcc))
+  const ofAll = metadataOf(body.metadata, 'metadata')
+  const envelopes = personalizations.map((element, at) => ({
+    ...toEnvelope(element, nameOf('attachments', at), everyBcc),
+    ...ownDataOf(ofAll, element, nameOf('customArgs', at)),
+  }))
   requireRecipients(envelopes, nameOf)
   return {
     door: 'v2',
@@ -112,11 +117,6 @@ function tooManyRecipients(): ServiceError {
 
 function textOf(value: string | number | null | undefined): string | undefined {
   return value == null || value === '' ? undefined : String(value)
-}
-
-export function valuesOf(values: Personalization['attributes']): Record<string, string> {
-  if (values == null || Array.isArray(values)) return {}
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value === null ? '' : String(value)]))
 }
 
 function toAttachments(attachments: readonly Attachment[] | null | undefined, name: string): SubmittedAttachment[] {
@@ -236,48 +236,4 @@ function fingerprint(body: SendEmail, files: readonly FilePart[]): Buffer {
   for (const { fileName, octets } of files)
     hash.update(`${fileName.length}:${fileName}:${octets.length}:`).update(octets)
   return hash.digest()
-}
-
-const TOP_LEVEL: Partial<Record<SubmissionField, string>> = {
-  fromEmail: 'from.fromEmail',
-  fromName: 'from.fromName',
-  subject: 'subject',
-  replyTo: 'replyToId',
-  content: 'content',
-  amp: 'ampcontent',
-  tags: 'tags',
-  scheduledAt: 'schedule',
-  idempotencyKey: 'Idempotency-Key',
-  class: 'settings.class',
-  deadline: 'settings.deadline',
-  tls: 'settings.tls',
-}
-const OF_ENVELOPE: Partial<Record<SubmissionField, string>> = {
-  recipient: 'recipient',
-  cc: 'recipient_cc',
-  bcc: 'recipient_bcc',
-  reference: 'x-apiheader',
-  referenceCc: 'x-apiheader_cc',
-  attributes: 'attributes',
-  headers: 'x-headers',
-  attachments: 'attachments',
-  attachmentContent: 'attachments',
-}
-/** Fields of one attachment. */
-const OF_FILE: Partial<Record<SubmissionField, string>> = {
-  attachments: 'fileName',
-  attachmentContent: 'fileContent',
-}
-
-/** Returns the client's names of fields. */
-function namesOf({ personalizations, attachments }: SendEmail): Submission['nameOf'] {
-  return (field, envelope, key, file) => {
-    const top = TOP_LEVEL[field]
-    if (top) return top
-    const own = OF_ENVELOPE[field] ?? field
-    const place = envelope === undefined ? own : `personalizations[${writtenPlace(personalizations, envelope)}].${own}`
-    if (file === undefined) return key === undefined ? place : `${place}.${key}`
-    const files = envelope === undefined ? attachments : personalizations?.[envelope]?.attachments
-    return `${place}[${writtenPlace(files, file)}].${key ?? OF_FILE[field]}`
-  }
 }

@@ -32,6 +32,9 @@ const Entry = Type.Object(
     fromaddress: OrNull(Type.String()),
     xapiheader: OrNull(Type.String()),
     tags: OrNull(Type.String()),
+    metadata: OrNull(
+      Type.Record(Type.String(), Type.String(), { description: 'the own data of the message: names and values' }),
+    ),
   },
   { description: 'with further fields that depend on the type, such as reply, class, url, ip' },
 )
@@ -103,6 +106,7 @@ export const FEED: readonly Operation[] = [
           fromaddress: 'desk@ship.example',
           xapiheader: 'order-9001',
           tags: 'berth,confirm',
+          metadata: { order: '9001' },
           // Fields of one event type are not in the schema.
           ...{ attempt: 1, host: 'mx.harbor.example', code: 250, enhanced: '2.0.0', reply: 'OK' },
         },
@@ -154,5 +158,6 @@ function shown({ number, id, type, occurredAt, detail, delivery }: Event): Stati
     fromaddress: delivery?.from ?? null,
     xapiheader: delivery ? (delivery.reference ?? '') : null,
     tags: delivery?.tags.join(',') ?? null,
+    metadata: delivery?.customArgs ?? null,
   }
 }

@@ -17,6 +17,7 @@ import { messageListCommands } from './message-list.ts'
 import { requireMessage } from './message-not-found.ts'
 import { messageQueueCommands } from './message-queue.ts'
 import { messageSendCommands } from './message-send.ts'
+import { messageSubmitCommands } from './message-submit.ts'
 import { messageWhyCommands } from './message-why.ts'
 import { nextAttemptText } from './next-attempt-text.ts'
 import { stateText } from './state-text.ts'
@@ -44,6 +45,7 @@ export const messageCommands: readonly Command[] = [
   ...messageContentCommands,
   ...messageWhyCommands,
   ...messageSendCommands,
+  ...messageSubmitCommands,
   ...messageQueueCommands,
   coreCommand({
     name: 'message aside',

@@ -70,6 +70,8 @@ export interface DeliveryDetails extends NextAttempt, BouncedLate {
   readonly finishedAt: Date | null
   /** The kinds of notifications that its sender gets by mail (RFC 3461), also by the account's setting; null if the message has no notifications. */
   readonly notify: readonly NotifyWord[] | null
+  /** The sender's own data; null if there is none. */
+  readonly metadata: Readonly<Record<string, string>> | null
   /** ORCPT, if it is another address: its type, `;`, and the address. */
   readonly originalRecipient: string | null
   readonly attempts: readonly AttemptDetails[]
@@ -203,7 +205,7 @@ async function readDeliveries(sql: AnySql, messageId: string, page: MessagePage 
     select d.recipient_no as "recipientNo", state, recipient, kind, reference, attempt, planned_at as "nextAt",
            coalesce(is_paused, false) as "isPaused", coalesce(is_held, false) as "isHeld", expires_at as "expiresAt", reason,
            finished_at as "finishedAt", b.bounced_at as "bouncedAt", b.bounce,
-           p.personal->'notify' as notify,
+           p.personal->'notify' as notify, p.personal->'customArgs' as metadata,
            p.personal->>'originalRecipient' as "originalRecipient"
       from (select * from deliveries where message_id = ${messageId}::uuid ${chosen}) d
       left join lateral (

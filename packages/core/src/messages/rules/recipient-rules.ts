@@ -8,7 +8,9 @@ import type { Submission, SubmittedEnvelope } from '../../submission/submission.
 
 /** Checks the data stored with each delivery: the database accepts only valid Unicode without NUL. Throws parameterInvalid. */
 export function checkKept(submission: Submission): void | Promise<void> {
-  const { sections = {}, nameOf } = submission
+  const { sections = {}, envelopes, nameOf } = submission
+  const isPlain = ({ substitutions, customArgs }: SubmittedEnvelope): boolean => !substitutions && !customArgs
+  if (submission.sections === undefined && envelopes.every(isPlain)) return undefined
   if (hasTooMany(Object.keys(sections))) throw invalidParameter(nameOf('sections'), TOO_MANY_KEYS)
   return inTurns(keptChecked(submission))
 }

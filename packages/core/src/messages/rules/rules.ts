@@ -74,7 +74,7 @@ export const RULES: readonly Rule[] = [
   { name: 'an account on trial sends to its own address only', entryPoints: EVERY, check: trialRecipients },
   { name: 'the copies are within the size limit', entryPoints: EVERY, check: checkCopies },
   { name: 'the key allows this mail', entryPoints: EVERY, check: keyAllows },
-  { name: 'the data of each recipient can be stored', entryPoints: DETAILED, check: checkKept },
+  { name: 'the data of each recipient can be stored', entryPoints: EVERY, check: checkKept },
   { name: 'the batch accepts messages', entryPoints: DETAILED, check: batchOpen },
   // Over SMTP, X-SMTPAPI is checked before: its sender is notified.
   { name: 'the pool of sources exists', entryPoints: ['v3'], check: poolKnown },
@@ -96,9 +96,10 @@ export const RULES: readonly Rule[] = [
  */
 export async function validate(submission: Submission, lookups: Lookups): Promise<Facts> {
   const work = longWork()
+  const { door, rules = door } = submission
   let facts: Facts = {}
   for (const { entryPoints, check } of RULES) {
-    if (!entryPoints.includes(submission.door)) continue
+    if (!entryPoints.includes(rules)) continue
     const checked = check(submission, facts, lookups)
     // Most rules return synchronously. Awaiting only the others saves a microtask turn per rule on the hot path.
     const more = checked instanceof Promise ? await checked : checked
@@ -126,9 +127,9 @@ function recipientNamed({ envelopes }: Submission): void {
   if (!named) throw new ServiceError('recipientsMissing')
 }
 
-function recipientsCounted({ door, envelopes }: Submission): void {
+function recipientsCounted({ door, rules = door, envelopes }: Submission): void {
   // With a single SMTP envelope, the recipients are those of the transaction; otherwise a header field lists them.
-  const limit = door === 'smtp' && envelopes.length === 1 ? LIMITS.smtpRecipients : LIMITS.recipients
+  const limit = rules === 'smtp' && envelopes.length === 1 ? LIMITS.smtpRecipients : LIMITS.recipients
   let count = 0
   for (const { to, cc, bcc } of envelopes) count += to.length + cc.length + bcc.length
   if (count > limit) throw new ServiceError('recipientsTooMany', { values: { limit } })

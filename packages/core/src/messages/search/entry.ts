@@ -9,6 +9,7 @@ export interface DeliveryTexts {
   readonly name: string | null
   readonly subject: string
   readonly tags: readonly string[]
+  /** The sender's own id, and the values of its own data. */
   readonly reference: string | null
   readonly from: string
   /** The client's own Message-ID. */

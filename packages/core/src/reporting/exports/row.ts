@@ -5,7 +5,7 @@ import { eventId, v2Body } from '../formats/v2/webhook-body.ts'
 import type { ExportFormat } from './export-job.ts'
 
 /** An event in the format of webhooks (v2 contract 16.3), with its sequence number. */
-type Row = Readonly<Record<string, string | number>>
+type Row = Readonly<Record<string, string | number | Readonly<Record<string, string>>>>
 
 const COLUMNS = [
   'TRANSID',
@@ -24,6 +24,7 @@ const COLUMNS = [
   'BOUNCE_REASON',
   'BOUNCE_REASONID',
   'EVENTID',
+  'METADATA',
   'MACHINE',
   'NUMBER',
 ] as const
@@ -49,6 +50,7 @@ function unreported({ id, type, detail, occurredAt, delivery }: Event): string {
     TAGS: delivery?.tags.join(',') ?? '',
     ...defined({ URL: detail.url }),
     EVENTID: eventId(id),
+    ...defined({ METADATA: delivery?.customArgs ?? undefined }),
   }
   return `{"TRANSID":${delivery?.transactionNumber ?? 0},${JSON.stringify(row).slice(1)}`
 }
@@ -63,5 +65,9 @@ export function lineOf(format: ExportFormat, event: Event): string {
   const text = objectOf(event)
   if (format === 'json') return `${text}\n`
   const row = { ...(JSON.parse(text) as Row), TRANSID: event.delivery?.transactionNumber ?? '0' }
-  return `${COLUMNS.map((column) => csvCell((row as Row)[column] ?? '')).join(',')}\r\n`
+  return `${COLUMNS.map((column) => csvCell(cellOf((row as Row)[column]))).join(',')}\r\n`
+}
+
+function cellOf(value: Row[string] | undefined): string | number {
+  return typeof value === 'object' ? JSON.stringify(value) : (value ?? '')
 }

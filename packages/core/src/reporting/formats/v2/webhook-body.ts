@@ -50,7 +50,7 @@ function v2Object(event: Event, options: V2Options): string | undefined {
   const byRecipient = eventType(type).byReader
   const dropped = type === 'dropped' || type === 'invalid'
   const labels = { 'X-APIHEADER': delivery.reference ?? '', TAGS: delivery.tags.join(',') }
-  const values: Record<string, string | number> = {
+  const values: Record<string, string | number | Readonly<Record<string, string>>> = {
     RESPONSE: byRecipient ? '' : responseOf(type, detail),
     EMAIL: delivery.recipient,
     TIMESTAMP: Math.floor(occurredAt.getTime() / 1000),
@@ -61,14 +61,18 @@ function v2Object(event: Event, options: V2Options): string | undefined {
     ...(byRecipient ? recipientValues(type, detail, delivery) : labels),
     ...(name === 'bounced' ? bounceValues(type, detail) : {}),
     ...(options.eventIds ? { EVENTID: eventId(id) } : {}),
-    ...defined({ MACHINE: detail.machine }),
+    ...defined({ METADATA: delivery.customArgs ?? undefined, MACHINE: detail.machine }),
   }
   const number = delivery.transactionNumber
   const transaction = options.asText ? JSON.stringify(number) : number
   const rest = Object.entries(values).map(
-    ([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(options.asText ? String(value) : value)}`,
+    ([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(options.asText ? textOf(value) : value)}`,
   )
   return `{"TRANSID":${transaction},${rest.join(',')}}`
+}
+
+function textOf(value: string | number | Readonly<Record<string, string>>): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
 /** An event of the account, which has no recipient. */

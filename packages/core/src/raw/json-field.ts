@@ -1,4 +1,5 @@
-import { decodeWordsInPieces, type Stoppable } from '@postrider/core'
+import { decodeWordsInPieces } from '../mime/words.ts'
+import type { Stoppable } from '../platform/concurrency/turns.ts'
 
 /** Maximum levels of a field's JSON; bounds recursive readers. */
 export const MAX_DEPTH = 16

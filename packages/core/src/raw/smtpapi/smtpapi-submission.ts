@@ -1,17 +1,12 @@
-import {
-  createSubstituter,
-  defined,
-  hasTooMany,
-  inTurns,
-  parseAddress,
-  type StatusNotifications,
-  type Stoppable,
-  type Submission,
-  type SubmittedEnvelope,
-  TOO_MANY_KEYS,
-} from '@postrider/core'
-import { ENTRY, MAX_COPIED_BYTES, sizeOf } from '../message/copies.ts'
-import { type DecomposedMessage, decomposeMime, replyToOf, type WholeMessage } from '../message/decompose-mime.ts'
+import { hasTooMany, TOO_MANY_KEYS } from '../../content/substitution/sections.ts'
+import { createSubstituter } from '../../content/substitution/substitutions.ts'
+import { parseAddress } from '../../mime/address.ts'
+import { inTurns, type Stoppable } from '../../platform/concurrency/turns.ts'
+import { defined } from '../../platform/defined.ts'
+import type { StatusNotifications } from '../../submission/status-notifications.ts'
+import type { Submission, SubmittedEnvelope } from '../../submission/submission.ts'
+import { ENTRY, MAX_COPIED_BYTES, sizeOf } from '../copies.ts'
+import { type DecomposedMessage, decomposeMime, replyToOf, type WholeMessage } from '../decompose-mime.ts'
 import { type SmtpApi, type SmtpApiRecipient, substitutionsOf } from './smtpapi.ts'
 import { settingsOf, templateKeyOf } from './smtpapi-settings.ts'
 import type { SmtpApiProblem } from './smtpapi-values.ts'

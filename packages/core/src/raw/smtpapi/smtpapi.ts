@@ -1,6 +1,8 @@
-import { decodeWords, type Stoppable, tooDeepAt } from '@postrider/core'
-import type { Field } from '../message/header.ts'
-import { MAX_DEPTH, type ParsedObject, parseField } from '../message/json-field.ts'
+import { decodeWords } from '../../mime/words.ts'
+import type { Stoppable } from '../../platform/concurrency/turns.ts'
+import { tooDeepAt } from '../../platform/json-depth.ts'
+import type { Field } from '../header.ts'
+import { MAX_DEPTH, type ParsedObject, parseField } from '../json-field.ts'
 import { type Filters, readFilters } from './smtpapi-filters.ts'
 import { type SmtpApiProblem, Values } from './smtpapi-values.ts'
 

@@ -1,4 +1,5 @@
-import { atOnce, identityRuleOf, inTurns, isResentField } from '@postrider/core'
+import { atOnce, inTurns } from '../platform/concurrency/turns.ts'
+import { identityRuleOf, isResentField } from '../submission/identity-fields.ts'
 import { isRemoved } from './control-headers.ts'
 import { type Field, hasShortHeader, splitHeader, withoutFields } from './header.ts'
 import type { Head } from './read-header.ts'

@@ -1,4 +1,7 @@
-import { endOfField, ServiceError, type Stoppable, type WrittenHeader } from '@postrider/core'
+import type { WrittenHeader } from '../mime/conformance/header.ts'
+import { endOfField } from '../mime/end-of-field.ts'
+import type { Stoppable } from '../platform/concurrency/turns.ts'
+import { ServiceError } from '../platform/errors.ts'
 
 /** A header field and its position in the message. */
 export interface Field {

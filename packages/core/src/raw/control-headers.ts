@@ -1,12 +1,11 @@
-import {
-  decodeWordsInPieces,
-  invalidParameter,
-  type MessageSettings,
-  parseAddress,
-  readDeadline,
-  type Stoppable,
-  tooDeepAt,
-} from '@postrider/core'
+import { parseAddress } from '../mime/address.ts'
+import { decodeWordsInPieces } from '../mime/words.ts'
+import type { Stoppable } from '../platform/concurrency/turns.ts'
+import { invalidParameter } from '../platform/errors.ts'
+import { tooDeepAt } from '../platform/json-depth.ts'
+import { LIMITS } from '../submission/limits.ts'
+import { readDeadline } from '../submission/read-deadline.ts'
+import type { MessageSettings } from '../submission/submission.ts'
 import { FIELDS, type Field } from './header.ts'
 import { MAX_DEPTH, type ParsedObject, parseField } from './json-field.ts'
 
@@ -17,6 +16,7 @@ const CONTROL_FIELDS = new Set([
   'x-settings',
   'x-templateid',
   'x-attributes',
+  'x-metadata',
   'x-footer',
   'x-unsubscribe',
   'x-clicktrack',
@@ -45,6 +45,8 @@ export interface Controls {
   readonly bcc: readonly string[]
   readonly templateId: number | undefined
   readonly attributes: Readonly<Record<string, string>>
+  /** Names and values that come back in events. */
+  readonly metadata: Readonly<Record<string, string>> | undefined
   readonly idempotencyKey: string | undefined
   /** `accept` ignores one that is not valid. */
   readonly traceParent: string | undefined
@@ -57,6 +59,7 @@ const NO_CONTROLS: Controls = {
   bcc: [],
   templateId: undefined,
   attributes: {},
+  metadata: undefined,
   idempotencyKey: undefined,
   traceParent: undefined,
 }
@@ -109,7 +112,8 @@ export function* readControls(fields: readonly Field[]): Stoppable<Controls> {
     settings: Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined)),
     bcc: bccOf(settings.bcc),
     templateId: templateIdOf(yield* text('x-templateid')),
-    attributes: yield* attributesOf(yield* jsonObject(last.get('x-attributes'), 'X-ATTRIBUTES')),
+    attributes: yield* textsOf(yield* jsonObject(last.get('x-attributes'), 'X-ATTRIBUTES'), 'X-ATTRIBUTES'),
+    metadata: metadataOf(yield* textsOf(yield* jsonObject(last.get('x-metadata'), 'X-METADATA'), 'X-METADATA')),
     idempotencyKey: last.get('idempotency-key')?.value,
     traceParent: last.get('x-pr-traceparent')?.value,
   }
@@ -168,13 +172,20 @@ function templateIdOf(text: string | undefined): number | undefined {
 }
 
 /** Converts in place: creating a second object of fifty thousand members takes as long as parsing it. */
-function* attributesOf(values: Record<string, unknown>): Stoppable<Record<string, string>> {
+function* textsOf(values: Record<string, unknown>, parameter: string): Stoppable<Record<string, string>> {
   for (const [at, name] of Object.keys(values).entries()) {
     const value = values[name]
     if (typeof value === 'object' && value !== null)
-      throw invalidParameter('X-ATTRIBUTES', `${name} must be text or a number`)
+      throw invalidParameter(parameter, `${name} must be text or a number`)
     if (typeof value !== 'string') values[name] = value === null ? '' : String(value)
     if (at % ATTRIBUTES_PER_SLICE === ATTRIBUTES_PER_SLICE - 1) yield
   }
   return values as Record<string, string>
+}
+
+function metadataOf(values: Record<string, string>): Record<string, string> | undefined {
+  const texts = Object.entries(values).flat()
+  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+  if (bytes > LIMITS.metadata) throw invalidParameter('X-METADATA', `must have at most ${LIMITS.metadata} bytes in all`)
+  return texts.length === 0 ? undefined : values
 }

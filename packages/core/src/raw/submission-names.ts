@@ -1,4 +1,4 @@
-import type { SubmissionField } from '@postrider/core'
+import type { SubmissionField } from '../submission/submission.ts'
 
 const NAMES: Partial<Record<SubmissionField, string>> = {
   fromEmail: 'From',

@@ -1,10 +1,21 @@
-import type { Core } from '@postrider/core'
+import type { EditableTemplates } from '../../content/editable/index.ts'
+import type { Sources } from '../../delivery/sources/index.ts'
+import type { Batches } from '../../messages/index.ts'
+import type { Groups } from '../../suppressions/groups.ts'
 import type { SmtpApi } from './smtpapi.ts'
 import { templateKeyOf } from './smtpapi-settings.ts'
 import type { SmtpApiProblem } from './smtpapi-values.ts'
 
+/** Where the objects are looked up that a message names. */
+export interface LookupSources {
+  readonly groups: Groups
+  readonly batches: Batches
+  readonly sources: Pick<Sources, 'mayUse'>
+  readonly editableTemplates: EditableTemplates
+}
+
 /** Reports the objects named in X-SMTPAPI that the account does not have. */
-export async function unknownTo(core: Core, accountId: number, api: SmtpApi): Promise<SmtpApiProblem[]> {
+export async function unknownTo(core: LookupSources, accountId: number, api: SmtpApi): Promise<SmtpApiProblem[]> {
   const { groupId, batchId, ipPool } = api
   const template = templateKeyOf(api)
   const problems: SmtpApiProblem[] = []

@@ -1,14 +1,8 @@
-import {
-  type Edit,
-  edited,
-  endOfName,
-  type Incomplete,
-  isUserName,
-  mailboxField,
-  parseAddress,
-  readable,
-  readMailboxes,
-} from '@postrider/core'
+import { parseAddress } from '../mime/address.ts'
+import { type Edit, edited } from '../mime/conformance/edits.ts'
+import { mailboxField } from '../mime/header.ts'
+import { endOfName, type Incomplete, isUserName, readMailboxes } from '../mime/mailboxes.ts'
+import { readable } from '../mime/words.ts'
 import type { Field } from './header.ts'
 
 /** Maximum length of a value; longer ones are not a name that lacks quotes. */

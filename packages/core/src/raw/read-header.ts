@@ -1,17 +1,14 @@
 import { isIP } from 'node:net'
-import {
-  edited,
-  essenceOf,
-  HEADER_RULES,
-  LIMITS,
-  onlyMailbox,
-  parseAddress,
-  parseDomain,
-  readable,
-  ServiceError,
-  type Stoppable,
-  type Submission,
-} from '@postrider/core'
+import { parseAddress, parseDomain } from '../mime/address.ts'
+import { edited } from '../mime/conformance/edits.ts'
+import { HEADER_RULES } from '../mime/conformance/header.ts'
+import { onlyMailbox } from '../mime/mailboxes.ts'
+import { essenceOf } from '../mime/media-type.ts'
+import { readable } from '../mime/words.ts'
+import type { Stoppable } from '../platform/concurrency/turns.ts'
+import { ServiceError } from '../platform/errors.ts'
+import { LIMITS } from '../submission/limits.ts'
+import type { Submission } from '../submission/submission.ts'
 import { type Controls, isRemoved, readControls } from './control-headers.ts'
 import { type Field, type SplitMessage, splitHeader, withoutFields } from './header.ts'
 import { repaired } from './repair.ts'

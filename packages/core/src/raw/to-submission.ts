@@ -1,40 +1,48 @@
-import {
-  atOnce,
-  type ConformedBody,
-  defined,
-  encodingOfComposite,
-  essenceOf,
-  inTurns,
-  invalidParameter,
-  longWork,
-  type MessageParts,
-  type Principal,
-  readable,
-  ServiceError,
-  type StatusNotifications,
-  type Submission,
-  type SubmittedContent,
-} from '@postrider/core'
-import { type Controls, isRemoved } from '../message/control-headers.ts'
-import { MAX_COPIED_BYTES, sizeOf } from '../message/copies.ts'
-import { headersOf, parseMailboxes, replyToOf, stringOf, toAttachment } from '../message/decompose-mime.ts'
-import { fingerprintOf } from '../message/fingerprint.ts'
+import type { Principal } from '../accounts/keys/api-key.ts'
+import type { ConformedBody } from '../mime/conformance/body.ts'
+import { encodingOfComposite } from '../mime/conformance/composite.ts'
+import { essenceOf } from '../mime/media-type.ts'
+import type { MessageParts } from '../mime/message-parts.ts'
+import { readable } from '../mime/words.ts'
+import { atOnce, inTurns, longWork } from '../platform/concurrency/turns.ts'
+import { defined } from '../platform/defined.ts'
+import { invalidParameter, ServiceError } from '../platform/errors.ts'
+import type { StatusNotifications } from '../submission/status-notifications.ts'
+import type { Submission, SubmittedContent } from '../submission/submission.ts'
+import { type Controls, isRemoved } from './control-headers.ts'
+import { MAX_COPIED_BYTES, sizeOf } from './copies.ts'
+import { headersOf, parseMailboxes, replyToOf, stringOf, toAttachment } from './decompose-mime.ts'
+import { fingerprintOf } from './fingerprint.ts'
 import {
   type FindForeign,
   type KeptMessage,
   type VerifySignatures,
   withoutForeign,
   withVerifiedSignatures,
-} from '../message/foreign-fields.ts'
-import { type Field, hasShortHeader, type SplitMessage } from '../message/header.ts'
-import { type Head, readHeader } from '../message/read-header.ts'
-import { withSender } from '../message/replace-sender.ts'
-import { nameOf } from '../message/submission-names.ts'
-import { findSmtpApi, readSmtpApi, type SmtpApi } from '../smtpapi/smtpapi.ts'
-import { applySmtpApi, problemsOf } from '../smtpapi/smtpapi-submission.ts'
-import type { SmtpApiProblem } from '../smtpapi/smtpapi-values.ts'
+} from './foreign-fields.ts'
+import { type Field, hasShortHeader, type SplitMessage } from './header.ts'
+import { type Head, readHeader } from './read-header.ts'
+import { withSender } from './replace-sender.ts'
+import { findSmtpApi, readSmtpApi, type SmtpApi } from './smtpapi/smtpapi.ts'
+import { applySmtpApi, problemsOf } from './smtpapi/smtpapi-submission.ts'
+import type { SmtpApiProblem } from './smtpapi/smtpapi-values.ts'
+
+/** Where a message came from. */
+export interface Trace {
+  readonly helo: string
+  readonly address: string
+  readonly protocol: string
+}
+
+/** How a message came, and what that says of it. */
+export interface RawEntry extends Pick<Submission, 'door' | 'nameOf'> {
+  /** Takes the place of that in the message. */
+  readonly idempotencyKey?: string | undefined
+  readonly traceParent?: string | undefined
+}
 
 export interface ReceivedMessage {
+  readonly entry: RawEntry
   /** Lines end with CRLF. Split at any position, but the first chunk contains the whole header. */
   readonly pieces: readonly Buffer[]
   /** Offset of the last line that is longer than SMTP permits; -1 if there is none. */
@@ -48,7 +56,7 @@ export interface ReceivedMessage {
   readonly senderDomain: string | undefined
   readonly principal: Principal
   readonly notifications?: StatusNotifications | undefined
-  readonly trace: { readonly helo: string; readonly address: string; readonly protocol: string }
+  readonly trace: Trace
   readonly now: Date
   /** Reserves the message's size a second time, for its parts. Throws overloaded. */
   readonly hold: () => void
@@ -74,7 +82,7 @@ export interface ParsedMessage {
 }
 
 /**
- * Converts a message received over SMTP to a Submission. The envelope has the recipients; the header has the sender and the directives
+ * Converts a MIME message to a Submission. The envelope has the recipients; the header has the sender and the directives
  * to the service.
  *
  * Throws messageMalformed, mailLoop, parameterInvalid, parameterMissing, overloaded.
@@ -117,9 +125,10 @@ async function parseReceived(
   head: Head,
   { kept, corrected }: Conformed,
 ): Promise<ParsedMessage> {
-  const { pieces, recipients, nullSender, principal, notifications, trace } = received
+  const { pieces, recipients, nullSender, principal, notifications, trace, entry } = received
   const { fields, bodyStart, controls } = head
   const written = findSmtpApi(fields)
+  const idempotencyKey = entry.idempotencyKey ?? controls.idempotencyKey
   const mime: SubmittedContent = {
     kind: 'mime',
     pieces: kept,
@@ -132,7 +141,8 @@ async function parseReceived(
     corrected,
   }
   const submission: Submission = {
-    door: 'smtp',
+    door: entry.door,
+    rules: 'smtp',
     principal,
     clientAddress: trace.address,
     ...(notifications ? { notifications } : {}),
@@ -151,6 +161,7 @@ async function parseReceived(
         reference: controls.reference,
         referenceCc: undefined,
         attributes: controls.attributes,
+        ...defined({ customArgs: controls.metadata }),
         headers: {},
         attachments: [],
       },
@@ -158,11 +169,10 @@ async function parseReceived(
     tags: controls.tags,
     settings: controls.settings,
     scheduledAt: undefined,
-    idempotencyKey: controls.idempotencyKey,
-    traceParent: controls.traceParent,
-    fingerprint:
-      controls.idempotencyKey === undefined ? undefined : await fingerprintOf(recipients, fields, pieces, bodyStart),
-    nameOf,
+    idempotencyKey,
+    traceParent: entry.traceParent ?? controls.traceParent,
+    fingerprint: idempotencyKey === undefined ? undefined : await fingerprintOf(recipients, fields, pieces, bodyStart),
+    nameOf: entry.nameOf,
   }
   if (controls.templateId !== undefined) checkAttributes(controls.attributes, recipients.length)
   const parts = async (): Promise<MessageParts> => {

@@ -1,6 +1,13 @@
-import { type Core, type Log, parseAddress, ServiceError, type Submission, singleMessage } from '@postrider/core'
+import type { Messages } from '../../messages/index.ts'
+import { parseAddress } from '../../mime/address.ts'
+import { ServiceError } from '../../platform/errors.ts'
+import type { Log } from '../../platform/process/log.ts'
+import { singleMessage } from '../../submission/single-message.ts'
+import type { Submission } from '../../submission/submission.ts'
 import { SMTPAPI_DROPPED } from './smtpapi.ts'
 import type { SmtpApiProblem } from './smtpapi-values.ts'
+
+export type NoticeLog = Pick<Log, 'info' | 'warn'>
 
 export interface DroppedSubmission {
   /** The submission that was accepted and dropped. */
@@ -12,10 +19,13 @@ export interface DroppedSubmission {
 }
 
 /** Notifies MAIL FROM why nothing was sent, if there are problems. A failure does not affect the stored message. */
-export async function notifySender({ core, log }: { core: Core; log: Log }, dropped: DroppedSubmission): Promise<void> {
+export async function notifySender(
+  { messages, log }: { messages: Messages; log: NoticeLog },
+  dropped: DroppedSubmission,
+): Promise<void> {
   if (dropped.problems.length === 0 || dropped.to === '') return
   try {
-    await core.messages.accept(notice(dropped))
+    await messages.accept(notice(dropped))
   } catch (error) {
     if (error instanceof ServiceError) log.info({ refusal: error.errorName }, 'could not send X-SMTPAPI error notice')
     else log.warn({ err: error }, 'could not send X-SMTPAPI error notice')
@@ -27,11 +37,11 @@ export async function notifySender({ core, log }: { core: Core; log: Log }, drop
  * 5.2, RFC 5321 4.5.5), and is sent once per message, even if the message is submitted again.
  */
 function notice({ submission, problems, messageId, to }: DroppedSubmission): Submission {
-  const { principal, from, subject, clientAddress } = submission
+  const { door, principal, from, subject, clientAddress } = submission
   const domain = parseAddress(from?.email ?? '')?.domain ?? ''
   return {
     ...singleMessage({
-      door: 'smtp',
+      door,
       // The service sends it, so the restrictions of the key do not apply.
       principal: { ...principal, restrictions: null, rates: { ...principal.rates, recipients: null } },
       clientAddress,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { longWork } from '@postrider/core'
+import { longWork } from '../platform/concurrency/turns.ts'
 import { FIELDS, type Field } from './header.ts'
 
 /** Fields that a client generates again each time it sends the same message. */

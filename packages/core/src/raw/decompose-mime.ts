@@ -1,21 +1,18 @@
+import { validFileName } from '../content/files/file.ts'
+import { parseAddress } from '../mime/address.ts'
+import { readMailboxes } from '../mime/mailboxes.ts'
+import type { FoundFile, MessageParts } from '../mime/message-parts.ts'
+import { readable } from '../mime/words.ts'
 import {
-  type ContentParts,
-  type FoundFile,
   hasEncodedWord,
   isFieldName,
   isMessageId,
   isReservedField,
-  LIMITS,
-  type MessageParts,
-  parseAddress,
-  readable,
-  readMailboxes,
-  type Submission,
-  type SubmittedAttachment,
-  type SubmittedMailbox,
-  validFileName,
   withoutUnwritableIds,
-} from '@postrider/core'
+} from '../submission/header-rules.ts'
+import { LIMITS } from '../submission/limits.ts'
+import type { ContentParts, Submission, SubmittedAttachment } from '../submission/submission.ts'
+import type { SubmittedMailbox } from '../submission/submission-details.ts'
 import { isRemoved } from './control-headers.ts'
 import type { Field } from './header.ts'
 

@@ -1,4 +1,5 @@
-import { defined, generationOf } from '@postrider/core'
+import { generationOf } from '../../content/editable/template-id.ts'
+import { defined } from '../../platform/defined.ts'
 import type { Values } from './smtpapi-values.ts'
 
 /**

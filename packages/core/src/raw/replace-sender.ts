@@ -1,4 +1,8 @@
-import { edited, inTurns, mailboxField, onlyMailbox, parseAddress } from '@postrider/core'
+import { parseAddress } from '../mime/address.ts'
+import { edited } from '../mime/conformance/edits.ts'
+import { mailboxField } from '../mime/header.ts'
+import { onlyMailbox } from '../mime/mailboxes.ts'
+import { inTurns } from '../platform/concurrency/turns.ts'
 import { type Head, readHeader } from './read-header.ts'
 
 /** Maximum length of a From field whose name is kept. */

@@ -1,5 +1,6 @@
-import type { Bypass, MessageSettings } from '@postrider/core'
-import { defined } from '@postrider/core'
+import { defined } from '../../platform/defined.ts'
+import type { MessageSettings } from '../../submission/submission.ts'
+import type { Bypass } from '../../submission/submission-details.ts'
 import type { SmtpApi } from './smtpapi.ts'
 import type { Filters } from './smtpapi-filters.ts'
 

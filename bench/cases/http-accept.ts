@@ -82,7 +82,8 @@ async function largeCall({ service, rounds, report }: Context): Promise<Finding>
   const title = 'one HTTP call with 1,000 personalizations'
   report(title)
   const { url, apiKey, body } = call(service, 1000)
-  const round = () => perSecond(service, { url, headers: { api_key: apiKey }, body, status: 200, elements: 1000, messages: 1 })
+  const round = () =>
+    perSecond(service, { url, headers: { api_key: apiKey }, body, status: 200, elements: 1000, messages: 1 })
   await round()
   const found = await alternate({ postrider: round }, rounds, report)
   const target = { sense: 'at least', value: 20_000 } as const

@@ -136,6 +136,7 @@ export interface ReadEventFeedData {
     readonly fromaddress: string | null
     readonly xapiheader: string | null
     readonly tags: string | null
+    readonly metadata: Readonly<Record<string, string>> | null
   }[]
   /** value of `after` for the next request */
   readonly next: number

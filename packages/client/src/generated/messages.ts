@@ -34,6 +34,11 @@ export interface SendEmailInput {
           | readonly unknown[]
           | null
           | undefined
+        readonly metadata?:
+          | Readonly<Record<string, string | number | boolean | null>>
+          | readonly unknown[]
+          | null
+          | undefined
         readonly attachments?: readonly Attachments[] | null | undefined
       }[]
     | undefined
@@ -70,11 +75,52 @@ export interface SendEmailInput {
   readonly templateId?: number | string | null | undefined
   readonly attachmentId?: number | string | readonly (number | string)[] | null | undefined
   readonly attachmentid?: number | string | readonly (number | string)[] | null | undefined
+  readonly metadata?: Readonly<Record<string, string | number | boolean | null>> | readonly unknown[] | null | undefined
   readonly schedule?: number | string | null | undefined
 }
 
 export type SendEmailData = {
   readonly message_id: string
+}
+
+export interface SendRawInput {
+  /** the message in base64; or the body is the message, of the type message/rfc822 */
+  readonly raw?: string | null | undefined
+  /** the envelope's sender, as in MAIL FROM; empty: the null sender. Default: the address in From */
+  readonly from?: string | null | undefined
+  /** the envelope's recipients, as in RCPT TO, in a list or separated by commas. Default: those in To, Cc and Bcc */
+  readonly to?: string | readonly string[] | null | undefined
+}
+
+export type SendRawData = {
+  readonly message_id: string
+  /** what was corrected in the message, in words */
+  readonly corrected: string | null
+  /** why the message was accepted and dropped for all recipients: the mistakes in its X-SMTPAPI field */
+  readonly problems: readonly {
+    readonly path: string
+    readonly problem: string
+  }[]
+}
+
+export interface SendBatchInput {
+  readonly messages: readonly unknown[]
+}
+
+export type SendBatchData = {
+  readonly accepted: number
+  readonly refused: number
+  /** one for each message, in their order */
+  readonly results: readonly {
+    /** null: the message was refused */
+    readonly message_id: string | null
+    /** whether an earlier call with its idempotency key has sent it */
+    readonly repeated: boolean
+    readonly error_info: {
+      readonly error_message: string
+      readonly error_code: number
+    } | null
+  }[]
 }
 
 export interface ListMessagesInput {
@@ -271,6 +317,8 @@ export type ShowMessageData = {
     readonly bounce: string | null
     /** what is reported to the sender by mail: NOTIFY of RFC 3461, or the account setting mailReports; null without notifications */
     readonly notify: readonly ('success' | 'failure' | 'delay')[] | null
+    /** the own data of the message: names and values */
+    readonly metadata: Readonly<Record<string, string>> | null
     /** ORCPT, if it is another address */
     readonly originalRecipient: string | null
     /** ISO 8601, UTC; null if it is not final */
@@ -489,6 +537,22 @@ export class Messages {
   /** Send a message to one or more recipients. Needs the scope send. */
   sendEmail(input: SendEmailInput = {}, options?: CallOptions): Promise<SendEmailData> {
     return this.#call({ method: 'POST', path: '/sendEmail' }, input, options)
+  }
+
+  /**
+   * Send a MIME message, as over SMTP: the same checks, corrections and control fields. Bcc is removed. An Idempotency-Key makes a repeated call
+   * safe. Needs the scope send.
+   */
+  sendRaw(input: SendRawInput = {}, options?: CallOptions): Promise<SendRawData> {
+    return this.#call({ method: 'POST', path: '/messages/raw' }, input, options)
+  }
+
+  /**
+   * Send up to 500 different messages. Each is accepted or refused by itself; the answers have the order of the messages. The status is 200 if
+   * the call could be read, even if every message was refused. Needs the scope send.
+   */
+  sendBatch(input: SendBatchInput, options?: CallOptions): Promise<SendBatchData> {
+    return this.#call({ method: 'POST', path: '/messages/batch' }, input, options)
   }
 
   /** List or search the deliveries of messages, newest first. Needs the scope events. */

@@ -38,14 +38,14 @@ try {
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig))
   execFileSync('tsc', ['-p', folder], { stdio: ['ignore', 'inherit', 'inherit'] })
   rmSync(join(folder, 'tsconfig.json'))
-  const published = {
+  const written = {
     ...manifest,
-    exports: { '.': { types: './dist/index.d.ts', default: './dist/index.js' } },
+    exports: { '.': published('index'), './nodemailer': published('nodemailer') },
     engines: { node: '>=20' },
     files: ['dist'],
     sideEffects: false,
   }
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(written, null, 2)}\n`)
   cpSync(join(OWN, 'README.md'), join(folder, 'README.md'))
   cpSync(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'))
   mkdirSync(destination, { recursive: true })
@@ -58,3 +58,7 @@ try {
 }
 const packed = join(destination, `postrider-client-${manifest.version}.tgz`)
 process.stdout.write(`${(statSync(packed).size / 1000).toFixed(0)} kB\n${packed}\n`)
+
+function published(name: string) {
+  return { types: `./dist/${name}.d.ts`, default: `./dist/${name}.js` }
+}

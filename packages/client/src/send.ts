@@ -158,10 +158,10 @@ async function attachmentsOf(attachments: readonly MailAttachment[] | undefined)
 /** Octets that are encoded at once, since the arguments of a call are limited; a multiple of three, so that only the last part is padded. */
 const PART = 0x60_00
 
-/** Without Buffer, which Workers and browsers lack. */
-async function base64Of(content: MailAttachment['content']): Promise<string> {
+/** Without Buffer, which Workers and browsers lack. A text is base64 already. */
+export async function base64Of(content: MailAttachment['content']): Promise<string> {
   if (typeof content === 'string') return content
-  const octets = content instanceof Blob ? new Uint8Array(await content.arrayBuffer()) : new Uint8Array(content)
+  const octets = new Uint8Array(content instanceof Blob ? await content.arrayBuffer() : content)
   let text = ''
   for (let at = 0; at < octets.length; at += PART) text += btoa(String.fromCharCode(...octets.subarray(at, at + PART)))
   return text

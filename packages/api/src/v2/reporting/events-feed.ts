@@ -144,7 +144,7 @@ function typesOf(types: string | readonly string[] | undefined): EventType[] | u
 type Feed = Core['events']['feed']
 
 /**
- * Returns a page of the feed, for which the call waits up to so many seconds. Throws keyInvalid and
+ * Returns a page of the feed, for which the call waits `wait` seconds at most. Throws keyInvalid and
  * scopeMissing if its key was revoked meanwhile or has lost the scope: what has happened since is not for it (V45).
  */
 export async function feedOf(

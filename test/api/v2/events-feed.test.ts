@@ -144,6 +144,23 @@ t.test('a request waits for the next event, and gets it as soon as it has its nu
   t.ok(isInTime(began, 15_000))
 })
 
+t.test('a key that was revoked while it waited gets nothing of what has happened since', async (t) => {
+  const sender = await service.makeSender()
+  const { auth } = service.core
+  for (const path of ['/v2/events/feed?', '/v2/webhooks/listen?events=sent&']) {
+    await numberEvents(service)
+    const { last } = await feed(sender, 'after=0')
+    const { key, secret } = await auth.createKey({ accountId: sender.accountId })
+    const waiting = call(url, { method: 'GET', path: `${path}after=${last}&wait=20`, headers: { api_key: secret } })
+    // This call came later, so that the other one waits.
+    await feed(sender, 'after=0')
+    await auth.revokeKey(key.id)
+    await addEvents(sender, 1, 'service_now()', 'sent')
+    await numberEvents(service)
+    t.match(await waiting, { status: 401, json: { error_info: { error_code: 101 } } }, path)
+  }
+})
+
 t.test('a wait without an event ends in time, with nothing', async (t) => {
   const sender = await service.makeSender()
   await numberEvents(service)

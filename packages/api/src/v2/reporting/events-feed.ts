@@ -1,4 +1,14 @@
-import { EVENT_TYPES, type Event, type EventType, eventType, eventWord, invalidParameter } from '@postrider/core'
+import {
+  type Core,
+  EVENT_TYPES,
+  type Event,
+  type EventType,
+  eventType,
+  eventWord,
+  invalidParameter,
+  requireScope,
+  ServiceError,
+} from '@postrider/core'
 import Type, { type Static } from 'typebox'
 import { commaList } from '../comma-list.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
@@ -113,14 +123,11 @@ export const FEED: readonly Operation[] = [
       ],
     },
     async act({ after = 0, epoch, limit, types, wait = 0 }, call) {
-      const page = await call.core.events.feed({
-        accountId: call.principal.account.id,
+      const page = await feedOf(call, 'events', wait, {
         after,
         epoch,
         limit: pageOf({ limit }, { byDefault: 100, most: MAX_EVENTS }).limit,
         types: typesOf(types),
-        milliseconds: Math.min(wait, MAX_WAIT_SECONDS) * 1000,
-        signal: goneOrDraining(call),
       })
       const { events, next, last, oldest, epoch: current } = page
       return { data: events.map(shown), beside: { next, last, oldest, epoch: current } }
@@ -138,8 +145,32 @@ function typesOf(types: string | readonly string[] | undefined): EventType[] | u
   })
 }
 
+type Feed = Core['events']['feed']
+
+/**
+ * Returns a page of the feed, for which the call waits `wait` seconds at most. Throws keyInvalid and
+ * scopeMissing if its key was revoked meanwhile or has lost the scope: what has happened since is not for it (V45).
+ */
+export async function feedOf(
+  call: Call,
+  scope: 'events' | 'webhooks',
+  wait: number,
+  query: Omit<Parameters<Feed>[0], 'accountId' | 'milliseconds' | 'signal'>,
+): ReturnType<Feed> {
+  const { core, principal } = call
+  const milliseconds = Math.min(wait, MAX_WAIT_SECONDS) * 1000
+  const accountId = principal.account.id
+  const page = await core.events.feed({ ...query, accountId, milliseconds, signal: goneOrDraining(call) })
+  if (milliseconds > 0) {
+    const still = await core.auth.principalOf(principal.keyId)
+    if (!still) throw new ServiceError('keyInvalid')
+    requireScope(still, scope)
+  }
+  return page
+}
+
 /** Returns a signal that is aborted when the client disconnects or the process stops. */
-export function goneOrDraining({ request, reply }: Call): AbortSignal {
+function goneOrDraining({ request, reply }: Call): AbortSignal {
   const gone = new AbortController()
   reply.raw.once('close', () => gone.abort())
   return AbortSignal.any([gone.signal, request.server.draining])

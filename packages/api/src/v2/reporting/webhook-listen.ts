@@ -2,7 +2,7 @@ import { eventsNamed, RECIPIENT_EVENTS, WEBHOOK_FORMATS, webhookBody } from '@po
 import Type from 'typebox'
 import { commaList } from '../comma-list.ts'
 import { type Operation, operation } from '../operation.ts'
-import { goneOrDraining, MAX_WAIT_SECONDS } from './events-feed.ts'
+import { feedOf, MAX_WAIT_SECONDS } from './events-feed.ts'
 import { Settings, Switch, WEBHOOK_GROUP } from './webhook-schema.ts'
 
 /** Events of a response, as many as a request of a webhook has. */
@@ -49,14 +49,7 @@ export const WEBHOOK_LISTEN: readonly Operation[] = [
       const types = events === undefined ? RECIPIENT_EVENTS : eventsNamed(commaList('events', events), format)
       if (after === undefined)
         return { data: { body: null }, beside: { next: await core.events.lastNumber(accountId) } }
-      const page = await core.events.feed({
-        accountId,
-        after,
-        limit: LIMIT,
-        types: [...types],
-        milliseconds: Math.min(wait, MAX_WAIT_SECONDS) * 1000,
-        signal: goneOrDraining(call),
-      })
+      const page = await feedOf(call, 'webhooks', wait, { after, limit: LIMIT, types: [...types] })
       const written = { format, asText: false, abuse: false, eventIds: Boolean(eventIds), names: null }
       return { data: { body: webhookBody(written, page.events) ?? null }, beside: { next: page.next } }
     },

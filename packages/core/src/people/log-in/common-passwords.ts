@@ -2,6 +2,8 @@ import { requireLength, weak } from '../../platform/security/passwords.ts'
 
 /** Passwords of the list that count: the most common ones. */
 const COUNTED = 20_000
+/** Words that an attacker tries here first (docs/people.md): refused also with digits or signs behind them. */
+const CONTEXT = ['postrider', 'postmaster', 'dashboard', 'transactional', 'mailserver']
 
 let common: Promise<ReadonlySet<string>> | undefined
 
@@ -14,7 +16,7 @@ async function load(): Promise<ReadonlySet<string>> {
 
 /**
  * Throws passwordWeak unless the password has 8 to 200 characters and is neither one of the most common passwords nor one of
- * `own`, such as the user's name and address. Composition rules are not applied (NIST SP 800-63B 3.1.1.2).
+ * `own`, such as the user's name and address, nor a word of the context. Composition rules are not applied (NIST SP 800-63B 3.1.1.2).
  */
 export async function requireUncommon(password: string, own: readonly string[]): Promise<void> {
   requireLength(password)
@@ -26,4 +28,11 @@ export async function requireUncommon(password: string, own: readonly string[]):
   }
   const parts = own.flatMap((text) => [text, ...text.split('@')]).map((text) => text.toLowerCase())
   if (parts.includes(plain)) throw weak('must not be your name or address')
+  const isOfContext = CONTEXT.some((word) => plain.startsWith(word) && hasNoLetters(plain.slice(word.length)))
+  if (isOfContext) throw weak('must not be a word of this service with digits behind it')
+}
+
+/** Digits and signs have no case. */
+function hasNoLetters(text: string): boolean {
+  return text.toUpperCase() === text.toLowerCase()
 }

@@ -197,7 +197,8 @@ export { collectWhenIdle } from './platform/process/idle-memory.ts'
 export { createLog, type Log } from './platform/process/log.ts'
 export {
   hasEnded as hasProcessEnded,
-  ownIdentity,
+  identityOf,
+  isStillRunning,
   type ProcessIdentity,
   startOf,
 } from './platform/process/process-identity.ts'

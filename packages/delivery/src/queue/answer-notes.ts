@@ -1,6 +1,6 @@
 import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { hasProcessEnded, type Log, ownIdentity, type ProcessIdentity, type Result } from '@postrider/core'
+import { hasProcessEnded, identityOf, type Log, type ProcessIdentity, type Result } from '@postrider/core'
 
 /**
  * Notes of the answers to end of data, in a file of the worker. A note is written before anything else is done with the answer, while its outcome takes
@@ -24,7 +24,7 @@ const MAX_NOTE = 8000
 /** `log`: told once if the folder cannot be written, as when the file system is read-only; nothing is noted then. */
 export function openAnswerNotes(dataDir: string, workerId: number, log: Log): AnswerNotes {
   const path = fileOf(dataDir, workerId)
-  const head = `${JSON.stringify(ownIdentity())}\n`
+  const head = `${JSON.stringify(identityOf(process.pid))}\n`
   const open = new Map<Result, string>()
   let file: number | undefined
   let length = 0

@@ -9,13 +9,22 @@ export interface ProcessIdentity {
   readonly place: string
 }
 
-export function ownIdentity(): ProcessIdentity {
-  return { pid: process.pid, startedAt: startOf(process.pid) ?? '-', place: placeOf() }
+export function identityOf(pid: number): ProcessIdentity {
+  return { pid, startedAt: startOf(pid) ?? '-', place: placeOf() }
 }
 
 /** Whether the process has surely ended: false if it runs elsewhere, or if nothing is known. */
-export function hasEnded({ pid, startedAt, place }: ProcessIdentity): boolean {
-  return startedAt !== '-' && place !== '-' && place === placeOf() && startOf(pid) !== startedAt
+export function hasEnded(process: ProcessIdentity): boolean {
+  return isKnownHere(process) && startOf(process.pid) !== process.startedAt
+}
+
+/** Whether the process surely runs: false if it runs elsewhere, or if nothing is known. */
+export function isStillRunning(process: ProcessIdentity): boolean {
+  return isKnownHere(process) && startOf(process.pid) === process.startedAt
+}
+
+function isKnownHere({ startedAt, place }: ProcessIdentity): boolean {
+  return startedAt !== '-' && place !== '-' && place === placeOf()
 }
 
 /** Start time of a running process, in clock ticks since boot (proc(5), field 22 of stat); undefined if it has ended or is a zombie. */

@@ -10,6 +10,8 @@ export interface Call {
   readonly body?: object
   /** The answer is a stream: measured until its first octets are there. */
   readonly beginning?: boolean
+  /** It asks for more than a response has, however small the account is: it is to be refused. */
+  readonly isTooMuch?: boolean
   /** Pages read on by their scrollid or cursor; the last one is measured. */
   readonly scroll?: number
 }
@@ -42,12 +44,16 @@ export interface Measured {
   readonly status: number
   /** Milliseconds, in the order they were taken. */
   readonly times: readonly number[]
+  /** Milliseconds of the first run, with nothing of the database in memory; undefined if it was not measured so. */
+  readonly cold?: number
   readonly p50: number
   readonly p95: number
   /** Milliseconds of processor time a run, of the process and the database together. */
   readonly processor: number
   /** Of a refusal. */
   readonly said?: string
+  /** It is refused, though it asks for no more than a response has. */
+  readonly isRefused?: boolean
   /** It answered with something else than what is measured. */
   readonly isOther?: boolean
   /** Of statements that took longer than the bound. */

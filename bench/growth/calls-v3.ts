@@ -54,7 +54,7 @@ export function v3Calls({ day, daySeconds, legacy, version, batch, keyId, editab
     get('listCategories', '/categories?limit=10000', 'the first 10,000'),
     get('listCategories', '/categories?limit=10000&offset=290000', 'offset 290,000'),
     get('listCategories', '/categories?category=tag-2&limit=50&offset=90000', 'a prefix, offset 90,000'),
-    get('getCategoryStats', `/categories/stats?${years}&${ten}`, 'ten, five years'),
+    { ...get('getCategoryStats', `/categories/stats?${years}&${ten}`, 'ten, five years'), isTooMuch: true },
     get('getCategoryStats', `/categories/stats?${years}&${ten}&aggregated_by=month`, 'ten, five years by month'),
     get(
       'getCategoryStats',
@@ -64,8 +64,15 @@ export function v3Calls({ day, daySeconds, legacy, version, batch, keyId, editab
     get('getCategorySums', `/categories/stats/sums?${weeks}`, '12 weeks'),
     get('getCategorySums', `/categories/stats/sums?${year}&limit=10000`, 'a year'),
     get('getMailboxProviderStats', `/mailbox_providers/stats?${weeks}`, '12 weeks'),
-    get('getMailboxProviderStats', `/mailbox_providers/stats?start_date=${day(199)}&end_date=${day(0)}`, '200 days'),
-    get('getMailboxProviderStats', `/mailbox_providers/stats?${years}`, 'five years'),
+    {
+      ...get(
+        'getMailboxProviderStats',
+        `/mailbox_providers/stats?start_date=${day(199)}&end_date=${day(0)}`,
+        '200 days',
+      ),
+      isTooMuch: true,
+    },
+    { ...get('getMailboxProviderStats', `/mailbox_providers/stats?${years}`, 'five years'), isTooMuch: true },
     get('getMailboxProviderStats', `/mailbox_providers/stats?${years}&aggregated_by=month`, 'five years by month'),
     get('getMailboxProviderStats', `/mailbox_providers/stats?${weeks}&mailbox_providers=Gmail`, 'one, 12 weeks'),
     ...bounces('countBounceClassifications', '/suppression/bounces/classifications'),

@@ -10,7 +10,7 @@ import { measured } from './measure.ts'
 export async function measureCli(
   { env, sql }: Installation,
   { large }: Filled,
-  watch: Parameters<typeof measured>[2],
+  measuring: Parameters<typeof measured>[2],
 ): Promise<Measured[]> {
   const config = readConfig(env)
   const own = openDatabase({ url: env.DATABASE_URL ?? '', name: 'growth cli', connections: 4 })
@@ -45,7 +45,7 @@ export async function measureCli(
         )
         return { milliseconds: performance.now() - began, ...said }
       }
-      found.push(await measured(`cli ${line}`, run, watch))
+      found.push(await measured(`cli ${line}`, run, measuring))
     }
     return found
   } finally {

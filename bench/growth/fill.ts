@@ -66,6 +66,9 @@ export async function fill(url: string, counts: Scale, report: (line: string) =>
       report('suppressions; now the indexes')
     })
     report('indexes')
+    await sql`analyze roll_ups`
+    while (await core.stats.sumSome()) {}
+    report('sums of rollups')
     if (counts.lists) {
       await fillCounts(sessions[0] as Sql, counts, owners)
       await fillKept(sessions[0] as Sql, owners)

@@ -8,6 +8,7 @@ import type { Measured } from './call.ts'
 import { v2Calls } from './calls-v2.ts'
 import { v3Calls } from './calls-v3.ts'
 import { measureCli } from './cli.ts'
+import { coolingOf } from './cool.ts'
 import { derivedCalls, unmeasured } from './coverage.ts'
 import { FILL_SETTINGS, type Filled, fill } from './fill.ts'
 import { forgetPerson } from './forget.ts'
@@ -15,7 +16,7 @@ import { findKnown, type Installation, openInstallation } from './installation.t
 import { measureCall, watchPlans } from './measure.ts'
 import { pageVisits, unvisited } from './pages.ts'
 import { watchProcessor } from './processor.ts'
-import { isFine, save, table } from './report.ts'
+import { isFine, save, savePage, table } from './report.ts'
 import { scaleOf } from './scale.ts'
 import { measureScrape } from './scrape.ts'
 import { createVisitor } from './visit.ts'
@@ -28,6 +29,8 @@ command line that reads, and each page of the dashboard. Exit status 1 when one 
   --data DIR   keep the database there and use the one that is there; else it is thrown away
   --only TEXT  only calls whose name has this
   --bound MS   milliseconds that the p95 of a call may take (200)
+  --cold       before the first run of each call, takes the database out of the memory of Postgres and of the system (python3)
+  --page       writes docs/reads.md
   --serve      run the filled database until it is interrupted
   --forget     instead of the reads: has the person of ten thousand messages forgotten, as a client of the API asks for it, and tells
                how long that takes. Once only on a database: the calls that ask for him find nothing afterwards
@@ -43,6 +46,8 @@ async function main(): Promise<number> {
       data: { type: 'string' },
       only: { type: 'string', default: '' },
       bound: { type: 'string', default: '200' },
+      cold: { type: 'boolean', default: false },
+      page: { type: 'boolean', default: false },
       serve: { type: 'boolean', default: false },
       forget: { type: 'boolean', default: false },
       scrape: { type: 'boolean', default: false },
@@ -62,7 +67,7 @@ async function main(): Promise<number> {
     if (values.serve) await serve(folder, filled)
     else if (values.forget) await measureForget(folder, filled, bound)
     else if (values.scrape) return (await measureScrape(folder, report)) ? 0 : 1
-    else return await measureAll(folder, filled, { bound, only: values.only })
+    else return await measureAll(folder, filled, { ...values, bound })
     return 0
   } finally {
     if (values.data === undefined) rmSync(folder, { recursive: true, force: true })
@@ -101,15 +106,24 @@ function note(folder: string, filled: Filled): void {
 async function measureAll(
   folder: string,
   filled: Filled,
-  { bound, only }: { bound: number; only: string },
+  { bound, only, cold, page }: { bound: number; only: string; cold: boolean; page: boolean },
 ): Promise<number> {
   return withInstallation(folder, filled, bound, async (installation) => {
     const processes = Object.entries(installation.processes)
     const started = Object.fromEntries(processes.map(([name, { startedIn }]) => [name, Math.round(startedIn)]))
     report(`started: ${JSON.stringify(started)}`)
-    const { measured, isComplete } = await measureReads(installation, filled, only)
+    const { measured, isComplete } = await measureReads(installation, filled, {
+      only,
+      cool: cold ? await coolingOf(installation.sql, folder) : undefined,
+    })
     const memory = mostMemory(installation)
-    const file = save({ scale: filled.scale, bound, measured, started, memory })
+    const result = { scale: filled.scale, bound, measured, started, memory }
+    const file = save(result)
+    if (page) {
+      const [own] =
+        await installation.sql`select count(*)::int as count from messages where account_id = ${filled.large}`
+      savePage(result, own?.count ?? 0)
+    }
     process.stdout.write(`\n${table({ measured, bound })}\n\nmost memory, MiB: ${JSON.stringify(memory)}\n${file}\n`)
     return isComplete && measured.every((one) => isFine(one, bound)) ? 0 : 1
   })
@@ -153,7 +167,7 @@ function mostMemory({ processes }: Installation): Record<string, number> {
 async function measureReads(
   installation: Installation,
   filled: Filled,
-  only: string,
+  { only, cool }: { readonly only: string; readonly cool: (() => Promise<void>) | undefined },
 ): Promise<{ readonly measured: Measured[]; readonly isComplete: boolean }> {
   const known = await findKnown(installation, filled)
   const told = [...v2Calls(known), ...v3Calls(known)]
@@ -164,11 +178,11 @@ async function measureReads(
   const isComplete = missing.length === 0
   const plans = watchPlans(installation.logFile)
   const api = installation.processes.api?.running
-  const processor = watchProcessor(installation.sql, [api?.pid ?? 0])
+  const measuring = { processor: watchProcessor(installation.sql, [api?.pid ?? 0]), cool }
   const measured: Measured[] = []
   for (const call of calls) {
     if (!`${call.api} ${call.operation}: ${call.what}`.includes(only)) continue
-    const one = await measureCall(installation, call, processor)
+    const one = await measureCall(installation, call, measuring)
     one.plans = plans()
     report(
       `${one.name}: ${one.p50.toFixed(1)} ${one.p95.toFixed(1)} ms, ${one.processor.toFixed(1)} on the processor, API ` +
@@ -179,7 +193,7 @@ async function measureReads(
   const visitor = await createVisitor(installation, filled)
   for (const visit of visits) {
     if (!`page ${visit.route}: ${visit.what}`.includes(only)) continue
-    const one = await visitor.visit(visit, processor)
+    const one = await visitor.visit(visit, measuring)
     one.plans = plans()
     report(
       `${one.name}: ${one.p50.toFixed(1)} ${one.p95.toFixed(1)} ms, ${one.processor.toFixed(1)} on the processor${
@@ -189,7 +203,10 @@ async function measureReads(
     measured.push(one)
   }
   if (only !== '' && only !== 'cli') return { measured, isComplete }
-  const lines = await measureCli(installation, filled, watchProcessor(installation.sql, [process.pid]))
+  const lines = await measureCli(installation, filled, {
+    processor: watchProcessor(installation.sql, [process.pid]),
+    cool,
+  })
   return { measured: [...measured, ...lines], isComplete }
 }
 

@@ -18,15 +18,29 @@ interface Answer {
   readonly text: string
 }
 
-export async function measureCall(doors: Doors, call: Call, processor: Processor): Promise<Measured> {
-  const name = `${call.api} ${call.operation}${call.what === '' ? '' : `: ${call.what}`}`
-  const path = call.scroll === undefined ? call.path : await scrolled(doors, call, call.scroll)
-  return measured(name, () => ask(doors, { ...call, path }), processor)
+/** How a run is measured. */
+export interface Measuring {
+  readonly processor: Processor
+  /** Takes what is read of the database out of memory before the first run; undefined to measure only warm ones. */
+  readonly cool?: (() => Promise<void>) | undefined
 }
 
-export async function measured(name: string, act: () => Promise<Answer>, processor: Processor): Promise<Measured> {
+export async function measureCall(doors: Doors, call: Call, measuring: Measuring): Promise<Measured> {
+  const name = `${call.api} ${call.operation}${call.what === '' ? '' : `: ${call.what}`}`
+  const path = call.scroll === undefined ? call.path : await scrolled(doors, call, call.scroll)
+  const one = await measured(name, () => ask(doors, { ...call, path }), measuring)
+  return { ...one, isRefused: one.status === 400 && call.isTooMuch !== true }
+}
+
+export async function measured(
+  name: string,
+  act: () => Promise<Answer>,
+  { processor, cool }: Measuring,
+): Promise<Measured> {
   const times: number[] = []
+  await cool?.()
   let last = await act()
+  const cold = cool && last.milliseconds
   const before = await processor()
   const began = performance.now()
   const spent = (): number => performance.now() - began
@@ -43,6 +57,7 @@ export async function measured(name: string, act: () => Promise<Answer>, process
     name,
     status,
     times,
+    ...(cold === undefined ? {} : { cold }),
     ...p,
     processor: onProcessor,
     plans: [],

@@ -4,9 +4,8 @@ import type { Measured } from './call.ts'
 import { fillTeam } from './counts.ts'
 import type { Filled } from './fill.ts'
 import type { Installation } from './installation.ts'
-import { measured } from './measure.ts'
+import { type Measuring, measured } from './measure.ts'
 import type { PageVisit } from './pages.ts'
-import type { Processor } from './processor.ts'
 
 const PERSON = { name: 'Ada Lovelace', email: 'ada@large-0.example', password: 'a horse carries letters' }
 /** The link to the next page of a list: the last one of its foot. */
@@ -59,11 +58,11 @@ export async function createVisitor(installation: Installation, filled: Filled) 
     return { path: at, page }
   }
   return {
-    async visit(visit: PageVisit, processor: Processor): Promise<Measured> {
+    async visit(visit: PageVisit, measuring: Measuring): Promise<Measured> {
       const { path, page } = await deep(visit)
       const reached = visit.page === undefined || visit.page === page ? '' : ` (the last is ${page})`
       const name = `page ${visit.route === '' ? 'overview' : visit.route}${visit.what && `: ${visit.what}`}${reached}`
-      const one = await measured(name, () => ask(path, visit.beginning), processor)
+      const one = await measured(name, () => ask(path, visit.beginning), measuring)
       if (one.status < 300) return one
       return { ...one, isOther: true, said: /<h1[^>]*>(.*?)<\/h1>/.exec(one.said ?? '')?.[1] ?? 'not a page' }
     },

@@ -18,7 +18,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     name: "never takes over a lost worker's deliveries",
-    file: 'packages/core/src/delivery/leases/lease.ts',
+    file: 'packages/core/src/delivery/leases/watch-workers.ts',
     find: 'else if (dead.length > 0) return',
     replace: 'else if (dead.length < 0) return',
     journey: 'test/journeys/crashes.test.ts',

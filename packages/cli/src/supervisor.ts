@@ -2,8 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { ALIVE_EVERY_MS, EXIT_CONFIG, REPLACED, timerDelay } from '@postrider/core'
 import { COMPILE_CACHE } from '@postrider/launch'
 import type { HeldSocket } from './held-sockets.ts'
-import { type Patience, watchLives } from './lives.ts'
 import { MEMORY } from './memory.ts'
+import { type Patience, watchLives } from './supervision/lives.ts'
 
 /**
  * Runs one process per program: restarts it with growing pauses when it dies, ends it when it hangs, replaces all processes one by one,
@@ -42,6 +42,8 @@ export interface SupervisorOptions {
   readonly report: (line: string) => void
   /** Milliseconds of DRAIN_DELAY, by which a stop takes longer. */
   readonly drainDelayMs?: number
+  /** Called with the running processes when one was started or has ended. */
+  readonly onChildren?: (pids: readonly number[]) => void
   /** Tests use shorter times. */
   readonly patience?: Patience
 }
@@ -72,6 +74,7 @@ export function supervise({
   env,
   report,
   drainDelayMs = 0,
+  onChildren = () => {},
   patience = PATIENCE,
 }: SupervisorOptions): Supervisor {
   let stopping = false
@@ -89,10 +92,16 @@ export function supervise({
     onReady: () => {},
   }))
 
+  const tell = (): void => onChildren([...children.keys()].flatMap(({ pid }) => pid ?? []))
+
   function start(slot: Slot): ChildProcess {
     const child = startChild(slot.program, env)
     children.set(child, slot.program)
-    child.once('exit', () => children.delete(child))
+    tell()
+    child.once('exit', () => {
+      children.delete(child)
+      tell()
+    })
     lives.add(slot.program.name, child)
     return child
   }

@@ -30,6 +30,7 @@ import { heldSockets } from './held-sockets.ts'
 import { onDatabase } from './installation.ts'
 import { programs } from './programs.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './start-postgres.ts'
+import { endOrphans, noteChildren } from './supervision/orphans.ts'
 import { type Supervisor, supervise } from './supervisor.ts'
 
 /** Starts all processes and runs until stopped. Returns the exit status. */
@@ -56,6 +57,7 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
     await onDatabase(config, url, async () => {}, print)
     step('schema up to date')
     requireConsistent(config, env)
+    await endOrphans({ dataDir: config.dataDir, areWithoutDatabase: embedded !== undefined, report: print })
     const supervisor = supervise({
       programs: await programs(config, held),
       // Keeps the terminal readable; LOG_LEVEL=info shows every step, and LOG_MESSAGES has its lines there.
@@ -71,6 +73,7 @@ export async function up(config: Config, env: NodeJS.ProcessEnv): Promise<number
       },
       report: print,
       drainDelayMs: config.drainDelay * 1000,
+      onChildren: (pids) => noteChildren(config.dataDir, pids),
     })
     hangUp.supervisor = supervisor
     let backups: { stop(): void } | undefined

@@ -195,6 +195,13 @@ export * from './platform/net/outbound-http.ts'
 export { type HealthAnswer, type HealthState, liveAnswer, readyAnswer } from './platform/process/health.ts'
 export { collectWhenIdle } from './platform/process/idle-memory.ts'
 export { createLog, type Log } from './platform/process/log.ts'
+export {
+  hasEnded as hasProcessEnded,
+  identityOf,
+  isStillRunning,
+  type ProcessIdentity,
+  startOf,
+} from './platform/process/process-identity.ts'
 export * from './platform/process/process-list.ts'
 export {
   buildText,

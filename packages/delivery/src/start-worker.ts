@@ -5,6 +5,7 @@ import { runLeaseLoop } from './loops/lease-loop.ts'
 import { runSchemaLoop } from './loops/schema-loop.ts'
 import { runLoops } from './loops/table.ts'
 import { runWebhookLoop } from './loops/webhook-loop.ts'
+import { leftNotes, openAnswerNotes } from './queue/answer-notes.ts'
 import { type ClaimLoop, runClaimLoop } from './queue/claim-loop.ts'
 import { Dispatcher } from './queue/dispatcher.ts'
 import { createRecorder } from './queue/recorder.ts'
@@ -28,7 +29,8 @@ export async function startWorker(
   await checkOperatorSigner(core, config, log)
   const lease = await core.deliveries.hold({ host: hostname(), pid: process.pid, onLost })
   const { workerId } = lease
-  const recorder = createRecorder({ core, log })
+  const notes = openAnswerNotes(config.dataDir, workerId, log)
+  const recorder = createRecorder({ core, log, notes })
   let claims: ClaimLoop | undefined
   const dispatcher = new Dispatcher({
     core,
@@ -41,7 +43,15 @@ export async function startWorker(
     onCapacity: () => claims?.capacityAppeared(),
   })
   await dispatcher.start()
-  const leases = runLeaseLoop({ core, log, workerId, onTakenOver: () => claims?.wake(), onAnswer: lease.answered })
+  const left = leftNotes(config.dataDir)
+  const leases = runLeaseLoop({
+    core,
+    log,
+    workerId,
+    left,
+    onTakenOver: () => claims?.wake(),
+    onAnswer: lease.answered,
+  })
   claims = runClaimLoop({ core, log, workerId, dispatcher, workers: leases.living, onAnswer: lease.answered })
   const listening = await core.deliveries.listen(claims.wake)
   const webhooks = runWebhookLoop({ core, log })
@@ -57,6 +67,7 @@ export async function startWorker(
       await dispatcher.drain(DRAIN_MS)
       await atRest
       measuring()
+      notes.close()
       leases.stop()
       // Without the database, the lease ends with this process.
       await lease.release().catch((err: unknown) => log.warn({ err }, 'could not release lease'))

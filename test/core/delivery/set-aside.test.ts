@@ -20,7 +20,9 @@ async function makeLosses(t: Test) {
   })
   t.teardown(() => observer.readiness.close())
   const told: string[] = []
-  const watch = observer.deliveries.watchWorkers(undefined, (messageId, no) => told.push(`${messageId} ${no}`))
+  const watch = observer.deliveries.watchWorkers(undefined, {
+    onSetAside: (messageId, no) => told.push(`${messageId} ${no}`),
+  })
   const leases = openCore(t, service, 12)
   let minutes = 0
   /** A worker takes all that is due, is at some of it, and is lost. */

@@ -1,5 +1,5 @@
 import { linkSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { writeOnce } from '@postrider/core'
+import { startOf, writeOnce } from '@postrider/core'
 import { CommandError } from '../command.ts'
 import { readText } from './read-text.ts'
 
@@ -59,12 +59,4 @@ function removeStale(path: string, stale: string): void {
     if (!['ENOENT', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
   }
   rmSync(aside, { force: true })
-}
-
-/** Start time of a running process, in clock ticks since boot (proc(5), field 22 of stat); undefined if it has ended or is a zombie. */
-function startOf(pid: number): string | undefined {
-  const stat = readText(`/proc/${pid}/stat`)
-  // The second field is a name in parentheses, which may contain any character.
-  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return fields === undefined || /[ZX]/.test(fields[0] ?? '') ? undefined : fields[19]
 }

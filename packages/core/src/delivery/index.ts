@@ -5,17 +5,9 @@ import { withPartitions } from '../platform/database/partitions.ts'
 import type { Log } from '../platform/process/log.ts'
 import type { Secrets } from '../platform/security/secrets.ts'
 import type { Forgotten } from '../suppressions/forgotten.ts'
-import {
-  isWorkerAlive,
-  type LostWorkers,
-  listWorkers,
-  type OnSetAside,
-  registerWorker,
-  type WorkerLease,
-  type WorkerSummary,
-  watchWorkers,
-} from './leases/lease.ts'
+import { isWorkerAlive, listWorkers, registerWorker, type WorkerLease, type WorkerSummary } from './leases/lease.ts'
 import { type HeldLease, holdLease, type LeaseOptions } from './leases/lease-thread.ts'
+import { type LostWorkers, type WatchOptions, watchWorkers } from './leases/watch-workers.ts'
 import {
   freeSlots,
   freeSlotsOfOthers,
@@ -52,9 +44,10 @@ import { QUEUE_CHANNEL, type QueuedMail, readQueued, wake } from './queue/queue-
 import { isUnreachedIndexed, type Reached, wakeUnreached } from './queue/wake-unreached.ts'
 import { makeMark, type ReturnPathTarget, readMark } from './return-path.ts'
 
-export { type LostWorkers, listWorkers, readHeartbeats, type WorkerLease, type WorkerSummary } from './leases/lease.ts'
+export { listWorkers, readHeartbeats, type WorkerLease, type WorkerSummary } from './leases/lease.ts'
 export type { HeldLease } from './leases/lease-thread.ts'
 export type { LostLease } from './leases/standstill.ts'
+export type { LostWorkers } from './leases/watch-workers.ts'
 export type { Slot, SlotRequest } from './limits/connection-slots.ts'
 export { type DestinationLimits as PlaceLimits, effectiveLimits } from './limits/destination-limits.ts'
 export { partsOfDestination as partsOfPlace, sourcedDestination as sourcedPlace } from './limits/destination-names.ts'
@@ -108,7 +101,7 @@ export interface Deliveries {
   register(worker: { host: string; pid: number }): Promise<WorkerLease>
   /** Registers a worker whose heartbeats a thread sends as long as the worker makes progress. See lease-thread.ts. */
   hold(options: Omit<LeaseOptions, 'databaseUrl' | 'log'>): Promise<HeldLease>
-  watchWorkers(own?: number, onSetAside?: OnSetAside): LostWorkers
+  watchWorkers(own?: number, options?: WatchOptions): LostWorkers
   /** Whether a worker on this host is alive. */
   isAlive(host: string): Promise<boolean>
   /** See lease.ts. */
@@ -187,7 +180,7 @@ export function createDeliveries({ sql, log, config, secrets, clock, forgotten }
   return {
     register: (worker) => registerWorker(sql, worker),
     hold: (options) => holdLease({ ...options, databaseUrl, log }),
-    watchWorkers: (own, onSetAside) => watchWorkers(sql, clock.monotonic, own, onSetAside),
+    watchWorkers: (own, options) => watchWorkers(sql, clock.monotonic, own, options),
     isAlive: (host) => isWorkerAlive(sql, host),
     listWorkers: () => listWorkers(sql),
     dueFlows: () => watched(() => dueFlows(sql)),

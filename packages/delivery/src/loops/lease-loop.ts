@@ -1,8 +1,11 @@
 import { type Core, count, isDatabaseAway, type Log } from '@postrider/core'
+import type { LeftNotes } from '../queue/answer-notes.ts'
 
 /** Milliseconds between checks of the other workers. */
 const CHECK_INTERVAL_MS = 1000
 const RETRY_MS = 200
+/** Noted answers that are recorded at once. */
+const BATCH = 250
 
 export interface LeaseLoop {
   /** Ids of the workers that are alive. */
@@ -15,22 +18,56 @@ export function runLeaseLoop(options: {
   core: Core
   log: Log
   workerId: number
+  /** The files of dead workers of this host. */
+  left: LeftNotes
   onTakenOver: () => void
   /** Called when the database has responded. */
   onAnswer: () => void
 }): LeaseLoop {
-  const { core, log, workerId, onTakenOver, onAnswer } = options
-  const workers = core.deliveries.watchWorkers(workerId, (messageId, recipientNo) =>
-    log.fatal(
-      { messageId, recipientNo },
-      'delivery set aside: workers died while building it; see "postrider message show", then release or fail it',
-    ),
-  )
+  const { core, log, workerId, left, onTakenOver, onAnswer } = options
+  const workers = core.deliveries.watchWorkers(workerId, {
+    onSetAside: (messageId, recipientNo) =>
+      log.fatal(
+        { messageId, recipientNo },
+        'delivery set aside: workers died while building it; see "postrider message show", then release or fail it',
+      ),
+    isGone: left.isGone,
+    beforeTakeOver: recordNotes,
+  })
   let stopped = false
+  let isFirst = true
+
+  /** Records the answers that dead workers have noted. Those that were recorded before are stale. */
+  async function recordNotes(dead: readonly number[]): Promise<void> {
+    for (const id of dead) {
+      const results = left.of(id)
+      for (let at = 0; at < results.length; at += BATCH) {
+        try {
+          const taken = await core.deliveries.record(results.slice(at, at + BATCH))
+          const count = taken.filter(Boolean).length
+          if (count > 0) log.warn({ count }, 'recorded answers that a dead worker had noted')
+        } catch (err) {
+          if (isDatabaseAway(err)) throw err
+          // Without them, these deliveries are taken over as indeterminate.
+          log.error({ err }, 'could not record answers that a dead worker had noted')
+        }
+      }
+    }
+  }
+
+  /** Deletes the files of workers of this host that were taken over. */
+  async function removeNotes(): Promise<void> {
+    const gone = left.gone()
+    if (gone.length === 0) return
+    const registered = new Set((await core.deliveries.listWorkers()).map(({ id }) => id))
+    for (const id of gone) if (!registered.has(id)) left.remove(id)
+  }
 
   async function look(): Promise<void> {
     const taken = await workers.takeOver()
     onAnswer()
+    if (taken > 0 || isFirst) await removeNotes()
+    isFirst = false
     if (taken === 0) return
     log.warn({ count: taken }, 'took over from a dead worker')
     count('takeovers_total', {}, taken)

@@ -9,6 +9,7 @@ import {
   type Result,
   type SendPermission,
 } from '@postrider/core'
+import type { AnswerNotes } from './answer-notes.ts'
 
 /** Records outcomes and end-of-data marks in batches. Prompt ones wait less for others. */
 export interface Recorder {
@@ -34,7 +35,7 @@ const PROMPT_SPACING = 4
 /** A server waits three minutes for data (RFC 5321 4.5.3.2.5); after this time the conversation is given up. */
 const END_OF_DATA_TIMEOUT_MS = 60_000
 
-export function createRecorder({ core, log }: { core: Core; log: Log }): Recorder {
+export function createRecorder({ core, log, notes }: { core: Core; log: Log; notes?: AnswerNotes }): Recorder {
   const results = createGroupCommit<Result, boolean>({
     async write(batch) {
       const began = performance.now()
@@ -61,13 +62,26 @@ export function createRecorder({ core, log }: { core: Core; log: Log }): Recorde
     lanes: 2,
   })
   return {
-    record: (result, promptness) => results.add(result, promptness),
+    async record(result, promptness) {
+      if (!notes || !isAnswered(result)) return results.add(result, promptness)
+      notes.add(result)
+      const taken = await results.add(result, promptness)
+      notes.settle(result)
+      return taken
+    },
     finishOnly: (result) => untilWritten(() => core.deliveries.finishOnly(result), Number.POSITIVE_INFINITY, log),
     recordEndOfData: (end, promptness) => ends.add(end, promptness),
     get pending() {
       return results.size
     },
   }
+}
+
+/** Whether end of data was answered. Before it, nothing can have been delivered. */
+function isAnswered({ outcome }: Result): boolean {
+  return (
+    outcome.kind !== 'dropped' && outcome.stage === 'dot' && !(outcome.kind === 'deferred' && outcome.indeterminate)
+  )
 }
 
 /** Both statements can be repeated: rows already written no longer match. */

@@ -1,7 +1,6 @@
 import { insertEvents } from '../../events/insert-events.ts'
 import { within } from '../../platform/concurrency/timer-delay.ts'
 import { type AnySql, openSession, type Sql, type SqlTransaction } from '../../platform/database/database.ts'
-import { withPartitions } from '../../platform/database/partitions.ts'
 import { INDETERMINATE_WAIT_SECONDS } from '../outcomes/schedule.ts'
 import { evaluatedAside } from '../outcomes/set-aside.ts'
 
@@ -15,17 +14,8 @@ import { evaluatedAside } from '../outcomes/set-aside.ts'
 const LOCK_SPACE = 7741
 /** Milliseconds between heartbeats. */
 export const BEAT_EVERY = 2000
-/**
- * Milliseconds after which a worker whose lock is free and whose heartbeat has stopped is presumed dead. A live worker needs
- * less to reconnect after a restart of the database.
- */
-const DEAD_AFTER = 5000
 /** Milliseconds after which a heartbeat without response is abandoned together with its connection. */
 const BEAT_TIMEOUT = 3000
-/** Milliseconds after which a worker whose own heartbeat has not been seen to advance evaluates no other one: two heartbeats, and less than DEAD_AFTER. */
-const SILENT_AFTER = 4500
-/** Milliseconds after which a worker whose heartbeat has stopped is presumed hung, even if it holds its lock. */
-const HUNG_AFTER = 60_000
 /** A delivery whose workers died this often may be the cause: from then on it waits before the next attempt. */
 const ABANDONED_LIMIT = 3
 
@@ -130,108 +120,18 @@ export async function readHeartbeats(sql: AnySql): Promise<Map<number, string>> 
 }
 
 /** The lock of worker `w`. Workers of other databases of the same server may have the same ids. */
-function lockOf(sql: AnySql): ReturnType<AnySql> {
+export function lockOf(sql: AnySql): ReturnType<AnySql> {
   return sql`
     select 1 from pg_locks l
      where l.locktype = 'advisory' and l.classid = ${LOCK_SPACE}::oid and l.objid = w.id::oid and l.objsubid = 2
        and l.database = (select oid from pg_database where datname = current_database())`
 }
 
-interface Sighting {
-  beat: string
-  since: number
-  freeSince: number | undefined
-}
-
-export interface LostWorkers {
-  /** Ids of the workers that were alive at the last check, with the observer's own. */
-  readonly living: readonly number[]
-  /**
-   * Checks all workers, takes over the deliveries of dead ones and returns their number. To be called every one or two seconds.
-   */
-  takeOver(): Promise<number>
-}
-
-/** Called for each delivery that was set aside while it was taken over, with the id of its message. */
-export type OnSetAside = (messageId: string, recipientNo: number) => void
-
-interface Taken {
+/** A delivery that was taken over. */
+export interface Taken {
   readonly messageId: string
   readonly recipientNo: number
   readonly aside: boolean
-}
-
-/**
- * Observes all workers except `own`, the observer's own worker, which is evidently alive and is for others to evaluate. While its heartbeats do not
- * arrive either, it evaluates no other one: the database takes reads, but no commits, and workers that presumed each other dead would all exit.
- */
-export function watchWorkers(sql: Sql, monotonic: () => number, own?: number, onSetAside?: OnSetAside): LostWorkers {
-  let sightings = new Map<number, Sighting>()
-
-  return {
-    get living() {
-      const now = monotonic()
-      return [...sightings].flatMap(([id, { since, freeSince }]) =>
-        id === own || (freeSince === undefined && now - since < DEAD_AFTER) ? [id] : [],
-      )
-    },
-    async takeOver() {
-      let rows: { id: number; beat: string; free: boolean }[]
-      try {
-        rows = await sql<{ id: number; beat: string; free: boolean }[]>`
-          select w.id, w.beat, not exists (${lockOf(sql)}) as free
-            from workers w`
-      } catch (error) {
-        // Observations from before an outage of the database do not show which workers reconnected after it.
-        sightings = new Map()
-        throw error
-      }
-      const now = monotonic()
-      const dead = findDeadWorkers(rows, now).filter((id) => id !== own)
-      if (isSilent(own, now)) forgetSilence(now)
-      else if (dead.length > 0) return takeOverAndNotify(dead)
-      return 0
-    },
-  }
-
-  function isSilent(id: number | undefined, now: number): boolean {
-    const sighting = id === undefined ? undefined : sightings.get(id)
-    return sighting !== undefined && now - sighting.since >= SILENT_AFTER
-  }
-
-  /** Each worker has its full time again, from the last moment in which none could commit. */
-  function forgetSilence(now: number): void {
-    for (const [id, sighting] of sightings) {
-      if (id === own) continue
-      sighting.since = now
-      if (sighting.freeSince !== undefined) sighting.freeSince = now
-    }
-  }
-
-  async function takeOverAndNotify(dead: readonly number[]): Promise<number> {
-    const taken = await withPartitions(sql, () => sql.begin((transaction) => takeOverFrom(transaction, dead)))
-    for (const { messageId, recipientNo, aside } of taken) if (aside) onSetAside?.(messageId, recipientNo)
-    return taken.length
-  }
-
-  function findDeadWorkers(rows: readonly { id: number; beat: string; free: boolean }[], now: number): number[] {
-    const seen = new Map<number, Sighting>()
-    const dead: number[] = []
-    for (const { id, beat, free } of rows) {
-      const before = sightings.get(id)
-      const same = before?.beat === beat
-      const sighting: Sighting = {
-        beat,
-        since: same ? before.since : now,
-        freeSince: free ? ((same ? before.freeSince : undefined) ?? now) : undefined,
-      }
-      seen.set(id, sighting)
-      const unlocked = sighting.freeSince !== undefined && now - sighting.freeSince >= DEAD_AFTER
-      if (unlocked || now - sighting.since >= HUNG_AFTER) dead.push(id)
-    }
-    sightings = seen
-    return dead
-  }
 }
 
 /**

@@ -24,7 +24,7 @@ export const NO_COUNTS = Object.fromEntries(METRICS.map((metric) => [metric, 0])
 /** The subjects of separate counts, besides an account's total. The API calls a recipient domain a site. */
 export const SUBJECTS = ['domain', 'tag', 'recipient_domain'] as const
 export type Subject = (typeof SUBJECTS)[number]
-/** Ends the subject of roll-ups of a week, which are made for accounts with many names (sum-names.ts). */
+/** Ends the subject of rollups of a week, which are made for accounts with many names (sum-names.ts). */
 export const WEEK = ' week'
 
 /** Maximum number of tags, and of recipient domains, counted separately per account and day. Further ones are counted together. */

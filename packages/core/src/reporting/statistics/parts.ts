@@ -2,15 +2,15 @@ import { parseDay } from '../../accounts/credits/days.ts'
 import { type Subject, WEEK } from './metrics.ts'
 import { lastOf, type Period, type Span, textOf } from './periods.ts'
 
-/** Roll-ups of one subject in a date range; those of weeks have the day on which the week begins. */
+/** Rollups of one subject in a date range; those of weeks have the day on which the week begins. */
 export interface Part extends Span {
   /** A value of roll_ups.subject. */
   readonly subject: string
-  /** Whether it has the names without their own roll-ups. */
+  /** Whether it has the names without their own rollups. */
   readonly isOther: boolean
 }
 
-/** Which roll-ups of a subject are asked for. */
+/** The requested rollups of a subject. */
 export interface Sought {
   readonly subject: Subject
   readonly span: Span
@@ -39,7 +39,7 @@ export function partsOfNames({ subject, span, through }: Sought, period?: Period
   return parts
 }
 
-/** Returns the same parts with those of the names without their own roll-ups. */
+/** Returns the same parts with those of the names without their own rollups. */
 export function withOthers(parts: readonly Part[]): Part[] {
   return parts.flatMap((part) => [part, { ...part, subject: `other ${part.subject}`, isOther: true }])
 }

@@ -58,7 +58,7 @@ export interface PeriodsQuestion {
 }
 
 /**
- * Selects the roll-ups of one name for a join with a {@link Part}. `offset 0` enforces a lookup, and comparing rows one by key: if the
+ * Selects the rollups of one name for a join with a {@link Part}. `offset 0` enforces a lookup, and comparing rows one by key: if the
  * average account has few names, the planner considers the index of days as good, by which it reads all names of a large account (3.5 s
  * for ten names of a thousand days, 0.2 s by key).
  */
@@ -72,7 +72,7 @@ const partsTable = (sql: SqlTransaction, parts: readonly Part[]) => sql`
          ${parts.map(({ first }) => first)}::text[]::date[], ${parts.map(({ last }) => last)}::text[]::date[])
     part(subject, is_other, first, last)`
 
-/** Selects the roll-ups `r` of all names in some parts, each by the index of days. */
+/** Selects the rollups `r` of all names in some parts, each by the index of days. */
 const inParts = (sql: SqlTransaction, accountId: number, parts: readonly Part[]) => sql`
   ${partsTable(sql, parts)}
   cross join lateral (select * from roll_ups
@@ -84,7 +84,7 @@ export interface Counted {
   readonly names: readonly string[]
   /** The name under which each name is counted; equal ones are added up. Undefined if each name is counted as itself. */
   readonly as?: readonly string[]
-  /** Where they are; undefined for the roll-ups of days. */
+  /** Where they are; undefined for the rollups of days. */
   readonly parts?: readonly Part[]
 }
 
@@ -110,7 +110,7 @@ export async function selectCounts(
 
 /**
  * Returns the first day of a subject that is not summed, for accounts with many names; null if none is. Must be called in the snapshot in
- * which the roll-ups are read.
+ * which the rollups are read.
  */
 export async function selectThrough(sql: SqlTransaction, accountId: number, subject: Subject): Promise<string | null> {
   const [row] = await sql<{ through: string }[]>`

@@ -18,7 +18,7 @@ interface Due {
 }
 
 /**
- * Sums the roll-ups of one account and subject over the days, and the week, that are over, if it has many names: statistics by name are then
+ * Sums the rollups of one account and subject over the days, and the week, that are over, if it has many names: statistics by name are then
  * read from few rows (parts.ts). Returns whether there may be more.
  */
 export async function sumSome(sql: Sql): Promise<boolean> {

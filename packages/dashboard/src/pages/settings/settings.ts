@@ -25,6 +25,7 @@ const MAIL_SWITCHES = [
   'privacyMode',
   'hostsMaySend',
   'mailReports',
+  'keepContent',
 ] as const
 const SWITCHES = [...MAIL_SWITCHES, 'accountNotices'] as const
 
@@ -38,6 +39,7 @@ async function settingsPage(call: AccountCall, settings: AccountSettings, proble
     generateText: words.generateTextHint,
     hostsMaySend: words.hostsMaySendHint,
     mailReports: words.mailReportsHint,
+    keepContent: words.keepContentHint,
   }
   const check = (name: (typeof SWITCHES)[number]) => {
     const hint = hints[name]

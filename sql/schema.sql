@@ -118,6 +118,7 @@ create table accounts (
   requirements text,
   closed_at timestamptz,
   muted_notices text[] not null default '{}'::text[],
+  keep_content boolean not null default true,
   constraint accounts_pkey primary key (id),
   constraint accounts_calls_per_minute_check check (calls_per_minute > 0),
   constraint accounts_name_check check (name <> ''::text),
@@ -165,8 +166,10 @@ create table api_keys (
   v3_rights text[],
   mail_class text,
   expiry_told timestamptz,
+  keep_content boolean,
   constraint api_keys_pkey primary key (id),
   constraint api_keys_calls_per_minute_check check (calls_per_minute > 0),
+  constraint api_keys_keep_content_check check (not keep_content),
   constraint api_keys_recipient_domains_check check (cardinality(recipient_domains) > 0),
   constraint api_keys_recipients_per_hour_check check (recipients_per_hour > 0),
   constraint api_keys_sender_domains_check check (cardinality(sender_domains) > 0),
@@ -1610,6 +1613,13 @@ create table tls_rules (
   constraint tls_rules_level_check check (level = any (array['required'::text, 'verified'::text, 'dane'::text]))
 );
 
+create table unkept_contents (
+  message_id uuid not null,
+  account_id integer not null,
+  constraint unkept_contents_pkey primary key (message_id)
+);
+create index unkept_contents_account on unkept_contents (account_id, message_id);
+
 create table unsubscribe_groups (
   account_id integer not null,
   id integer not null,
@@ -1729,6 +1739,8 @@ create table webhooks (
   disabled_reason text,
   answers_hour timestamptz,
   answers_kept integer not null default 0,
+  domains text[],
+  tags text[],
   constraint webhooks_pkey primary key (id),
   constraint webhooks_disabled_reason_check check (disabled_reason = any (array['gone'::text, 'failing'::text])),
   constraint webhooks_format_check check (format = any (array['v2'::text, 'v3'::text]))

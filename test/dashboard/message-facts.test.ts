@@ -128,3 +128,19 @@ t.test('what a sender asked to be notified of is shown at the message and its re
   const { body } = await sendV2(url, ada.apiKey, v2Body(ada))
   t.match(await api(`/${body.data?.message_id}`), { data: { notifications: null, deliveries: [{ notify: null }] } })
 })
+
+t.test('a message whose content is not kept says so, before its last outcome and after it', async (t) => {
+  const { ada, service, url, page, api } = await makeFacts(t)
+  const { body } = await sendV2(url, ada.apiKey, v2Body(ada, { settings: { keepContent: 0 } }))
+  const id = body.data?.message_id as string
+  t.match(await page(`/${id}`), /Its content will be removed after the last outcome/)
+  t.match(await api(''), { data: [{ messageId: id, keepContent: false }] })
+  const { workerId } = await registerWorker(t, service.core)
+  const claimed = await claimDue(service.core, { workerId, limit: 10 })
+  await service.core.deliveries.record(claimed.map((one) => ({ ...one, workerId, outcome: DELIVERED })))
+  while (await service.core.retention.removeContents());
+  t.match(await page(`/${id}`), /Its content was not kept/)
+  t.match(await api(`/${id}`), { data: { keepContent: false, bodyStored: false } })
+  const answer = await fetch(`${url}/v2/messages/${id}/body`, { headers: { api_key: ada.apiKey } })
+  t.equal(answer.status, 410)
+})

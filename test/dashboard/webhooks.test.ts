@@ -153,6 +153,17 @@ t.test('webhooks', async (t) => {
     t.equal((await ada.post(`${page}/test`, { event: 'vanished' })).status, 400)
   })
 
+  await t.test('it is limited to domains and tags, one per line, and the form shows them', async (t) => {
+    const [{ id = 0 } = {}] = await core.webhooks.list(accountId)
+    const limits = { domains: 'Ship.example\n\nquay.example\n', tags: 'berth, 4\n' }
+    await ada.post(`${at}/${id}`, { ...form, ...limits })
+    const limited = await core.webhooks.show(accountId, id)
+    t.strictSame([limited.domains, limited.tags], [['ship.example', 'quay.example'], ['berth, 4']])
+    t.match(await textOf(`${at}/${id}/edit`), /ship\.example\nquay\.example/)
+    await ada.post(`${at}/${id}`, { ...form, domains: '', tags: ' ' })
+    t.match(await core.webhooks.show(accountId, id), { domains: null, tags: null })
+  })
+
   await t.test('it is edited, and headers that are shown as *** keep their values', async (t) => {
     const edit = await textOf(`${page}/edit`)
     t.match(edit, 'X-Token: ***')

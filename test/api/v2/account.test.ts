@@ -26,6 +26,7 @@ const DEFAULTS = {
   mutedNotices: '',
   requirements: null,
   timeZone: 'UTC',
+  keepContent: true,
   eventDays: null,
   bodyDays: null,
 }
@@ -54,6 +55,7 @@ t.test('what is named is changed, what is not stays, and both are answered', asy
     timeZone: 'america/new_york',
     eventDays: 60,
     bodyDays: 1,
+    keepContent: 0,
   })
   const wanted = {
     openTracking: false,
@@ -72,6 +74,7 @@ t.test('what is named is changed, what is not stays, and both are answered', asy
     requirements: 'hold',
     timeZone: 'America/New_York',
     eventDays: 60,
+    keepContent: false,
     bodyDays: 1,
   }
   t.strictSame(first.json, { data: wanted, message: 'Success', error_info: null })

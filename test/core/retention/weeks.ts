@@ -15,8 +15,8 @@ export async function finish({ sql }: TestService): Promise<void> {
   await sql`
     with gone as (delete from delivery_queue returning *), done as (
       insert into finished_deliveries (message_id, recipient_no, account_id, state, recipient, recipient_key, recipient_domain,
-             kind, attempt, finished_at)
-      select message_id, recipient_no, account_id, 'delivered', recipient, recipient_key, recipient_domain, kind, 1, service_now()
+             kind, personal, attempt, finished_at)
+      select message_id, recipient_no, account_id, 'delivered', recipient, recipient_key, recipient_domain, kind, personal, 1, service_now()
         from gone)
     insert into events (occurred_at, account_id, type, message_id, recipient_no, detail)
     select service_now(), account_id, 'sent', message_id, recipient_no, '{"reply": "250 ok"}' from gone`

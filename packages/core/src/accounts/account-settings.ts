@@ -32,6 +32,8 @@ export interface AccountSettings {
   readonly requirements: RequirementMode | null
   /** IANA time zone that defines the days of statistics and the dates in exports. */
   readonly timeZone: string
+  /** Whether the content of its mail stays stored after the last outcome, unless the key or the message says otherwise. */
+  readonly keepContent: boolean
   /** Days that events are retained; null for the operator's maximum. */
   readonly eventDays: number | null
   /** Days that bodies are retained; null for the operator's maximum. */

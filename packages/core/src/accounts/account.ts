@@ -11,6 +11,8 @@ export interface MailDefaults {
   readonly footerText: string | null
   /** See AccountSettings. */
   readonly generateText: boolean
+  /** The setting keepContent. */
+  readonly keepsContent: boolean
 }
 
 /** The owner of messages, keys and credits. */

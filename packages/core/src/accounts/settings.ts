@@ -90,6 +90,7 @@ const NAMES = [
   'mutedNotices',
   'requirements',
   'timeZone',
+  'keepContent',
   'eventDays',
   'bodyDays',
 ] as const

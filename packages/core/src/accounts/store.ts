@@ -100,7 +100,7 @@ const settingsColumns = (sql: AnySql) => sql`
   fallback_sender as "fallbackSender", mail_reports as "mailReports",
   privacy_mode as "privacyMode",
   account_notices as "accountNotices", array_to_string(muted_notices, ',') as "mutedNotices", requirements, time_zone as "timeZone",
-  event_days as "eventDays", body_days as "bodyDays"`
+  keep_content as "keepContent", event_days as "eventDays", body_days as "bodyDays"`
 
 /** With `lock`, the settings are locked until the end of the transaction. */
 export async function selectSettings(
@@ -131,7 +131,7 @@ export async function updateSettings(sql: AnySql, id: number, settings: AccountS
            fallback_sender = ${settings.fallbackSender}, mail_reports = ${settings.mailReports}, privacy_mode = ${settings.privacyMode},
            account_notices = ${settings.accountNotices}, muted_notices = string_to_array(${settings.mutedNotices}::text, ','),
            requirements = ${settings.requirements}, time_zone = ${settings.timeZone},
-           event_days = ${settings.eventDays}, body_days = ${settings.bodyDays}
+           keep_content = ${settings.keepContent}, event_days = ${settings.eventDays}, body_days = ${settings.bodyDays}
      where id = ${id}`
 }
 

@@ -46,6 +46,7 @@ export function addedContentOf(submission: Submission, trackingHost: string | nu
   const group = {
     ...(of === DELIVERY_CLASSES[NORMAL] ? {} : { class: of }),
     ...(deadline === undefined ? {} : { deadline }),
+    ...(isKept(submission) ? {} : { keepContent: false }),
     ...(tls === undefined ? {} : { tls }),
     ...(pool === undefined || !isEgressName(pool) ? {} : { pool }),
     ...(id === undefined ? {} : { group: id }),
@@ -70,6 +71,11 @@ export function addedContentOf(submission: Submission, trackingHost: string | nu
     ...group,
     ...(links && trackingHost !== null ? { trackingHost } : {}),
   }
+}
+
+/** The strictest holds: a message does not keep what its account or key does not. */
+function isKept({ settings, principal: { restrictions, mailDefaults } }: Submission): boolean {
+  return settings.keepContent !== false && restrictions?.keepContent !== false && mailDefaults.keepsContent
 }
 
 /** Returns the details of the enabled features. */

@@ -157,3 +157,14 @@ export function ownSchedules(sql: AnySql, batch: readonly StoredMessage[]) {
     at: sql`coalesce(checked.own_time, stored.scheduled_at)`,
   }
 }
+
+/** An additional part of the accept statement if the content of a message of the group is not kept (retention/remove-contents.ts). */
+export function unkeptParts(sql: AnySql, messages: readonly StoredMessage[]) {
+  const own = messages.filter(({ settings }) => settings.keepContent === false)
+  if (own.length === 0) return sql``
+  return sql`, unkept as (
+      insert into unkept_contents (message_id, account_id)
+      select id, account_id from message
+       where id = any(${own.map(({ id }) => id)}::uuid[]) and id in (select id from stored)
+    )`
+}

@@ -13,6 +13,7 @@ import {
   octetsParts,
   ownSchedules,
   refusalParts,
+  unkeptParts,
   urgencyParts,
 } from './accept-parts.ts'
 import { batchParts } from './batches.ts'
@@ -138,7 +139,7 @@ export async function insertMessages(
       -- As with keys, the same order in every writer; after the balances and the keys.
       order by account_id
       on conflict (account_id, day, slot) do update set used = credit_usage.used + excluded.used
-    )${held.added}, queued as (
+    )${held.added}${unkeptParts(sql, batch)}, queued as (
       insert into delivery_queue (message_id, recipient_no, account_id, state, recipient, recipient_key, recipient_domain,
              kind, reference, personal, group_id, next_at, expires_at ${urgency.name} ${bypass.name})
       select message_id, recipient_no, account_id, case when scheduled_at > service_now() then 'scheduled' else 'queued' end,

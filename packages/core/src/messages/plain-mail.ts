@@ -54,6 +54,7 @@ export async function plainSender(
     footerHtml: null,
     footerText: null,
     generateText: false,
+    keepsContent: true,
   }
   return { ...permissions, account: who, expired: expired || permissions.expired, mailDefaults }
 }

@@ -25,6 +25,7 @@ const CONTROL_FIELDS = new Set([
   'x-pr-class',
   'x-pr-deadline',
   'x-pr-tls',
+  'x-pr-keep-content',
   'x-pr-traceparent',
   // Read by smtpapi.ts; if there are several, the first one counts.
   'x-smtpapi',
@@ -99,6 +100,7 @@ export function* readControls(fields: readonly Field[]): Stoppable<Controls> {
     clickTracking: yield* flag('x-clicktrack', 'clicktrack'),
     openTracking: yield* flag('x-opentrack', 'opentrack'),
     unsubscribe: yield* flag('x-unsubscribe', 'unsubscribe'),
+    keepContent: yield* flag('x-pr-keep-content', 'keepContent'),
     class: (yield* text('x-pr-class'))?.toLowerCase(),
     deadline: readDeadline(yield* text('x-pr-deadline')),
     tls: (yield* text('x-pr-tls'))?.toLowerCase(),

@@ -5,6 +5,7 @@ import { type BodyObjectRemoval, createBodyObjectRemoval, noteStorage } from './
 import { type AccountDeletions, createAccountDeletions } from './deletion/index.ts'
 import { forgetPlans } from './deletion/plan.ts'
 import { dropPartitions } from './drop-partitions.ts'
+import { createContentRemoval } from './remove-contents.ts'
 import { noteShortKeepers, shortenSome } from './shorten.ts'
 
 /** Deletes expired data. Delivery workers may call it concurrently. */
@@ -17,6 +18,8 @@ export interface Retention extends BodyObjectRemoval {
   dropPartitions(): Promise<string[]>
   /** See deletion/index.ts. */
   readonly deletions: AccountDeletions
+  /** Removes contents that are not kept, of some messages. Returns whether there may be more. See remove-contents.ts. */
+  removeContents(): Promise<boolean>
   /** Deletes expired data of one account with shorter retention than the operator's. Returns false if no account is due. */
   shortenSome(): Promise<boolean>
 }
@@ -24,11 +27,12 @@ export interface Retention extends BodyObjectRemoval {
 /** `objects`: the storage of large bodies; undefined without BODY_STORE. */
 export function createRetention(sql: Sql, config: Config, objects?: ObjectStore): Retention {
   /** Returns true once a minute, for one of all processes. */
-  async function claimRun(name: 'partitions' | 'accounts'): Promise<boolean> {
+  async function claimRun(name: 'partitions' | 'accounts' | 'contents'): Promise<boolean> {
     const { count } = await sql`
       update retention_turns set turn_at = service_now() + interval '1 minute' where name = ${name} and turn_at <= service_now()`
     return count > 0
   }
+  const contents = createContentRemoval(sql)
   return {
     ...createBodyObjectRemoval(sql, objects),
     deletions: createAccountDeletions({ sql, config }),
@@ -38,6 +42,7 @@ export function createRetention(sql: Sql, config: Config, objects?: ObjectStore)
       await forgetPlans(sql)
       return dropPartitions(sql, config)
     },
+    removeContents: () => contents.removeSome(() => claimRun('contents')),
     async shortenSome() {
       if (await claimRun('accounts')) await noteShortKeepers(sql)
       return shortenSome(sql, config)

@@ -151,6 +151,8 @@ export interface MessageSettings extends SettingsDetails {
   readonly pool?: string
   /** The TLS level that it demands of the connections to recipients' servers: required, verified or dane; not validated yet. */
   readonly tls?: string
+  /** False: its content is removed once its last delivery has ended. */
+  readonly keepContent?: boolean
   /** urgent, normal or bulk; not validated yet. */
   readonly class?: string
   /** Seconds after which the message is no longer tried, from when it is due; not validated yet. */

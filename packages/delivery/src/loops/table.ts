@@ -62,6 +62,7 @@ const LOOPS: readonly Row[] = [
   { name: 'body removal', every: 15 * SECOND, breath: 50, act: onObjects((core) => core.retention.removeSome()) },
   { name: 'body sweep', every: MINUTE, breath: 200, act: onObjects((core) => core.retention.sweepSome()) },
   { name: 'retention', every: 30 * SECOND, breath: 1000, act: dropPartitions },
+  { name: 'unkept contents', every: 15 * SECOND, breath: 100, act: ({ core }) => core.retention.removeContents() },
   { name: 'shorter retention', every: 30 * SECOND, breath: 50, act: ({ core }) => core.retention.shortenSome() },
   // Between two parts of the removal of an account, mail has the database for as long.
   { name: 'account removal', every: 5 * SECOND, breath: 50, act: ({ core }) => core.retention.deletions.removeSome() },

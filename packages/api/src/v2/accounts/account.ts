@@ -31,6 +31,7 @@ const Change = Type.Object({
     Type.Union([Type.String(), Type.Null()], { description: "warn or hold; blank or null: the operator's setting" }),
   ),
   timeZone: Type.Optional(Type.String({ maxLength: 100, description: 'IANA name, like Europe/Lisbon' })),
+  keepContent: Type.Optional(Flag),
   eventDays: Type.Optional(Days('events')),
   bodyDays: Type.Optional(Days('bodies')),
 })
@@ -61,6 +62,7 @@ const Settings = Type.Object({
       "bulk mail without what large receivers demand is sent (warn) or waits (hold); null: the operator's setting",
   }),
   timeZone: Type.String(),
+  keepContent: Type.Boolean({ description: 'content of messages stays stored after their last outcome' }),
   eventDays: Kept('events'),
   bodyDays: Kept('bodies'),
 })
@@ -82,6 +84,7 @@ const example: Static<typeof Settings> = {
   mutedNotices: 'import',
   requirements: null,
   timeZone: 'Europe/Lisbon',
+  keepContent: true,
   eventDays: null,
   bodyDays: 7,
 }

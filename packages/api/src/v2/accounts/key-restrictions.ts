@@ -26,6 +26,9 @@ export const RestrictionsInput = Type.Object(
     recipients_per_hour: orNull(Most('accepted recipients, including cc and bcc')),
     calls_per_minute: orNull(Most('API calls of any kind, and messages submitted by SMTP')),
     class: orNull(Type.String({ description: 'the class of all its mail: urgent, normal or bulk' })),
+    keep_content: orNull(
+      Type.Literal(false, { description: 'false: the content of its mail is removed after the last outcome' }),
+    ),
     until: orNull(Type.String({ description: 'ISO 8601; time of expiry, after which the key gets error 101' })),
   },
   STRICT,
@@ -39,6 +42,7 @@ export const ShownRestrictions = Type.Object({
   recipients_per_hour: Type.Optional(Type.Integer()),
   calls_per_minute: Type.Optional(Type.Integer()),
   class: Type.Optional(Type.String()),
+  keep_content: Type.Optional(Type.Boolean()),
   until: Type.Optional(Type.String()),
 })
 
@@ -54,6 +58,7 @@ export function restrictionsOf(
     recipients_per_hour,
     calls_per_minute,
     class: of,
+    keep_content,
     until,
   } = given
   const change: { [Name in keyof Restrictions]: Restrictions[Name] | undefined } = {
@@ -64,6 +69,7 @@ export function restrictionsOf(
     recipientsPerHour: recipients_per_hour,
     callsPerMinute: calls_per_minute,
     class: of as Restrictions['class'] | undefined,
+    keepContent: keep_content,
     until: until == null ? until : timeOf(until),
   }
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
@@ -83,6 +89,7 @@ export function shownRestrictions({ restrictions }: Pick<ApiKey, 'restrictions'>
     recipientsPerHour,
     callsPerMinute,
     class: of,
+    keepContent,
     until,
   } = restrictions
   return {
@@ -92,6 +99,7 @@ export function shownRestrictions({ restrictions }: Pick<ApiKey, 'restrictions'>
     ...(recipientsPerHour ? { recipients_per_hour: recipientsPerHour } : {}),
     ...(callsPerMinute ? { calls_per_minute: callsPerMinute } : {}),
     ...(of ? { class: of } : {}),
+    ...(keepContent === false ? { keep_content: false } : {}),
     ...(until ? { until: until.toISOString() } : {}),
   }
 }

@@ -31,6 +31,7 @@ const Sent = {
   tags: Type.Array(Type.String()),
   size: Type.Integer({ description: 'bytes as submitted' }),
   hasAttachment: Type.Boolean(),
+  keepContent: Type.Boolean({ description: 'false: the content is removed after the last outcome' }),
   acceptedAt: Type.String({ description: 'ISO 8601, UTC' }),
 }
 
@@ -96,7 +97,9 @@ export const DetailedMessage = Type.Object({
   scheduledAt: Time('ISO 8601, UTC: the time that the sender requested'),
   keyId: Type.Union([Type.Integer(), Type.Null()], { description: 'the API key that it was submitted with' }),
   clientAddress: Type.Union([Type.String(), Type.Null()], { description: 'the IP address that it was submitted from' }),
-  bodyStored: Type.Boolean({ description: 'false after the retention period of bodies' }),
+  bodyStored: Type.Boolean({
+    description: 'false after the retention period of bodies, or if the content is not kept',
+  }),
   corrected: Type.Union([Type.String(), Type.Null()], {
     description: 'the corrections of a message received by SMTP, in words',
   }),
@@ -169,6 +172,7 @@ export function listedRow(one: ListedDelivery): Static<typeof ListedRow> {
     tags: [...tags],
     size,
     hasAttachment,
+    keepContent: one.keepsContent,
     acceptedAt: one.acceptedAt.toISOString(),
     trid: exactNumber(one.transactionNumber),
     ...shownDelivery(one),
@@ -196,6 +200,7 @@ export function detailedMessage(details: MessageDetails, returns: Detailed['retu
     tags: [...tags],
     size,
     hasAttachment,
+    keepContent: details.keepsContent,
     acceptedAt: details.acceptedAt.toISOString(),
     scheduledAt: iso(details.scheduledAt),
     keyId,

@@ -55,6 +55,7 @@ const example: Static<typeof ListedRow> = {
   tags: ['berth', 'confirm'],
   size: 1834,
   hasAttachment: false,
+  keepContent: true,
   acceptedAt: '2026-01-05T10:11:12.000Z',
   trid: 17676078720000004,
   recipientNo: 0,
@@ -211,7 +212,7 @@ async function detailed(core: Core, details: MessageDetails): Promise<Static<typ
 }
 
 function shownExample(): Static<typeof DetailedMessage> {
-  const { messageId, door, fromaddress, subject, tags, size, hasAttachment, acceptedAt, ...row } = example
+  const { messageId, door, fromaddress, subject, tags, size, hasAttachment, keepContent, acceptedAt, ...row } = example
   const { trid, recipientNo, recipient, kind, xapiheader, state, reason } = row
   return {
     messageId,
@@ -221,6 +222,7 @@ function shownExample(): Static<typeof DetailedMessage> {
     tags,
     size,
     hasAttachment,
+    keepContent,
     acceptedAt,
     scheduledAt: null,
     keyId: 12,

@@ -62,6 +62,8 @@ const Settings = Type.Object({
   deadline: Type.Optional(Type.Union([Type.Integer(), Type.String(), Type.Null()])),
   // Extension: required, verified or dane.
   tls: Type.Optional(Text),
+  // Extension: false: the content is removed after the last outcome.
+  keepContent: Type.Optional(Flag),
   bcc: Type.Optional(Text),
   attachmentid: Type.Optional(Ids),
 })

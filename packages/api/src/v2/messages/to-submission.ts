@@ -199,6 +199,7 @@ function settingsOf(settings: Exclude<SendEmail['settings'], null | undefined | 
     class: textOf(settings.class),
     deadline: readDeadline(settings.deadline),
     tls: textOf(settings.tls),
+    keepContent: parseFlag(settings.keepContent),
   }
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined))
 }

@@ -5,6 +5,12 @@ export const WebhookId = Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 })
 export const NamedWebhook = Type.Object({ webhookId: WebhookId })
 export const Switch = (description: string) =>
   Type.Union([Type.Boolean(), Type.Integer({ minimum: 0, maximum: 1 })], { description })
+const Limit = (description: string) =>
+  Type.Optional(
+    Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 50 }), Type.Null()], {
+      description: `${description}, as a list or comma-separated; empty or null: no limit`,
+    }),
+  )
 export const Settings = {
   events: Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 50 })], {
     description:
@@ -17,6 +23,8 @@ export const Settings = {
       description: 'sent with every request, at most 10; replaces the previous headers',
     }),
   ),
+  domains: Limit('only events of messages from these domains and hosts below them'),
+  tags: Limit('only events of messages with one of these tags'),
   format: Type.Optional(Type.Enum([...WEBHOOK_FORMATS], { description: 'format of the events; default v2' })),
   strings: Type.Optional(Switch('v2: send every value as text, as before 2019')),
   abuse: Type.Optional(Switch('v2: name complaints abuse instead of spam')),
@@ -30,6 +38,8 @@ export const ShownWebhook = Type.Object({
   webhookId: Type.Integer(),
   url: Type.String(),
   events: Type.Array(Type.String()),
+  domains: Type.Array(Type.String(), { description: 'the domains to which its events are limited; empty: no limit' }),
+  tags: Type.Array(Type.String(), { description: 'the tags to which its events are limited; empty: no limit' }),
   enabled: Flag,
   headers: Type.Record(Type.String(), Type.String(), { description: 'values that look like secrets are shown as ***' }),
   format: Type.Enum([...WEBHOOK_FORMATS]),
@@ -62,6 +72,8 @@ export function shownWebhook(webhook: Webhook): Static<typeof ShownWebhook> {
     webhookId: id,
     url,
     events: namesOf(events, format, abuse),
+    domains: [...(webhook.domains ?? [])],
+    tags: [...(webhook.tags ?? [])],
     enabled: Number(enabled),
     headers: shownHeaders(headers),
     format,

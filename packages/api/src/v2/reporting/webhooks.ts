@@ -12,6 +12,8 @@ const EXAMPLE: Static<typeof ShownWebhook> = {
   webhookId: 1,
   url: 'https://ship.example/hook',
   events: ['sent', 'bounced', 'opened'],
+  domains: ['ship.example'],
+  tags: [],
   enabled: 1,
   headers: { 'X-A': 'b' },
   format: 'v2',
@@ -43,7 +45,13 @@ export const WEBHOOKS: readonly Operation[] = [
     answer: Type.Object({ ...ShownWebhook.properties, ...Secret }),
     errors: [...settingErrors, 'webhooksTooMany'],
     example: {
-      input: { url: 'https://ship.example/hook', events: 'sent,bounced,opened', enabled: 1, headers: { 'X-A': 'b' } },
+      input: {
+        url: 'https://ship.example/hook',
+        events: 'sent,bounced,opened',
+        domains: 'ship.example',
+        enabled: 1,
+        headers: { 'X-A': 'b' },
+      },
       data: { ...EXAMPLE, secret: SECRET },
     },
     async act({ url, events, ...rest }, { core, principal, by, reply }) {
@@ -54,6 +62,8 @@ export const WEBHOOKS: readonly Operation[] = [
         events: eventsNamed(commaList('events', events), format),
         headers: rest.headers ?? {},
         names: null,
+        domains: limitOf('domains', rest.domains) ?? null,
+        tags: limitOf('tags', rest.tags) ?? null,
         label: '',
         signed: true,
         enabled: flag(rest.enabled, true),
@@ -128,6 +138,8 @@ export const WEBHOOKS: readonly Operation[] = [
         headers,
         format: given.format,
         ...(events === undefined ? {} : { events: eventsNamed(commaList('events', events), format), names: null }),
+        domains: limitOf('domains', given.domains),
+        tags: limitOf('tags', given.tags),
         enabled: maybe(given.enabled),
         asText: maybe(strings),
         abuse: maybe(given.abuse),
@@ -222,4 +234,12 @@ type Defined<T> = { [Name in keyof T]?: Exclude<T[Name], undefined> }
 
 function defined<T extends object>(values: T): Defined<T> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Defined<T>
+}
+
+/** Null removes a limit; undefined leaves it as it is. */
+function limitOf(
+  name: string,
+  given: string | readonly string[] | null | undefined,
+): readonly string[] | null | undefined {
+  return given == null ? given : commaList(name, given)
 }

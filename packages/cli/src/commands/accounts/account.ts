@@ -6,7 +6,7 @@ import { coreCommand } from '../core-command.ts'
 const SWITCHES =
   '[--open-tracking on|off] [--click-tracking on|off] [--unsubscribe-link on|off] [--generate-text on|off] [--privacy-mode on|off]'
 const MORE_SWITCHES =
-  '[--hosts-may-send on|off] [--mail-reports on|off] [--account-notices on|off] [--muted-notices KINDS]'
+  '[--hosts-may-send on|off] [--mail-reports on|off] [--account-notices on|off] [--muted-notices KINDS] [--keep-content on|off]'
 const TEXTS =
   '[--mail-class urgent|normal|bulk] [--fallback-sender ADDRESS] [--footer-html HTML] [--footer-text TEXT] [--time-zone NAME]'
 
@@ -25,6 +25,7 @@ const settingsCommand: Command = coreCommand({
     'privacy-mode': 'Record opens and clicks without data of the person',
     'account-notices': 'Send notices to the owners of the account',
     'muted-notices': `Kinds of notices that are not sent, separated by commas: ${NOTICE_KINDS.join(', ')}; blank: none`,
+    'keep-content': 'Keep the content of messages after their last outcome',
     'mail-class': 'Class of messages that name none',
     'fallback-sender': 'Address that hosts without a sending domain send from by SMTP; blank: none',
     'footer-html': 'Footer of the HTML part',
@@ -47,6 +48,7 @@ const settingsCommand: Command = coreCommand({
       privacyMode: given['privacy-mode'],
       accountNotices: given['account-notices'],
       mutedNotices: given['muted-notices'],
+      keepContent: given['keep-content'],
       requirements: given.requirements === 'default' ? null : given.requirements,
       mailClass: given['mail-class'],
       fallbackSender: given['fallback-sender'],

@@ -17,7 +17,7 @@ import { createOperatorKey, listOperatorKeys } from './operator-key.ts'
 
 const SETTINGS_USAGE =
   `[--name NAME] [--ip NETWORK]... [--scope SCOPE]... [--template ID]... [--sender-domain NAME]... [--recipient-domain NAME]... ` +
-  '[--recipients-per-hour N] [--calls-per-minute N] [--class NAME] [--until TIME]'
+  '[--recipients-per-hour N] [--calls-per-minute N] [--class NAME] [--keep-content off] [--until TIME]'
 const SETTINGS = {
   name: 'Name of the key, for people',
   ip: 'Network from which the key may be used',
@@ -28,6 +28,7 @@ const SETTINGS = {
   'recipients-per-hour': 'Maximum number of recipients per hour',
   'calls-per-minute': 'Maximum number of calls per minute',
   class: 'Class of all mail sent with the key: urgent, normal or bulk',
+  'keep-content': 'off: remove the content of its mail after the last outcome',
   until: 'ISO 8601 time at which the key expires',
 }
 
@@ -82,7 +83,7 @@ export const keyCommands: readonly Command[] = [
     detail: 'Omitted settings keep their values',
     parameters: {
       ...SETTINGS,
-      lift: 'Restriction to remove: ip, template, sender-domain, recipient-domain, recipients-per-hour, calls-per-minute, class or until',
+      lift: 'Restriction to remove: ip, template, sender-domain, recipient-domain, recipients-per-hour, calls-per-minute, class, keep-content or until',
     },
     examples: ['key update 5 --lift ip'],
     prepare: ({ ID: id, lift }, call) => {
@@ -140,6 +141,7 @@ const NAMES: Readonly<Record<string, keyof RestrictionsChange>> = {
   'recipients-per-hour': 'recipientsPerHour',
   'calls-per-minute': 'callsPerMinute',
   class: 'class',
+  'keep-content': 'keepContent',
   until: 'until',
 }
 
@@ -161,11 +163,14 @@ function givenRestrictions(call: Call): RestrictionsChange {
   const recipientsPerHour = wholeOption(call, 'recipients-per-hour')
   const callsPerMinute = wholeOption(call, 'calls-per-minute')
   const of = textOption(call, 'class')
+  const keeps = textOption(call, 'keep-content')
+  if (keeps !== undefined && keeps !== 'off') throw new UsageError(`--keep-content must be off (got "${keeps}")`)
   return {
     ...(templates.length > 0 ? { templates } : {}),
     ...(senderDomains.length > 0 ? { senderDomains } : {}),
     ...(recipientDomains.length > 0 ? { recipientDomains } : {}),
     ...defined({ recipientsPerHour, callsPerMinute, until: timeOption(call, 'until') }),
+    ...(keeps === undefined ? {} : { keepContent: false as const }),
     ...(of === undefined ? {} : { class: of as NonNullable<RestrictionsChange['class']> }),
   }
 }
@@ -185,7 +190,7 @@ function restrictionsText({ restrictions }: ApiKey): string {
   const texts = Object.entries(NAMES).flatMap(([option, name]) => {
     const value = restrictions[name]
     if (value === null || value === undefined || name === 'until') return []
-    return `${option} ${Array.isArray(value) ? value.join(',') : value}`
+    return `${option} ${Array.isArray(value) ? value.join(',') : value === false ? 'off' : value}`
   })
   return texts.join('; ') || 'none'
 }

@@ -5,11 +5,14 @@ import { coreCommand, type Given } from '../core-command.ts'
 import { requireWebhook, webhookDeliveryCommands } from './webhook-deliveries.ts'
 import { webhookListenCommands } from './webhook-listen.ts'
 
+const SWITCHES = '[--signed on|off] [--strings on|off] [--abuse on|off] [--event-ids on|off]'
 const SETTINGS_USAGE =
-  '[--format v2|v3] [--header NAME:VALUE]... [--label TEXT] [--signed on|off] [--strings on|off] [--abuse on|off] [--event-ids on|off]'
+  `[--format v2|v3] [--domain NAME]... [--tag TAG]... [--header NAME:VALUE]... [--label TEXT] ${SWITCHES}` as const
 const SETTINGS = {
   url: 'URL of the receiver',
   events: 'Names of events, separated by commas, for example sent,bounced,opened',
+  domain: 'Only events of messages from this domain and hosts below it; replaces all earlier ones, "" removes them',
+  tag: 'Only events of messages with this tag; replaces all earlier ones, "" removes them',
   header: 'Header field of the requests, such as "Authorization: Bearer x"; replaces all earlier ones',
   label: 'Name of the webhook',
   signed: "Whether requests have v3's signature",
@@ -80,6 +83,8 @@ export const webhookCommands: readonly Command[] = [
         state: stateOf(webhook),
         format,
         events: events.join(' '),
+        domains: webhook.domains?.join(' ') ?? '',
+        tags: webhook.tags?.join(', ') ?? '',
         // A value may be a password.
         'header fields': Object.keys(headers).join(' '),
         label,
@@ -164,8 +169,10 @@ export const webhookCommands: readonly Command[] = [
 
 /** The settings that are given, of those that every format has or lacks. */
 function settingsOf(given: Omit<Given<typeof SETTINGS_USAGE>, 'format'>) {
-  const { header, label, signed, strings: asText, abuse, 'event-ids': eventIds } = given
-  return defined({ headers: headersIn(header), label, signed, asText, abuse, eventIds })
+  const { header, label, signed, strings: asText, abuse, 'event-ids': eventIds, domain, tag } = given
+  // An empty list is no limit.
+  const limits = { ...(domain.length > 0 ? { domains: domain } : {}), ...(tag.length > 0 ? { tags: tag } : {}) }
+  return defined({ ...limits, headers: headersIn(header), label, signed, asText, abuse, eventIds })
 }
 
 function stateOf({ enabled, failingSince }: Webhook): string {

@@ -50,6 +50,8 @@ export interface Restrictions {
   readonly callsPerMinute: number | null
   /** The class of all mail sent with the key. */
   readonly class: ClassName | null
+  /** False: the content of its mail is not kept after the last outcome. */
+  readonly keepContent: false | null
   /** Expiry: from then on the key is rejected like a revoked one. */
   readonly until: Date | null
 }
@@ -61,6 +63,7 @@ export const UNRESTRICTED: Restrictions = {
   recipientsPerHour: null,
   callsPerMinute: null,
   class: null,
+  keepContent: null,
   until: null,
 }
 

@@ -14,7 +14,16 @@ const MAX_PER_WINDOW = 1_000_000_000
  * API.
  */
 export function changedRestrictions(before: Restrictions, change: RestrictionsChange): Restrictions {
-  const { templates, senderDomains, recipientDomains, recipientsPerHour, callsPerMinute, class: of, until } = change
+  const {
+    templates,
+    senderDomains,
+    recipientDomains,
+    recipientsPerHour,
+    callsPerMinute,
+    class: of,
+    keepContent,
+    until,
+  } = change
   return {
     templates: templates == null ? kept(templates, before.templates) : knownTemplates(templates),
     senderDomains:
@@ -30,6 +39,7 @@ export function changedRestrictions(before: Restrictions, change: RestrictionsCh
     callsPerMinute:
       callsPerMinute == null ? kept(callsPerMinute, before.callsPerMinute) : count('calls_per_minute', callsPerMinute),
     class: of == null ? kept(of, before.class) : className(of),
+    keepContent: keepContent == null ? kept(keepContent, before.keepContent) : keepContent,
     until: until == null ? kept(until, before.until) : future(until),
   }
 }

@@ -27,6 +27,7 @@ function requireRestricted(wanted: Restrictions, own: Restrictions): void {
   if (!isAtMost(wanted.recipientsPerHour, own.recipientsPerHour)) throw beyond('more recipients per hour')
   if (!isAtMost(wanted.callsPerMinute, own.callsPerMinute)) throw beyond('more calls per minute')
   if (own.class !== null && wanted.class !== own.class) throw beyond('another class')
+  if (own.keepContent === false && wanted.keepContent === null) throw beyond('content that is kept')
   if (!isAtMost(wanted.until?.getTime() ?? null, own.until?.getTime() ?? null)) throw beyond('a later expiry')
 }
 

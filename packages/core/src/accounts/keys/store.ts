@@ -6,7 +6,7 @@ type KeyRow = Omit<ApiKey, 'restrictions'> & Restrictions
 export const restrictionColumns = (sql: AnySql) => sql`
   k.templates, k.sender_domains as "senderDomains", k.recipient_domains as "recipientDomains",
   k.recipients_per_hour as "recipientsPerHour", k.calls_per_minute as "callsPerMinute", k.mail_class as "class",
-  k.expires_at as "until"`
+  k.keep_content as "keepContent", k.expires_at as "until"`
 
 const columns = (sql: AnySql) => sql`
   k.id, k.account_id as "accountId", k.name, k.prefix, k.scopes, k.networks::text[] as networks, ${restrictionColumns(sql)},
@@ -26,12 +26,22 @@ export function withRestrictions<Row extends Restrictions>(row: Row) {
     recipientsPerHour,
     callsPerMinute,
     class: of,
+    keepContent,
     until,
     ...rest
   } = row
   return {
     ...rest,
-    restrictions: { templates, senderDomains, recipientDomains, recipientsPerHour, callsPerMinute, class: of, until },
+    restrictions: {
+      templates,
+      senderDomains,
+      recipientDomains,
+      recipientsPerHour,
+      callsPerMinute,
+      class: of,
+      keepContent,
+      until,
+    },
   }
 }
 
@@ -55,16 +65,17 @@ export async function insertApiKey(sql: AnySql, key: NewApiKey): Promise<ApiKey>
     recipientsPerHour,
     callsPerMinute,
     class: of,
+    keepContent,
     until,
   } = key.restrictions
   return keyOf(
     onlyRow(
       await sql<KeyRow[]>`
         insert into api_keys as k (account_id, name, prefix, hash, scopes, networks, templates, sender_domains, recipient_domains,
-               recipients_per_hour, calls_per_minute, mail_class, expires_at, counts_with, v3_rights)
+               recipients_per_hour, calls_per_minute, mail_class, keep_content, expires_at, counts_with, v3_rights)
         values (${key.accountId}, ${key.name}, ${key.prefix}, ${key.hash}, ${[...key.scopes]}::text[],
                 ${[...key.networks]}::text[]::inet[]::cidr[], ${list(templates)}::int[], ${list(senderDomains)}::text[],
-                ${list(recipientDomains)}::text[], ${recipientsPerHour}, ${callsPerMinute}, ${of}, ${until}::timestamptz,
+                ${list(recipientDomains)}::text[], ${recipientsPerHour}, ${callsPerMinute}, ${of}, ${keepContent}, ${until}::timestamptz,
                 ${key.countsWith}, ${list(key.v3Rights)}::text[])
         returning ${columns(sql)}`,
     ),
@@ -123,6 +134,7 @@ export async function updateApiKey(
     recipientsPerHour,
     callsPerMinute,
     class: of,
+    keepContent,
     until,
   } = key.restrictions
   return keyOf(
@@ -132,7 +144,7 @@ export async function updateApiKey(
            set name = ${key.name}, scopes = ${[...key.scopes]}::text[], networks = ${[...key.networks]}::text[]::inet[]::cidr[],
                templates = ${list(templates)}::int[], sender_domains = ${list(senderDomains)}::text[],
                recipient_domains = ${list(recipientDomains)}::text[], recipients_per_hour = ${recipientsPerHour},
-               calls_per_minute = ${callsPerMinute}, mail_class = ${of}, expires_at = ${until}::timestamptz,
+               calls_per_minute = ${callsPerMinute}, mail_class = ${of}, keep_content = ${keepContent}, expires_at = ${until}::timestamptz,
                v3_rights = ${list(key.v3Rights)}::text[]
          where id = ${id} returning ${columns(sql)}`,
     ),

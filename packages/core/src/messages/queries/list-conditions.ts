@@ -15,6 +15,9 @@ export const subjectOf = (sql: AnySql): Fragment => sql`coalesce(d.personal->>'s
 export const hasAttachment = (sql: AnySql): Fragment => sql`
   case m.format when 'content' then m.parts > 1 else m.settings ? 'attachments' end`
 
+/** Whether the content of the message `m` stays stored after its last outcome. */
+export const keepsContent = (sql: AnySql): Fragment => sql`coalesce((m.settings->>'keepContent')::boolean, true)`
+
 /** Whether the conditions read the message. */
 export function readsMessage({ from, domain, subjectBegins, door, hasAttachment, not = [] }: MessageSearch): boolean {
   return (

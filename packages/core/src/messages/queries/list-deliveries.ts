@@ -11,7 +11,7 @@ import { findByWords } from '../search/find-words.ts'
 import { withNames } from '../search/names.ts'
 import type { MessageSearch } from '../search/search.ts'
 import { type BouncedLate, lateBounceOf } from './late-bounce.ts'
-import { fromOf, hasAttachment, hasConditions, subjectOf } from './list-conditions.ts'
+import { fromOf, hasAttachment, hasConditions, keepsContent, subjectOf } from './list-conditions.ts'
 import {
   driverOf,
   floorOf,
@@ -60,6 +60,8 @@ export interface ListedDelivery extends NextAttempt, BouncedLate {
   /** Bytes as submitted. */
   readonly size: number
   readonly hasAttachment: boolean
+  /** Whether its content stays stored after the last outcome. */
+  readonly keepsContent: boolean
 }
 
 export interface DeliveryPage {
@@ -208,7 +210,8 @@ async function selectRows(sql: AnySql, positions: readonly Position[]): Promise<
            d.attempt as attempts, m.accepted_at as "acceptedAt", d.next_at as "nextAt", d.finished_at as "finishedAt", d.is_paused as "isPaused",
            d.is_held as "isHeld",
            nullif(concat_ws(' ', nullif(a.code, 0), a.enhanced, a.reply), '') as reply, m.size,
-           b.bounced_at as "bouncedAt", b.bounce, ${hasAttachment(sql)} as "hasAttachment"
+           b.bounced_at as "bouncedAt", b.bounce, ${hasAttachment(sql)} as "hasAttachment",
+           ${keepsContent(sql)} as "keepsContent"
       from unnest(${positions.map(({ messageId }) => messageId)}::uuid[], ${positions.map(({ recipientNo }) => recipientNo)}::int[])
            with ordinality as w(id, no, at)
      cross join lateral (select * from messages where id = w.id offset 0) m

@@ -8,7 +8,7 @@ import { selectCausedBy } from '../../suppressions/store.ts'
 import type { Suppression } from '../../suppressions/suppression.ts'
 import { type DeliveryWhy, explainIn, MAX_EXPLAINED } from '../why/index.ts'
 import { type BouncedLate, lateBounceOf } from './late-bounce.ts'
-import { hasAttachment } from './list-conditions.ts'
+import { hasAttachment, keepsContent } from './list-conditions.ts'
 
 export interface ShowOptions {
   /** Only a message of this account; any other one does not exist. */
@@ -40,6 +40,8 @@ export interface MessageDetails {
   readonly hasAttachment: boolean
   /** Whether its body is still stored, so that it can be shown and sent again. */
   readonly isBodyStored: boolean
+  /** Whether its content stays stored after the last outcome. */
+  readonly keepsContent: boolean
   /** The message that it is sent again from, in 32 hex digits; null if it is a first one. */
   readonly resentFrom: string | null
   /** The corrections of a MIME message when it was accepted, in words; null if there were none. */
@@ -152,6 +154,7 @@ async function readDetails(
            api_key_id as "keyId", host(client_address) as "clientAddress", ${hasAttachment(sql)} as "hasAttachment",
            (select count(*) from bodies b where b.message_id = m.id) = parts as "isBodyStored",
            settings->>'resentFrom' as "resentFrom", settings->>'corrected' as corrected,
+           ${keepsContent(sql)} as "keepsContent",
            settings->'notifications' as notifications,
            transaction_base as "transactionBase"
       from messages m

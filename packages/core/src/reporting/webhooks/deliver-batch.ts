@@ -34,8 +34,8 @@ export async function deliverBatch(
     return 'late'
   }
   await traceRequest(sql, events, { webhookId: batch.webhookId, ...response })
-  const { format, asText, abuse, eventIds, names } = webhook
-  const written = { format, asText, abuse, eventIds, names }
+  const { format, asText, abuse, eventIds, names, domains = null, tags = null } = webhook
+  const written = { format, asText, abuse, eventIds, names, domains, tags }
   return finishBatch(sql, batch, {
     ...response,
     exchange: { ...response.exchange, events: events.length, written },
@@ -58,9 +58,21 @@ export async function readBatch(
 }
 
 /** Returns the events with a name in the format that the webhook is to get. */
-export function wantedOf({ names, format }: Pick<Written, 'names' | 'format'>, events: readonly Event[]): Event[] {
-  return events.filter((event) => {
+export function wantedOf(
+  { names, format, domains, tags }: Pick<Written, 'names' | 'format' | 'domains' | 'tags'>,
+  events: readonly Event[],
+): Event[] {
+  return events.filter(({ delivery, ...event }) => {
     const name = nameOf(event, format)
-    return name !== null && (names === null || names.includes(name))
+    if (name === null || !(names === null || names.includes(name))) return false
+    // An event of the account has no message by which it could be left out.
+    if (!delivery) return true
+    return (!domains || isFrom(delivery.from, domains)) && (!tags || delivery.tags.some((tag) => tags.includes(tag)))
   })
+}
+
+/** A host below a domain sends as that domain. */
+function isFrom(address: string, domains: readonly string[]): boolean {
+  const domain = address.slice(address.lastIndexOf('@') + 1).toLowerCase()
+  return domains.some((one) => domain === one || domain.endsWith(`.${one}`))
 }

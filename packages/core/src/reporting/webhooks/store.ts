@@ -14,7 +14,8 @@ export interface SealedKeys {
 }
 
 const columns = (sql: AnySql) => sql`
-  id, account_id as "accountId", url, events, names, label, signed, format, as_text as "asText", abuse, event_ids as "eventIds", headers, enabled,
+  id, account_id as "accountId", url, events, names, domains, tags, label, signed, format, as_text as "asText", abuse, event_ids as "eventIds",
+  headers, enabled,
   public_key as "publicKey", created_at as "createdAt", changed_at as "changedAt", position::float8 as position, succeeded_at as "succeededAt",
   failing_since as "failingSince", disabled_at as "disabledAt", problem, disabled_reason as "disabledReason",
   case when enabled and failing_since is not null then due_at end as "nextTryAt"`
@@ -23,8 +24,8 @@ const columns = (sql: AnySql) => sql`
 export const RING = 100_000
 export const RETENTION_DAYS = 7
 
-function namesIn({ names }: Pick<WebhookSettings, 'names'>): string[] | null {
-  return names && [...names]
+function listIn(texts: readonly string[] | null | undefined): string[] | null {
+  return texts ? [...texts] : null
 }
 
 export type NewRow = Omit<WebhookSettings, 'headers'> & {
@@ -38,9 +39,11 @@ export type NewRow = Omit<WebhookSettings, 'headers'> & {
 /** Inserts a webhook that begins after the account's last event. It is due immediately, because new events may be committing. */
 export async function insertWebhook(sql: AnySql, row: NewRow): Promise<Row> {
   const [made] = await sql<Row[]>`
-    insert into webhooks (account_id, url, events, names, label, signed, format, as_text, abuse, event_ids, headers, secret, signing_key, public_key,
+    insert into webhooks (account_id, url, events, names, domains, tags, label, signed, format, as_text, abuse, event_ids, headers,
+           secret, signing_key, public_key,
            enabled, due_at, position)
-    select ${row.accountId}, ${row.url}, ${[...row.events]}::text[], ${namesIn(row)}::text[], ${row.label}, ${row.signed}, ${row.format},
+    select ${row.accountId}, ${row.url}, ${[...row.events]}::text[], ${listIn(row.names)}::text[], ${listIn(row.domains)}::text[],
+    ${listIn(row.tags)}::text[], ${row.label}, ${row.signed}, ${row.format},
     ${row.asText}, ${row.abuse}, ${row.eventIds},
            ${row.headers}, ${row.secret}, ${row.signingKey}, ${row.publicKey}, ${row.enabled}, service_now(),
            coalesce((select first_number + count - 1 from event_pages where account_id = ${row.accountId}
@@ -57,7 +60,8 @@ export async function updateWebhook(
 ): Promise<Row> {
   const [changed] = await sql<Row[]>`
     update webhooks
-       set url = ${row.url}, events = ${[...row.events]}::text[], names = ${namesIn(row)}::text[], label = ${row.label},
+       set url = ${row.url}, events = ${[...row.events]}::text[], names = ${listIn(row.names)}::text[],
+           domains = ${listIn(row.domains)}::text[], tags = ${listIn(row.tags)}::text[], label = ${row.label},
            signed = ${row.signed}, changed_at = service_now(), format = ${row.format}, as_text = ${row.asText},
            abuse = ${row.abuse}, event_ids = ${row.eventIds}, headers = ${row.headers}, enabled = ${row.enabled},
            disabled_at = case when ${row.enabled} then null else disabled_at end,

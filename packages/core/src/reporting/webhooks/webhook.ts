@@ -10,6 +10,10 @@ export interface WebhookSettings {
   readonly events: readonly WebhookEvent[]
   /** Limits the events to those with one of these names in the format; may be empty. Null for no limit. */
   readonly names: readonly string[] | null
+  /** Limits the events of messages to those from these domains and their hosts. Null or absent for no limit. */
+  readonly domains?: readonly string[] | null
+  /** Limits the events of messages to those with one of these tags. Null or absent for no limit. */
+  readonly tags?: readonly string[] | null
   readonly format: WebhookFormat
   /** v2: every value is a text, as before 2019. */
   readonly asText: boolean
@@ -84,7 +88,7 @@ export interface WebhookDelivery {
 }
 
 /** The settings by which the body of a request was written. */
-export type Written = Pick<WebhookSettings, 'format' | 'asText' | 'abuse' | 'eventIds' | 'names'>
+export type Written = Pick<WebhookSettings, 'format' | 'asText' | 'abuse' | 'eventIds' | 'names' | 'domains' | 'tags'>
 
 /** The parts of a request that are stored besides its result. */
 export interface Exchange {

@@ -21,6 +21,7 @@ const WITH_OTHERS = 100
 export const OWN_ROWS: readonly OwnRows[] = [
   { table: 'delivery_queue', key: [['message_id', 'uuid']] },
   { table: 'status_notifications' },
+  { table: 'unkept_contents', key: [['message_id', 'uuid']] },
   {
     table: 'batch_messages',
     key: [

@@ -31,7 +31,15 @@ function permissions({ icon, language }: AccountCall, { scopes, v3Rights }: ApiK
 
 function restrictions({ format, language }: AccountCall, { networks, restrictions }: ApiKey): Value {
   const words = keysWords(language)
-  const { class: of, senderDomains, recipientDomains, recipientsPerHour, callsPerMinute, templates } = restrictions
+  const {
+    class: of,
+    senderDomains,
+    recipientDomains,
+    recipientsPerHour,
+    callsPerMinute,
+    templates,
+    keepContent,
+  } = restrictions
   const parts = [
     ...networks,
     ...(senderDomains ? [words.from(senderDomains.join(', '))] : []),
@@ -40,6 +48,7 @@ function restrictions({ format, language }: AccountCall, { networks, restriction
     ...(recipientsPerHour ? [words.perHour(format.number(recipientsPerHour))] : []),
     ...(callsPerMinute ? [words.callsPerMinute(format.number(callsPerMinute))] : []),
     ...(of ? [words.ofClass(words.classes[of])] : []),
+    ...(keepContent === false ? [words.contentNotKept] : []),
   ]
   return parts.length === 0 ? html`<span class="faint">${words.noLimits}</span>` : parts.join(', ')
 }

@@ -44,12 +44,15 @@ ${byApi(call, { method: 'GET', path: `/v2/messages/${details.id}` })}`,
 function summary(call: AccountCall, details: MessageDetails): Html {
   const { format, language } = call
   const { from, recipients, door, size, acceptedAt, corrected, notifications, resentFrom, resentAs } = details
+  const { keepsContent, isBodyStored } = details
   const words = messagesWords(language)
   const entryPoints: Readonly<Record<string, string>> = words.entryPoints
   const dot = html`<span class="faint wide-only">·</span>`
   return html`<p class="row dim"><span class="any">${from}</span>${dot}<span>${words.recipientCount(format.number(recipients), recipients === 1)}
     </span>${dot}<span>${entryPoints[door] ?? door}</span>${dot}<span>${format.size(size)}</span>${dot}${format.time(acceptedAt)}</p>${
       corrected !== null && html`<p class="dim">${words.corrected}: <span lang="en">${corrected}</span></p>`
+    }${
+      !keepsContent && html`<p class="dim">${isBodyStored ? words.notToBeKept : words.notKept}</p>`
     }${copies(call, resentFrom, resentAs)}${notifications && html`<p class="dim">${notificationsText(language, notifications)}</p>`}`
 }
 

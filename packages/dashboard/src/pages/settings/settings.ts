@@ -26,6 +26,7 @@ const MAIL_SWITCHES = [
   'privacyMode',
   'hostsMaySend',
   'mailReports',
+  'keepContent',
 ] as const
 const SWITCHES = [...MAIL_SWITCHES, 'accountNotices'] as const
 
@@ -51,6 +52,7 @@ ${inputField({ name: 'name', label: words.name, value: name ?? stored.name, hint
     generateText: words.generateTextHint,
     hostsMaySend: words.hostsMaySendHint,
     mailReports: words.mailReportsHint,
+    keepContent: words.keepContentHint,
   }
   const check = (name: (typeof SWITCHES)[number]) => {
     const hint = hints[name]

@@ -25,12 +25,18 @@ export function settingsOf(form: Form): Entered {
     label: field(form, 'label').slice(0, 100),
     format: WEBHOOK_FORMATS.find((one) => one === field(form, 'format')) ?? 'v2',
     events: WEBHOOK_EVENTS.filter((type) => events.includes(type)),
+    domains: linesOf(field(form, 'domains')),
+    tags: linesOf(field(form, 'tags')),
     headers: headersOf(field(form, 'headers')),
     asText: ticked('asText'),
     abuse: ticked('abuse'),
     eventIds: ticked('eventIds'),
     enabled: ticked('enabled'),
   }
+}
+
+function linesOf(text: string): string[] {
+  return text.split('\n', 100).filter((line) => line.trim() !== '')
 }
 
 /** Reads lines like `Name: value`. Core refuses names and values that are not valid. */
@@ -92,6 +98,8 @@ ${selectField({
         checked: shown.events.includes(type),
       }),
     )}</fieldset>
+${textField({ name: 'domains', label: words.domains, value: (shown.domains ?? []).join('\n'), hint: words.domainsHint, rows: 2 })}
+${textField({ name: 'tags', label: words.tags, value: (shown.tags ?? []).join('\n'), hint: words.tagsHint, rows: 2 })}
 ${textField({ name: 'headers', label: words.headers, value: headers.join('\n'), hint: words.headersHint, rows: 3, placeholder: 'X-Env: production' })}
 <fieldset class="opts"><legend class="label">${words.options}</legend>
 ${checkField({ name: 'eventIds', label: words.eventIds, hint: words.eventIdsHint, checked: shown.eventIds })}

@@ -11,7 +11,7 @@ const common = { scope: 'domains', section: '7.1' } as const
 
 /** Entries per page. */
 const PAGE = 50
-const MOST = 500
+const MAX_PAGE = 500
 
 /** Sending domains, with the records that have to be published. What SendGrid lets choose besides the name has no effect: subdomain, IP addresses, SPF. */
 export const DOMAIN_AUTHENTICATION: readonly Operation[] = [
@@ -30,7 +30,7 @@ export const DOMAIN_AUTHENTICATION: readonly Operation[] = [
       domain: Type.Optional(Type.String()),
     }),
     act: async ({ query: { limit: most = PAGE, offset = 0, domain: name } }, call) => {
-      const limit = Math.min(most, MOST)
+      const limit = Math.min(most, MAX_PAGE)
       const page = call.core.domains.page(call.principal.account.id, { name, limit, offset })
       const { domains, total } = await page.catch(aboutDomain)
       sendPageLinks(call, { limit, offset, total })

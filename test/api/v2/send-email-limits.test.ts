@@ -125,9 +125,12 @@ for (const [what, value, tooLarge] of [
 /** Small calls that would become large ones. */
 const GROWING: readonly (readonly [what: string, extra: Record<string, unknown>, parameter: string])[] = [
   [
-    'thousands of copies that each name the others',
+    'thousands of copies that each name the others with more than 512 kB',
     recipients(1, {
-      recipient_cc: Array.from({ length: 9000 }, (_, at) => `a.long.name.of.somebody.${at}@harbor.example`),
+      recipient_cc: Array.from(
+        { length: 9000 },
+        (_, at) => `a.long.name.of.somebody.at.the.end.of.the.quay.${at}@harbor.example`,
+      ),
     }),
     'personalizations[0].recipient_cc',
   ],

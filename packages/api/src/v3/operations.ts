@@ -25,8 +25,11 @@ import type { Operation } from './operation.ts'
 import { BOUNCE_CLASSES } from './reporting/bounce-classifications.ts'
 import { CATEGORIES } from './reporting/categories.ts'
 import { PROVIDER_STATS } from './reporting/mailbox-providers.ts'
+import { PARSE_SETTINGS } from './reporting/parse-settings.ts'
 import { STATS } from './reporting/stats.ts'
 import { WEBHOOKS } from './reporting/webhooks.ts'
+import { DOMAIN_AUTHENTICATION } from './senders/domain-authentication.ts'
+import { VERIFIED_SENDERS } from './senders/verified-senders.ts'
 import { GROUP_SUPPRESSIONS } from './suppressions/group-suppressions.ts'
 import { SUPPRESSION_GROUPS } from './suppressions/suppression-groups.ts'
 import { SUPPRESSIONS } from './suppressions/suppressions.ts'
@@ -49,6 +52,9 @@ export const OPERATIONS: readonly Operation[] = [
   ...ACCOUNT_SETTINGS,
   ...USER_PROBES,
   ...ENFORCED_TLS,
+  ...DOMAIN_AUTHENTICATION,
+  ...VERIFIED_SENDERS,
+  ...PARSE_SETTINGS,
 ]
 
 /** A v3 path and the methods it accepts; any other method returns 405. */

@@ -23,7 +23,7 @@ import { type DomainsPage, pageDomains } from './page-domains.ts'
 import { removeDomain } from './remove-domain.ts'
 import { serviceHosts } from './service-hosts.ts'
 import { shareDomain } from './share-domain.ts'
-import { type StoredDomain, selectDomains } from './store.ts'
+import { type StoredDomain, selectDomainById, selectDomains } from './store.ts'
 import { createTrackingHosts, type IsTrackingHost } from './tracking-hosts.ts'
 import { createTrialSender, type FindTrialSender } from './trial-sender.ts'
 
@@ -62,6 +62,8 @@ export interface Domains {
    * accounts claim it.
    */
   show(name: string, accountId?: number): Promise<DomainWithRecords>
+  /** Returns the account's domain with this number; undefined if it has none. */
+  byId(accountId: number, id: number): Promise<DomainWithRecords | undefined>
   /** Hosts of the name servers of a domain's zone, as its last check found them; none before it. */
   nameServers(domainId: number): Promise<readonly string[]>
   /**
@@ -181,6 +183,10 @@ export function createDomains({ sql, secrets, rateLimits, config, givenKey, onCh
       changed(await addDomain({ sql, makeKey: makeKeyFor(by) }, { ...domain, state, by, envelopeName, ed25519 })),
     list: async (accountId) => (await selectDomains(sql, accountId)).map(withoutRecords),
     page: (accountId, page) => pageDomains({ sql, hosts }, accountId, page),
+    async byId(accountId, id) {
+      const domain = await selectDomainById(sql, id)
+      return domain?.accountId === accountId ? withDns(domain) : undefined
+    },
     nameServers: (domainId) => selectNameServers(sql, domainId),
     show: async (name, accountId) => withDns(await namedDomain(sql, name, accountId)),
     activate: async (name, { by = OPERATOR, accountId } = {}) =>

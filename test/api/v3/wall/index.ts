@@ -2,6 +2,7 @@ import { V3_OPERATIONS } from '@postrider/api'
 import { asSchema } from '../../../../packages/api/src/docs/fields.ts'
 import { sampleOf } from '../../../../packages/api/src/docs/samples.ts'
 import { accountSettings } from './account-settings.ts'
+import { domains } from './domains.ts'
 import type { Input, Wall, WallEntry } from './entry.ts'
 import { keys } from './keys.ts'
 import { mailSend } from './mail-send.ts'
@@ -18,6 +19,7 @@ type Operation = (typeof V3_OPERATIONS)[number]
 /** The entries that say more than can be derived, and those from which others are derived. */
 export const ENTRIES: Wall = {
   ...accountSettings,
+  ...domains,
   ...keys,
   ...mailSend,
   ...scheduledSends,

@@ -29,6 +29,8 @@ export type ShowAccountData = {
   /** bulk mail without what large receivers demand is sent (warn) or waits (hold); null: the operator's setting */
   readonly requirements: string | null
   readonly timeZone: string
+  /** content of messages stays stored after their last outcome */
+  readonly keepContent: boolean
   /** retention of events in days; null: the operator's setting */
   readonly eventDays: number | null
   /** retention of bodies in days; null: the operator's setting */
@@ -55,6 +57,7 @@ export interface ChangeAccountInput {
   readonly requirements?: string | null | undefined
   /** IANA name, like Europe/Lisbon */
   readonly timeZone?: string | undefined
+  readonly keepContent?: boolean | number | '0' | '1' | 'true' | 'false' | '' | null | undefined
   /** retention of events in days; 0 or null: the operator's setting */
   readonly eventDays?: number | null | undefined
   /** retention of bodies in days; 0 or null: the operator's setting */
@@ -89,6 +92,8 @@ export type ChangeAccountData = {
   /** bulk mail without what large receivers demand is sent (warn) or waits (hold); null: the operator's setting */
   readonly requirements: string | null
   readonly timeZone: string
+  /** content of messages stays stored after their last outcome */
+  readonly keepContent: boolean
   /** retention of events in days; null: the operator's setting */
   readonly eventDays: number | null
   /** retention of bodies in days; null: the operator's setting */

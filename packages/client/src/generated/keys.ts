@@ -8,6 +8,7 @@ export interface Restrictions {
   readonly recipients_per_hour?: number | null | undefined
   readonly calls_per_minute?: number | null | undefined
   readonly class?: string | null | undefined
+  readonly keep_content?: false | null | undefined
   readonly until?: string | null | undefined
 }
 
@@ -18,6 +19,7 @@ export interface RestrictionsOf {
   readonly recipients_per_hour?: number | undefined
   readonly calls_per_minute?: number | undefined
   readonly class?: string | undefined
+  readonly keep_content?: boolean | undefined
   readonly until?: string | undefined
 }
 

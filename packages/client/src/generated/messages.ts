@@ -64,6 +64,7 @@ export interface SendEmailInput {
         readonly class?: string | null | undefined
         readonly deadline?: number | string | null | undefined
         readonly tls?: string | null | undefined
+        readonly keepContent?: boolean | number | '0' | '1' | 'true' | 'false' | '' | null | undefined
         readonly bcc?: string | null | undefined
         readonly attachmentid?: number | string | readonly (number | string)[] | null | undefined
       }
@@ -175,6 +176,8 @@ export interface ListMessagesData {
     /** bytes as submitted */
     readonly size: number
     readonly hasAttachment: boolean
+    /** false: the content is removed after the last outcome */
+    readonly keepContent: boolean
     /** ISO 8601, UTC */
     readonly acceptedAt: string
     /** transaction number of this recipient, a multiple of 4 */
@@ -228,6 +231,8 @@ export type ShowMessageData = {
   /** bytes as submitted */
   readonly size: number
   readonly hasAttachment: boolean
+  /** false: the content is removed after the last outcome */
+  readonly keepContent: boolean
   /** ISO 8601, UTC */
   readonly acceptedAt: string
   /** ISO 8601, UTC: the time that the sender requested */
@@ -236,7 +241,7 @@ export type ShowMessageData = {
   readonly keyId: number | null
   /** the IP address that it was submitted from */
   readonly clientAddress: string | null
-  /** false after the retention period of bodies */
+  /** false after the retention period of bodies, or if the content is not kept */
   readonly bodyStored: boolean
   /** the corrections of a message received by SMTP, in words */
   readonly corrected: string | null

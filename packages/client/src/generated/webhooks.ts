@@ -12,6 +12,10 @@ export interface CreateWebhookInput {
   readonly enabled?: boolean | number | undefined
   /** sent with every request, at most 10; replaces the previous headers */
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** only events of messages from these domains and hosts below them, as a list or comma-separated; empty or null: no limit */
+  readonly domains?: string | readonly string[] | null | undefined
+  /** only events of messages with one of these tags, as a list or comma-separated; empty or null: no limit */
+  readonly tags?: string | readonly string[] | null | undefined
   /** format of the events; default v2 */
   readonly format?: 'v2' | 'v3' | undefined
   /** v2: send every value as text, as before 2019 */
@@ -26,6 +30,10 @@ export type CreateWebhookData = {
   readonly webhookId: number
   readonly url: string
   readonly events: readonly string[]
+  /** the domains to which its events are limited; empty: no limit */
+  readonly domains: readonly string[]
+  /** the tags to which its events are limited; empty: no limit */
+  readonly tags: readonly string[]
   /** 0 or 1 */
   readonly enabled: number
   /** values that look like secrets are shown as *** */
@@ -57,6 +65,10 @@ export type ListWebhooksData = readonly {
   readonly webhookId: number
   readonly url: string
   readonly events: readonly string[]
+  /** the domains to which its events are limited; empty: no limit */
+  readonly domains: readonly string[]
+  /** the tags to which its events are limited; empty: no limit */
+  readonly tags: readonly string[]
   /** 0 or 1 */
   readonly enabled: number
   /** values that look like secrets are shown as *** */
@@ -90,6 +102,10 @@ export type ShowWebhookData = {
   readonly webhookId: number
   readonly url: string
   readonly events: readonly string[]
+  /** the domains to which its events are limited; empty: no limit */
+  readonly domains: readonly string[]
+  /** the tags to which its events are limited; empty: no limit */
+  readonly tags: readonly string[]
   /** 0 or 1 */
   readonly enabled: number
   /** values that look like secrets are shown as *** */
@@ -127,6 +143,10 @@ export interface UpdateWebhookInput {
   readonly enabled?: boolean | number | undefined
   /** sent with every request, at most 10; replaces the previous headers */
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** only events of messages from these domains and hosts below them, as a list or comma-separated; empty or null: no limit */
+  readonly domains?: string | readonly string[] | null | undefined
+  /** only events of messages with one of these tags, as a list or comma-separated; empty or null: no limit */
+  readonly tags?: string | readonly string[] | null | undefined
   /** format of the events; default v2 */
   readonly format?: 'v2' | 'v3' | undefined
   /** v2: send every value as text, as before 2019 */
@@ -141,6 +161,10 @@ export type UpdateWebhookData = {
   readonly webhookId: number
   readonly url: string
   readonly events: readonly string[]
+  /** the domains to which its events are limited; empty: no limit */
+  readonly domains: readonly string[]
+  /** the tags to which its events are limited; empty: no limit */
+  readonly tags: readonly string[]
   /** 0 or 1 */
   readonly enabled: number
   /** values that look like secrets are shown as *** */

@@ -83,6 +83,7 @@ export function v3Calls({ day, daySeconds, legacy, version, batch, keyId, editab
     get('viewGroup', '/asm/groups/1'),
     get('listAuthenticatedDomains', '/whitelabel/domains?limit=500', 'the first 500'),
     get('viewAuthenticatedDomain', '/whitelabel/domains/1'),
+    get('listSubusers', '/subusers?limit=500', 'the first 500'),
     get('listGroupSuppressions', '/asm/groups/1/suppressions', 'the first 10,000'),
     get('listGroupSuppressions', '/asm/groups/1/suppressions?limit=10000&offset=90000', 'offset 90,000'),
     {

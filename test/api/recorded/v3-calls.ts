@@ -251,6 +251,8 @@ async function recordSettings(row: Row): Promise<void> {
     await row(`list ${kind}`, `GET /${kind}`)
   }
   await row('viewUsername', 'GET /user/username')
+  const subuser = { username: 'dock7', email: 'dock7@ship.example', password: 'Anchor77x' }
+  await row('createSubuser', 'POST /subusers', { body: subuser })
   await row('viewProfile', 'GET /user/profile')
   await row('viewAccount', 'GET /user/account')
   await row('viewEmail', 'GET /user/email')

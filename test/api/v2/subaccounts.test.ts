@@ -200,7 +200,7 @@ t.test(
     refusedWith(t, await ask(dock.apiKey, LIST, {}), 115, 'Account is suspended', 403)
     const onBehalf = await sendV2(base, parent.apiKey, v2Body(dock), { 'on-behalf-of': 'dock2' })
     t.equal(onBehalf.body.error_info?.error_code, 115, 'nor may its parent send as it')
-    t.equal((await ask(parent.apiKey, SUBACCOUNTS, { username: 'dock2', disabled: 'false' })).status, 400)
+    t.equal((await ask(parent.apiKey, SUBACCOUNTS, { username: 'dock2', disabled: 'no' })).status, 400)
     t.equal(
       (await ask(parent.apiKey, SUBACCOUNTS, asForm({ username: 'dock2', disabled: '0' }), { headers: FORM })).status,
       200,

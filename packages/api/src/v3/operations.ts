@@ -16,6 +16,7 @@ import { ACCOUNT_SETTINGS } from './accounts/account-settings.ts'
 import { ENFORCED_TLS } from './accounts/enforced-tls.ts'
 import { KEYS } from './accounts/keys.ts'
 import { SCOPES } from './accounts/scopes.ts'
+import { SUBUSERS } from './accounts/subusers.ts'
 import { USER_PROBES } from './accounts/user-probes.ts'
 import { TEMPLATES } from './content/templates.ts'
 import { inputOf } from './input.ts'
@@ -55,6 +56,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...DOMAIN_AUTHENTICATION,
   ...VERIFIED_SENDERS,
   ...PARSE_SETTINGS,
+  ...SUBUSERS,
 ]
 
 /** A v3 path and the methods it accepts; any other method returns 405. */

@@ -9,6 +9,7 @@ import { mailSend } from './mail-send.ts'
 import { scheduledSends } from './scheduled-sends.ts'
 import { scopes } from './scopes.ts'
 import { stats } from './stats.ts'
+import { subusers } from './subusers.ts'
 import { suppressionGroups } from './suppression-groups.ts'
 import { suppressions } from './suppressions.ts'
 import { templates } from './templates.ts'
@@ -25,6 +26,7 @@ export const ENTRIES: Wall = {
   ...scheduledSends,
   ...scopes,
   ...stats,
+  ...subusers,
   ...suppressionGroups,
   ...suppressions,
   ...templates,

@@ -2,6 +2,8 @@ import type { Credit } from '../credits/credit.ts'
 
 /** An account under a parent account, identified by a user name. */
 export interface Subaccount {
+  /** The number of the account. */
+  readonly id: number
   readonly username: string
   readonly email: string
   readonly creditType: CreditType
@@ -20,7 +22,6 @@ export interface SubaccountCredit extends Credit {
 
 /** A subaccount with its use in the last 30 days, its use per day, and when its own credit is used up at this pace (credits/outlook.ts). */
 export interface SubaccountFigures extends Subaccount {
-  readonly id: number
   readonly credit: Credit
   readonly used: number
   readonly perDay: number

@@ -35,17 +35,14 @@ export { oldestRemoval } from './composition/oldest-removal.ts'
 export * from './content/checks/check-content.ts'
 export * from './content/editable/index.ts'
 export { fillLegacyTemplate, type LegacyTexts } from './content/editable/legacy-template.ts'
-export { generationOf } from './content/editable/template-id.ts'
 export type { TemplateName } from './content/engine/index.ts'
 export * from './content/engine/index.ts'
-export { ATTACHMENT_SIZE, validFileName } from './content/files/file.ts'
+export { ATTACHMENT_SIZE } from './content/files/file.ts'
 export type { FileSummary } from './content/files/index.ts'
 export {
-  hasTooMany,
   MAX_KEY_UNITS as MOST_KEY_UNITS,
   prepareSections,
   type Substitutions,
-  TOO_MANY_KEYS,
 } from './content/substitution/sections.ts'
 export { createSubstituter, type Substituter } from './content/substitution/substitutions.ts'
 export * from './content/substitution/unsubscribe-tags.ts'
@@ -69,24 +66,19 @@ export type { DomainFinding } from './domains/checks/findings.ts'
 export { type DnsHost, dnsHostOf } from './domains/dns-hosts.ts'
 export type { DkimSigner, DnsRecord, Domain, DomainSigner, DomainWithRecords, SigningKey } from './domains/domain.ts'
 export * from './domains/domain-overview.ts'
-export { senderError } from './domains/sender-error.ts'
 export { quotedStrings } from './domains/txt-strings.ts'
 export * from './events/index.ts'
 export * from './messages/index.ts'
 export { type Address, addressKey, parseAddress, parseDomain } from './mime/address.ts'
 export { type AsciiHeader, asciiHeader } from './mime/conformance/ascii-header.ts'
 export type { BodyRules, ConformedBody } from './mime/conformance/body.ts'
-export { encodingOfComposite } from './mime/conformance/composite.ts'
 export { type Edit, edited } from './mime/conformance/edits.ts'
-export { HEADER_RULES, type WrittenHeader } from './mime/conformance/header.ts'
-export { LineLengths } from './mime/conformance/line-length.ts'
-export { PartHeads } from './mime/conformance/part-heads.ts'
-export { endOfField, splitFields } from './mime/end-of-field.ts'
+export { splitFields } from './mime/end-of-field.ts'
 export { mailboxField } from './mime/header.ts'
-export { endOfName, type Incomplete, isUserName, onlyMailbox, readMailboxes } from './mime/mailboxes.ts'
+export { endOfName, isUserName, readMailboxes } from './mime/mailboxes.ts'
 export { essenceOf, parseMediaType } from './mime/media-type.ts'
-export type { FoundFile, MessageParts } from './mime/message-parts.ts'
-export { decodeWords, decodeWordsInPieces, readable } from './mime/words.ts'
+export type { MessageParts } from './mime/message-parts.ts'
+export { decodeWords, readable } from './mime/words.ts'
 export * from './people/index.ts'
 export { backupAccess } from './platform/backups/backup-access.ts'
 export {
@@ -267,15 +259,7 @@ export type * from './retention/privacy/index.ts'
 export { markRestored, type Restored } from './retention/restored.ts'
 export { type DataCounts, type VerifiedData, verifyData } from './retention/verify-data.ts'
 export * from './returns/index.ts'
-export {
-  hasEncodedWord,
-  isFieldName,
-  isMessageId,
-  isReservedField,
-  valueProblem,
-  withoutUnwritableIds,
-} from './submission/header-rules.ts'
-export { identityRuleOf, isResentField } from './submission/identity-fields.ts'
+export { isFieldName, isMessageId, isReservedField, valueProblem } from './submission/header-rules.ts'
 export { JSON_LIMIT, jsonLength, MEASURED_FROM } from './submission/json-length.ts'
 export { hasOneClick } from './submission/one-click.ts'
 export { readDeadline } from './submission/read-deadline.ts'

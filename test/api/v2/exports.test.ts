@@ -254,11 +254,11 @@ t.test('CSV has the same rows, and no cell that a spreadsheet takes for a formul
   const [head, first, second, third, end] = file.text.split('\r\n')
   t.equal(
     head,
-    'TRANSID,EMAIL,FROMADDRESS,EVENT,TIMESTAMP,RESPONSE,X-APIHEADER,TAGS,MSIZE,USERAGENT,IPADDRESS,URL,BOUNCE_TYPE,BOUNCE_REASON,BOUNCE_REASONID,EVENTID,MACHINE,NUMBER',
+    'TRANSID,EMAIL,FROMADDRESS,EVENT,TIMESTAMP,RESPONSE,X-APIHEADER,TAGS,MSIZE,USERAGENT,IPADDRESS,URL,BOUNCE_TYPE,BOUNCE_REASON,BOUNCE_REASONID,EVENTID,MACHINE,NUMBER,METADATA',
   )
   t.match(
     first,
-    /^\d+,lena@harbor\.example,.*,sent,\d+,"smtp;=cmd\|""\/c calc""!A1",inv-1,"berth,confirm",\d+,,,,,,,evt_[\w-]+,,\d+$/,
+    /^\d+,lena@harbor\.example,.*,sent,\d+,"smtp;=cmd\|""\/c calc""!A1",inv-1,"berth,confirm",\d+,,,,,,,evt_[\w-]+,,\d+,$/,
   )
   t.match(second, /,"'@SUM\(1,2\)",,"https:\/\/ship\.example\/\?a=1;2",/)
   t.match(third, /,bounced,\d+,"'=cmd\|""\/c calc""!A1",/)

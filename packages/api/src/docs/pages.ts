@@ -112,12 +112,16 @@ ${
 /** The tables of the contract for the two calls that send: they say more than the schemas, which tolerate much. */
 const EXCERPTS: Readonly<Record<string, readonly string[]>> = { 'v2/sendEmail': ['4.1', '4.2'], 'v3/sendMail': ['2.1'] }
 
-function excerptFor({ api, name }: Described, guides: readonly Guide[]): Html | undefined {
+function excerptFor({ api, name, inBody }: Described, guides: readonly Guide[]): Html | undefined {
   const numbers = EXCERPTS[`${api}/${name}`]
   const contract = guides.find((guide) => guide.name === `contract-${api}`)
   if (!numbers || !contract) return undefined
-  const { body } = convertGuide(excerptOf(contract, numbers), guides)
-  return html`<div class="prose">${body}</div><p class="dim">From <a href="/docs/guides/${contract.name}">${contract.title}</a>, which has the rest.</p>`
+  const text = excerptOf(contract, numbers)
+  const { body } = convertGuide(text, guides)
+  // The contract has what there was when it was written.
+  const later = inBody.filter((field) => !text.text.includes(`\`${field.name}`))
+  return html`<div class="prose">${body}</div><p class="dim">From <a href="/docs/guides/${contract.name}">${contract.title}</a>, which has the rest.</p>
+${fieldSection('Also in the body', later)}`
 }
 
 function keyRow(api: ApiName, scope: string | null): Html {

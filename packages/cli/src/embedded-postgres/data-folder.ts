@@ -20,7 +20,8 @@ export function ensureDataDir({ dataDir }: Pick<Config, 'dataDir'>): void {
  */
 export function makeDataDir(dataDir: string): void {
   if (existsSync(dataDir)) return
-  mkdirSync(dirname(dataDir), { recursive: true })
+  const above = dirname(dataDir)
+  if (!existsSync(above)) mkdirSync(above, { recursive: true })
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   // As root without user namespaces, Postgres runs as `nobody`, who has to reach its own folder in this one, but not to list it.
   if (isNobody(asOrdinaryUser())) chmodSync(dataDir, 0o711)

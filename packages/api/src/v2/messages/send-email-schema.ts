@@ -86,7 +86,11 @@ export const SendEmail = Type.Object({
   attachmentId: Type.Optional(Ids),
   attachmentid: Type.Optional(Ids),
   // Extension: as that of a personalization, for all of them.
-  metadata: Type.Optional(Values),
+  metadata: Type.Optional(
+    Type.Union(Values.anyOf, {
+      description: 'names and values of your own that come back in events; a personalization may have some, too',
+    }),
+  ),
   // Extension: earliest send time, in Unix seconds or ISO 8601.
   schedule: Type.Optional(Type.Union([Type.Integer(), Type.String(), Type.Null()])),
 })

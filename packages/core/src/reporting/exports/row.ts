@@ -24,9 +24,9 @@ const COLUMNS = [
   'BOUNCE_REASON',
   'BOUNCE_REASONID',
   'EVENTID',
-  'METADATA',
   'MACHINE',
   'NUMBER',
+  'METADATA',
 ] as const
 
 const SHAPE = { asText: false, abuse: false, eventIds: true, machines: true }

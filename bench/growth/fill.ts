@@ -115,6 +115,8 @@ async function fillAllMail(
 /** As autovacuum leaves them: the parents of partitions have no statistics, since it never looks at those. */
 async function vacuum(sessions: readonly Sql[]): Promise<void> {
   const sql = sessions[0] as Sql
+  // They may have been replaced meanwhile.
+  for (const session of sessions) await session`select set_config('statement_timeout', '0', false)`
   const tables = await sql<{ name: string }[]>`
     select oid::regclass::text as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace and pg_relation_size(oid) > 0
      order by relpages desc`

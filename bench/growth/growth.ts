@@ -13,7 +13,7 @@ import { derivedCalls, unmeasured } from './coverage.ts'
 import { FILL_SETTINGS, type Filled, fill } from './fill.ts'
 import { forgetPerson } from './forget.ts'
 import { findKnown, type Installation, openInstallation } from './installation.ts'
-import { measureCall, watchPlans } from './measure.ts'
+import { type Measuring, measureCall, watchPlans } from './measure.ts'
 import { pageVisits, unvisited } from './pages.ts'
 import { watchProcessor } from './processor.ts'
 import { isFine, save, savePage, table } from './report.ts'
@@ -29,6 +29,8 @@ command line that reads, and each page of the dashboard. Exit status 1 when one 
   --data DIR   keep the database there and use the one that is there; else it is thrown away
   --only TEXT  only calls whose name has this
   --bound MS   milliseconds that the p95 of a call may take (200)
+  --minutes N  measures what fits into that time (all)
+  --runs N     of a call, at most (20)
   --cold       before the first run of each call, takes the database out of the memory of Postgres and of the system (python3)
   --page       writes docs/reads.md
   --serve      run the filled database until it is interrupted
@@ -46,6 +48,8 @@ async function main(): Promise<number> {
       data: { type: 'string' },
       only: { type: 'string', default: '' },
       bound: { type: 'string', default: '200' },
+      minutes: { type: 'string', default: 'Infinity' },
+      runs: { type: 'string', default: '20' },
       cold: { type: 'boolean', default: false },
       page: { type: 'boolean', default: false },
       serve: { type: 'boolean', default: false },
@@ -67,7 +71,15 @@ async function main(): Promise<number> {
     if (values.serve) await serve(folder, filled)
     else if (values.forget) await measureForget(folder, filled, bound)
     else if (values.scrape) return (await measureScrape(folder, report)) ? 0 : 1
-    else return await measureAll(folder, filled, { ...values, bound })
+    else
+      return await measureAll(folder, filled, {
+        only: values.only,
+        cold: values.cold,
+        page: values.page,
+        bound,
+        most: Number(values.runs),
+        minutes: Number(values.minutes),
+      })
     return 0
   } finally {
     if (values.data === undefined) rmSync(folder, { recursive: true, force: true })
@@ -103,17 +115,24 @@ function note(folder: string, filled: Filled): void {
   writeFileSync(noteOf(folder), `${JSON.stringify(filled, undefined, 2)}\n`)
 }
 
+/** Which calls are measured, and how often. */
+interface Chosen {
+  readonly only: string
+  readonly minutes: number
+  readonly most: number
+}
+
 async function measureAll(
   folder: string,
   filled: Filled,
-  { bound, only, cold, page }: { bound: number; only: string; cold: boolean; page: boolean },
+  { bound, cold, page, ...which }: Chosen & { bound: number; cold: boolean; page: boolean },
 ): Promise<number> {
   return withInstallation(folder, filled, bound, async (installation) => {
     const processes = Object.entries(installation.processes)
     const started = Object.fromEntries(processes.map(([name, { startedIn }]) => [name, Math.round(startedIn)]))
     report(`started: ${JSON.stringify(started)}`)
     const { measured, isComplete } = await measureReads(installation, filled, {
-      only,
+      ...which,
       cool: cold ? await coolingOf(installation.sql, folder) : undefined,
     })
     const memory = mostMemory(installation)
@@ -122,7 +141,7 @@ async function measureAll(
     if (page) {
       const [own] =
         await installation.sql`select count(*)::int as count from messages where account_id = ${filled.large}`
-      savePage(result, own?.count ?? 0)
+      savePage(result, { messages: own?.count ?? 0, isComplete })
     }
     process.stdout.write(`\n${table({ measured, bound })}\n\nmost memory, MiB: ${JSON.stringify(memory)}\n${file}\n`)
     return isComplete && measured.every((one) => isFine(one, bound)) ? 0 : 1
@@ -163,11 +182,17 @@ function mostMemory({ processes }: Installation): Record<string, number> {
   )
 }
 
+/** The positions of all jobs: with little time, in an order in which the first ones are of all kinds. */
+function spread(count: number, isShort: boolean): number[] {
+  const all = Array.from({ length: count }, (_, at) => at)
+  return isShort ? all.sort((a, b) => ((a * 7919) % 997) - ((b * 7919) % 997)) : all
+}
+
 /** `isComplete`: each operation that reads and each page is among the calls and visits, whichever of them were chosen. */
 async function measureReads(
   installation: Installation,
   filled: Filled,
-  { only, cool }: { readonly only: string; readonly cool: (() => Promise<void>) | undefined },
+  { only, minutes, ...how }: Chosen & Omit<Measuring, 'processor'>,
 ): Promise<{ readonly measured: Measured[]; readonly isComplete: boolean }> {
   const known = await findKnown(installation, filled)
   const told = [...v2Calls(known), ...v3Calls(known)]
@@ -178,34 +203,40 @@ async function measureReads(
   const isComplete = missing.length === 0
   const plans = watchPlans(installation.logFile)
   const api = installation.processes.api?.running
-  const measuring = { processor: watchProcessor(installation.sql, [api?.pid ?? 0]), cool }
-  const measured: Measured[] = []
-  for (const call of calls) {
-    if (!`${call.api} ${call.operation}: ${call.what}`.includes(only)) continue
-    const one = await measureCall(installation, call, measuring)
-    one.plans = plans()
-    report(
-      `${one.name}: ${one.p50.toFixed(1)} ${one.p95.toFixed(1)} ms, ${one.processor.toFixed(1)} on the processor, API ` +
-        `${Math.round((api?.peakKib() ?? 0) / 1024)} MiB so far${one.said ? `, ${one.status} ${one.said}` : ''}`,
-    )
-    measured.push(one)
-  }
+  const measuring = { ...how, processor: watchProcessor(installation.sql, [api?.pid ?? 0]) }
   const visitor = await createVisitor(installation, filled)
-  for (const visit of visits) {
-    if (!`page ${visit.route}: ${visit.what}`.includes(only)) continue
-    const one = await visitor.visit(visit, measuring)
+  const jobs = [
+    ...calls.map((call) => ({
+      name: `${call.api} ${call.operation}: ${call.what}`,
+      run: () => measureCall(installation, call, measuring),
+    })),
+    ...visits.map((visit) => ({
+      name: `page ${visit.route}: ${visit.what}`,
+      run: () => visitor.visit(visit, measuring),
+    })),
+  ].filter(({ name }) => name.includes(only))
+  const found: Measured[] = []
+  const until = performance.now() + minutes * 60_000
+  for (const at of spread(jobs.length, Number.isFinite(minutes))) {
+    if (performance.now() > until) break
+    const one = await (jobs[at] as (typeof jobs)[number]).run()
     one.plans = plans()
     report(
-      `${one.name}: ${one.p50.toFixed(1)} ${one.p95.toFixed(1)} ms, ${one.processor.toFixed(1)} on the processor${
-        one.said ? `, ${one.status} ${one.said}` : ''
-      }`,
+      `${one.name}: ${one.cold === undefined ? '' : `cold ${one.cold.toFixed(0)}, `}${one.p50.toFixed(1)} ${one.p95.toFixed(1)} ms, ` +
+        `${one.processor.toFixed(1)} on the processor, API ${Math.round((api?.peakKib() ?? 0) / 1024)} MiB so far` +
+        `${one.said ? `, ${one.status} ${one.said}` : ''}`,
     )
-    measured.push(one)
+    found[at] = one
+  }
+  const measured = found.filter((one) => one !== undefined)
+  if (measured.length < jobs.length) {
+    report(`not measured: ${jobs.length - measured.length} others, for lack of time`)
+    return { measured, isComplete: false }
   }
   if (only !== '' && only !== 'cli') return { measured, isComplete }
   const lines = await measureCli(installation, filled, {
+    ...how,
     processor: watchProcessor(installation.sql, [process.pid]),
-    cool,
   })
   return { measured: [...measured, ...lines], isComplete }
 }

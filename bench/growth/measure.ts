@@ -3,7 +3,9 @@ import { type Call, type Measured, percentile } from './call.ts'
 import type { Processor } from './processor.ts'
 
 /** Runs of one call: as many as fit, at least and at most. The first one warms up and does not count. */
-const RUNS = { least: 3, most: 20, milliseconds: 3000 }
+const RUNS = { least: 3, milliseconds: 3000 }
+/** What refusals for the size of an account say. */
+const TOO_LARGE = /use a shorter|would (?:read|scan) more than/
 /** A call is given up after. */
 const PATIENCE = 60_000
 
@@ -18,8 +20,9 @@ interface Answer {
   readonly text: string
 }
 
-/** How a run is measured. */
 export interface Measuring {
+  /** Runs of one call. */
+  readonly most: number
   readonly processor: Processor
   /** Takes what is read of the database out of memory before the first run; undefined to measure only warm ones. */
   readonly cool?: (() => Promise<void>) | undefined
@@ -29,13 +32,13 @@ export async function measureCall(doors: Doors, call: Call, measuring: Measuring
   const name = `${call.api} ${call.operation}${call.what === '' ? '' : `: ${call.what}`}`
   const path = call.scroll === undefined ? call.path : await scrolled(doors, call, call.scroll)
   const one = await measured(name, () => ask(doors, { ...call, path }), measuring)
-  return { ...one, isRefused: one.status === 400 && call.isTooMuch !== true }
+  return { ...one, isRefused: call.isTooMuch !== true && TOO_LARGE.test(one.said ?? '') }
 }
 
 export async function measured(
   name: string,
   act: () => Promise<Answer>,
-  { processor, cool }: Measuring,
+  { most, processor, cool }: Measuring,
 ): Promise<Measured> {
   const times: number[] = []
   await cool?.()
@@ -46,7 +49,7 @@ export async function measured(
   const spent = (): number => performance.now() - began
   // One that takes long is not asked again and again.
   const least = last.milliseconds > RUNS.milliseconds ? 1 : RUNS.least
-  while (times.length < least || (times.length < RUNS.most && spent() < RUNS.milliseconds)) {
+  while (times.length < least || (times.length < most && spent() < RUNS.milliseconds)) {
     last = await act()
     times.push(last.milliseconds)
   }

@@ -3,6 +3,7 @@ import t from 'tap'
 import { acceptMessage, envelopeTo } from '../core/submission.ts'
 import { moveClock } from '../helpers/database.ts'
 import { keep } from '../helpers/keeper.ts'
+import type { ServiceProcess } from '../helpers/processes.ts'
 import { makeService } from '../helpers/service.ts'
 import { startSink } from '../helpers/sink.ts'
 import { until } from '../helpers/until.ts'
@@ -20,11 +21,18 @@ for (const workers of [1, 2]) {
     { timeout: (KILLS * 30 + 240) * 1000 },
     async (t) => {
       const copies = new Map<string, number>()
+      /** When the first copy had come and was answered, and when workers were killed, in milliseconds. */
+      const answered = new Map<string, number>()
+      const kills: number[] = []
+      const processes = new Set<ServiceProcess>()
       let arrived = 0
       const sink = await startSink(t, {
         keep: () => false,
         dot: ({ message }) => {
-          for (const to of message.to) copies.set(to, (copies.get(to) ?? 0) + 1)
+          for (const to of message.to) {
+            copies.set(to, (copies.get(to) ?? 0) + 1)
+            if (!answered.has(to)) answered.set(to, Date.now())
+          }
           arrived++
           return undefined
         },
@@ -50,11 +58,13 @@ for (const workers of [1, 2]) {
         const most = 1000 + Math.random() * 1000
         await until('a second of deliveries', () => arrived > before + 200 && performance.now() - began > most, 60_000)
         rates.push((arrived - before) / ((performance.now() - began) / 1000))
+        for (const { current } of kept) if (current) processes.add(current)
         const worker = kept[kill % workers]
         const gone = worker?.current?.exited
         // By another process: this one kills at moments when it has just answered several messages.
         const after = (Math.random() / 4).toFixed(3)
-        spawn('sh', ['-c', `sleep ${after}; kill -9 ${worker?.current?.pid}`], { stdio: 'ignore' })
+        const killing = spawn('sh', ['-c', `sleep ${after}; date +%s%3N; kill -9 ${worker?.current?.pid}`])
+        killing.stdout.on('data', (time: Buffer) => void kills.push(Number(time)))
         await gone
         const at = performance.now()
         const then = arrived
@@ -73,8 +83,15 @@ for (const workers of [1, 2]) {
          where a.indeterminate group by 1`
       const marks = new Map(marked.map(({ recipient, count }) => [recipient, count]))
       const unmarked = [...copies].filter(([to, count]) => count - 1 > (marks.get(to) ?? 0))
+      for (const { current } of kept) if (current) processes.add(current)
+      const noted = [...processes]
+        .flatMap(({ log }) => log.filter(({ msg }) => msg === 'recorded answers that a dead worker had noted'))
+        .reduce((sum, { count }) => sum + Number(count), 0)
+      const twice = [...copies].filter(([, count]) => count > 1).map(([to]) => answered.get(to) ?? 0)
+      const before = twice.filter((at) => !kills.some((kill) => at > kill && at < kill + 1000)).length
       t.comment(
-        `figures: ${KILLS} kills of ${workers} at ${middle(rates).toFixed(0)} deliveries per second: ${(extra() / KILLS).toFixed(2)} copies per kill; ` +
+        `figures: ${KILLS} kills of ${workers} at ${middle(rates).toFixed(0)} deliveries per second: ${(extra() / KILLS).toFixed(2)} copies per kill, ` +
+          `${(before / KILLS).toFixed(2)} of what was answered before; ${(noted / KILLS).toFixed(2)} were not sent again, as their answers were noted; ` +
           `to the next delivery ${middle(waits).toFixed(0)} ms, at most ${Math.max(...waits).toFixed(0)}; ${marks.size} marked`,
       )
       t.strictSame(unmarked, [], 'each copy is marked')

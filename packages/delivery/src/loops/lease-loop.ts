@@ -1,4 +1,4 @@
-import { type Core, count, isDatabaseAway, type Log } from '@postrider/core'
+import { type Core, count, isDatabaseAway, type Log, type Result } from '@postrider/core'
 import type { LeftNotes } from '../queue/answer-notes.ts'
 
 /** Milliseconds between checks of the other workers. */
@@ -42,16 +42,22 @@ export function runLeaseLoop(options: {
     for (const id of dead) {
       const results = left.of(id)
       for (let at = 0; at < results.length; at += BATCH) {
-        try {
-          const taken = await core.deliveries.record(results.slice(at, at + BATCH))
-          const count = taken.filter(Boolean).length
-          if (count > 0) log.warn({ count }, 'recorded answers that a dead worker had noted')
-        } catch (err) {
-          if (isDatabaseAway(err)) throw err
-          // Without them, these deliveries are taken over as indeterminate.
-          log.error({ err }, 'could not record answers that a dead worker had noted')
-        }
+        const count = await recordAll(results.slice(at, at + BATCH))
+        if (count > 0) log.warn({ count }, 'recorded answers that a dead worker had noted')
       }
+    }
+  }
+
+  /** Returns how many were recorded. One that the database does not take leaves its delivery indeterminate, not those of the others. */
+  async function recordAll(results: readonly Result[]): Promise<number> {
+    try {
+      return (await core.deliveries.record(results)).filter(Boolean).length
+    } catch (err) {
+      if (isDatabaseAway(err)) throw err
+      let count = 0
+      if (results.length > 1) for (const one of results) count += await recordAll([one])
+      else log.error({ err }, 'could not record an answer that a dead worker had noted')
+      return count
     }
   }
 

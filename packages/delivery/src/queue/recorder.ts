@@ -65,9 +65,8 @@ export function createRecorder({ core, log, notes }: { core: Core; log: Log; not
     async record(result, promptness) {
       if (!notes || !isAnswered(result)) return results.add(result, promptness)
       notes.add(result)
-      const taken = await results.add(result, promptness)
-      notes.settle(result)
-      return taken
+      // Also if the database does not take it: it is then recorded in another form, with a note of its own.
+      return results.add(result, promptness).finally(() => notes.settle(result))
     },
     finishOnly: (result) => untilWritten(() => core.deliveries.finishOnly(result), Number.POSITIVE_INFINITY, log),
     recordEndOfData: (end, promptness) => ends.add(end, promptness),

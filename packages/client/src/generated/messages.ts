@@ -76,6 +76,7 @@ export interface SendEmailInput {
   readonly templateId?: number | string | null | undefined
   readonly attachmentId?: number | string | readonly (number | string)[] | null | undefined
   readonly attachmentid?: number | string | readonly (number | string)[] | null | undefined
+  /** names and values of your own that come back in events; a personalization may have some, too */
   readonly metadata?: Readonly<Record<string, string | number | boolean | null>> | readonly unknown[] | null | undefined
   readonly schedule?: number | string | null | undefined
 }

@@ -57,7 +57,9 @@ function named(answer: CallAnswer): string {
   return message ?? answer.text
 }
 
-for (const { name, routes, input, example, takes } of OPERATIONS.filter(({ submits }) => !submits)) {
+for (const { name, routes, input, example, takes } of OPERATIONS.filter(
+  ({ submits, takesMany }) => !submits && !takesMany,
+)) {
   t.test(`v2 ${name} refuses NUL in any text, and names it`, async (t) => {
     for (const [path, method] of routes) {
       const full = { ...(sample(input as Schema) as object), ...example.input }
@@ -87,6 +89,19 @@ for (const { name, routes, input, example, takes } of OPERATIONS.filter(({ submi
     }
   })
 }
+
+t.test('of a batch, a message with NUL in any text is taken or refused by itself, and never a fault', async (t) => {
+  for (const [place, message] of withNul(v2Body(sender, { idempotencyKey: 'berth-4' }))) {
+    const body = { messages: [message, v2Body(sender)] }
+    const path = '/v2/messages/batch'
+    const answer = await call(base, { method: 'POST', path, headers: { ...V2, ...JSON_TYPE }, body })
+    t.equal(answer.status, 200, `${place}: ${answer.text}`)
+    const { data } = answer.json as { data: { results: { message_id: string | null; error_info: object | null }[] } }
+    const [own, other] = data.results
+    t.type(other?.message_id, 'string', place)
+    if (own?.error_info) t.match(own.error_info, { error_code: /^11\d$/ }, place)
+  }
+})
 
 for (const { name, path, method, params, query, body } of V3_OPERATIONS) {
   t.test(`v3 ${name} refuses NUL in any text`, async (t) => {

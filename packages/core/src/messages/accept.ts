@@ -18,6 +18,7 @@ import { resolveRepeat } from './idempotency.ts'
 import type { Written } from './insert-messages.ts'
 import { prepare, type ReceivedField } from './prepare.ts'
 import { createQuotas, type QuotaSources, type Quotas } from './quotas.ts'
+import { isIdempotencyKey } from './rules/field-rules.ts'
 import { type Lookups, validate } from './rules/rules.ts'
 import { trialRate } from './rules/trial.ts'
 import type { StoredMessage } from './stored-message.ts'
@@ -221,7 +222,7 @@ async function firstOf(
   findRepeat: AcceptDependencies['findRepeat'],
 ): Promise<string | undefined> {
   if (!(error instanceof ServiceError) || error.row.status >= 500) return undefined
-  if (idempotencyKey === undefined || !fingerprint) return undefined
+  if (idempotencyKey === undefined || !fingerprint || !isIdempotencyKey(idempotencyKey)) return undefined
   const first = await findRepeat(principal.account.id, idempotencyKey)
   return first?.fingerprint.equals(fingerprint) ? first.messageId : undefined
 }

@@ -223,12 +223,15 @@ function checkStored({ envelopes, nameOf }: Submission, measure: (text: string) 
   return stored
 }
 
-/** Checks an idempotency key: printable ASCII, which header fields transmit unchanged. */
+/** Checks an idempotency key. */
 export function idempotency(key: string | undefined, parameter: string): void {
-  if (key === undefined) return
-  if (!/^[\x20-\x7e]+$/.test(key) || key.length > LIMITS.idempotencyKey) {
+  if (key !== undefined && !isIdempotencyKey(key))
     throw invalidParameter(parameter, `must have 1 to ${LIMITS.idempotencyKey} printable ASCII characters`)
-  }
+}
+
+/** Printable ASCII, which header fields transmit unchanged. */
+export function isIdempotencyKey(key: string): boolean {
+  return /^[\x20-\x7e]+$/.test(key) && key.length <= LIMITS.idempotencyKey
 }
 
 function line(value: string | undefined, parameter: string, most = 512): void {

@@ -32,7 +32,7 @@ command line that reads, and each page of the dashboard. Exit status 1 when one 
   --minutes N  measures what fits into that time (all)
   --runs N     of a call, at most (20)
   --cold       before the first run of each call, takes the database out of the memory of Postgres and of the system (python3)
-  --page       writes docs/reads.md
+  --page       writes bench/results/reads.md
   --serve      run the filled database until it is interrupted
   --forget     instead of the reads: has the person of ten thousand messages forgotten, as a client of the API asks for it, and tells
                how long that takes. Once only on a database: the calls that ask for him find nothing afterwards

@@ -41,7 +41,7 @@ export function table({ measured, bound }: Pick<Result, 'measured' | 'bound'>): 
   )
 }
 
-/** Writes docs/reads.md. */
+/** Writes bench/results/reads.md. */
 export function savePage(
   result: Result,
   { messages, isComplete }: { readonly messages: number; readonly isComplete: boolean },
@@ -66,7 +66,7 @@ A status without a word: nothing has that name, or more is requested than a resp
 
 ${table(result)}
 `
-  writeFileSync(join(ROOT, 'docs/reads.md'), text)
+  writeFileSync(join(ROOT, 'bench/results/reads.md'), text)
 }
 
 export function save(result: Result): string {

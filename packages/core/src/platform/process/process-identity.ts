@@ -27,12 +27,16 @@ function isKnownHere({ startedAt, place }: ProcessIdentity): boolean {
   return startedAt !== '-' && place !== '-' && place === placeOf()
 }
 
-/** Start time of a running process, in clock ticks since boot (proc(5), field 22 of stat); undefined if it has ended or is a zombie. */
+/**
+ * Start time of a running process, in clock ticks since boot (proc(5), field 22 of stat); undefined if it has ended or is a zombie. A zombie with threads
+ * that still end (field 20) has its files and ports until they have.
+ */
 export function startOf(pid: number): string | undefined {
   const stat = readIfAny(() => readFileSync(`/proc/${pid}/stat`, 'latin1'))
   // The second field is a name in parentheses, which may contain any character.
-  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return fields === undefined || /[ZX]/.test(fields[0] ?? '') ? undefined : fields[19]
+  const [state = 'X', ...fields] = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? []
+  const [threads, startedAt] = [Number(fields[16]), fields[18]]
+  return state === 'X' || (state === 'Z' && threads < 2) ? undefined : startedAt
 }
 
 function placeOf(): string {

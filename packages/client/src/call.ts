@@ -80,7 +80,7 @@ interface Prepared {
 }
 
 function baseOf(baseUrl: string | URL): string {
-  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined
+  const url = URL.canParse(`${baseUrl}`) ? new URL(baseUrl) : undefined
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:')
     throw new TypeError('baseUrl must begin with https:// or http://')
   const { origin, pathname } = url

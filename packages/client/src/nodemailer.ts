@@ -2,7 +2,7 @@ import { createCall, type PostriderOptions } from './call.ts'
 import { Messages } from './generated/messages.ts'
 import { base64Of } from './send.ts'
 
-/** What nodemailer gives to a transport. */
+/** A message as nodemailer hands it to a transport. */
 interface MailToSend {
   readonly data: { readonly envelope?: unknown }
   readonly message: {
@@ -19,7 +19,7 @@ export interface SentInfo {
   readonly postriderId: string
   readonly accepted: readonly string[]
   readonly rejected: readonly string[]
-  /** What the service corrected in the message, in words; empty if it was nothing. */
+  /** The corrections that the service made to the message, in words; empty without any. */
   readonly response: string
 }
 

@@ -56,7 +56,8 @@ export const searchWords = catalogue({
     placeholder: 'Name, Adresse, Betreff, Bestellnummer …',
     suggestions: 'Vorschläge',
     help: {
-      words: 'Wörter aus Empfänger, Betreff, Etiketten, Ihrer Kennung und Ihren Metadaten, oder ihre Anfänge; alle müssen vorkommen',
+      words:
+        'Wörter aus Empfänger, Betreff, Etiketten, Ihrer Kennung und Ihren Metadaten, oder ihre Anfänge; alle müssen vorkommen',
       quoted: 'genau diese Wörter',
       excluded: 'ohne dieses Wort',
       to: 'der Empfänger, alle einer Domain, oder ein Teil von Adresse oder Name',

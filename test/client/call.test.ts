@@ -31,6 +31,12 @@ const refusal =
   }
 const hangUp: RequestListener = (request) => request.socket.destroy()
 
+t.test('an address or a key that cannot be one is refused by its name', async (t) => {
+  for (const baseUrl of [undefined, '', 'mail.ship.example', 'ftp://mail.ship.example'] as string[])
+    t.throws(() => new Postrider({ baseUrl, apiKey: 'secret' }), { name: 'TypeError', message: /^baseUrl / }, baseUrl)
+  t.throws(() => new Postrider({ baseUrl: 'https://mail.ship.example', apiKey: 'a b' }), { message: /^apiKey / })
+})
+
 t.test('a call that was not carried out is tried again after the time that the response names', async (t) => {
   const { calls, postrider } = await open(t, [refusal(429, { 'retry-after': '0' }), refusal(503)])
   t.strictSame(await postrider.messages.send(MAIL), { messageId: '1' })

@@ -50,6 +50,22 @@ t.test('what a program sends is accepted as it says', async (t) => {
   t.strictSame(stored?.tags, ['berths'])
 })
 
+t.test('own names and values come back, and content that is not to be kept is marked so', async (t) => {
+  const { postrider, from } = await open(t)
+  const { messageId } = await postrider.messages.send({
+    from,
+    to: [{ to: 'lena@harbor.example', metadata: { order: 9001 } }, 'max@harbor.example'],
+    subject: 'Berth 4',
+    text: 'Ready.',
+    metadata: { shop: 'west' },
+    keepContent: false,
+  })
+  t.match(await postrider.messages.show({ messageId }), {
+    keepContent: false,
+    deliveries: [{ metadata: { shop: 'west', order: '9001' } }, { metadata: { shop: 'west' } }],
+  })
+})
+
 t.test('each recipient gets a message with values of their own', async (t) => {
   const { service, postrider, from } = await open(t)
   await postrider.messages.send({

@@ -38,7 +38,7 @@ t.test('the page says in its language what is wrong with a search, what was sear
   }
   t.match(
     (await shown('rechnung', 'en')).text,
-    /Searched: recipients, subjects, .* of all messages since <?.*\d\d:\d\d/,
+    /Searched: recipients, subjects, .* metadata, and message ids of all messages since <?.*\d\d:\d\d/,
   )
   t.match(
     (await shown('rechnung', 'de')).text,

@@ -60,7 +60,7 @@ t.test('an owner changes the name of the account, and a name that another one ha
   t.match(await refused.text(), `value="${taken}"`, 'what was entered is kept')
   t.equal((await ada.post(`${path}/name`, { name: ' ' })).status, 400)
   t.equal((await ada.post(`${path}/name`, { name: 'Ship & Co' })).headers.get('location'), `${path}?said=saved`)
-  t.match(await (await ada.get(path)).text(), 'Ship &amp; Co')
+  t.match(await (await ada.get(path)).text(), '<b class="cut">Ship &amp; Co</b>', 'in the frame at once')
   const log = await service.core.audit.list(ada.accountId, { after: 0, limit: 100 })
   t.match(
     log.filter(({ action }) => action === 'account.rename'),

@@ -47,7 +47,7 @@ t.test('a suppression that was removed is back with its reason, and no address i
   t.notMatch(removed.location, 'lena')
   t.equal(removed.action, `${base}/suppressions/restore`)
   const back = await done(ada, removed.action, removed.fields)
-  t.match(back.page, 'It is as it was.')
+  t.match(back.page, 'It is suppressed again, for the same reason.')
   t.equal(back.action, '', 'which offers nothing more')
   t.match((await suppressions.list(accountId, { limit: 1, offset: 0 })).suppressions, [{ value, reason: 'hardbounce' }])
 })

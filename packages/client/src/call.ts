@@ -80,8 +80,10 @@ interface Prepared {
 }
 
 function baseOf(baseUrl: string | URL): string {
-  const { origin, pathname, protocol } = new URL(baseUrl)
-  if (protocol !== 'https:' && protocol !== 'http:') throw new TypeError('baseUrl must begin with https:// or http://')
+  const url = URL.canParse(`${baseUrl}`) ? new URL(baseUrl) : undefined
+  if (url?.protocol !== 'https:' && url?.protocol !== 'http:')
+    throw new TypeError('baseUrl must begin with https:// or http://')
+  const { origin, pathname } = url
   return pathname.endsWith('/') ? `${origin}${pathname.slice(0, -1)}` : `${origin}${pathname}`
 }
 

@@ -21,6 +21,8 @@ export interface Recipient {
   readonly headers?: Readonly<Record<string, string>>
   /** Your own reference, which events have as `x-apiheader`. */
   readonly reference?: string | number
+  /** Your own names and values, which events, webhooks and searches have; those of the mail, too, unless they are given here. */
+  readonly metadata?: Readonly<Record<string, string | number | boolean>>
   readonly attachments?: readonly MailAttachment[]
 }
 
@@ -41,6 +43,8 @@ export interface Mail {
   readonly templateId?: string | number
   readonly attachments?: readonly MailAttachment[]
   readonly tags?: readonly string[]
+  /** Your own names and values, for all recipients. They are not in the mail. */
+  readonly metadata?: Readonly<Record<string, string | number | boolean>>
   /** Earliest time; `2026-12-24T09:00:00[Europe/Berlin]` names a zone. */
   readonly schedule?: Date | string
   readonly class?: 'urgent' | 'normal' | 'bulk'
@@ -53,6 +57,8 @@ export interface Mail {
   readonly trackClicks?: boolean
   readonly unsubscribeLink?: boolean
   readonly footer?: boolean
+  /** If false, the content is removed after the last outcome. */
+  readonly keepContent?: boolean
 }
 
 export interface SentMail {
@@ -94,6 +100,7 @@ async function bodyOf(mail: Mail): Promise<object> {
     templateId: mail.templateId,
     attachments: await attachmentsOf(mail.attachments),
     tags: mail.tags,
+    metadata: mail.metadata,
     schedule: mail.schedule instanceof Date ? mail.schedule.toISOString() : mail.schedule,
     settings: {
       class: mail.class,
@@ -104,6 +111,7 @@ async function bodyOf(mail: Mail): Promise<object> {
       clicktrack: mail.trackClicks,
       unsubscribe: mail.unsubscribeLink,
       footer: mail.footer,
+      keepContent: mail.keepContent,
     },
   }
 }
@@ -115,6 +123,7 @@ async function personalization({
   attributes,
   headers,
   reference,
+  metadata,
   attachments,
 }: {
   readonly [Name in keyof Recipient]: Recipient[Name] | undefined
@@ -126,6 +135,7 @@ async function personalization({
     attributes,
     'x-headers': headers,
     'x-apiheader': reference,
+    metadata,
     attachments: await attachmentsOf(attachments),
   }
 }

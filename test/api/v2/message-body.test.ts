@@ -126,4 +126,9 @@ t.test('a body needs the scope content, is gone after its retention period, and 
   await service.sql`delete from bodies`
   const gone = await get(`${messageId}/body`)
   t.same([gone.status, errorText(gone)], [410, 'The body of the message is no longer stored'])
+  const refused = await core.messages
+    .body({ accountId: sender.accountId, messageId, recipientNo: 0 })
+    .catch((error: Error) => error)
+  t.match(refused, { errorName: 'messageBodyGone', reason: 'the stored body of this message is missing' })
+  t.notOk((refused as Error).cause, 'which is no fault, so no stack of it is logged')
 })

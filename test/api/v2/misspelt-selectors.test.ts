@@ -39,6 +39,13 @@ t.test('a misspelt parameter that would narrow a call is refused by name, with t
   t.equal((await data<unknown[]>('GET', '/suppression')).length, 1)
 })
 
+t.test('a file that is sent as a form is not repeated in the answer', async (t) => {
+  const answer = await ask('POST', '/messages/raw', { [`From: desk@ship.example\n${'x'.repeat(1_000_000)}`]: '' })
+  t.equal(answer.status, 400)
+  t.match(answer.text, 'is unknown to this call, which has raw, from, to')
+  t.ok(answer.text.length < 1000, 'its beginning says what was sent')
+})
+
 t.test('more unknown parameters than a client has are refused, and not compared one by one', async (t) => {
   const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`x${at}y${at}`, 1]))
   const call = (count: number) => ask('POST', '/suppression', { email: 'emil@harbor.example', ...many(count) })

@@ -60,14 +60,14 @@ export interface Sessions {
   endAll(userId: number, exceptId?: number): Promise<number>
   /** Deletes a batch of sessions that have expired. Returns how many. */
   forgetOld(): Promise<number>
+  /** Makes this process forget what it knows, after a change that applies now, such as another name of an account. */
+  forget(): void
 }
 
-/** Sessions, with functions that only this module calls. */
+/** Sessions, with a function that only this module calls. */
 export interface SessionKeeper extends Sessions {
   /** Makes a session and returns its token, which must be stored in the user's browser only. */
   begin(sql: AnySql, userId: number, method: LogInMethod, client: Client, replaces?: string): Promise<string>
-  /** Makes this process forget what it knows, after a change that applies now. */
-  forget(): void
 }
 
 /** Ended sessions are gone within 5 s in every process, as revoked keys are. */

@@ -55,7 +55,12 @@ function fill(sentence: string, values: ServiceErrorDetails['values']): string {
   return sentence.replace(/\{(\w+)\}/g, (whole, key: string) => String(values[key] ?? whole))
 }
 
+/** Characters of a parameter's name that an answer repeats: a file that is sent as a form is one name of megabytes. */
+const MAX_NAME = 200
+
 /** Returns a parameterInvalid error. `problem` is a predicate that follows the parameter's name: "must be a string". */
 export function invalidParameter(parameter: string, problem: string): ServiceError {
-  return new ServiceError('parameterInvalid', { values: { parameter, problem } })
+  const isLong = parameter.length > MAX_NAME
+  const shown = isLong ? `${parameter.slice(0, MAX_NAME).toWellFormed()}…` : parameter
+  return new ServiceError('parameterInvalid', { values: { parameter: shown, problem } })
 }

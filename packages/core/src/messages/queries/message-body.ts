@@ -91,7 +91,7 @@ export async function loadBody(source: BodySource, id: string): Promise<LoadedMe
   try {
     return message.parts ? message : await loadParts(source, message)
   } catch (error) {
-    if (error instanceof MissingBody) throw new ServiceError('messageBodyGone', { cause: error })
+    if (error instanceof MissingBody) throw new ServiceError('messageBodyGone', { reason: error.message })
     if (error instanceof DamagedBody) throw unreadable(error.message, error)
     if (error instanceof BodyUnavailable)
       throw new ServiceError('bodyStoreUnavailable', { reason: error.message, cause: error.cause })

@@ -51,7 +51,10 @@ export const ACCOUNT: readonly DashboardRoute[] = [
     change(call, 'resumed', (id, by) => call.core.accounts.resume(id, by)),
   ),
   operators('POST', '/operator/accounts/:id/rename', (call) =>
-    change(call, 'saved', (id, by) => call.core.accounts.rename(id, field(call.form, 'name'), by)),
+    change(call, 'saved', async (id, by) => {
+      await call.core.accounts.rename(id, field(call.form, 'name'), by)
+      call.core.people.sessions.forget()
+    }),
   ),
   operators('POST', '/operator/accounts/:id/deletion', (call) => ofAccount(call, planDeletion)),
   operators('POST', '/operator/accounts/:id/deletion/confirm', (call) =>

@@ -143,6 +143,10 @@ async function rename(call: AccountCall): Promise<Answer> {
   const { core, account: own, form, by, path } = call
   const name = field(form, 'name')
   const renamed = await attempt(() => core.accounts.renameOwn(own.id, name, by))
-  if (renamed.ok) return redirect(path('settings'), 'saved')
+  if (renamed.ok) {
+    // The frame has the name that the session remembers.
+    core.people.sessions.forget()
+    return redirect(path('settings'), 'saved')
+  }
   return settingsPage(call, await settingsOf(call), renamed.problem, name)
 }

@@ -42,7 +42,7 @@ export function checkFields(submission: Submission): void {
   }
   if (tags.length > LIMITS.tags) throw invalidParameter(nameOf('tags'), `must have at most ${LIMITS.tags} entries`)
   for (const tag of tags) line(tag, nameOf('tags'), LIMITS.tag)
-  idempotency(idempotencyKey, nameOf('idempotencyKey'))
+  requireIdempotencyKey(idempotencyKey, nameOf('idempotencyKey'))
   checkFileCount(submission)
   checkAttachments(attachments, submission, undefined)
   for (const [at, envelope] of envelopes.entries()) checkEnvelope(envelope, at, submission)
@@ -224,11 +224,14 @@ function checkStored({ envelopes, nameOf }: Submission, measure: (text: string) 
 }
 
 /** Checks an idempotency key: printable ASCII, which header fields transmit unchanged. */
-export function idempotency(key: string | undefined, parameter: string): void {
+export function requireIdempotencyKey(
+  key: string | undefined,
+  parameter: string,
+  most: number = LIMITS.idempotencyKey,
+): void {
   if (key === undefined) return
-  if (!/^[\x20-\x7e]+$/.test(key) || key.length > LIMITS.idempotencyKey) {
-    throw invalidParameter(parameter, `must have 1 to ${LIMITS.idempotencyKey} printable ASCII characters`)
-  }
+  if (!/^[\x20-\x7e]+$/.test(key) || key.length > most)
+    throw invalidParameter(parameter, `must have 1 to ${most} printable ASCII characters`)
 }
 
 function line(value: string | undefined, parameter: string, most = 512): void {

@@ -1,10 +1,11 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createCore, createLog, type Delivered, openDatabase, type Result } from '@postrider/core'
+import { createCore, createLog, type Delivered, identityOf, openDatabase, type Result } from '@postrider/core'
 import t from 'tap'
 import { leftNotes, openAnswerNotes } from '../../packages/delivery/src/queue/answer-notes.ts'
 import { DELIVERED, makeQueue, recipients } from '../core/delivery/queue-of.ts'
 import { acceptMessage, envelopeTo } from '../core/submission.ts'
+import { takesLinearTime } from '../helpers/linear.ts'
 import { startProcess } from '../helpers/processes.ts'
 import { makeService } from '../helpers/service.ts'
 import { startSink } from '../helpers/sink.ts'
@@ -34,6 +35,9 @@ t.test('what was answered before its worker was killed is recorded by the next o
     await until('both answers to be noted', () => notes().split('"kind":"delivered"').length === 3, 60_000)
     worker.kill()
     await worker.exited
+    const [name = ''] = readdirSync(folder)
+    // One that cannot be recorded does not fail the others.
+    appendFileSync(join(folder, name), `{"workerId":${name},"messageId":"none","outcome":{}}\n`)
     await sql`
       select pg_terminate_backend(pid) from pg_stat_activity
        where datname = current_database() and application_name like 'postrider delivery%'`
@@ -82,6 +86,29 @@ t.test('a worker whose process has ended is dead at once, any other after some t
   t.equal(await others.takeOver(), 0)
   t.equal(await until('the lock to be free', async () => (await own.takeOver()) || undefined), 3)
   t.strictSame(before, [lease.workerId])
+})
+
+t.test('many notes that cannot be recorded yet are not written again with each further one', (t) => {
+  takesLinearTime(t, (times) => {
+    const notes = openAnswerNotes(t.testdir({}), 7, createLog('test', 'silent'))
+    for (let recipientNo = 0; recipientNo < 500 * times; recipientNo++)
+      notes.add({
+        messageId: '00000000000000000000000000000000',
+        recipientNo,
+        attempt: 1,
+        workerId: 7,
+        outcome: { ...(DELIVERED as Delivered), reply: { code: 250, enhanced: '', text: 'x'.repeat(5000) } },
+      })
+  })
+  t.end()
+})
+
+t.test('a file that an earlier worker of this number has left says nothing of this one', (t) => {
+  const dataDir = t.testdir({ workers: { 7: `${JSON.stringify({ ...identityOf(process.pid), startedAt: '1' })}\n` } })
+  t.ok(leftNotes(dataDir).isGone(7))
+  openAnswerNotes(dataDir, 7, createLog('test', 'silent'))
+  t.notOk(leftNotes(dataDir).isGone(7))
+  t.end()
 })
 
 t.test('notes outlive a file that was cut off in the middle of a line, and one that has grown too long', async (t) => {

@@ -113,6 +113,40 @@ t.test('a message with its own key is sent once, by this call, a later one, or s
   t.match(long.results[0]?.error_info?.error_message, /\[idempotencyKey\]/)
 })
 
+t.test('a key that cannot be one is refused: of a message for it alone, of the call for all', async (t) => {
+  const { results } = await sent([
+    to('ada'),
+    ...['a\0b', '', 'é'].map((key) => ({ ...to('bob'), idempotencyKey: key })),
+  ])
+  t.strictSame(
+    results.map(({ error_info }) => error_info?.error_code),
+    [undefined, 113, 113, 113],
+  )
+  const longest = 'k'.repeat(252)
+  const many = Array.from({ length: 101 }, (_, at) => to(`keyed${at}`))
+  t.equal((await sent(many, { headers: { 'idempotency-key': longest } })).accepted, 101)
+  for (const key of ['', `${longest}k`])
+    refused(t, await post({ messages: many }, { headers: { 'idempotency-key': key } }), [
+      400,
+      113,
+      'Parameter [Idempotency-Key] is invalid: must have 1 to 252 printable ASCII characters',
+    ])
+})
+
+t.test('what the database refuses is one message, and if it refuses all, the call fails', async (t) => {
+  await sql.unsafe(`
+    create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$;
+    create trigger refuse before insert on messages for each row when (new.subject = 'Odd') execute function refuse()`)
+  t.teardown(() => sql`drop function refuse cascade`)
+  const { results } = await sent([to('ada'), to('bob', { subject: 'Odd' }), to('eve')])
+  t.strictSame(
+    results.map(({ error_info }) => error_info?.error_code),
+    [undefined, 500, undefined],
+  )
+  for (const at of [0, 2]) t.ok(await core.messages.show(results[at]?.message_id ?? ''))
+  refused(t, await post({ messages: [to('bob', { subject: 'Odd' }), to('eve', { subject: 'Odd' })] }), [500, 500])
+})
+
 t.test('with the header Idempotency-Key, the whole call can be repeated', async (t) => {
   const headers = { 'idempotency-key': 'the call' }
   const messages = [to('ada'), to('bob')]
@@ -149,6 +183,27 @@ t.test('messages count one by one against the credit', async (t) => {
   t.strictSame(
     data.results.map(({ error_info }) => error_info?.error_code),
     [undefined, undefined, 162],
+  )
+})
+
+t.test('credit and keys go to the first in the list, whichever is prepared first', async (t) => {
+  const poor = await service.makeSender()
+  await core.credits.limit(poor.accountId, 1)
+  const { accountId } = poor
+  const { id: templateId } = await core.templates.create({ accountId, name: 'berth', content: '<p>Your berth</p>' })
+  const idempotencyKey = 'berth 5'
+  const { results } = await sent(
+    [
+      // It is looked up.
+      v2Body(poor, { content: undefined, templateId, idempotencyKey }),
+      v2Body(poor, { idempotencyKey }),
+      v2Body(poor),
+    ],
+    { by: poor },
+  )
+  t.strictSame(
+    results.map(({ error_info }) => error_info?.error_code),
+    [undefined, 122, 162],
   )
 })
 

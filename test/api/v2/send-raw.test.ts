@@ -144,7 +144,15 @@ t.test('as base64 in JSON, and as a file of a form, it is the same message', asy
   t.strictSame(await sentAs(t, json, { raw, from: `<${desk}>`, to: `Ada <${to}>` }), whole)
   const part = (head: string, text: string) => `--x\r\nContent-Disposition: form-data; ${head}\r\n\r\n${text}\r\n`
   const form = `${part('name="to"', to)}${part('name="message"; filename="message.mime"', mail(sender))}--x--\r\n`
-  t.strictSame(await sentAs(t, { 'content-type': 'multipart/form-data; boundary=x' }, form), whole)
+  const headers = { 'content-type': 'multipart/form-data; boundary=x' }
+  t.strictSame(await sentAs(t, headers, form), whole)
+  const two = `${part('name="message"; filename="other.mime"', mail(sender))}${form}`
+  const answer = await call(base, {
+    path: '/v2/messages/raw',
+    headers: { api_key: sender.apiKey, ...headers },
+    body: two,
+  })
+  refused(t, answer, [400, 113, /\[raw\].*must be one file/])
 })
 
 t.test('a recipient without a valid address is dropped, and the others are sent', async (t) => {

@@ -1,5 +1,5 @@
 import { longWork } from '../platform/concurrency/turns.ts'
-import { BeyondShare } from '../submission/share.ts'
+import { BeyondShare, requireShare } from '../submission/share.ts'
 import type { Submission } from '../submission/submission.ts'
 import { type Acceptance, type AcceptDependencies, accept } from './accept.ts'
 import type { Commits } from './commits.ts'
@@ -21,12 +21,14 @@ export async function acceptAll(
   dependencies: AcceptDependencies & { readonly commit: Commits },
 ): Promise<AcceptOutcome[]> {
   const gathering = createGathering(count, dependencies.commit)
+  const storedBudget = ofOneCall(dependencies)
   const work = longWork()
   const outcomes: Promise<AcceptOutcome>[] = []
   for (const one of attempted) {
     if (gathering.isBeyond()) break
+    const commit = gathering.commitOf(outcomes.length)
     const outcome =
-      'refusal' in one ? Promise.reject(one.refusal) : accept(one, { ...dependencies, commit: gathering.commit })
+      'refusal' in one ? Promise.reject(one.refusal) : accept(one, { ...dependencies, commit, storedBudget })
     outcomes.push(
       outcome.then(fulfilled, rejected).then((ended) => {
         gathering.leave(ended)
@@ -41,16 +43,31 @@ export async function acceptAll(
   return settled
 }
 
+/** The share of stored content is that of the call: otherwise 500 messages of one template hold the main loop for a second. */
+function ofOneCall({ storedBudget, share }: AcceptDependencies): AcceptDependencies['storedBudget'] {
+  let taken = 0
+  return {
+    ...storedBudget,
+    take(bytes) {
+      taken += bytes
+      requireShare(taken, share.stored)
+      return storedBudget.take(bytes)
+    },
+  }
+}
+
 const fulfilled = (value: Acceptance): AcceptOutcome => ({ status: 'fulfilled', value })
 const rejected = (reason: unknown): AcceptOutcome => ({ status: 'rejected', reason })
 
 interface Waiting {
+  /** Its place in the call. */
+  readonly at: number
   readonly message: StoredMessage
   readonly settle: PromiseWithResolvers<Written>
 }
 
 interface Gathering {
-  readonly commit: Commits
+  readonly commitOf: (at: number) => Commits
   /** Whether one of them exceeds the share of work allowed here; then none is written. */
   readonly isBeyond: () => boolean
   readonly leave: (outcome: AcceptOutcome) => void
@@ -64,25 +81,27 @@ function createGathering(count: number, commit: Commits): Gathering {
   const check = (): void => {
     if (state !== 'open' || waiting.length + ended < count) return
     state = 'written'
+    // In the order of the call: the last ones are those for which there is no credit, or whose key another one has.
+    waiting.sort((a, b) => a.at - b.at)
     const written = commit.addAll(waiting.map(({ message }) => message))
-    for (const [at, { settle }] of waiting.entries()) written[at]?.then(settle.resolve, settle.reject)
+    for (const [number, { settle }] of waiting.entries()) written[number]?.then(settle.resolve, settle.reject)
   }
   return {
-    commit: {
+    commitOf: (at) => ({
       ...commit,
       add(message) {
         if (state === 'beyond') return Promise.reject(new BeyondShare())
         // Its idempotency key had expired: only then a message comes twice.
         if (state === 'written') return commit.add(message)
         const settle = Promise.withResolvers<Written>()
-        waiting.push({ message, settle })
+        waiting.push({ at, message, settle })
         check()
         return settle.promise
       },
       get size() {
         return commit.size
       },
-    },
+    }),
     isBeyond: () => state === 'beyond',
     leave(outcome) {
       ended++

@@ -64,14 +64,16 @@ export function createCommits({ sql, forgotten, ready, announceBehind, watchComm
   let inCalls = 0
   const add = (message: StoredMessage) => (isCopied(message) ? copied : usual).add(message)
 
-  async function addGroup(group: readonly StoredMessage[]): Promise<readonly Written[]> {
+  /** The outcome of each. */
+  async function addGroup(group: readonly StoredMessage[]): Promise<readonly PromiseSettledResult<Written>[]> {
     inCalls += group.length
     try {
-      return await ofCalls.add(group)
+      const written = await ofCalls.add(group)
+      return written.map((value) => ({ status: 'fulfilled', value }))
     } catch (error) {
       if (group.length === 1 || error instanceof ServiceError || isDatabaseTrouble(error)) throw error
       // The database refuses one of them, which must not fail the others.
-      return await Promise.all(group.map(add))
+      return await Promise.allSettled(group.map(add))
     } finally {
       inCalls -= group.length
     }
@@ -87,7 +89,11 @@ export function createCommits({ sql, forgotten, ready, announceBehind, watchComm
         for (const [at, message] of group.entries())
           results.set(
             message,
-            written.then((all) => all[at] as Written),
+            written.then((all) => {
+              const one = all[at] as PromiseSettledResult<Written>
+              if (one.status === 'rejected') throw one.reason
+              return one.value
+            }),
           )
       }
       return messages.map((message) => results.get(message) ?? copied.add(message))

@@ -88,6 +88,7 @@ export type {
 } from './queries/show-message.ts'
 export type { HoldingEntry, RequeuedDelivery, RequeueRefusal } from './requeue/evaluate.ts'
 export type * from './requeue/requeue-message.ts'
+export { requireIdempotencyKey } from './rules/field-rules.ts'
 export * from './search/index.ts'
 export {
   type DeliveryWhy,

@@ -17,7 +17,7 @@ export interface Quotas {
 }
 
 export interface QuotaSources {
-  readonly storedBudget: ByteBudget
+  readonly storedBudget: Pick<ByteBudget, 'take' | 'give' | 'total'>
   readonly share: Share
   readonly rateLimits: RateLimits
 }

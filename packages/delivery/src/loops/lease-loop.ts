@@ -1,4 +1,4 @@
-import { type Core, count, isDatabaseAway, type Log, type Result } from '@postrider/core'
+import { type Core, count, isDatabaseAway, isDatabaseTrouble, type Log, type Result } from '@postrider/core'
 import type { LeftNotes } from '../queue/answer-notes.ts'
 
 /** Milliseconds between checks of the other workers. */
@@ -41,22 +41,25 @@ export function runLeaseLoop(options: {
   async function recordNotes(dead: readonly number[]): Promise<void> {
     for (const id of dead) {
       const results = left.of(id)
-      for (let at = 0; at < results.length; at += BATCH) {
-        const count = await recordAll(results.slice(at, at + BATCH))
-        if (count > 0) log.warn({ count }, 'recorded answers that a dead worker had noted')
-      }
+      let count = 0
+      for (let at = 0; at < results.length; at += BATCH) count += await record(results.slice(at, at + BATCH))
+      if (count > 0) log.warn({ count }, 'recorded answers that a dead worker had noted')
     }
   }
 
-  /** Returns how many were recorded. One that the database does not take leaves its delivery indeterminate, not those of the others. */
-  async function recordAll(results: readonly Result[]): Promise<number> {
+  /** Returns how many were recorded. Throws while the database has trouble: what is not recorded would be sent again. */
+  async function record(results: readonly Result[]): Promise<number> {
     try {
       return (await core.deliveries.record(results)).filter(Boolean).length
     } catch (err) {
-      if (isDatabaseAway(err)) throw err
+      if (isDatabaseTrouble(err)) throw err
+      // Without it, this delivery is taken over as indeterminate. It must not fail the others.
+      if (results.length === 1) {
+        log.error({ err }, 'could not record an answer that a dead worker had noted')
+        return 0
+      }
       let count = 0
-      if (results.length > 1) for (const one of results) count += await recordAll([one])
-      else log.error({ err }, 'could not record an answer that a dead worker had noted')
+      for (const one of results) count += await record([one])
       return count
     }
   }

@@ -28,15 +28,19 @@ export function openAnswerNotes(dataDir: string, workerId: number, log: Log): An
   const open = new Map<Result, string>()
   let file: number | undefined
   let length = 0
+  let most = MAX_FILE
   const write = (text: string): void => {
     if (file === undefined) return
     try {
-      if (length > MAX_FILE) {
+      if (length > most) {
         ftruncateSync(file)
         length = 0
         text = head + [...open.values()].join('')
+        // With many that are not settled, as while the database is away, each note would otherwise write all of them again.
+        most = Math.max(MAX_FILE, 2 * text.length)
       }
-      length += writeSync(file, text)
+      writeAll(file, text)
+      length += text.length
     } catch (err) {
       log.warn({ err }, 'answers of other servers are no longer noted in DATA_DIR')
       closeSync(file)
@@ -46,6 +50,8 @@ export function openAnswerNotes(dataDir: string, workerId: number, log: Log): An
   try {
     mkdirSync(folderOf(dataDir), { recursive: true, mode: 0o700 })
     file = openSync(path, 'a', 0o600)
+    // One with this number is of a database that was restored since; its first line names a process that has ended.
+    ftruncateSync(file)
     write(head)
   } catch (err) {
     log.info({ err }, 'answers of other servers are not noted: DATA_DIR cannot be written')
@@ -66,6 +72,12 @@ export function openAnswerNotes(dataDir: string, workerId: number, log: Log): An
       if (open.size === 0) rmSync(path, { force: true })
     },
   }
+}
+
+/** A disk that is nearly full takes a part of it, behind which the next note would not be a line of its own. */
+function writeAll(file: number, text: string): void {
+  const octets = Buffer.from(text)
+  for (let at = 0; at < octets.length; ) at += writeSync(file, octets, at)
 }
 
 /** The files of dead workers in DATA_DIR. */

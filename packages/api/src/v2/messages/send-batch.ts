@@ -3,9 +3,12 @@ import {
   type Attempted,
   type Core,
   ERRORS,
+  type ErrorName,
   invalidParameter,
+  LIMITS,
   type Principal,
   requireAllowed,
+  requireIdempotencyKey,
   ServiceError,
   type Submission,
 } from '@postrider/core'
@@ -97,6 +100,12 @@ export const SEND_BATCH: readonly Operation[] = [
     async act({ messages }, call) {
       const { core, principal, request } = call
       core.messages.requireMaySend(principal)
+      // With room for the places.
+      requireIdempotencyKey(
+        idempotencyKeyOf(request),
+        'Idempotency-Key',
+        LIMITS.idempotencyKey - ` ${MAX_MESSAGES}`.length,
+      )
       core.messages.requireRecipients(messages.reduce((sum: number, one) => sum + recipientsOf(one), 0))
       await takeRate(core, principal, messages.length)
       const ignored: string[] = []
@@ -143,6 +152,8 @@ function toSubmissionOf(message: unknown, at: number, { principal, by, request }
     throw invalidParameter(`messages[${at}]`, 'must be an object')
   const { idempotencyKey: own, ...body } = message as Record<string, unknown>
   if (own != null && typeof own !== 'string') throw invalidParameter('idempotencyKey', 'must be a string')
+  // Before it is looked up.
+  requireIdempotencyKey(own ?? undefined, 'idempotencyKey')
   requirePersonalizations(Object.keys(body).length === 0 ? undefined : body)
   skipNullElements(body)
   const validate = request.getValidationFunction(SendEmail) ?? request.compileValidationSchema(SendEmail)
@@ -164,12 +175,16 @@ function namesWith(nameOf: Submission['nameOf'], hasOwnKey: boolean): Submission
 
 /** If the service could take none of them, the call fails as any other does, so that its client repeats it. */
 function requireSome(outcomes: readonly AcceptOutcome[]): void {
+  const names = outcomes.map((one) => (one.status === 'rejected' ? failureOf(one.reason) : undefined))
   const [first] = outcomes
-  if (first?.status !== 'rejected' || !(first.reason instanceof ServiceError) || first.reason.row.status < 500) return
-  const { errorName } = first.reason
-  const isSame = (one: AcceptOutcome): boolean =>
-    one.status === 'rejected' && one.reason instanceof ServiceError && one.reason.errorName === errorName
-  if (outcomes.every(isSame)) throw first.reason
+  if (first?.status === 'rejected' && names[0] !== undefined && names.every((name) => name === names[0]))
+    throw first.reason
+}
+
+/** The error that is not the caller's, if it is such a one. */
+function failureOf(reason: unknown): ErrorName | undefined {
+  if (!(reason instanceof ServiceError)) return 'internal'
+  return reason.row.status >= 500 ? reason.errorName : undefined
 }
 
 function resultOf(outcome: AcceptOutcome, { log }: FastifyRequest) {

@@ -122,7 +122,9 @@ export const SEND_RAW: readonly Operation[] = [
 
 /** Mailgun's clients send the message as a file of a form. */
 function messageOf({ raw }: Static<typeof Input>, { request }: Call): Buffer {
-  const whole = request.message ?? request.fileParts?.[0]?.octets
+  const [file, ...others] = request.fileParts ?? []
+  if (others.length > 0) throw invalidParameter('raw', 'must be one file: each message is a call of its own')
+  const whole = request.message ?? file?.octets
   if (whole && raw != null) throw invalidParameter('raw', 'must be omitted if the body has the message itself')
   const message = whole ?? (raw == null ? undefined : fromBase64(raw))
   if (message && message.length > 0) return message

@@ -42,7 +42,7 @@ export function checkFields(submission: Submission): void {
   }
   if (tags.length > LIMITS.tags) throw invalidParameter(nameOf('tags'), `must have at most ${LIMITS.tags} entries`)
   for (const tag of tags) line(tag, nameOf('tags'), LIMITS.tag)
-  idempotency(idempotencyKey, nameOf('idempotencyKey'))
+  requireIdempotencyKey(idempotencyKey, nameOf('idempotencyKey'))
   checkFileCount(submission)
   checkAttachments(attachments, submission, undefined)
   for (const [at, envelope] of envelopes.entries()) checkEnvelope(envelope, at, submission)
@@ -224,14 +224,18 @@ function checkStored({ envelopes, nameOf }: Submission, measure: (text: string) 
 }
 
 /** Checks an idempotency key. */
-export function idempotency(key: string | undefined, parameter: string): void {
-  if (key !== undefined && !isIdempotencyKey(key))
-    throw invalidParameter(parameter, `must have 1 to ${LIMITS.idempotencyKey} printable ASCII characters`)
+export function requireIdempotencyKey(
+  key: string | undefined,
+  parameter: string,
+  most: number = LIMITS.idempotencyKey,
+): void {
+  if (key !== undefined && !isIdempotencyKey(key, most))
+    throw invalidParameter(parameter, `must have 1 to ${most} printable ASCII characters`)
 }
 
 /** Printable ASCII, which header fields transmit unchanged. */
-export function isIdempotencyKey(key: string): boolean {
-  return /^[\x20-\x7e]+$/.test(key) && key.length <= LIMITS.idempotencyKey
+export function isIdempotencyKey(key: string, most: number = LIMITS.idempotencyKey): boolean {
+  return /^[\x20-\x7e]+$/.test(key) && key.length <= most
 }
 
 function line(value: string | undefined, parameter: string, most = 512): void {

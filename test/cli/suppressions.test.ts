@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import t from 'tap'
 import { makeService } from '../helpers/service.ts'
 import { answered, postrider } from './postrider.ts'
@@ -30,5 +32,18 @@ t.test("the operator's suppressions hold for all accounts, and are a list of the
   t.match(await service.core.audit.list(0, { after: 0, limit: 10 }), [
     { action: 'suppression.add', keyId: null, address: null },
     { action: 'suppression.remove' },
+  ])
+})
+
+t.test("another provider's list is imported as it was exported", async (t) => {
+  const { accountId } = await service.makeSender()
+  const file = join(t.testdir({}), 'postmark.csv')
+  const rows = ['a@x.example,SpamComplaint', '*@y.example,ManualSuppression', 'b@x.example,Else']
+  await writeFile(file, ['EmailAddress,SuppressionReason', ...rows].join('\r\n'))
+  const ran = await postrider(service.env, 'suppression', 'import', file, '--account', String(accountId))
+  t.match(ran, { code: 1, stdout: /^2 added, 0 known, 1 invalid of 3 rows\n[\s\S]*^4 .*\[reason\]/m })
+  t.match((await service.core.suppressions.list(accountId, { limit: 9, offset: 0 })).suppressions, [
+    { value: 'a@x.example', reason: 'abuse' },
+    { scope: 'domain', value: 'y.example', reason: 'manual' },
   ])
 })

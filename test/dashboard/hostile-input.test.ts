@@ -47,6 +47,15 @@ t.test('more suppressions than are taken at a time are refused, not cut', async 
   t.equal((await service.core.suppressions.list(ada.accountId, { limit: 1, offset: 0 })).total, 0)
 })
 
+t.test('*@domain in the form suppresses the domain', async (t) => {
+  const { owner, service } = await openDashboard(t)
+  const ada = await owner()
+  t.equal((await ada.post(`/app/${ada.accountId}/suppressions`, { entries: '*@x.example, a@y.example' })).status, 303)
+  t.match(await service.core.suppressions.holding(ada.accountId, 'any@x.example'), [
+    { scope: 'domain', value: 'x.example' },
+  ])
+})
+
 t.test('a client that goes away while its stream is opened leaves nothing behind', async (t) => {
   const { owner, url } = await openDashboard(t)
   const ada = await owner()

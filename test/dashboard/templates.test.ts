@@ -81,6 +81,26 @@ t.test('templates', async (t) => {
     t.match(await textOf(version), /Messages would fail.*HTML, line 1, column 1/s)
   })
 
+  await t.test(
+    'a version from which no message can be built is marked on its page, among the versions and in the list',
+    async (t) => {
+      const active = `${page}/versions/${(await core.editableTemplates.find(accountId, id))?.id}`
+      const fine = await textOf(active)
+      t.notMatch(await textOf(at), 'Messages would fail')
+      await ada.post(active, { ...form, subject: '{{lookup a b}}', html: '{{#if (eq a "b")}}{{/if}}', testData: '' })
+      const text = await textOf(active)
+      t.match(
+        text,
+        /Mail with it is dropped.*Subject, line 1, column 1: unknown helper.*HTML, line 1, column 7: unknown helper/s,
+      )
+      t.match(text, /<span>active<\/span><\/span><span class="state bad">.*Messages would fail/)
+      t.match(await textOf(at), 'Messages would fail')
+      await ada.post(active, form)
+      t.notMatch(await textOf(at), 'Messages would fail')
+      t.notMatch(fine, 'is dropped')
+    },
+  )
+
   await t.test('what is typed is shown before it is saved, or why messages would fail', async (t) => {
     const draft = async (typed: object) => {
       const answered = await ada.post(`${version}/preview`, { ...form, ...typed })

@@ -134,7 +134,10 @@ export class Suppressions {
     return this.#call({ method: 'POST', path: '/suppression/check' }, input, options)
   }
 
-  /** Import a list of any length as CSV with the column email or domain, and optionally reason, since, group. Needs the scope suppressions. */
+  /**
+   * Import a list of any length as CSV: with the column email or domain, and optionally reason, since, group; or as another provider exports it.
+   * Needs the scope suppressions.
+   */
   import(input: ImportSuppressionsInput, options?: CallOptions): Promise<ImportSuppressionsData> {
     return this.#call({ method: 'POST', path: '/suppression/import', takes: 'text/csv' }, input, options)
   }

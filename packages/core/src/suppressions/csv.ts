@@ -3,17 +3,14 @@ import { CsvError, type Info, Parser } from 'csv-parse'
 import { csvCell, unguardedCell } from '../platform/csv-cell.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { ImportRow } from './import.ts'
+import { isOfAllMail, type Layout, layoutOf, reasonOfWord } from './provider-lists.ts'
 import type { Suppression } from './suppression.ts'
 
 /** Maximum length of a list, in bytes. */
 export const MAX_CSV_BYTES = 128 * 1024 * 1024
 
-/**
- * Columns of a list, in the order of an export. An import needs one of the first two, accepts any order and ignores other
- * columns.
- */
+/** Columns of an export. */
 const COLUMNS = ['email', 'domain', 'reason', 'since', 'group'] as const
-type Column = (typeof COLUMNS)[number]
 
 /** Rows per batch. */
 const BATCH = 1000
@@ -34,18 +31,19 @@ interface Line {
 
 /**
  * Returns the rows of a CSV body (RFC 4180; UTF-8; commas, semicolons or tabs) in batches, with their line numbers. The first
- * line names the columns.
+ * line names the columns, ours or another provider's, or is an entry.
  *
- * Throws bodyBlank, parameterMissing (email) if neither of the two columns exists, csvInvalid, tooLarge.
+ * Throws bodyBlank, parameterMissing (email) if there is no column with addresses or domains, csvInvalid, tooLarge.
  */
 export async function* readSuppressionCsv(body: Readable): AsyncGenerator<ImportRow[]> {
   const parser = parserOf(body)
-  let columns: readonly (Column | undefined)[] | undefined
+  let layout: Layout | undefined
   let rows: ImportRow[] = []
   try {
     for await (const { record, info } of parser as AsyncIterable<Line>) {
-      if (columns) rows.push(rowOf(columns, record, info.lines))
-      else columns = columnsOf(record)
+      const isFirst = layout === undefined
+      layout ??= requireLayout(record)
+      if (!isFirst || !layout.hasHeader) rows.push(rowOf(layout, record, info.lines))
       if (rows.length < BATCH) continue
       yield rows
       rows = []
@@ -57,7 +55,7 @@ export async function* readSuppressionCsv(body: Readable): AsyncGenerator<Import
     body.unpipe()
     body.resume()
   }
-  if (!columns) throw new ServiceError('bodyBlank')
+  if (!layout) throw new ServiceError('bodyBlank')
   if (rows.length > 0) yield rows
 }
 
@@ -128,23 +126,37 @@ function problemOf({ code, lines }: CsvError & { lines?: number }): string {
 }
 
 /** Throws parameterMissing (email). */
-function columnsOf(names: readonly string[]): (Column | undefined)[] {
-  const columns = names.map((name) =>
-    COLUMNS.find((column) => column === name.replaceAll('"', '').trim().toLowerCase()),
-  )
-  if (!columns.includes('email') && !columns.includes('domain')) {
-    throw new ServiceError('parameterMissing', { values: { parameter: 'email' } })
-  }
-  return columns
+function requireLayout(first: readonly string[]): Layout {
+  const layout = layoutOf(first.map((cell) => cell.replaceAll('"', '')))
+  if (!layout) throw new ServiceError('parameterMissing', { values: { parameter: 'email' } })
+  return layout
 }
 
-function rowOf(columns: readonly (Column | undefined)[], record: readonly string[], line: number): ImportRow {
-  const row: { line: number } & Partial<Record<Column, string>> = { line }
-  for (const [at, column] of columns.entries()) {
+function rowOf({ fields, reason: ofAll }: Layout, record: readonly string[], line: number): ImportRow {
+  const cells: Partial<Record<NonNullable<Layout['fields'][number]>, string>> = {}
+  for (const [at, field] of fields.entries()) {
     const cell = record[at]?.trim()
-    if (column && cell) row[column] = unguardedCell(cell)
+    if (field && cell) cells[field] ??= unguardedCell(cell)
   }
-  return row
+  const { email, domain, group, since, told, status, origin, tags } = cells
+  // A list of one's own may have the columns of SendGrid's bounces, and one of our reasons where these have the server's words.
+  const ownWord = told === undefined ? undefined : reasonOfWord(told)
+  const word = cells.reason === undefined ? undefined : (reasonOfWord(cells.reason, origin) ?? cells.reason)
+  return {
+    ...{
+      line,
+      email,
+      domain,
+      group,
+      since,
+      status,
+      reason: word ?? ownWord ?? ofAll,
+      told: ownWord ? undefined : told,
+    },
+    ...(tags === undefined || isOfAllMail(tags)
+      ? {}
+      : { unreadable: 'unsubscribes from mail with certain tags, and not from all mail' }),
+  }
 }
 
 /** Formats a list as CSV, page by page, in the format that an import accepts. */

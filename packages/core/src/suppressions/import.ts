@@ -11,11 +11,11 @@ import {
 } from '../platform/database/database.ts'
 import { withDeadline } from '../platform/database/deadlines.ts'
 import { invalidParameter, ServiceError } from '../platform/errors.ts'
-import { readIsoTime } from '../platform/iso-time.ts'
 import type { Fragment } from './bypass.ts'
+import { readListTime } from './provider-lists.ts'
 import { addedAgain, scopeOf } from './store.ts'
 import { ACCOUNT_REASONS, type SuppressionReason } from './suppression.ts'
-import { parseEmail, parseEmailDomain } from './values.ts'
+import { domainOfAll, parseEmail, parseEmailDomain } from './values.ts'
 
 /** A row of an imported list; blank cells are undefined. */
 export interface ImportRow {
@@ -222,8 +222,10 @@ function importError({ rows, wrong, problems }: Read): ServiceError {
 }
 
 /** Converts a row to entries. Throws the error that describes why the row is invalid. */
-function entriesOf({ email, domain, group, reason, since, told, status, unreadable }: ImportRow): Entry[] {
+function entriesOf({ group, reason, since, told, status, unreadable, ...named }: ImportRow): Entry[] {
   if (unreadable !== undefined) throw invalidParameter('row', unreadable)
+  const ofAll = domainOfAll(named.email ?? '')
+  const [email, domain] = ofAll === undefined ? [named.email, named.domain] : [undefined, ofAll]
   if (email === undefined && domain === undefined) {
     throw new ServiceError('parameterMissing', { values: { parameter: 'email' } })
   }
@@ -262,10 +264,9 @@ function statusOf(text = ''): string | null {
   return STATUS.test(text) ? text : null
 }
 
-/** ISO 8601, also with a space before the time, as spreadsheets and databases write it. */
 function timeOf(text: string | undefined): Date | null {
   if (text === undefined) return null
-  const time = readIsoTime(text.replace(' ', 'T'))
+  const time = readListTime(text)
   if (!time) throw invalidParameter('since', 'must be a time like 2026-01-05 10:11:12')
   return time
 }

@@ -11,7 +11,7 @@ export interface Values {
 }
 
 /**
- * Parses the addresses and domains of a call. Throws for the first invalid one: suppressionEmailInvalid,
+ * Parses the addresses and domains of a call; `*@x.example` is the domain. Throws for the first invalid one: suppressionEmailInvalid,
  * suppressionDomainInvalid; also parameterMissing (email) if there are none, tooLarge.
  */
 export function parseValues({ emails = [], domains = [] }: Partial<Values>): Values {
@@ -23,10 +23,24 @@ export function parseValues({ emails = [], domains = [] }: Partial<Values>): Val
       values: { limit: `${LIMIT} addresses and domains. Import longer lists as CSV` },
     })
   }
+  const keys = emails.map((text, at) => {
+    const domain = domainOfAll(text)
+    return domain === undefined ? parseEmail(text, at) : parseEmailDomain(domain, at)
+  })
   return {
-    emails: [...new Set(emails.map((text, at) => parseEmail(text, at)))],
-    domains: [...new Set(domains.map((text, at) => parseEmailDomain(text, at)))],
+    emails: [...new Set(keys.filter(isEmail))],
+    domains: [
+      ...new Set([...keys.filter((key) => !isEmail(key)), ...domains.map((text, at) => parseEmailDomain(text, at))]),
+    ],
   }
+}
+
+const isEmail = (key: string): boolean => key.includes('@')
+
+/** Returns what follows `*@`, which other services write for all addresses at a domain; undefined for other text. */
+export function domainOfAll(email: string): string | undefined {
+  const text = email.trim()
+  return text.startsWith('*@') ? text.slice(2) : undefined
 }
 
 /** `at`: its place in a list, from 0. Throws suppressionEmailInvalid. */

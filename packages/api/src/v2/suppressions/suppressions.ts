@@ -169,7 +169,8 @@ export const SUPPRESSIONS: readonly Operation[] = [
     ...common,
     name: 'importSuppressions',
     creates: true,
-    summary: 'Import a list of any length as CSV with the column email or domain, and optionally reason, since, group',
+    summary:
+      'Import a list of any length as CSV: with the column email or domain, and optionally reason, since, group; or as another provider exports it',
     cli: 'suppression import',
     routes: [['/suppression/import', 'POST']],
     takes: 'text/csv',

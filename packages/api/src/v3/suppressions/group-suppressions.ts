@@ -237,7 +237,9 @@ async function suppress(
   await core.suppressions
     .addAll({ accountId: principal.account.id, emails, reason: 'unsubscribe', by, ...(group ? { group } : {}) })
     .catch((error: unknown) => {
-      const wrong = error instanceof ServiceError && error.errorName === 'suppressionEmailInvalid'
+      const wrong =
+        error instanceof ServiceError &&
+        (error.errorName === 'suppressionEmailInvalid' || error.errorName === 'suppressionDomainInvalid')
       throw wrong ? refuse(400, 'Each of recipient_emails must be a valid email address.', 'recipient_emails') : error
     })
 }

@@ -13,7 +13,8 @@ export const suppressionFileCommands: readonly Command[] = [
     name: 'suppression import',
     usage: 'FILE --account ID [--atomic]',
     summary: 'Add the addresses and domains of a CSV file; exit status 1 if rows are invalid',
-    detail: 'Its columns are email or domain, and optionally reason, since and group',
+    detail:
+      'Its columns are email or domain, and optionally reason, since and group; or those of an export of Postmark, Mailgun, Amazon SES, SendGrid or Resend',
     parameters: { atomic: 'Add nothing if a row is invalid' },
     examples: ['suppression import bounced.csv --account 12'],
     run: async (core, { FILE: file, account: accountId, atomic }, call) => {

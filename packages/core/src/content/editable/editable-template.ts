@@ -26,6 +26,8 @@ export interface EditableVersionSummary {
   readonly generatePlain: boolean
   readonly editor: Editor
   readonly updatedAt: Date
+  /** Why no message can be built from it, a line for each of its texts; null if one can, or if it has not been checked. */
+  readonly problem: string | null
 }
 
 export interface EditableVersion extends EditableVersionSummary {
@@ -33,8 +35,6 @@ export interface EditableVersion extends EditableVersionSummary {
   readonly plain: string
   /** JSON for previews. */
   readonly testData: string | null
-  /** Why no message can be built from it, a line for each of its texts; null if one can, or if it has not been checked. */
-  readonly problem: string | null
 }
 
 /** The version that sends use, without test data, which is for previews. */

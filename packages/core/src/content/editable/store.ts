@@ -10,9 +10,8 @@ import type {
 const templateColumns = (sql: AnySql) => sql`t.id, t.generation, t.name, t.updated_at as "updatedAt"`
 const summaryColumns = (sql: AnySql) => sql`
   v.id, v.template_id as "templateId", v.active, v.name, v.subject, v.generate_plain as "generatePlain", v.editor,
-  v.updated_at as "updatedAt"`
-const versionColumns = (sql: AnySql) =>
-  sql`${summaryColumns(sql)}, v.html, v.plain, v.test_data as "testData", v.problem`
+  v.updated_at as "updatedAt", v.problem`
+const versionColumns = (sql: AnySql) => sql`${summaryColumns(sql)}, v.html, v.plain, v.test_data as "testData"`
 const octets = (sql: AnySql) => sql`octet_length(html) + octet_length(plain) + coalesce(octet_length(test_data), 0)`
 
 export async function insertTemplate(
@@ -139,7 +138,7 @@ export async function selectActive(
   templateId: string,
 ): Promise<ActiveVersion | undefined> {
   const rows = await sql<ActiveVersion[]>`
-    select ${summaryColumns(sql)}, v.html, v.plain, v.problem, t.generation, t.name as "templateName"
+    select ${summaryColumns(sql)}, v.html, v.plain, t.generation, t.name as "templateName"
       from editable_templates t join editable_versions v on v.account_id = t.account_id and v.template_id = t.id
      where t.account_id = ${accountId} and t.id = ${templateId} and v.active`
   return rows[0]

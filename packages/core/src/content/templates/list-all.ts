@@ -11,6 +11,8 @@ export interface AnyTemplate {
   readonly versions: number
   /** Subject of the active version; null without one. */
   readonly subject: string | null
+  /** Whether no message can be built from the active version. */
+  readonly fails: boolean
   readonly updatedAt: Date
 }
 
@@ -31,13 +33,15 @@ export async function listAll(
         select id::text, 'merge', name, updated_at from templates where account_id = ${accountId}) t
        order by updated_at desc, id limit ${limit} offset ${offset}
     )
-    select p.id, p.kind, p.name, p.updated_at as "updatedAt", p.total, v.versions, v.subject
+    select p.id, p.kind, p.name, p.updated_at as "updatedAt", p.total, v.versions, v.subject, v.fails
       from page p cross join lateral (
-        select count(*)::int as versions, max(e.subject) filter (where e.active) as subject from editable_versions e
+        select count(*)::int as versions, max(e.subject) filter (where e.active) as subject,
+               coalesce(bool_or(e.problem is not null) filter (where e.active), false) as fails
+          from editable_versions e
          where p.kind <> 'merge' and e.account_id = ${accountId} and e.template_id = p.id
         having p.kind <> 'merge'
         union all
-        select count(*)::int, max(v.subject) filter (where v.number = t.version)
+        select count(*)::int, max(v.subject) filter (where v.number = t.version), false
           from templates t join template_versions v on v.template_id = t.id
          where p.kind = 'merge' and t.id = case when p.kind = 'merge' then p.id::int end
         having p.kind = 'merge') v

@@ -41,7 +41,7 @@ export const suppressionsWords = catalogue({
     removeText:
       'Remove it only at the request of its owner, or if the bounce was wrong: mail to it may hurt your reputation.',
     entries: 'Addresses or domains',
-    entriesHint: 'One per line or comma-separated. A text without @ is a domain.',
+    entriesHint: 'One per line or comma-separated. A text without @ is a domain, and so is *@example.com.',
     tooMany: (most: number) =>
       `These are more than ${most} entries. Nothing was added; send them in several parts, or import a file by the API.`,
     addButton: 'Suppress',
@@ -85,7 +85,7 @@ export const suppressionsWords = catalogue({
     removeTitle: (value) => `Soll ${value} wieder Post erhalten?`,
     removeText: 'Nur wenn der Empfänger darum bat oder der Fehler ein Irrtum war: Post dorthin kann Ihrem Ruf schaden.',
     entries: 'Adressen oder Domains',
-    entriesHint: 'Je Zeile eine oder durch Kommas getrennt. Ein Text ohne @ ist eine Domain.',
+    entriesHint: 'Je Zeile eine oder durch Kommas getrennt. Ein Text ohne @ ist eine Domain, *@example.com auch.',
     tooMany: (most) =>
       `Das sind mehr als ${most} Einträge. Nichts wurde hinzugefügt; senden Sie sie in mehreren Teilen, oder importieren Sie eine Datei per API.`,
     addButton: 'Sperren',

@@ -13,12 +13,18 @@ export function liveParts(call: AccountCall, template: ShownTemplate, texts: Tem
   return html`${hints(call, shown)}${textShown(shown)}${subjectShown(call, texts, shown)}${nameFields(call, template, texts, shown)}`
 }
 
+/** The mark of a version from which no message can be built. */
+export function failing({ icon, language }: AccountCall): Html {
+  return html`<span class="state bad">${icon('warn', 'bad')}<span>${templatesWords(language).fails}</span></span>`
+}
+
 /** The reasons why messages would fail, with their places, and the names without a value. */
-export function hints({ icon, language }: AccountCall, { missing, problems }: Preview): Html {
+export function hints(call: AccountCall, { missing, problems }: Preview): Html {
+  const { icon, language } = call
   const words = templatesWords(language)
   const foot = (content: Value) => html`<footer class="row gap" id="hints" role="status">${content}</footer>`
   if (problems.length > 0)
-    return foot(html`<span class="state bad">${icon('warn', 'bad')}<span>${words.fails}</span></span><span class="any">
+    return foot(html`${failing(call)}<span class="any">
       ${problems.map((problem) => html`${placeOf(problem)}${problem.text} `)}</span>`)
   if (missing.length === 0)
     return foot(html`<span class="state good">${icon('check', 'good')}<span>${words.noHints}</span></span>`)

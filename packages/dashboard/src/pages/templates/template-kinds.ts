@@ -11,6 +11,8 @@ export interface ShownVersion {
   readonly name: string
   readonly active: boolean
   readonly at: Date
+  /** Why no message can be built from it, a line for each of its texts. */
+  readonly problem: string | null
 }
 
 export interface ShownTemplate {
@@ -52,6 +54,7 @@ export async function findTemplate(
     name: String(version),
     active,
     at: createdAt,
+    problem: null,
   }))
   return { id, kind: 'merge', name, versions: shown.sort((a, b) => Number(b.active) - Number(a.active)) }
 }

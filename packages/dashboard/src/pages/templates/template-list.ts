@@ -4,6 +4,7 @@ import { type Answer, page } from '../../frame/answer.ts'
 import type { AccountCall } from '../../frame/call.ts'
 import { offsetOf, pager } from '../../frame/pager.ts'
 import { byApi, emptyBox, pageHead } from '../../frame/parts.ts'
+import { failing } from './live-parts.ts'
 import { templatesWords } from './templates-words.ts'
 
 const PAGE = 50
@@ -34,8 +35,8 @@ function table(call: AccountCall, templates: readonly AnyTemplate[]): Html {
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.title}"><table class="hov"><thead><tr><th>${words.name}</th>
     <th>${words.kind}</th><th class="wide-only">${words.subject}</th><th class="wide-only">${words.id}</th><th class="n wide-only">${words.versions}</th>
     <th class="n">${words.changed}</th></tr></thead><tbody>${templates.map(
-      ({ id, kind, name, subject, versions, updatedAt }) =>
-        html`<tr><td class="any"><a class="go" href="${path(`templates/${id}`)}">${foreign(name)}</a></td><td class="dim">${words.kindNames[kind]}</td>
+      ({ id, kind, name, subject, versions, fails, updatedAt }) =>
+        html`<tr><td class="any"><a class="go" href="${path(`templates/${id}`)}">${foreign(name)}</a>${fails && failing(call)}</td><td class="dim">${words.kindNames[kind]}</td>
         <td class="any dim wide-only">${foreign(subject ?? '')}</td><td class="wide-only mono faint">${id}</td>
         <td class="n wide-only dim">${format.number(versions)}</td><td class="n faint">${format.ago(updatedAt)}</td></tr>`,
     )}</tbody></table></div>`

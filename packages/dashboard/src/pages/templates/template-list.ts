@@ -36,7 +36,8 @@ function table(call: AccountCall, templates: readonly AnyTemplate[]): Html {
     <th>${words.kind}</th><th class="wide-only">${words.subject}</th><th class="wide-only">${words.id}</th><th class="n wide-only">${words.versions}</th>
     <th class="n">${words.changed}</th></tr></thead><tbody>${templates.map(
       ({ id, kind, name, subject, versions, fails, updatedAt }) =>
-        html`<tr><td class="any"><a class="go" href="${path(`templates/${id}`)}">${foreign(name)}</a>${fails && failing(call)}</td><td class="dim">${words.kindNames[kind]}</td>
+        html`<tr><td class="any"><a class="go" href="${path(`templates/${id}`)}">${foreign(name)}</a>${fails && failing(call)}</td>
+        <td class="dim">${words.kindNames[kind]}</td>
         <td class="any dim wide-only">${foreign(subject ?? '')}</td><td class="wide-only mono faint">${id}</td>
         <td class="n wide-only dim">${format.number(versions)}</td><td class="n faint">${format.ago(updatedAt)}</td></tr>`,
     )}</tbody></table></div>`

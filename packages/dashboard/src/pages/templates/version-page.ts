@@ -46,7 +46,8 @@ export async function versionPage(
     )}
 <div class="row gap"><span class="dim">${words.kindNames[template.kind]}</span><span class="row tight"><span class="dim">${words.id}</span>
 ${copyable(call, template.id, words.id)}</span></div>
-${problemNote(call, problem)}${version?.problem && !isUnsaved && failingNote(call, version.problem)}${done !== undefined && html`<div class="note good" role="status">${icon('check', 'good')}<p>${done}</p></div>`}
+${problemNote(call, problem)}${version?.problem && !isUnsaved && failingNote(call, version.problem)}
+${done !== undefined && html`<div class="note good" role="status">${icon('check', 'good')}<p>${done}</p></div>`}
 ${canEdit ? (version || may('templates')) && editor(call, edited) : version && tooLarge(call, { ...edited, version })}
 ${versionList(call, template, version)}
 <div class="row">${

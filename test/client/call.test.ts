@@ -101,6 +101,17 @@ t.test('an address or a key that cannot be one is refused before any call', asyn
     t.throws(() => new Postrider({ baseUrl: 'https://mail.ship.example', apiKey }), TypeError)
 })
 
+t.test('a value of a path stays in its place', async (t) => {
+  const { calls, postrider } = await open(t, [])
+  for (const messageId of ['', '.', '..'])
+    await t.rejects(postrider.messages.resend({ messageId }), { name: 'TypeError', message: /^messageId must not be/ })
+  for (const messageId of ['../a', '%2e%2e', 'a?b#c', '\ud800']) await postrider.messages.resend({ messageId })
+  t.strictSame(
+    calls.map(({ url }) => url),
+    ['..%2Fa', '%252e%252e', 'a%3Fb%23c', '%EF%BF%BD'].map((one) => `/v2/messages/${one}/resend`),
+  )
+})
+
 t.test('the page of a proxy is an error with its status', async (t) => {
   const { postrider } = await open(t, [
     (_request, response) => response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>nginx</h1>'),

@@ -92,11 +92,12 @@ function requestOf(base: string, { method, path, takes }: Operation, input: obje
   const body = left.get('body') as FileBody
   if (takes) left.delete('body')
   const filled = path.replace(/:(\w+)/g, (_, name: string) => {
-    const value = left.get(name)
-    // An empty one would be another path.
-    if (value === undefined || value === null || value === '') throw new TypeError(`${name} must not be empty`)
+    const value = String(left.get(name) ?? '').toWellFormed()
+    // Any of these would be another path.
+    if (value === '') throw new TypeError(`${name} must not be empty`)
+    if (value === '.' || value === '..') throw new TypeError(`${name} must not be ${value}`)
     left.delete(name)
-    return encodeURIComponent(String(value))
+    return encodeURIComponent(value)
   })
   const url = new URL(`${base}/v2${filled}`)
   if (method !== 'GET' && !takes)

@@ -177,7 +177,7 @@ t.test('a template’s subject serves a send that has none, and a send’s own w
   t.equal(row?.subject, 'Berth for [%NAME%]')
   const without = await create('x', [])
   refusedSend(t, await sendTo(without, [{}], { subject: '' }), [400, 116])
-  refusedSend(t, await sendTo(999_999, [{}], { subject: '' }), [400, 116], 'told before 118')
+  refusedSend(t, await sendTo(999_999, [{}], { subject: '' }), [400, 118], 'told before 116')
   refusedSend(t, await sendTo(id, [{ NAME: 'a\r\nb' }], { subject: '' }), [400, 113, /personalizations\[0\]/])
 })
 

@@ -33,7 +33,7 @@ interface Operation {
 
 /** Operations whose success has a body, by the API. */
 export const ANSWERING: Readonly<Record<'v3' | 'operator', readonly Operation[]>> = {
-  v3: V3.filter(({ status, name }) => status !== 204 && name !== 'sendMail').map((one) => ({
+  v3: V3.filter(({ status, name }) => status !== 204 && status !== 400 && name !== 'sendMail').map((one) => ({
     ...one,
     path: `/v3${one.path}`,
   })),
@@ -143,6 +143,8 @@ function replacementOf(kind: string, name: string, number: number): string | und
       return hex.slice(0, 24)
     case 'token':
       return `MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE${letters.repeat(2).slice(0, 86)}==`
+    case 'tag':
+      return hex.slice(0, 6)
     case 'hex':
       return hex.slice(0, 32)
     case 'uuid':

@@ -18,7 +18,9 @@ const TEXTS: readonly (readonly [end: string, text: string])[] = [
   ['classification', 'Reputation'],
   ['for', '24h'],
   ['id', '7d1f0c52'],
+  ['username', 'dock7'],
   ['name', 'Berths'],
+  ['password', 'Anchor77x'],
 ]
 
 /** Returns a value that fits the schema and the parameter's name. Optional fields of a query are left out. */

@@ -24,7 +24,7 @@ export const PARSE_SETTINGS: readonly Operation[] = [
     ...common,
     method: 'POST',
     right: 'user.webhooks.parse.settings.create',
-    status: 201,
+    status: 400,
     anyBody: true,
     act: async () => {
       throw refuse(400, 'Incoming mail is not received and parsed by this service.')

@@ -40,7 +40,7 @@ export const VERIFIED_SENDERS: readonly Operation[] = [
     method: 'POST',
     path: ALL,
     right: 'sender_verification_exempt',
-    status: 201,
+    status: 400,
     anyBody: true,
     act: async () => {
       throw refuse(400, 'Single senders are not verified here. Authenticate their domain: POST /v3/whitelabel/domains.')

@@ -50,7 +50,7 @@ with message as materialized (
       select account_id, key, decode(fingerprint, 'hex'), id, service_now() from message
        where key is not null and id not in (select message_id from charged)
       -- Every writer locks keys in the same order, so two batches never deadlock.
-      order by account_id, key
+      order by account_id, key, place
       on conflict do nothing
       returning message_id
     ), stored as (
@@ -179,7 +179,7 @@ with recursive
       select account_id, key, decode(fingerprint, 'hex'), id, service_now() from message
        where key is not null and id not in (select message_id from charged)
       -- Every writer locks keys in the same order, so two batches never deadlock.
-      order by account_id, key
+      order by account_id, key, place
       on conflict do nothing
       returning message_id
     ), stored as (

@@ -37,6 +37,7 @@ const FORMS: Readonly<Record<string, Form | ((ids: Ids) => Form)>> = {
   '/team': { email: 'another@harbor.example', role: 'viewer' },
   '/team/:user/role': { role: 'viewer' },
   '/settings': { mailClass: 'normal', timeZone: 'UTC' },
+  '/settings/name': { name: 'Another name' },
   '/privacy/erase': { emails: 'another@harbor.example' },
   '/privacy/export': { email: 'another@harbor.example' },
   '/webhooks': hook,

@@ -24,6 +24,7 @@ const ofSubuser: WallEntry = {
 export const subusers: Wall = {
   createSubuser: {
     kind: 'own',
+    owner: ({ service }) => service.makeSender(),
     input: { body: { username: 'stranger', email: 's@ship.example', password: 'Anchor77x' } },
     seen: ['listSubusers', {}],
   },

@@ -30,12 +30,14 @@ t.test('nodemailer sends by the transport, with its envelope, once', async (t) =
   t.equal(info.postriderId.replaceAll('-', ''), row?.id.replaceAll('-', ''))
 })
 
-t.test('a refusal is an error of sendMail', async (t) => {
+t.test('a refusal is an error of sendMail, and verify says whether the key is taken', async (t) => {
   const service = await makeService(t)
   const sender = await service.makeSender()
-  const transport = nodemailer.createTransport(
-    postriderTransport({ baseUrl: await service.openApi(), apiKey: sender.apiKey }),
-  )
+  const baseUrl = await service.openApi()
+  const transport = nodemailer.createTransport(postriderTransport({ baseUrl, apiKey: sender.apiKey }))
+  t.equal(await transport.verify(), true)
+  const wrong = nodemailer.createTransport(postriderTransport({ baseUrl, apiKey: 'wrong' }))
+  await t.rejects(wrong.verify(), { name: 'AuthenticationError' })
   const mail = { from: 'x@other.example', to: 'lena@harbor.example', subject: 'Berth 4', text: 'Ready.' }
   await t.rejects(transport.sendMail(mail), { name: 'PostriderError', code: 112 })
 })

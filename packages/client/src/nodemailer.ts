@@ -1,4 +1,5 @@
 import { createCall, type PostriderOptions } from './call.ts'
+import { Keys } from './generated/keys.ts'
 import { Messages } from './generated/messages.ts'
 import { base64Of } from './send.ts'
 
@@ -28,7 +29,8 @@ export interface SentInfo {
  * envelope. The Message-ID is the idempotency key, so that a repetition after a lost response sends nothing twice.
  */
 export function postriderTransport(options: PostriderOptions) {
-  const messages = new Messages(createCall(options))
+  const call = createCall(options)
+  const [messages, keys] = [new Messages(call), new Keys(call)]
   async function send({ message }: MailToSend): Promise<SentInfo> {
     const messageId = message.messageId()
     const octets = await new Promise<Uint8Array>((resolve, reject) =>
@@ -56,6 +58,16 @@ export function postriderTransport(options: PostriderOptions) {
         (info) => callback(null, info),
         (error: Error) => callback(error),
       )
+    },
+    /** Whether the service responds, and takes the key; nothing is sent. */
+    verify: (callback?: (error: Error | null, isReady?: true) => void): Promise<true> | undefined => {
+      const ready = keys.show().then((): true => true)
+      if (!callback) return ready
+      ready.then(
+        (is) => callback(null, is),
+        (error: Error) => callback(error),
+      )
+      return undefined
     },
   }
 }

@@ -30,7 +30,8 @@ export const settingsWords = catalogue({
     mailReports: 'Notify senders by mail',
     mailReportsHint: 'Of failures and delays of mail by SMTP, even without NOTIFY.',
     keepContent: 'Keep the content of messages',
-    keepContentHint: 'If it is off, texts, files and values are removed after the last outcome. Subject, recipients, tags and metadata stay.',
+    keepContentHint:
+      'If it is off, texts, files and values are removed after the last outcome. Subject, recipients, tags and metadata stay.',
     fallbackSender: 'Sender of hosts without a domain',
     fallbackSenderHint: 'An address at an active domain, for mail by SMTP. If empty, such mail is refused.',
     footer: 'Footer',
@@ -87,7 +88,8 @@ export const settingsWords = catalogue({
     mailReports: 'Absender per E-Mail benachrichtigen',
     mailReportsHint: 'Über Fehler und Verzögerungen bei Nachrichten per SMTP, auch ohne NOTIFY.',
     keepContent: 'Inhalte von Nachrichten aufbewahren',
-    keepContentHint: 'Aus: Texte, Dateien und Werte werden nach dem letzten Ergebnis entfernt. Betreff, Empfänger, Tags und Metadaten bleiben.',
+    keepContentHint:
+      'Aus: Texte, Dateien und Werte werden nach dem letzten Ergebnis entfernt. Betreff, Empfänger, Tags und Metadaten bleiben.',
     fallbackSender: 'Absender für Hosts ohne Domain',
     fallbackSenderHint: 'Eine Adresse einer aktiven Domain, für Nachrichten per SMTP. Leer: Sie werden abgelehnt.',
     footer: 'Fußzeile',

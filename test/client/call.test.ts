@@ -31,6 +31,30 @@ const refusal =
   }
 const hangUp: RequestListener = (request) => request.socket.destroy()
 
+t.test('a file that has begun to arrive takes as long as it takes', async (t) => {
+  let signal: AbortSignal | null | undefined
+  const fetch = async (_url: unknown, init?: RequestInit) => {
+    signal = init?.signal
+    return new Response(new ReadableStream())
+  }
+  const { postrider } = await open(t, [], { fetch, timeout: 20 })
+  t.ok((await postrider.suppressions.export()) instanceof ReadableStream)
+  // Timers end in their order.
+  await new Promise((resolve) => setTimeout(resolve, 40))
+  t.equal(signal?.aborted, false)
+})
+
+t.test('what a mail does not have is refused by name, before any call', async (t) => {
+  const { calls, postrider } = await open(t, [])
+  const send = (mail: object) => postrider.messages.send(mail as typeof MAIL)
+  await t.rejects(send({ ...MAIL, shedule: '2026-12-24' }), { name: 'TypeError', message: /^shedule is not a member/ })
+  await t.rejects(send({ ...MAIL, to: [{ to: 'a@b.example', atributes: {} }] }), {
+    message: /^to\[0\]\.atributes is not/,
+  })
+  await t.rejects(send({ ...MAIL, react: {} }), { name: 'TypeError', message: /@react-email\/render/ })
+  t.equal(calls.length, 0)
+})
+
 t.test('an address or a key that cannot be one is refused by its name', async (t) => {
   for (const baseUrl of [undefined, '', 'mail.ship.example', 'ftp://mail.ship.example'] as string[])
     t.throws(() => new Postrider({ baseUrl, apiKey: 'secret' }), { name: 'TypeError', message: /^baseUrl / }, baseUrl)

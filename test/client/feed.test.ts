@@ -52,6 +52,13 @@ t.test('the feed gives each event once, in order, waits for those to come, and g
     [...seen].sort((a, b) => a - b),
   )
   t.equal(new Set(seen).size, 4)
+  const ended = new AbortController()
+  let count = 0
+  for await (const _ of postrider.events.feed({ signal: ended.signal })) {
+    count++
+    ended.abort()
+  }
+  t.equal(count, 1, 'none after the end')
   await send()
   for await (const { number } of postrider.events.feed({ ...position, types: 'processed' })) {
     t.ok(number > position.after, 'the next one')

@@ -55,15 +55,15 @@ export function clientFiles(): Map<string, string> {
 type Shared = ReadonlyMap<string, string>
 
 function fileOf(property: string, operations: readonly Operation[]): string {
-  const schemas = operations.flatMap(({ input, answer, envelope }) => [
-    input,
-    answer,
-    ...(envelope ? [envelope.beside] : []),
+  const one = property.replace(/s$/, '')
+  const answers = operations.flatMap(({ answer, envelope }) => [
+    [one, answer] as const,
+    ...(envelope ? [['', envelope.beside] as const] : []),
   ])
-  const shared = sharedIn(
-    schemas,
-    new Set(operations.flatMap(({ name }) => [`${capital(name)}Input`, `${capital(name)}Data`])),
-  )
+  const inputs = operations.map(({ input }) => ['', input] as const)
+  const taken = operations.flatMap(({ name }) => [`${capital(name)}Input`, `${capital(name)}Data`])
+  const names = new Set([...taken, capital(property)])
+  const shared = new Map([...sharedIn(answers, names, 'Shown'), ...sharedIn(inputs, names, 'Given')])
   const ofShared = [...shared].map(
     ([json, name]) => `export interface ${name} {\n${membersOf(JSON.parse(json) as TObject, shared).join('\n')}\n}\n`,
   )
@@ -140,8 +140,12 @@ interface Shape {
 /** Members from which an object that is there more than once gets a name. */
 const MANY = 3
 
-/** Objects of answers and inputs that are in them more than once, named by the property that has them. */
-function sharedIn(schemas: readonly TSchema[], taken: Set<string>): Map<string, string> {
+/** Objects that are there more than once, by the property that has them; with the suffix where another one has that name. */
+function sharedIn(
+  schemas: readonly (readonly [name: string, schema: TSchema])[],
+  taken: Set<string>,
+  suffix: string,
+): Map<string, string> {
   const found = new Map<string, { readonly name: string; count: number }>()
   const look = (schema: TSchema, name: string): void => {
     const { anyOf = [], items, properties = {} } = schema as Shape
@@ -154,12 +158,12 @@ function sharedIn(schemas: readonly TSchema[], taken: Set<string>): Map<string, 
     }
     for (const [of, one] of Object.entries(properties)) look(one, of)
   }
-  for (const schema of schemas) look(schema, '')
+  for (const [name, schema] of schemas) look(schema, name)
   const shared = new Map<string, string>()
   for (const [json, { name, count }] of found) {
     if (count < 2) continue
     let free = capital(name.replace(/\W/g, ''))
-    while (taken.has(free)) free = `${free}Of`
+    while (taken.has(free)) free = `${free}${suffix}`
     taken.add(free)
     shared.set(json, free)
   }

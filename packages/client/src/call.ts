@@ -5,7 +5,7 @@ export interface PostriderOptions {
   /** The address of the installation: `https://mail.example.com`. */
   readonly baseUrl: string | URL
   readonly apiKey: string
-  /** Milliseconds until a try without a response ends; 30,000 by default. */
+  /** Milliseconds until a try without a response ends; 30,000 by default. A file may take longer once it has begun to arrive. */
   readonly timeout?: number
   /** Further tries after 429, 503 or, where a repetition has no second effect, a lost connection; 2 by default. */
   readonly retries?: number
@@ -17,7 +17,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal
   /** Milliseconds, instead of the client's. */
   readonly timeout?: number
-  /** Calls with the same one have their effect once within 24 hours. */
+  /** Mail that is sent with the same one is sent once within 24 hours. Other calls that create something refuse it. */
   readonly idempotencyKey?: string
 }
 
@@ -56,16 +56,15 @@ export function createCall(options: PostriderOptions): Call {
     const most = request.body instanceof ReadableStream ? 0 : retries
     for (let time = 0; ; time++) {
       const isLast = time >= most
-      const sent = await send(options, own, { ...request, headers }).catch((error: unknown) => {
+      const sent = await send(options, own, operation, { ...request, headers }).catch((error: unknown) => {
         if (own.signal?.aborted || isLast || !isRepeatable) throw error
         return undefined
       })
-      if (sent?.ok) return (await contentOf(sent, operation)) as never
-      const retryAfter = sent ? secondsOf(sent.headers.get('retry-after')) : undefined
+      if (sent?.isFine) return contentOf(sent, operation) as never
       const mayRepeat = !sent || REFUSED_UNDONE.has(sent.status) || (isRepeatable && UNKNOWN.has(sent.status))
+      const { retryAfter } = sent ?? {}
       if (sent && (isLast || !mayRepeat || (retryAfter ?? 0) > MAX_WAIT))
-        throw errorOf(sent.status, await bodyOf(sent), retryAfter)
-      await sent?.body?.cancel()
+        throw errorOf(sent.status, sent.content, retryAfter)
       await pause(retryAfter === undefined ? 250 * 2 ** time * (1 + Math.random()) : retryAfter * 1000, own.signal)
       own.signal?.throwIfAborted()
     }
@@ -120,46 +119,55 @@ function textOf(value: unknown): string {
 const keyHeader = (key: string | undefined): Record<string, string> =>
   key === undefined ? {} : { 'idempotency-key': key }
 
+interface Answer {
+  readonly isFine: boolean
+  readonly status: number
+  readonly retryAfter: number | undefined
+  /** The body: the stream of a file, or the value of its JSON; undefined for another text, such as the page of a proxy. */
+  readonly content: unknown
+}
+
 async function send(
   { fetch: own = fetch, timeout = 30_000 }: PostriderOptions,
   options: CallOptions,
+  { gives }: Operation,
   prepared: Prepared,
-) {
+): Promise<Answer> {
   const { url, ...request } = prepared
-  const late = AbortSignal.timeout(timerDelay(options.timeout ?? timeout))
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(), timerDelay(options.timeout ?? timeout))
   try {
     const response = await own(url, {
       ...request,
       // The key must not reach another host.
       redirect: 'manual',
-      signal: options.signal ? AbortSignal.any([options.signal, late]) : late,
+      signal: options.signal ? AbortSignal.any([options.signal, late.signal]) : late.signal,
       ...(request.body instanceof ReadableStream ? { duplex: 'half' } : {}),
     } as RequestInit)
-    return response
+    const { ok: isFine, status, headers, body } = response
+    const content = isFine && gives === 'stream' ? body : parsed(await response.text())
+    return { isFine, status, retryAfter: secondsOf(headers.get('retry-after')), content }
   } catch (cause) {
     options.signal?.throwIfAborted()
-    const why = late.aborted ? 'did not respond in time' : 'cannot be reached'
+    const why = late.signal.aborted ? 'did not respond in time' : 'cannot be reached, or the connection was lost'
     throw new ConnectionError(`${url.origin} ${why}`, { cause })
+  } finally {
+    clearTimeout(timer)
   }
 }
 
-async function contentOf(response: Response, { gives }: Operation): Promise<unknown> {
-  if (gives === 'stream') return response.body
-  const body = await bodyOf(response)
-  if (typeof body !== 'object' || body === null || !('data' in body)) throw errorOf(response.status, body, undefined)
-  if (gives !== 'whole') return body.data
-  const { message: _, error_info: __, ...whole } = body as Record<string, unknown>
+function contentOf({ content, status }: Answer, { gives }: Operation): unknown {
+  if (gives === 'stream') return content
+  if (typeof content !== 'object' || content === null || !('data' in content)) throw errorOf(status, content, undefined)
+  if (gives !== 'whole') return content.data
+  const { message: _, error_info: __, ...whole } = content as Record<string, unknown>
   return whole
 }
 
-async function bodyOf(response: Response): Promise<unknown> {
-  const text = await response.text().catch((cause: unknown) => {
-    throw new ConnectionError('the connection was lost during the response', { cause })
-  })
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // The page of a proxy, for example.
     return undefined
   }
 }

@@ -71,7 +71,8 @@ const BY_STATUS: Readonly<Record<number, typeof PostriderError>> = {
 
 /** The error of a response with this status and body. */
 export function errorOf(status: number, body: unknown, retryAfter: number | undefined): PostriderError {
-  const { error_code: code = 0, error_message: message = `The response has status ${status}.` } = infoOf(body)
+  const foreign = `The response (status ${status}) is not one of Postrider: check baseUrl, and what is between.`
+  const { error_code: code = 0, error_message: message = foreign } = infoOf(body)
   const Kind = BY_STATUS[status] ?? (status >= 500 ? ServiceError : PostriderError)
   return new Kind(status, code, message, retryAfter)
 }

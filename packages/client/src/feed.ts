@@ -45,7 +45,10 @@ export class EventsWithFeed extends Events {
       }
       failures = 0
       known = page.epoch
-      for (const event of page.data) yield { ...event, after: event.number, epoch: page.epoch }
+      for (const event of page.data) {
+        if (signal?.aborted) return
+        yield { ...event, after: event.number, epoch: page.epoch }
+      }
       at = page.next
     }
   }

@@ -52,7 +52,8 @@ export function postriderTransport(options: PostriderOptions) {
   }
   return {
     name: 'Postrider',
-    version: '0.2.0',
+    // nodemailer logs it.
+    version: 'v2',
     send: (mail: MailToSend, callback: (error: Error | null, info?: SentInfo) => void): void => {
       send(mail).then(
         (info) => callback(null, info),

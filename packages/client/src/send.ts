@@ -81,53 +81,48 @@ export async function sendMail(call: Call, mail: Mail, options: CallOptions = {}
 }
 
 async function bodyOf(mail: Mail): Promise<object> {
-  const recipients = (Array.isArray(mail.to) ? mail.to : [mail.to]).map((one: string | Recipient) =>
+  const { from, to, cc, bcc, replyTo, subject, amp, react, templateId, attachments, tags, metadata, ...others } = mail
+  const { html, text, schedule, class: ofClass, deadline, tls, group, ...switches } = others
+  const { trackOpens, trackClicks, unsubscribeLink, footer, keepContent, ...unknown } = switches
+  refuseUnknown('', unknown)
+  const recipients = (Array.isArray(to) ? to : [to]).map((one: string | Recipient) =>
     typeof one === 'string' ? { to: one } : one,
   )
-  if ((mail.cc !== undefined || mail.bcc !== undefined) && recipients.length !== 1)
+  if ((cc !== undefined || bcc !== undefined) && recipients.length !== 1)
     throw new TypeError('cc and bcc need exactly one recipient in to: each recipient gets a message of their own')
-  const rendered = mail.react === undefined ? mail : { ...mail, ...(await renderReact(mail)) }
+  const texts = react === undefined ? { html, text } : await renderReact(react, text)
   return {
     personalizations: await Promise.all(
-      recipients.map((one) => personalization({ cc: mail.cc, bcc: mail.bcc, ...one })),
+      recipients.map((one, at) => personalization({ ...defined({ cc, bcc }), ...one }, at)),
     ),
-    from: fromOf(mail.from),
-    replyToId: mail.replyTo,
-    subject: mail.subject,
-    content: rendered.html,
-    textcontent: rendered.text,
-    ampcontent: mail.amp,
-    templateId: mail.templateId,
-    attachments: await attachmentsOf(mail.attachments),
-    tags: mail.tags,
-    metadata: mail.metadata,
-    schedule: mail.schedule instanceof Date ? mail.schedule.toISOString() : mail.schedule,
+    from: fromOf(from),
+    replyToId: replyTo,
+    subject,
+    content: texts.html,
+    textcontent: texts.text,
+    ampcontent: amp,
+    templateId,
+    attachments: await attachmentsOf(attachments),
+    tags,
+    metadata,
+    schedule: schedule instanceof Date ? schedule.toISOString() : schedule,
     settings: {
-      class: mail.class,
-      deadline: mail.deadline,
-      tls: mail.tls,
-      group: mail.group,
-      opentrack: mail.trackOpens,
-      clicktrack: mail.trackClicks,
-      unsubscribe: mail.unsubscribeLink,
-      footer: mail.footer,
-      keepContent: mail.keepContent,
+      class: ofClass,
+      deadline,
+      tls,
+      group,
+      opentrack: trackOpens,
+      clicktrack: trackClicks,
+      unsubscribe: unsubscribeLink,
+      footer,
+      keepContent,
     },
   }
 }
 
-async function personalization({
-  to,
-  cc,
-  bcc,
-  attributes,
-  headers,
-  reference,
-  metadata,
-  attachments,
-}: {
-  readonly [Name in keyof Recipient]: Recipient[Name] | undefined
-} & { readonly to: string }): Promise<object> {
+async function personalization(recipient: Recipient, at: number): Promise<object> {
+  const { to, cc, bcc, attributes, headers, reference, metadata, attachments, ...unknown } = recipient
+  refuseUnknown(`to[${at}].`, unknown)
   return {
     recipient: to,
     recipient_cc: cc,
@@ -139,6 +134,15 @@ async function personalization({
     attachments: await attachmentsOf(attachments),
   }
 }
+
+/** The service ignores what it does not know; a program without types would not notice a misspelt member. */
+function refuseUnknown(place: string, unknown: object): void {
+  const [name] = Object.keys(unknown)
+  if (name !== undefined) throw new TypeError(`${place}${name} is not a member of a mail; see docs/client.md`)
+}
+
+const defined = <T extends object>(values: T): { [Name in keyof T]: NonNullable<T[Name]> } =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never
 
 function fromOf(from: Address): object {
   if (typeof from !== 'string') return { fromEmail: from.email, fromName: from.name }
@@ -177,10 +181,10 @@ export async function base64Of(content: MailAttachment['content']): Promise<stri
   return text
 }
 
-async function renderReact({ react, text }: Mail): Promise<{ readonly html: string; readonly text: string }> {
+async function renderReact(element: unknown, text: string | undefined) {
   const name = '@react-email/render'
   const { render } = (await import(name).catch((cause: unknown) => {
     throw new TypeError('react needs the package @react-email/render', { cause })
   })) as { render: (element: unknown, options?: { plainText: boolean }) => Promise<string> }
-  return { html: await render(react), text: text ?? (await render(react, { plainText: true })) }
+  return { html: await render(element), text: text ?? (await render(element, { plainText: true })) }
 }

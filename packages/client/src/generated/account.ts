@@ -1,7 +1,7 @@
 // Generated from the operations of the v2 API by `npm run docs`. Edit those, not this file.
 import type { Call, CallOptions } from '../call.ts'
 
-export type ShowAccountData = {
+export interface AccountShown {
   /** add an open pixel to HTML; default for messages */
   readonly openTracking: boolean
   /** count clicks on links; default for messages */
@@ -36,6 +36,8 @@ export type ShowAccountData = {
   /** retention of bodies in days; null: the operator's setting */
   readonly bodyDays: number | null
 }
+
+export type ShowAccountData = AccountShown
 
 export interface ChangeAccountInput {
   readonly openTracking?: boolean | number | '0' | '1' | 'true' | 'false' | '' | null | undefined
@@ -64,41 +66,7 @@ export interface ChangeAccountInput {
   readonly bodyDays?: number | null | undefined
 }
 
-export type ChangeAccountData = {
-  /** add an open pixel to HTML; default for messages */
-  readonly openTracking: boolean
-  /** count clicks on links; default for messages */
-  readonly clickTracking: boolean
-  /** add an unsubscribe link; default for messages */
-  readonly unsubscribeLink: boolean
-  /** class of messages without their own: urgent, normal or bulk */
-  readonly mailClass: string
-  readonly footerHtml: string | null
-  readonly footerText: string | null
-  /** generate the plain text of messages that have HTML alone */
-  readonly generateText: boolean
-  /** hosts below active domains may send, such as web1.example.com */
-  readonly hostsMaySend: boolean
-  /** address that mail of hosts without a sending domain is sent from, by SMTP; null: it is refused */
-  readonly fallbackSender: string | null
-  /** senders by SMTP are notified of failures and delays by mail */
-  readonly mailReports: boolean
-  /** do not store the IP address and user agent of opens and clicks */
-  readonly privacyMode: boolean
-  /** mail to the owners about what they have to see to */
-  readonly accountNotices: boolean
-  /** kinds of notices that are not sent, comma-separated */
-  readonly mutedNotices: string
-  /** bulk mail without what large receivers demand is sent (warn) or waits (hold); null: the operator's setting */
-  readonly requirements: string | null
-  readonly timeZone: string
-  /** content of messages stays stored after their last outcome */
-  readonly keepContent: boolean
-  /** retention of events in days; null: the operator's setting */
-  readonly eventDays: number | null
-  /** retention of bodies in days; null: the operator's setting */
-  readonly bodyDays: number | null
-}
+export type ChangeAccountData = AccountShown
 
 export class Account {
   readonly #call: Call

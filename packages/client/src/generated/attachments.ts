@@ -1,19 +1,21 @@
 // Generated from the operations of the v2 API by `npm run docs`. Edit those, not this file.
 import type { Call, CallOptions } from '../call.ts'
 
-export interface UploadAttachmentInput {
-  readonly fileName?: string | null | undefined
-  /** base64; at most 20,480,000 bytes decoded */
-  readonly fileContent?: string | null | undefined
-}
-
-export type UploadAttachmentData = {
+export interface Attachment {
   readonly attachmentId: number
   readonly fileName: string
   /** octets */
   readonly size: number
   readonly createdAt: string
 }
+
+export interface UploadAttachmentInput {
+  readonly fileName?: string | null | undefined
+  /** base64; at most 20,480,000 bytes decoded */
+  readonly fileContent?: string | null | undefined
+}
+
+export type UploadAttachmentData = Attachment
 
 export interface ListAttachmentsInput {
   /** at most 100; default 10 */
@@ -22,13 +24,7 @@ export interface ListAttachmentsInput {
   readonly offset?: number | string | null | undefined
 }
 
-export type ListAttachmentsData = readonly {
-  readonly attachmentId: number
-  readonly fileName: string
-  /** octets */
-  readonly size: number
-  readonly createdAt: string
-}[]
+export type ListAttachmentsData = readonly Attachment[]
 
 export interface DeleteAttachmentInput {
   readonly attachmentId: number | string

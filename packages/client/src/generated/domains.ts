@@ -1,6 +1,25 @@
 // Generated from the operations of the v2 API by `npm run docs`. Edit those, not this file.
 import type { Call, CallOptions } from '../call.ts'
 
+export interface Domain {
+  readonly domain: string
+  readonly envelopeName: string | null
+  /** pending, active, inactive or rejected */
+  readonly status: string
+  /** whether subaccounts can send from it */
+  readonly shared: boolean
+  /** whether its mail also gets an Ed25519 signature, after the record of that key was found */
+  readonly ed25519: boolean
+  readonly addedTime: string
+  /** time of the last DNS check */
+  readonly checkedTime: string | null
+  /** time since which the required records of a verified domain are incorrect */
+  readonly brokenSince: string | null
+  /** time at which a pending domain is removed unless its required records are correct */
+  readonly claimEnds: string | null
+  readonly dns: readonly Dns[]
+}
+
 export interface Dns {
   /** TXT or CNAME */
   readonly type: string
@@ -26,6 +45,27 @@ export interface Dns {
   readonly key?: string | undefined
   /** of a DKIM key: rsa or ed25519 */
   readonly algorithm?: string | undefined
+}
+
+export interface DomainShown {
+  readonly domain: string
+  readonly envelopeName: string | null
+  /** pending, active, inactive or rejected */
+  readonly status: string
+  /** whether subaccounts can send from it */
+  readonly shared: boolean
+  /** whether its mail also gets an Ed25519 signature, after the record of that key was found */
+  readonly ed25519: boolean
+  readonly addedTime: string
+  /** time of the last DNS check */
+  readonly checkedTime: string | null
+  /** time since which the required records of a verified domain are incorrect */
+  readonly brokenSince: string | null
+  /** time at which a pending domain is removed unless its required records are correct */
+  readonly claimEnds: string | null
+  readonly dns: readonly Dns[]
+  /** demands of large receivers; in a list only with the parameter domain */
+  readonly receivers?: readonly Receivers[] | undefined
 }
 
 export interface Receivers {
@@ -65,24 +105,7 @@ export interface AddDomainInput {
   readonly ed25519?: boolean | undefined
 }
 
-export type AddDomainData = {
-  readonly domain: string
-  readonly envelopeName: string | null
-  /** pending, active, inactive or rejected */
-  readonly status: string
-  /** whether subaccounts can send from it */
-  readonly shared: boolean
-  /** whether its mail also gets an Ed25519 signature, after the record of that key was found */
-  readonly ed25519: boolean
-  readonly addedTime: string
-  /** time of the last DNS check */
-  readonly checkedTime: string | null
-  /** time since which the required records of a verified domain are incorrect */
-  readonly brokenSince: string | null
-  /** time at which a pending domain is removed unless its required records are correct */
-  readonly claimEnds: string | null
-  readonly dns: readonly Dns[]
-}
+export type AddDomainData = Domain
 
 export interface ListDomainsInput {
   /** 1: active, 0: not active; or pending, active, inactive, rejected */
@@ -95,52 +118,14 @@ export interface ListDomainsInput {
   readonly offset?: number | string | null | undefined
 }
 
-export type ListDomainsData = readonly {
-  readonly domain: string
-  readonly envelopeName: string | null
-  /** pending, active, inactive or rejected */
-  readonly status: string
-  /** whether subaccounts can send from it */
-  readonly shared: boolean
-  /** whether its mail also gets an Ed25519 signature, after the record of that key was found */
-  readonly ed25519: boolean
-  readonly addedTime: string
-  /** time of the last DNS check */
-  readonly checkedTime: string | null
-  /** time since which the required records of a verified domain are incorrect */
-  readonly brokenSince: string | null
-  /** time at which a pending domain is removed unless its required records are correct */
-  readonly claimEnds: string | null
-  readonly dns: readonly Dns[]
-  /** demands of large receivers; in a list only with the parameter domain */
-  readonly receivers?: readonly Receivers[] | undefined
-}[]
+export type ListDomainsData = readonly DomainShown[]
 
 export interface VerifyDomainInput {
   /** domain of the from address */
   readonly domain: string
 }
 
-export type VerifyDomainData = {
-  readonly domain: string
-  readonly envelopeName: string | null
-  /** pending, active, inactive or rejected */
-  readonly status: string
-  /** whether subaccounts can send from it */
-  readonly shared: boolean
-  /** whether its mail also gets an Ed25519 signature, after the record of that key was found */
-  readonly ed25519: boolean
-  readonly addedTime: string
-  /** time of the last DNS check */
-  readonly checkedTime: string | null
-  /** time since which the required records of a verified domain are incorrect */
-  readonly brokenSince: string | null
-  /** time at which a pending domain is removed unless its required records are correct */
-  readonly claimEnds: string | null
-  readonly dns: readonly Dns[]
-  /** demands of large receivers; in a list only with the parameter domain */
-  readonly receivers?: readonly Receivers[] | undefined
-}
+export type VerifyDomainData = DomainShown
 
 export interface DeleteDomainInput {
   /** domain of the from address */
@@ -154,24 +139,7 @@ export interface RotateDkimInput {
   readonly domain: string
 }
 
-export type RotateDkimData = {
-  readonly domain: string
-  readonly envelopeName: string | null
-  /** pending, active, inactive or rejected */
-  readonly status: string
-  /** whether subaccounts can send from it */
-  readonly shared: boolean
-  /** whether its mail also gets an Ed25519 signature, after the record of that key was found */
-  readonly ed25519: boolean
-  readonly addedTime: string
-  /** time of the last DNS check */
-  readonly checkedTime: string | null
-  /** time since which the required records of a verified domain are incorrect */
-  readonly brokenSince: string | null
-  /** time at which a pending domain is removed unless its required records are correct */
-  readonly claimEnds: string | null
-  readonly dns: readonly Dns[]
-}
+export type RotateDkimData = Domain
 
 export interface SetDkimKeyInput {
   /** domain of the from address */
@@ -207,24 +175,7 @@ export interface SetEd25519Input {
   readonly ed25519: boolean
 }
 
-export type SetEd25519Data = {
-  readonly domain: string
-  readonly envelopeName: string | null
-  /** pending, active, inactive or rejected */
-  readonly status: string
-  /** whether subaccounts can send from it */
-  readonly shared: boolean
-  /** whether its mail also gets an Ed25519 signature, after the record of that key was found */
-  readonly ed25519: boolean
-  readonly addedTime: string
-  /** time of the last DNS check */
-  readonly checkedTime: string | null
-  /** time since which the required records of a verified domain are incorrect */
-  readonly brokenSince: string | null
-  /** time at which a pending domain is removed unless its required records are correct */
-  readonly claimEnds: string | null
-  readonly dns: readonly Dns[]
-}
+export type SetEd25519Data = Domain
 
 export interface ShareDomainInput {
   /** domain of the from address */
@@ -232,24 +183,7 @@ export interface ShareDomainInput {
   readonly shared: boolean
 }
 
-export type ShareDomainData = {
-  readonly domain: string
-  readonly envelopeName: string | null
-  /** pending, active, inactive or rejected */
-  readonly status: string
-  /** whether subaccounts can send from it */
-  readonly shared: boolean
-  /** whether its mail also gets an Ed25519 signature, after the record of that key was found */
-  readonly ed25519: boolean
-  readonly addedTime: string
-  /** time of the last DNS check */
-  readonly checkedTime: string | null
-  /** time since which the required records of a verified domain are incorrect */
-  readonly brokenSince: string | null
-  /** time at which a pending domain is removed unless its required records are correct */
-  readonly claimEnds: string | null
-  readonly dns: readonly Dns[]
-}
+export type ShareDomainData = Domain
 
 export interface ShowDmarcInput {
   /** domain of the from address */

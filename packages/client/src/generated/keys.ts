@@ -2,17 +2,6 @@
 import type { Call, CallOptions } from '../call.ts'
 
 export interface Restrictions {
-  readonly templates?: readonly number[] | null | undefined
-  readonly sender_domains?: readonly string[] | string | null | undefined
-  readonly recipient_domains?: readonly string[] | string | null | undefined
-  readonly recipients_per_hour?: number | null | undefined
-  readonly calls_per_minute?: number | null | undefined
-  readonly class?: string | null | undefined
-  readonly keep_content?: false | null | undefined
-  readonly until?: string | null | undefined
-}
-
-export interface RestrictionsOf {
   readonly templates?: readonly number[] | undefined
   readonly sender_domains?: readonly string[] | undefined
   readonly recipient_domains?: readonly string[] | undefined
@@ -23,13 +12,42 @@ export interface RestrictionsOf {
   readonly until?: string | undefined
 }
 
+export interface Key {
+  readonly id: number
+  readonly name: string
+  /** first characters of the secret */
+  readonly prefix: string
+  readonly scopes: readonly string[]
+  /** empty: any address */
+  readonly networks: readonly string[]
+  readonly restrictions: Restrictions
+  readonly state: 'active' | 'expired' | 'revoked'
+  readonly created_at: string
+  /** accurate to one minute */
+  readonly last_used_at: string | null
+  readonly revoked_at: string | null
+  /** after a rotation: id of the successor */
+  readonly replaced_by: number | null
+}
+
+export interface RestrictionsGiven {
+  readonly templates?: readonly number[] | null | undefined
+  readonly sender_domains?: readonly string[] | string | null | undefined
+  readonly recipient_domains?: readonly string[] | string | null | undefined
+  readonly recipients_per_hour?: number | null | undefined
+  readonly calls_per_minute?: number | null | undefined
+  readonly class?: string | null | undefined
+  readonly keep_content?: false | null | undefined
+  readonly until?: string | null | undefined
+}
+
 export interface CreateKeyInput {
   readonly name: string
   /** operation groups, or all */
   readonly scopes?: readonly string[] | string | undefined
   readonly networks?: readonly string[] | string | null | undefined
   /** omitted restrictions are unchanged; null removes one */
-  readonly restrictions?: Restrictions | null | undefined
+  readonly restrictions?: RestrictionsGiven | null | undefined
 }
 
 export type CreateKeyData = {
@@ -40,7 +58,7 @@ export type CreateKeyData = {
   readonly scopes: readonly string[]
   /** empty: any address */
   readonly networks: readonly string[]
-  readonly restrictions: RestrictionsOf
+  readonly restrictions: Restrictions
   readonly state: 'active' | 'expired' | 'revoked'
   readonly created_at: string
   /** accurate to one minute */
@@ -59,23 +77,7 @@ export interface ListKeysInput {
   readonly limit?: number | string | null | undefined
 }
 
-export type ListKeysData = readonly {
-  readonly id: number
-  readonly name: string
-  /** first characters of the secret */
-  readonly prefix: string
-  readonly scopes: readonly string[]
-  /** empty: any address */
-  readonly networks: readonly string[]
-  readonly restrictions: RestrictionsOf
-  readonly state: 'active' | 'expired' | 'revoked'
-  readonly created_at: string
-  /** accurate to one minute */
-  readonly last_used_at: string | null
-  readonly revoked_at: string | null
-  /** after a rotation: id of the successor */
-  readonly replaced_by: number | null
-}[]
+export type ListKeysData = readonly Key[]
 
 export interface UpdateKeyInput {
   readonly id: number
@@ -84,26 +86,10 @@ export interface UpdateKeyInput {
   readonly scopes?: readonly string[] | string | undefined
   readonly networks?: readonly string[] | string | null | undefined
   /** omitted restrictions are unchanged; null removes one */
-  readonly restrictions?: Restrictions | null | undefined
+  readonly restrictions?: RestrictionsGiven | null | undefined
 }
 
-export type UpdateKeyData = {
-  readonly id: number
-  readonly name: string
-  /** first characters of the secret */
-  readonly prefix: string
-  readonly scopes: readonly string[]
-  /** empty: any address */
-  readonly networks: readonly string[]
-  readonly restrictions: RestrictionsOf
-  readonly state: 'active' | 'expired' | 'revoked'
-  readonly created_at: string
-  /** accurate to one minute */
-  readonly last_used_at: string | null
-  readonly revoked_at: string | null
-  /** after a rotation: id of the successor */
-  readonly replaced_by: number | null
-}
+export type UpdateKeyData = Key
 
 export interface RotateKeyInput {
   readonly id: number
@@ -119,7 +105,7 @@ export type RotateKeyData = {
   readonly scopes: readonly string[]
   /** empty: any address */
   readonly networks: readonly string[]
-  readonly restrictions: RestrictionsOf
+  readonly restrictions: Restrictions
   readonly state: 'active' | 'expired' | 'revoked'
   readonly created_at: string
   /** accurate to one minute */
@@ -129,46 +115,14 @@ export type RotateKeyData = {
   readonly replaced_by: number | null
   /** shown only once */
   readonly api_key: string
-  readonly replaces: {
-    readonly id: number
-    readonly name: string
-    /** first characters of the secret */
-    readonly prefix: string
-    readonly scopes: readonly string[]
-    /** empty: any address */
-    readonly networks: readonly string[]
-    readonly restrictions: RestrictionsOf
-    readonly state: 'active' | 'expired' | 'revoked'
-    readonly created_at: string
-    /** accurate to one minute */
-    readonly last_used_at: string | null
-    readonly revoked_at: string | null
-    /** after a rotation: id of the successor */
-    readonly replaced_by: number | null
-  }
+  readonly replaces: Key
 }
 
 export interface RevokeKeyInput {
   readonly id: number
 }
 
-export type RevokeKeyData = {
-  readonly id: number
-  readonly name: string
-  /** first characters of the secret */
-  readonly prefix: string
-  readonly scopes: readonly string[]
-  /** empty: any address */
-  readonly networks: readonly string[]
-  readonly restrictions: RestrictionsOf
-  readonly state: 'active' | 'expired' | 'revoked'
-  readonly created_at: string
-  /** accurate to one minute */
-  readonly last_used_at: string | null
-  readonly revoked_at: string | null
-  /** after a rotation: id of the successor */
-  readonly replaced_by: number | null
-}
+export type RevokeKeyData = Key
 
 export type ShowKeyData = {
   readonly id: number
@@ -176,7 +130,7 @@ export type ShowKeyData = {
   readonly scopes: readonly string[]
   /** all scopes that it has by them */
   readonly allowed: readonly string[]
-  readonly restrictions: RestrictionsOf
+  readonly restrictions: Restrictions
   readonly account: {
     readonly id: number
     readonly name: string

@@ -1,12 +1,6 @@
 // Generated from the operations of the v2 API by `npm run docs`. Edit those, not this file.
 import type { Call, CallOptions } from '../call.ts'
 
-export interface Attachments {
-  readonly fileName?: string | null | undefined
-  readonly fileContent?: string | null | undefined
-  readonly contentId?: string | null | undefined
-}
-
 export interface Html {
   /** the first 256 kB */
   readonly text: string
@@ -14,6 +8,12 @@ export interface Html {
   readonly size: number
   /** whether there is more */
   readonly cut: boolean
+}
+
+export interface Attachments {
+  readonly fileName?: string | null | undefined
+  readonly fileContent?: string | null | undefined
+  readonly contentId?: string | null | undefined
 }
 
 export interface SendEmailInput {

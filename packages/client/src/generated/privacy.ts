@@ -1,6 +1,19 @@
 // Generated from the operations of the v2 API by `npm run docs`. Edit those, not this file.
 import type { Call, CallOptions } from '../call.ts'
 
+export interface PrivacyShown {
+  /** `gd_` and 32 hex digits */
+  readonly requestId: string
+  readonly status: 'queued' | 'running' | 'done'
+  readonly emails: number
+  readonly requestedTime: string
+  readonly completedTime?: string | undefined
+  /** messages shared with other recipients whose deliveries are not finished */
+  readonly waiting: number
+  /** numbers of rows changed */
+  readonly receipt: Receipt
+}
+
 export interface Receipt {
   /** queued deliveries that were cancelled */
   readonly cancelled: number
@@ -30,18 +43,7 @@ export interface ShowForgetRequestInput {
   readonly requestId: string
 }
 
-export type ShowForgetRequestData = {
-  /** `gd_` and 32 hex digits */
-  readonly requestId: string
-  readonly status: 'queued' | 'running' | 'done'
-  readonly emails: number
-  readonly requestedTime: string
-  readonly completedTime?: string | undefined
-  /** messages shared with other recipients whose deliveries are not finished */
-  readonly waiting: number
-  /** numbers of rows changed */
-  readonly receipt: Receipt
-}
+export type ShowForgetRequestData = PrivacyShown
 
 export interface ListForgetRequestsInput {
   /** requests per page, at most 100; default 50 */
@@ -50,18 +52,7 @@ export interface ListForgetRequestsInput {
   readonly offset?: number | string | null | undefined
 }
 
-export type ListForgetRequestsData = readonly {
-  /** `gd_` and 32 hex digits */
-  readonly requestId: string
-  readonly status: 'queued' | 'running' | 'done'
-  readonly emails: number
-  readonly requestedTime: string
-  readonly completedTime?: string | undefined
-  /** messages shared with other recipients whose deliveries are not finished */
-  readonly waiting: number
-  /** numbers of rows changed */
-  readonly receipt: Receipt
-}[]
+export type ListForgetRequestsData = readonly PrivacyShown[]
 
 export interface ExportPersonInput {
   readonly email: string

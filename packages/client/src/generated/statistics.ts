@@ -1,6 +1,25 @@
 // Generated from the operations of the v2 API by `npm run docs`. Edit those, not this file.
 import type { Call, CallOptions } from '../call.ts'
 
+export interface Statistic {
+  readonly jobId: string
+  readonly status: 'queued' | 'running' | 'done' | 'failed'
+  readonly format: 'json' | 'csv'
+  readonly startdate: string
+  readonly enddate: string
+  readonly events: readonly string[]
+  /** number of events in the file so far */
+  readonly rows: number
+  readonly created: string
+  readonly finished: string | null
+  /** time at which the job and its file are deleted */
+  readonly expires: string | null
+  /** download link, valid for anyone who has it */
+  readonly url: string | null
+  /** reason of the failure */
+  readonly problem: string | null
+}
+
 export interface GetStatsInput {
   /** yyyy-mm-dd in the account's time zone */
   readonly startdate?: string | number | undefined
@@ -122,47 +141,13 @@ export interface ListExportsInput {
   readonly before?: string | undefined
 }
 
-export type ListExportsData = readonly {
-  readonly jobId: string
-  readonly status: 'queued' | 'running' | 'done' | 'failed'
-  readonly format: 'json' | 'csv'
-  readonly startdate: string
-  readonly enddate: string
-  readonly events: readonly string[]
-  /** number of events in the file so far */
-  readonly rows: number
-  readonly created: string
-  readonly finished: string | null
-  /** time at which the job and its file are deleted */
-  readonly expires: string | null
-  /** download link, valid for anyone who has it */
-  readonly url: string | null
-  /** reason of the failure */
-  readonly problem: string | null
-}[]
+export type ListExportsData = readonly Statistic[]
 
 export interface ShowExportInput {
   readonly jobId: string
 }
 
-export type ShowExportData = {
-  readonly jobId: string
-  readonly status: 'queued' | 'running' | 'done' | 'failed'
-  readonly format: 'json' | 'csv'
-  readonly startdate: string
-  readonly enddate: string
-  readonly events: readonly string[]
-  /** number of events in the file so far */
-  readonly rows: number
-  readonly created: string
-  readonly finished: string | null
-  /** time at which the job and its file are deleted */
-  readonly expires: string | null
-  /** download link, valid for anyone who has it */
-  readonly url: string | null
-  /** reason of the failure */
-  readonly problem: string | null
-}
+export type ShowExportData = Statistic
 
 export interface DeleteExportInput {
   readonly jobId: string

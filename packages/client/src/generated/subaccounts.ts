@@ -1,6 +1,23 @@
 // Generated from the operations of the v2 API by `npm run docs`. Edit those, not this file.
 import type { Call, CallOptions } from '../call.ts'
 
+export interface Subaccount {
+  readonly username: string
+  readonly email: string
+  /** unlimited or one_time_credit */
+  readonly credit_type: string
+  readonly disabled: boolean
+}
+
+export interface SubaccountShown {
+  readonly username: string
+  /** unlimited or one_time_credit */
+  readonly credit_type: string
+  readonly available: number | null
+  readonly one_time_credit: number | null
+  readonly recurring_credit: null | Recurring_credit
+}
+
 export interface Recurring_credit {
   readonly amount: number
   /** left in the current period */
@@ -42,26 +59,14 @@ export interface UpdateSubaccountInput {
   readonly credit_type?: string | undefined
 }
 
-export type UpdateSubaccountData = {
-  readonly username: string
-  readonly email: string
-  /** unlimited or one_time_credit */
-  readonly credit_type: string
-  readonly disabled: boolean
-}
+export type UpdateSubaccountData = Subaccount
 
 export interface SetSubaccountStateInput {
   readonly username: string
   readonly disabled: boolean
 }
 
-export type SetSubaccountStateData = {
-  readonly username: string
-  readonly email: string
-  /** unlimited or one_time_credit */
-  readonly credit_type: string
-  readonly disabled: boolean
-}
+export type SetSubaccountStateData = Subaccount
 
 export interface DeleteSubaccountInput {
   readonly username: string
@@ -81,13 +86,7 @@ export interface ListSubaccountsInput {
   readonly username?: string | undefined
 }
 
-export type ListSubaccountsData = readonly {
-  readonly username: string
-  readonly email: string
-  /** unlimited or one_time_credit */
-  readonly credit_type: string
-  readonly disabled: boolean
-}[]
+export type ListSubaccountsData = readonly Subaccount[]
 
 export interface SetSubaccountCreditInput {
   readonly username: string
@@ -97,14 +96,7 @@ export interface SetSubaccountCreditInput {
   readonly amount: number | string
 }
 
-export type SetSubaccountCreditData = {
-  readonly username: string
-  /** unlimited or one_time_credit */
-  readonly credit_type: string
-  readonly available: number | null
-  readonly one_time_credit: number | null
-  readonly recurring_credit: null | Recurring_credit
-}
+export type SetSubaccountCreditData = SubaccountShown
 
 export interface SetRecurringCreditInput {
   readonly username: string
@@ -120,27 +112,13 @@ export interface SetRecurringCreditInput {
   readonly status?: string | undefined
 }
 
-export type SetRecurringCreditData = {
-  readonly username: string
-  /** unlimited or one_time_credit */
-  readonly credit_type: string
-  readonly available: number | null
-  readonly one_time_credit: number | null
-  readonly recurring_credit: null | Recurring_credit
-}
+export type SetRecurringCreditData = SubaccountShown
 
 export interface GetSubaccountCreditInput {
   readonly username: string
 }
 
-export type GetSubaccountCreditData = {
-  readonly username: string
-  /** unlimited or one_time_credit */
-  readonly credit_type: string
-  readonly available: number | null
-  readonly one_time_credit: number | null
-  readonly recurring_credit: null | Recurring_credit
-}
+export type GetSubaccountCreditData = SubaccountShown
 
 export class Subaccounts {
   readonly #call: Call

@@ -1,19 +1,47 @@
 // Generated from the operations of the v2 API by `npm run docs`. Edit those, not this file.
 import type { Call, CallOptions } from '../call.ts'
 
+export interface Template {
+  readonly templateId: number
+  readonly templateName: string
+  readonly subject: string | null
+  /** number of the active version */
+  readonly version: number
+  readonly createdAt: string
+  readonly updatedAt: string
+  readonly content: string
+  /** plain text; null if the version has none, so that it is generated if the account has it so */
+  readonly text: string | null
+  readonly variables: readonly Variables[]
+}
+
 export interface Variables {
+  readonly name: string
+  readonly type: 'string' | 'number' | 'boolean' | 'date'
+  readonly required: boolean
+  readonly default: string | null
+}
+
+export interface TemplateShown {
+  readonly version: number
+  /** whether new messages use this version */
+  readonly active: boolean
+  readonly subject: string | null
+  /** size of the content in bytes */
+  readonly size: number
+  readonly createdAt: string
+  readonly content: string
+  /** plain text; null if the version has none, so that it is generated if the account has it so */
+  readonly text: string | null
+  readonly variables: readonly Variables[]
+}
+
+export interface VariablesGiven {
   readonly name: string
   /** default string */
   readonly type?: 'string' | 'number' | 'boolean' | 'date' | undefined
   readonly required?: boolean | number | '0' | '1' | 'true' | 'false' | '' | null | undefined
   readonly default?: string | number | boolean | null | undefined
-}
-
-export interface VariablesOf {
-  readonly name: string
-  readonly type: 'string' | 'number' | 'boolean' | 'date'
-  readonly required: boolean
-  readonly default: string | null
 }
 
 export interface CreateTemplateInput {
@@ -25,7 +53,7 @@ export interface CreateTemplateInput {
   /** default subject of messages; an empty subject counts as missing */
   readonly subject?: string | null | undefined
   /** required and optional merge attributes of a message */
-  readonly variables?: readonly Variables[] | null | undefined
+  readonly variables?: readonly VariablesGiven[] | null | undefined
 }
 
 export type CreateTemplateData = {
@@ -42,7 +70,7 @@ export interface EditTemplateInput {
   /** default subject of messages; an empty subject counts as missing */
   readonly subject?: string | null | undefined
   /** required and optional merge attributes of a message */
-  readonly variables?: readonly Variables[] | null | undefined
+  readonly variables?: readonly VariablesGiven[] | null | undefined
 }
 
 export type EditTemplateData = Readonly<Record<string, unknown>>
@@ -51,19 +79,7 @@ export interface ViewTemplateInput {
   readonly templateId: number | string
 }
 
-export type ViewTemplateData = {
-  readonly templateId: number
-  readonly templateName: string
-  readonly subject: string | null
-  /** number of the active version */
-  readonly version: number
-  readonly createdAt: string
-  readonly updatedAt: string
-  readonly content: string
-  /** plain text; null if the version has none, so that it is generated if the account has it so */
-  readonly text: string | null
-  readonly variables: readonly VariablesOf[]
-}
+export type ViewTemplateData = Template
 
 export interface ListTemplatesInput {
   /** at most 100; default 10 */
@@ -83,19 +99,7 @@ export type ListTemplatesData =
       readonly createdAt: string
       readonly updatedAt: string
     }[]
-  | {
-      readonly templateId: number
-      readonly templateName: string
-      readonly subject: string | null
-      /** number of the active version */
-      readonly version: number
-      readonly createdAt: string
-      readonly updatedAt: string
-      readonly content: string
-      /** plain text; null if the version has none, so that it is generated if the account has it so */
-      readonly text: string | null
-      readonly variables: readonly VariablesOf[]
-    }
+  | Template
 
 export interface DeleteTemplateInput {
   readonly templateId: number | string
@@ -112,22 +116,10 @@ export interface AddTemplateVersionInput {
   /** default subject of messages; an empty subject counts as missing */
   readonly subject?: string | null | undefined
   /** required and optional merge attributes of a message */
-  readonly variables?: readonly Variables[] | null | undefined
+  readonly variables?: readonly VariablesGiven[] | null | undefined
 }
 
-export type AddTemplateVersionData = {
-  readonly version: number
-  /** whether new messages use this version */
-  readonly active: boolean
-  readonly subject: string | null
-  /** size of the content in bytes */
-  readonly size: number
-  readonly createdAt: string
-  readonly content: string
-  /** plain text; null if the version has none, so that it is generated if the account has it so */
-  readonly text: string | null
-  readonly variables: readonly VariablesOf[]
-}
+export type AddTemplateVersionData = TemplateShown
 
 export interface ListTemplateVersionsInput {
   readonly templateId: number | string
@@ -149,19 +141,7 @@ export interface ViewTemplateVersionInput {
   readonly version: number | string
 }
 
-export type ViewTemplateVersionData = {
-  readonly version: number
-  /** whether new messages use this version */
-  readonly active: boolean
-  readonly subject: string | null
-  /** size of the content in bytes */
-  readonly size: number
-  readonly createdAt: string
-  readonly content: string
-  /** plain text; null if the version has none, so that it is generated if the account has it so */
-  readonly text: string | null
-  readonly variables: readonly VariablesOf[]
-}
+export type ViewTemplateVersionData = TemplateShown
 
 export interface ActivateTemplateVersionInput {
   readonly templateId: number | string

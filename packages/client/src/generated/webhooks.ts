@@ -1,6 +1,39 @@
 // Generated from the operations of the v2 API by `npm run docs`. Edit those, not this file.
 import type { Call, CallOptions } from '../call.ts'
 
+export interface Webhook {
+  readonly webhookId: number
+  readonly url: string
+  readonly events: readonly string[]
+  /** the domains to which its events are limited; empty: no limit */
+  readonly domains: readonly string[]
+  /** the tags to which its events are limited; empty: no limit */
+  readonly tags: readonly string[]
+  /** 0 or 1 */
+  readonly enabled: number
+  /** values that look like secrets are shown as *** */
+  readonly headers: Readonly<Record<string, string>>
+  readonly format: 'v2' | 'v3'
+  /** 0 or 1 */
+  readonly strings: number
+  /** 0 or 1 */
+  readonly abuse: number
+  /** 0 or 1 */
+  readonly eventIds: number
+  /** v3: verifies the ECDSA signature */
+  readonly publicKey: string
+  /** failing: only single requests are sent, to test the URL */
+  readonly state: 'active' | 'failing' | 'disabled'
+  /** reason why it is failing or was disabled by the service */
+  readonly problem: string | null
+  /** time since which it has been failing or disabled by the service */
+  readonly since: string | null
+  readonly lastSuccess: string | null
+  /** the account's events up to this number have been sent or are being sent */
+  readonly lastEvent: number
+  readonly createdTime: string
+}
+
 export interface CreateWebhookInput {
   readonly url: string
   /**
@@ -61,75 +94,13 @@ export type CreateWebhookData = {
   readonly secret: string
 }
 
-export type ListWebhooksData = readonly {
-  readonly webhookId: number
-  readonly url: string
-  readonly events: readonly string[]
-  /** the domains to which its events are limited; empty: no limit */
-  readonly domains: readonly string[]
-  /** the tags to which its events are limited; empty: no limit */
-  readonly tags: readonly string[]
-  /** 0 or 1 */
-  readonly enabled: number
-  /** values that look like secrets are shown as *** */
-  readonly headers: Readonly<Record<string, string>>
-  readonly format: 'v2' | 'v3'
-  /** 0 or 1 */
-  readonly strings: number
-  /** 0 or 1 */
-  readonly abuse: number
-  /** 0 or 1 */
-  readonly eventIds: number
-  /** v3: verifies the ECDSA signature */
-  readonly publicKey: string
-  /** failing: only single requests are sent, to test the URL */
-  readonly state: 'active' | 'failing' | 'disabled'
-  /** reason why it is failing or was disabled by the service */
-  readonly problem: string | null
-  /** time since which it has been failing or disabled by the service */
-  readonly since: string | null
-  readonly lastSuccess: string | null
-  /** the account's events up to this number have been sent or are being sent */
-  readonly lastEvent: number
-  readonly createdTime: string
-}[]
+export type ListWebhooksData = readonly Webhook[]
 
 export interface ShowWebhookInput {
   readonly webhookId: number
 }
 
-export type ShowWebhookData = {
-  readonly webhookId: number
-  readonly url: string
-  readonly events: readonly string[]
-  /** the domains to which its events are limited; empty: no limit */
-  readonly domains: readonly string[]
-  /** the tags to which its events are limited; empty: no limit */
-  readonly tags: readonly string[]
-  /** 0 or 1 */
-  readonly enabled: number
-  /** values that look like secrets are shown as *** */
-  readonly headers: Readonly<Record<string, string>>
-  readonly format: 'v2' | 'v3'
-  /** 0 or 1 */
-  readonly strings: number
-  /** 0 or 1 */
-  readonly abuse: number
-  /** 0 or 1 */
-  readonly eventIds: number
-  /** v3: verifies the ECDSA signature */
-  readonly publicKey: string
-  /** failing: only single requests are sent, to test the URL */
-  readonly state: 'active' | 'failing' | 'disabled'
-  /** reason why it is failing or was disabled by the service */
-  readonly problem: string | null
-  /** time since which it has been failing or disabled by the service */
-  readonly since: string | null
-  readonly lastSuccess: string | null
-  /** the account's events up to this number have been sent or are being sent */
-  readonly lastEvent: number
-  readonly createdTime: string
-}
+export type ShowWebhookData = Webhook
 
 export interface UpdateWebhookInput {
   readonly webhookId: number
@@ -157,38 +128,7 @@ export interface UpdateWebhookInput {
   readonly eventIds?: boolean | number | undefined
 }
 
-export type UpdateWebhookData = {
-  readonly webhookId: number
-  readonly url: string
-  readonly events: readonly string[]
-  /** the domains to which its events are limited; empty: no limit */
-  readonly domains: readonly string[]
-  /** the tags to which its events are limited; empty: no limit */
-  readonly tags: readonly string[]
-  /** 0 or 1 */
-  readonly enabled: number
-  /** values that look like secrets are shown as *** */
-  readonly headers: Readonly<Record<string, string>>
-  readonly format: 'v2' | 'v3'
-  /** 0 or 1 */
-  readonly strings: number
-  /** 0 or 1 */
-  readonly abuse: number
-  /** 0 or 1 */
-  readonly eventIds: number
-  /** v3: verifies the ECDSA signature */
-  readonly publicKey: string
-  /** failing: only single requests are sent, to test the URL */
-  readonly state: 'active' | 'failing' | 'disabled'
-  /** reason why it is failing or was disabled by the service */
-  readonly problem: string | null
-  /** time since which it has been failing or disabled by the service */
-  readonly since: string | null
-  readonly lastSuccess: string | null
-  /** the account's events up to this number have been sent or are being sent */
-  readonly lastEvent: number
-  readonly createdTime: string
-}
+export type UpdateWebhookData = Webhook
 
 export interface RemoveWebhookInput {
   readonly webhookId: number

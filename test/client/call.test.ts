@@ -51,7 +51,7 @@ t.test('what a mail does not have is refused by name, before any call', async (t
   await t.rejects(send({ ...MAIL, to: [{ to: 'a@b.example', atributes: {} }] }), {
     message: /^to\[0\]\.atributes is not/,
   })
-  await t.rejects(send({ ...MAIL, react: {} }), { name: 'TypeError', message: /@react-email\/render/ })
+  await t.rejects(send({ ...MAIL, react: {} }), { name: 'TypeError', message: /^react needs the option render/ })
   t.equal(calls.length, 0)
 })
 

@@ -66,6 +66,19 @@ t.test('own names and values come back, and content that is not to be kept is ma
   })
 })
 
+t.test('an element of React is rendered by what the client was given, as HTML and as text', async (t) => {
+  const { sender, baseUrl, from } = await open(t)
+  const render = async (element: { p: string }, { plainText = false } = {}) =>
+    plainText ? element.p : `<p>${element.p}</p>`
+  const postrider = new Postrider({ baseUrl, apiKey: sender.apiKey, render })
+  const mail = { from, to: 'lena@harbor.example', subject: 'Berth 4', react: { p: 'Ready.' } }
+  const { messageId } = await postrider.messages.send(mail)
+  t.match(await postrider.messages.body({ messageId }), {
+    html: { text: '<p>Ready.</p>' },
+    text: { text: 'Ready.' },
+  })
+})
+
 t.test('each recipient gets a message with values of their own', async (t) => {
   const { service, postrider, from } = await open(t)
   await postrider.messages.send({

@@ -11,7 +11,12 @@ export interface PostriderOptions {
   readonly retries?: number
   /** Used instead of the global `fetch`. */
   readonly fetch?: typeof fetch
+  /** `render` of @react-email/render, for mail with `react`. It is given, since bundlers and Workers do not load what may be missing. */
+  readonly render?: RenderReact
 }
+
+// biome-ignore lint/suspicious/noExplicitAny: an element has the type of the React that its program uses
+export type RenderReact = (element: any, options?: { plainText: boolean }) => string | Promise<string>
 
 export interface CallOptions {
   readonly signal?: AbortSignal

@@ -1,4 +1,4 @@
-export type { CallOptions, FileBody, PostriderOptions } from './call.ts'
+export type { CallOptions, FileBody, PostriderOptions, RenderReact } from './call.ts'
 export {
   AuthenticationError,
   ConflictError,

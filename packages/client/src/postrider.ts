@@ -14,16 +14,16 @@ import { Suppressions } from './generated/suppressions.ts'
 import { Tags } from './generated/tags.ts'
 import { Templates } from './generated/templates.ts'
 import { Webhooks } from './generated/webhooks.ts'
-import { type Mail, type SentMail, sendMail } from './send.ts'
+import { type Mail, type Sending, type SentMail, sendMail } from './send.ts'
 import { verifyWebhook, type WebhookRequest } from './webhooks.ts'
 
 /** Messages, with a shorter way to send. */
 export class MessagesToSend extends Messages {
-  readonly #send: (mail: Mail, options?: CallOptions) => Promise<SentMail>
+  readonly #sending: Sending
 
-  constructor(call: ConstructorParameters<typeof Messages>[0]) {
-    super(call)
-    this.#send = (mail, options) => sendMail(call, mail, options)
+  constructor(sending: Sending) {
+    super(sending.call)
+    this.#sending = sending
   }
 
   /**
@@ -31,7 +31,7 @@ export class MessagesToSend extends Messages {
    * twice. Throws PostriderError if it is refused, when nothing is sent, and TypeError for what no call could say. Needs the scope send.
    */
   send(mail: Mail, options?: CallOptions): Promise<SentMail> {
-    return this.#send(mail, options)
+    return sendMail(this.#sending, mail, options)
   }
 }
 
@@ -64,7 +64,7 @@ export class Postrider {
   /** Throws TypeError if the address or the key cannot be one. */
   constructor(options: PostriderOptions) {
     const call = createCall(options)
-    this.messages = new MessagesToSend(call)
+    this.messages = new MessagesToSend({ call, render: options.render })
     this.events = new EventsWithFeed(call)
     this.webhooks = new WebhooksToVerify(call)
     this.domains = new Domains(call)

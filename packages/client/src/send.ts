@@ -1,4 +1,4 @@
-import type { Call, CallOptions } from './call.ts'
+import type { Call, CallOptions, RenderReact } from './call.ts'
 
 /** `Ship <desk@ship.example>`, `desk@ship.example`, or its parts. */
 export type Address = string | { readonly email: string; readonly name?: string }
@@ -38,7 +38,7 @@ export interface Mail {
   readonly html?: string
   readonly text?: string
   readonly amp?: string
-  /** An element of React Email, rendered by @react-email/render, which must be installed. */
+  /** An element of React Email; needs the option `render` of the client. */
   readonly react?: unknown
   readonly templateId?: string | number
   readonly attachments?: readonly MailAttachment[]
@@ -66,12 +66,17 @@ export interface SentMail {
   readonly messageId: string
 }
 
+export interface Sending {
+  readonly call: Call
+  readonly render: RenderReact | undefined
+}
+
 /**
  * Sends mail. It is accepted and durable when the promise resolves. Without an idempotency key it has one of its own, so that a repetition after a lost
  * response sends nothing twice. Throws PostriderError if it is refused: nothing is sent then; TypeError for what no call could say.
  */
-export async function sendMail(call: Call, mail: Mail, options: CallOptions = {}): Promise<SentMail> {
-  const body = await bodyOf(mail)
+export async function sendMail({ call, render }: Sending, mail: Mail, options: CallOptions = {}): Promise<SentMail> {
+  const body = await bodyOf(mail, render)
   const idempotencyKey = options.idempotencyKey ?? crypto.randomUUID()
   const sent: { readonly message_id: string } = await call({ method: 'POST', path: '/sendEmail' }, body, {
     ...options,
@@ -80,7 +85,7 @@ export async function sendMail(call: Call, mail: Mail, options: CallOptions = {}
   return { messageId: sent.message_id }
 }
 
-async function bodyOf(mail: Mail): Promise<object> {
+async function bodyOf(mail: Mail, render: RenderReact | undefined): Promise<object> {
   const { from, to, cc, bcc, replyTo, subject, amp, react, templateId, attachments, tags, metadata, ...others } = mail
   const { html, text, schedule, class: ofClass, deadline, tls, group, ...switches } = others
   const { trackOpens, trackClicks, unsubscribeLink, footer, keepContent, ...unknown } = switches
@@ -90,7 +95,7 @@ async function bodyOf(mail: Mail): Promise<object> {
   )
   if ((cc !== undefined || bcc !== undefined) && recipients.length !== 1)
     throw new TypeError('cc and bcc need exactly one recipient in to: each recipient gets a message of their own')
-  const texts = react === undefined ? { html, text } : await renderReact(react, text)
+  const texts = react === undefined ? { html, text } : await rendered(react, text, render)
   return {
     personalizations: await Promise.all(
       recipients.map((one, at) => personalization({ ...defined({ cc, bcc }), ...one }, at)),
@@ -181,10 +186,7 @@ export async function base64Of(content: MailAttachment['content']): Promise<stri
   return text
 }
 
-async function renderReact(element: unknown, text: string | undefined) {
-  const name = '@react-email/render'
-  const { render } = (await import(name).catch((cause: unknown) => {
-    throw new TypeError('react needs the package @react-email/render', { cause })
-  })) as { render: (element: unknown, options?: { plainText: boolean }) => Promise<string> }
+async function rendered(element: unknown, text: string | undefined, render: RenderReact | undefined) {
+  if (!render) throw new TypeError('react needs the option render of the client: that of @react-email/render')
   return { html: await render(element), text: text ?? (await render(element, { plainText: true })) }
 }

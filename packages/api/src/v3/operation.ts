@@ -39,7 +39,7 @@ export interface Operation<
   readonly anyBody?: true
   /** Error texts for a missing or invalid field, by path; the default text depends on the kind of error. */
   readonly wrong?: Readonly<Record<string, string>>
-  /** Status on success; a 204 response has no body. 400: it is refused always, with words. */
+  /** Status of the answer to a valid call. 204 has no body; with 400 every call is refused, and the message says what to do instead. */
   readonly status: 200 | 201 | 202 | 204 | 400
   /**
    * Whether the operation sends mail. It is then charged against the account's message limit rather than its call limit, and

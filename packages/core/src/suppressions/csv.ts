@@ -3,7 +3,7 @@ import { CsvError, type Info, Parser } from 'csv-parse'
 import { csvCell, unguardedCell } from '../platform/csv-cell.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { ImportRow } from './import.ts'
-import { isOfAllMail, type Layout, layoutOf, reasonOfWord } from './provider-lists.ts'
+import { type Field, isOfAllMail, type Layout, layoutOf, reasonOfWord } from './provider-lists.ts'
 import type { Suppression } from './suppression.ts'
 
 /** Maximum length of a list, in bytes. */
@@ -133,7 +133,7 @@ function requireLayout(first: readonly string[]): Layout {
 }
 
 function rowOf({ fields, reason: ofAll }: Layout, record: readonly string[], line: number): ImportRow {
-  const cells: Partial<Record<NonNullable<Layout['fields'][number]>, string>> = {}
+  const cells: Partial<Record<Field, string>> = {}
   for (const [at, field] of fields.entries()) {
     const cell = record[at]?.trim()
     if (field && cell) cells[field] ??= unguardedCell(cell)
@@ -142,20 +142,17 @@ function rowOf({ fields, reason: ofAll }: Layout, record: readonly string[], lin
   // A list of one's own may have the columns of SendGrid's bounces, and one of our reasons where these have the server's words.
   const ownWord = told === undefined ? undefined : reasonOfWord(told)
   const word = cells.reason === undefined ? undefined : (reasonOfWord(cells.reason, origin) ?? cells.reason)
+  const isOfSome = tags !== undefined && !isOfAllMail(tags)
   return {
-    ...{
-      line,
-      email,
-      domain,
-      group,
-      since,
-      status,
-      reason: word ?? ownWord ?? ofAll,
-      told: ownWord ? undefined : told,
-    },
-    ...(tags === undefined || isOfAllMail(tags)
-      ? {}
-      : { unreadable: 'unsubscribes from mail with certain tags, and not from all mail' }),
+    line,
+    email,
+    domain,
+    group,
+    since,
+    status,
+    reason: word ?? ownWord ?? ofAll,
+    told: ownWord ? undefined : told,
+    unreadable: isOfSome ? 'unsubscribes from mail with certain tags, and not from all mail' : undefined,
   }
 }
 

@@ -100,7 +100,10 @@ export const MAIL_SEND_ROWS: readonly Row[] = [
     id: 'headers',
     parameter: 'headers (root and personalization)',
     treatment: 'honour',
-    note: 'At most 50. Reserved names and line breaks: 400; folds are removed. Other fields that the service writes, such as `MIME-Version` and `Return-Path`, and those that cannot be written are left out, and `Ignored-Parameters` names them. `Date`, `Message-ID`, `Content-Language` and a `Sender` of the account are kept.',
+    note:
+      'At most 50. Reserved names and line breaks: 400; folds are removed. Other fields that the service writes, such as `MIME-Version` and ' +
+      '`Return-Path`, and those that cannot be written are left out, and `Ignored-Parameters` names them. `Date`, `Message-ID`, ' +
+      '`Content-Language` and a `Sender` of the account are kept.',
   },
   { id: 'categories', parameter: 'categories', treatment: 'honour', note: 'They are the tags of v2.' },
   {

@@ -1,7 +1,7 @@
 import type { Sql } from '../../platform/database/database.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import type { DynamicRenderer } from '../engine/index.ts'
-import type { EditableVersion } from './editable-template.ts'
+import type { EditableVersion, VersionTexts } from './editable-template.ts'
 import { updateProblem } from './store.ts'
 import { generationOf } from './template-id.ts'
 
@@ -10,8 +10,6 @@ const TEXTS = [
   ['html', 'HTML'],
   ['plain', 'Plain text'],
 ] as const
-
-type Texts = Pick<EditableVersion, 'subject' | 'html' | 'plain'>
 
 /** The threads that check versions, in which accounts take turns. */
 export interface VersionChecker {
@@ -23,7 +21,7 @@ export interface VersionChecker {
  * Says why no message can be built from the texts of a dynamic template, in a thread: for each text its first mistake, with line and column. Null if one
  * can, and while there is no capacity to find out: then each message is dropped when it is due.
  */
-export async function problemOf({ renderer, accountId }: VersionChecker, texts: Texts): Promise<string | null> {
+export async function problemOf({ renderer, accountId }: VersionChecker, texts: VersionTexts): Promise<string | null> {
   const found: string[] = []
   for (const [part, name] of TEXTS) {
     if (!texts[part].includes('{{')) continue

@@ -37,6 +37,8 @@ export interface EditableVersion extends EditableVersionSummary {
   readonly testData: string | null
 }
 
+export type VersionTexts = Pick<EditableVersion, 'subject' | 'html' | 'plain'>
+
 /** The version that sends use, without test data, which is for previews. */
 export interface ActiveVersion extends Omit<EditableVersion, 'testData'> {
   readonly generation: Generation

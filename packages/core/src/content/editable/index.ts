@@ -18,6 +18,7 @@ import type {
   TemplateWithVersions,
   VersionAct,
   VersionChange,
+  VersionTexts,
 } from './editable-template.ts'
 import { listTemplates } from './list-templates.ts'
 import { type PreviewedVersion, previewVersion, type TemplatePreview } from './preview.ts'
@@ -30,9 +31,6 @@ import { generationOf } from './template-id.ts'
 
 export * from './editable-template.ts'
 export type { TemplatePreview } from './preview.ts'
-/** The texts of a version. */
-export type VersionTexts = Pick<EditableVersion, 'subject' | 'html' | 'plain'>
-
 export { EDITABLE_LIMITS } from './rules.ts'
 export { generationOf } from './template-id.ts'
 

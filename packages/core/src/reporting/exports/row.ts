@@ -1,11 +1,11 @@
 import type { Event } from '../../events/event.ts'
 import { csvCell } from '../../platform/csv-cell.ts'
 import { defined } from '../../platform/defined.ts'
-import { eventId, v2Body } from '../formats/v2/webhook-body.ts'
+import { eventId, type V2Value, v2Body } from '../formats/v2/webhook-body.ts'
 import type { ExportFormat } from './export-job.ts'
 
 /** An event in the format of webhooks (v2 contract 16.3), with its sequence number. */
-type Row = Readonly<Record<string, string | number | Readonly<Record<string, string>>>>
+type Row = Readonly<Record<string, V2Value>>
 
 const COLUMNS = [
   'TRANSID',
@@ -68,6 +68,6 @@ export function lineOf(format: ExportFormat, event: Event): string {
   return `${COLUMNS.map((column) => csvCell(cellOf((row as Row)[column]))).join(',')}\r\n`
 }
 
-function cellOf(value: Row[string] | undefined): string | number {
+function cellOf(value: V2Value | undefined): string | number {
   return typeof value === 'object' ? JSON.stringify(value) : (value ?? '')
 }

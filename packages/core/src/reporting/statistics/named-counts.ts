@@ -1,5 +1,5 @@
 import { deliveryTime } from './delivery-times.ts'
-import { METRICS, NO_COUNTS } from './metrics.ts'
+import { type Counts, METRICS, NO_COUNTS } from './metrics.ts'
 import type { CountsRow, PeriodRow } from './read.ts'
 import type { NamedCounts, Wanted } from './stats.ts'
 
@@ -22,9 +22,7 @@ export function grouped(
     counts: rows.find((row) => row.name === name)?.counts ?? NO_COUNTS,
     deliveryTime: null,
   }))
-  const rest = { ...(total?.counts ?? NO_COUNTS) }
-  for (const { counts } of named) for (const metric of METRICS) rest[metric] -= counts[metric]
-  return [...named, { name: others, counts: rest, deliveryTime: null }]
+  return [...named, { name: others, counts: less(total?.counts ?? NO_COUNTS, ...named), deliveryTime: null }]
 }
 
 /** Returns the counts of names, the most mail of a period first, each period followed by those of all other names if there are any. */
@@ -40,10 +38,14 @@ export function withRest(named: readonly PeriodRow[], all: readonly PeriodRow[])
 }
 
 function minus(sum: PeriodRow, { counts, histogram }: PeriodRow): PeriodRow {
-  const rest = { ...sum.counts }
-  for (const metric of METRICS) rest[metric] -= counts[metric]
   const times = histogram
     ? (sum.histogram?.map((count, at) => Math.max(count - (histogram[at] ?? 0), 0)) ?? null)
     : sum.histogram
-  return { date: sum.date, name: null, counts: rest, histogram: times }
+  return { date: sum.date, name: null, counts: less(sum.counts, { counts }), histogram: times }
+}
+
+function less(sum: Counts, ...named: readonly { readonly counts: Counts }[]): Counts {
+  const rest = { ...sum }
+  for (const { counts } of named) for (const metric of METRICS) rest[metric] -= counts[metric]
+  return rest
 }

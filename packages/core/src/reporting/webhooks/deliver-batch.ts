@@ -62,7 +62,8 @@ export function wantedOf(
   { names, format, domains, tags }: Pick<Written, 'names' | 'format' | 'domains' | 'tags'>,
   events: readonly Event[],
 ): Event[] {
-  return events.filter(({ delivery, ...event }) => {
+  return events.filter((event) => {
+    const { delivery } = event
     const name = nameOf(event, format)
     if (name === null || !(names === null || names.includes(name))) return false
     // An event of the account has no message by which it could be left out.

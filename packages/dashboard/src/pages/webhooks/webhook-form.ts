@@ -16,7 +16,7 @@ import { webhooksWords } from './webhooks-words.ts'
 
 type Entered = Omit<WebhookSettings, 'names' | 'signed'>
 
-/** The settings that a form contains. Events that the format does not have are left out by core. */
+/** The settings that a form contains. Events that the format does not have, and blank lines, are left out by core. */
 export function settingsOf(form: Form): Entered {
   const ticked = (name: string) => field(form, name) === 'on'
   const events = fields(form, 'events')
@@ -25,18 +25,14 @@ export function settingsOf(form: Form): Entered {
     label: field(form, 'label').slice(0, 100),
     format: WEBHOOK_FORMATS.find((one) => one === field(form, 'format')) ?? 'v2',
     events: WEBHOOK_EVENTS.filter((type) => events.includes(type)),
-    domains: linesOf(field(form, 'domains')),
-    tags: linesOf(field(form, 'tags')),
+    domains: field(form, 'domains').split('\n', 100),
+    tags: field(form, 'tags').split('\n', 100),
     headers: headersOf(field(form, 'headers')),
     asText: ticked('asText'),
     abuse: ticked('abuse'),
     eventIds: ticked('eventIds'),
     enabled: ticked('enabled'),
   }
-}
-
-function linesOf(text: string): string[] {
-  return text.split('\n', 100).filter((line) => line.trim() !== '')
 }
 
 /** Reads lines like `Name: value`. Core refuses names and values that are not valid. */

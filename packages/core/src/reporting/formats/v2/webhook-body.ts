@@ -12,6 +12,9 @@ export interface V2Options extends Pick<WebhookSettings, 'asText' | 'abuse' | 'e
   readonly machines?: boolean
 }
 
+/** A member of an event; METADATA is an object. */
+export type V2Value = string | number | Readonly<Record<string, string>>
+
 /** BOUNCE_REASONID and BOUNCE_REASON. The contract does not define the numbers; these are Postrider's own and never change. */
 export const BOUNCE_REASONS: Readonly<Record<BounceClass, readonly [id: number, text: string]>> = {
   'bad-mailbox': [1, 'bad address'],
@@ -50,7 +53,7 @@ function v2Object(event: Event, options: V2Options): string | undefined {
   const byRecipient = eventType(type).byReader
   const dropped = type === 'dropped' || type === 'invalid'
   const labels = { 'X-APIHEADER': delivery.reference ?? '', TAGS: delivery.tags.join(',') }
-  const values: Record<string, string | number | Readonly<Record<string, string>>> = {
+  const values: Record<string, V2Value> = {
     RESPONSE: byRecipient ? '' : responseOf(type, detail),
     EMAIL: delivery.recipient,
     TIMESTAMP: Math.floor(occurredAt.getTime() / 1000),
@@ -71,7 +74,7 @@ function v2Object(event: Event, options: V2Options): string | undefined {
   return `{"TRANSID":${transaction},${rest.join(',')}}`
 }
 
-function textOf(value: string | number | Readonly<Record<string, string>>): string {
+function textOf(value: V2Value): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 

@@ -109,6 +109,14 @@ t.test('a message with its own key is sent once, by this call, a later one, or s
   t.equal(single.body.data?.message_id, first.results[0]?.message_id)
   const conflict = await sent([{ ...to('twice'), idempotencyKey: 'berth 4' }])
   t.equal(conflict.results[0]?.error_info?.error_code, 122)
+  const many = await sent(
+    Array.from({ length: 60 }, (_, at) => ({ ...to('many'), idempotencyKey: `key ${9 - (at % 3)}` })),
+  )
+  t.strictSame(
+    many.results.flatMap(({ repeated }, at) => (repeated ? [] : at)),
+    [0, 1, 2],
+    'the first of each key is the message',
+  )
   const long = await sent([{ ...to('once'), idempotencyKey: 'k'.repeat(300) }])
   t.match(long.results[0]?.error_info?.error_message, /\[idempotencyKey\]/)
 })

@@ -66,8 +66,8 @@ export async function insertApiKey(sql: AnySql, key: NewApiKey): Promise<ApiKey>
                recipients_per_hour, calls_per_minute, mail_class, keep_content, expires_at, counts_with, v3_rights)
         values (${key.accountId}, ${key.name}, ${key.prefix}, ${key.hash}, ${[...key.scopes]}::text[],
                 ${[...key.networks]}::text[]::inet[]::cidr[], ${list(own.templates)}::int[], ${list(own.senderDomains)}::text[],
-                ${list(own.recipientDomains)}::text[], ${own.recipientsPerHour}, ${own.callsPerMinute}, ${own.class}, ${own.keepContent}, ${own.until}::timestamptz,
-                ${key.countsWith}, ${list(key.v3Rights)}::text[])
+                ${list(own.recipientDomains)}::text[], ${own.recipientsPerHour}, ${own.callsPerMinute}, ${own.class}, ${own.keepContent},
+                ${own.until}::timestamptz, ${key.countsWith}, ${list(key.v3Rights)}::text[])
         returning ${columns(sql)}`,
     ),
   )

@@ -108,6 +108,8 @@ export const SEND_BATCH: readonly Operation[] = [
       )
       core.messages.requireRecipients(messages.reduce((sum: number, one) => sum + recipientsOf(one), 0))
       await takeRate(core, principal, messages.length)
+      // If the templates are found to be large, a thread takes the call over, and does not count it again.
+      request.principal = { ...principal, rates: { ...principal.rates, sends: null } }
       const ignored: string[] = []
       const outcomes = await core.messages.acceptAll(attempts(messages, call, ignored), messages.length)
       requireSome(outcomes)

@@ -59,6 +59,16 @@ t.test('by SMTP and as a raw message they are in X-METADATA, which is removed', 
   t.notMatch(source.text, /metadata/i)
   const long = `X-METADATA: {"a":"${'b'.repeat(2048)}"}\r\n`
   t.match(await client.submit(`desk@${sender.domain}`, lena, mail(sender, long)), /^5\d\d .*\[X-METADATA\].*2048 bytes/)
+  for (const [name, value] of [
+    ['X-METADATA', '{"a":"b\\u0000"}'],
+    ['X-SMTPAPI.unique_args', '{"unique_args":{"a":"b\\u0000"}}'],
+  ] as const) {
+    const odd = mail(sender, `${name.split('.', 1)[0]}: ${value}\r\n`)
+    t.match(
+      await client.submit(`desk@${sender.domain}`, lena, odd),
+      `Parameter [${name}] is invalid: must not contain NUL`,
+    )
+  }
 })
 
 t.test('events have them: in the feed, in webhooks and in exports', async (t) => {

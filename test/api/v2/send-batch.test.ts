@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { buildApp } from '@postrider/api'
+import { createCore, createLog, OF_MANY } from '@postrider/core'
 import t from 'tap'
 import { sendV2, v2Body } from '../../helpers/send.ts'
 import { makeService, type Sender } from '../../helpers/service.ts'
@@ -109,6 +111,14 @@ t.test('a message with its own key is sent once, by this call, a later one, or s
   t.equal(single.body.data?.message_id, first.results[0]?.message_id)
   const conflict = await sent([{ ...to('twice'), idempotencyKey: 'berth 4' }])
   t.equal(conflict.results[0]?.error_info?.error_code, 122)
+  const many = await sent(
+    Array.from({ length: 60 }, (_, at) => ({ ...to('many'), idempotencyKey: `key ${9 - (at % 3)}` })),
+  )
+  t.strictSame(
+    many.results.flatMap(({ repeated }, at) => (repeated ? [] : at)),
+    [0, 1, 2],
+    'the first of each key is the message',
+  )
   const long = await sent([{ ...to('once'), idempotencyKey: 'k'.repeat(300) }])
   t.match(long.results[0]?.error_info?.error_message, /\[idempotencyKey\]/)
 })
@@ -216,6 +226,26 @@ t.test('and against the limit of messages per minute, beyond which the call is r
   refused(t, await post({ messages: bodies(4) }, { by }), [429, 429, /^Rate limit of 3 messages per minute/])
   const [row] = await sql`select count(*)::int as messages from messages where account_id = ${slow.accountId}`
   t.strictSame(row, { messages: 0 })
+})
+
+t.test('a call that the thread for large calls takes over is counted once', async (t) => {
+  const { config } = service
+  const log = createLog('test', 'silent')
+  const ofMany = createCore({ sql, config, log, share: OF_MANY })
+  t.teardown(() => ofMany.readiness.close())
+  await ofMany.readiness.check()
+  const app = await buildApp({ core: ofMany, config, log })
+  t.teardown(() => app.close())
+  const slow = await service.makeSender()
+  const { accountId } = slow
+  await core.accounts.limit(accountId, { sendsPerMinute: 3 })
+  const { secret } = await core.auth.createKey({ accountId })
+  const content = `<p>${'x'.repeat(100_000)}</p>`
+  const { id: templateId } = await core.templates.create({ accountId, name: 'large', content })
+  const body = JSON.stringify({ messages: [1, 2, 3].map(() => v2Body(slow, { content: undefined, templateId })) })
+  const headers = { api_key: secret, 'content-type': 'application/json' }
+  const answer = await app.inject({ method: 'POST', url: '/v2/messages/batch', headers, body })
+  t.match(answer.json(), { data: { accepted: 3 } })
 })
 
 t.test('a call of more than 30 MB is taken, one of more than 50 is not', async (t) => {

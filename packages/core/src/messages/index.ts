@@ -62,6 +62,7 @@ export type { RenderedTemplate, TemplateRendering } from '../composition/renderi
 export type { NextAttempt } from '../delivery/outcomes/next-attempt.ts'
 export { LIMITS } from '../submission/limits.ts'
 export { fromShortMessageId, messageIdText, parseMessageId, shortMessageId } from '../submission/message-id.ts'
+export { metadataOf } from '../submission/metadata.ts'
 export { BeyondShare, EVERYTHING, OF_MANY, type Share } from '../submission/share.ts'
 export type * from '../submission/submission.ts'
 export { transactionNumber } from '../submission/transaction-numbers.ts'

@@ -3,7 +3,7 @@ import { decodeWordsInPieces } from '../mime/words.ts'
 import type { Stoppable } from '../platform/concurrency/turns.ts'
 import { invalidParameter } from '../platform/errors.ts'
 import { tooDeepAt } from '../platform/json-depth.ts'
-import { LIMITS } from '../submission/limits.ts'
+import { metadataOf } from '../submission/metadata.ts'
 import { readDeadline } from '../submission/read-deadline.ts'
 import type { MessageSettings } from '../submission/submission.ts'
 import { FIELDS, type Field } from './header.ts'
@@ -115,7 +115,10 @@ export function* readControls(fields: readonly Field[]): Stoppable<Controls> {
     bcc: bccOf(settings.bcc),
     templateId: templateIdOf(yield* text('x-templateid')),
     attributes: yield* textsOf(yield* jsonObject(last.get('x-attributes'), 'X-ATTRIBUTES'), 'X-ATTRIBUTES'),
-    metadata: metadataOf(yield* textsOf(yield* jsonObject(last.get('x-metadata'), 'X-METADATA'), 'X-METADATA')),
+    metadata: metadataOf(
+      yield* textsOf(yield* jsonObject(last.get('x-metadata'), 'X-METADATA'), 'X-METADATA'),
+      'X-METADATA',
+    ),
     idempotencyKey: last.get('idempotency-key')?.value,
     traceParent: last.get('x-pr-traceparent')?.value,
   }
@@ -183,11 +186,4 @@ function* textsOf(values: Record<string, unknown>, parameter: string): Stoppable
     if (at % ATTRIBUTES_PER_SLICE === ATTRIBUTES_PER_SLICE - 1) yield
   }
   return values as Record<string, string>
-}
-
-function metadataOf(values: Record<string, string>): Record<string, string> | undefined {
-  const texts = Object.entries(values).flat()
-  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
-  if (bytes > LIMITS.metadata) throw invalidParameter('X-METADATA', `must have at most ${LIMITS.metadata} bytes in all`)
-  return texts.length === 0 ? undefined : values
 }

@@ -13,7 +13,7 @@ const NAMES: Partial<Record<SubmissionField, string>> = {
   names: 'X-SMTPAPI.to',
   substitutions: 'X-SMTPAPI.sub',
   sections: 'X-SMTPAPI.section',
-  customArgs: 'X-SMTPAPI.unique_args',
+  customArgs: 'X-METADATA',
   batch: 'X-SMTPAPI.batch_id',
   scheduledAt: 'X-SMTPAPI.send_at',
   template: 'X-SMTPAPI.filters.templates',

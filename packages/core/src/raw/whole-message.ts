@@ -24,7 +24,7 @@ export function* checkWhole(octets: Buffer): Stoppable<CheckedMessage> {
   let length = 0
   const add = (piece: Buffer): void => {
     length += piece.length
-    const refusal = length > LIMITS.messageSize ? tooLarge() : check.check(piece)
+    const refusal = length > LIMITS.messageSize ? messageTooLarge() : check.check(piece)
     if (refusal) throw refusal
     pieces.push(piece)
   }
@@ -43,8 +43,9 @@ function endsWithLine(octets: Buffer): boolean {
   return octets.at(-1) === '\n'.charCodeAt(0)
 }
 
-function tooLarge(): ServiceError {
-  return new ServiceError('tooLarge', { values: { limit: `${LIMITS.messageSize} bytes` } })
+/** The refusal of a message larger than `most` octets. */
+export function messageTooLarge(most: number = LIMITS.messageSize): ServiceError {
+  return new ServiceError('tooLarge', { values: { limit: `${most} bytes` } })
 }
 
 export interface Envelope {

@@ -32,7 +32,6 @@ export function createRetention(sql: Sql, config: Config, objects?: ObjectStore)
       update retention_turns set turn_at = service_now() + interval '1 minute' where name = ${name} and turn_at <= service_now()`
     return count > 0
   }
-  const contents = createContentRemoval(sql)
   return {
     ...createBodyObjectRemoval(sql, objects),
     deletions: createAccountDeletions({ sql, config }),
@@ -42,7 +41,7 @@ export function createRetention(sql: Sql, config: Config, objects?: ObjectStore)
       await forgetPlans(sql)
       return dropPartitions(sql, config)
     },
-    removeContents: () => contents.removeSome(() => claimRun('contents')),
+    removeContents: createContentRemoval(sql, () => claimRun('contents')),
     async shortenSome() {
       if (await claimRun('accounts')) await noteShortKeepers(sql)
       return shortenSome(sql, config)

@@ -17,26 +17,22 @@ interface Page {
   readonly ended: readonly Ended[]
 }
 
-/** Removes the content of mail that is not kept, some messages at a time, from the oldest on. */
-export interface ContentRemoval {
-  /** Returns whether there are more to look at in this pass. `isDue` says whether a pass may begin. */
-  removeSome(isDue: () => Promise<boolean>): Promise<boolean>
-}
-
-export function createContentRemoval(sql: Sql): ContentRemoval {
+/**
+ * Removes the content of mail that is not kept, some messages at each call, from the oldest on. A call returns whether there are more to look at in
+ * this pass. `isDue` says whether a pass may begin.
+ */
+export function createContentRemoval(sql: Sql, isDue: () => Promise<boolean>): () => Promise<boolean> {
   /** Where the pass of this process goes on; undefined: none is under way. */
   let after: string | undefined
-  return {
-    async removeSome(isDue) {
-      if (after === undefined && !(await isDue())) return false
-      const { last, ended } = await pageAfter(sql, after ?? BEFORE_ALL)
-      for (const [accountId, messages] of Map.groupBy(ended, (message) => message.accountId)) {
-        const ids = messages.map(({ id }) => id)
-        await sql.begin((transaction) => removeContents(transaction, accountId, ids))
-      }
-      after = last
-      return last !== undefined
-    },
+  return async () => {
+    if (after === undefined && !(await isDue())) return false
+    const { last, ended } = await pageAfter(sql, after ?? BEFORE_ALL)
+    for (const [accountId, messages] of Map.groupBy(ended, (message) => message.accountId)) {
+      const ids = messages.map(({ id }) => id)
+      await sql.begin((transaction) => removeContents(transaction, accountId, ids))
+    }
+    after = last
+    return last !== undefined
   }
 }
 

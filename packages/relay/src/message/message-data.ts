@@ -1,4 +1,11 @@
-import { type ByteBudget, type CheckedMessage, LIMITS, MessageCheck, ServiceError } from '@postrider/core'
+import {
+  type ByteBudget,
+  type CheckedMessage,
+  LIMITS,
+  MessageCheck,
+  messageTooLarge,
+  ServiceError,
+} from '@postrider/core'
 import type { SMTPServerDataStream } from 'smtp-server'
 
 /** smtp-server's error code for a client that disconnects in the middle of a message. */
@@ -62,7 +69,7 @@ export function collectMessage(
       length += piece.length
       refusal =
         length > most
-          ? tooLarge(most)
+          ? messageTooLarge(most)
           : ((checked ? check.check(piece) : undefined) ?? (isBeyond ? undefined : reserve(piece.length, reservation)))
       if (refusal) {
         pieces.length = 0
@@ -90,8 +97,4 @@ function reserve(octets: number, reservation: BodyReservation): ServiceError | u
   return reservation.take(octets + CHUNK_OVERHEAD)
     ? undefined
     : new ServiceError('overloaded', { reason: 'body budget exhausted' })
-}
-
-export function tooLarge(most: number = LIMITS.messageSize): ServiceError {
-  return new ServiceError('tooLarge', { values: { limit: `${most} bytes` } })
 }

@@ -1,6 +1,5 @@
-import { ServiceError } from '@postrider/core'
+import { messageTooLarge, ServiceError } from '@postrider/core'
 import type { SMTPServerAddress, SMTPServerOptions, SMTPServerSession } from 'smtp-server'
-import { tooLarge } from '../message/message-data.ts'
 import { asReply, protocolReply } from '../session/replies.ts'
 import { requireKnown, requireUtf8 } from '../session/session-parameters.ts'
 import type { ClientCount } from '../smtp/client-count.ts'
@@ -84,7 +83,7 @@ export function returnHandlers(dependencies: ReturnSessionDependencies): Partial
           time.noteTaken(session)
           done(null, text)
         },
-        (error: unknown) => done(asReply(stream.sizeExceeded ? tooLarge(MAX_OCTETS) : error, log)),
+        (error: unknown) => done(asReply(stream.sizeExceeded ? messageTooLarge(MAX_OCTETS) : error, log)),
       )
     },
   }

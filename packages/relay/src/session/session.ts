@@ -1,6 +1,5 @@
-import { count } from '@postrider/core'
+import { count, messageTooLarge } from '@postrider/core'
 import type { SMTPServerOptions } from 'smtp-server'
-import { tooLarge } from '../message/message-data.ts'
 import { asReply, protocolReply } from './replies.ts'
 import { logIn, loginReply } from './session-auth.ts'
 import { createSessionContext, type SessionDependencies } from './session-context.ts'
@@ -51,7 +50,7 @@ export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTP
     onData(stream, session, done) {
       data(context, stream, session).then(
         (text) => done(null, text),
-        (error: unknown) => done(asReply(stream.sizeExceeded ? tooLarge() : error, log)),
+        (error: unknown) => done(asReply(stream.sizeExceeded ? messageTooLarge() : error, log)),
       )
     },
   }

@@ -51,26 +51,17 @@ export function restrictionsOf(
   given: Static<typeof RestrictionsInput> | null | undefined,
 ): RestrictionsChange | undefined {
   if (given == null) return given === null ? UNRESTRICTED : undefined
-  const {
-    templates,
-    sender_domains,
-    recipient_domains,
-    recipients_per_hour,
-    calls_per_minute,
-    class: of,
-    keep_content,
-    until,
-  } = given
+  const listed = (name: 'sender_domains' | 'recipient_domains') =>
+    given[name] == null ? given[name] : commaList(`restrictions.${name}`, given[name])
   const change: { [Name in keyof Restrictions]: Restrictions[Name] | undefined } = {
-    templates,
-    senderDomains: sender_domains == null ? sender_domains : commaList('restrictions.sender_domains', sender_domains),
-    recipientDomains:
-      recipient_domains == null ? recipient_domains : commaList('restrictions.recipient_domains', recipient_domains),
-    recipientsPerHour: recipients_per_hour,
-    callsPerMinute: calls_per_minute,
-    class: of as Restrictions['class'] | undefined,
-    keepContent: keep_content,
-    until: until == null ? until : timeOf(until),
+    templates: given.templates,
+    senderDomains: listed('sender_domains'),
+    recipientDomains: listed('recipient_domains'),
+    recipientsPerHour: given.recipients_per_hour,
+    callsPerMinute: given.calls_per_minute,
+    class: given.class as Restrictions['class'] | undefined,
+    keepContent: given.keep_content,
+    until: given.until == null ? given.until : timeOf(given.until),
   }
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
 }
@@ -81,25 +72,17 @@ function timeOf(text: string): Date {
   return time
 }
 
-export function shownRestrictions({ restrictions }: Pick<ApiKey, 'restrictions'>): Static<typeof ShownRestrictions> {
-  const {
-    templates,
-    senderDomains,
-    recipientDomains,
-    recipientsPerHour,
-    callsPerMinute,
-    class: of,
-    keepContent,
-    until,
-  } = restrictions
+export function shownRestrictions({
+  restrictions: own,
+}: Pick<ApiKey, 'restrictions'>): Static<typeof ShownRestrictions> {
   return {
-    ...(templates ? { templates: [...templates] } : {}),
-    ...(senderDomains ? { sender_domains: [...senderDomains] } : {}),
-    ...(recipientDomains ? { recipient_domains: [...recipientDomains] } : {}),
-    ...(recipientsPerHour ? { recipients_per_hour: recipientsPerHour } : {}),
-    ...(callsPerMinute ? { calls_per_minute: callsPerMinute } : {}),
-    ...(of ? { class: of } : {}),
-    ...(keepContent === false ? { keep_content: false } : {}),
-    ...(until ? { until: until.toISOString() } : {}),
+    ...(own.templates ? { templates: [...own.templates] } : {}),
+    ...(own.senderDomains ? { sender_domains: [...own.senderDomains] } : {}),
+    ...(own.recipientDomains ? { recipient_domains: [...own.recipientDomains] } : {}),
+    ...(own.recipientsPerHour ? { recipients_per_hour: own.recipientsPerHour } : {}),
+    ...(own.callsPerMinute ? { calls_per_minute: own.callsPerMinute } : {}),
+    ...(own.class ? { class: own.class } : {}),
+    ...(own.keepContent === false ? { keep_content: false } : {}),
+    ...(own.until ? { until: own.until.toISOString() } : {}),
   }
 }

@@ -15,7 +15,7 @@ import {
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { idempotencyKeyOf } from '../../http/idempotency-key.ts'
-import { withTraceParent } from '../../http/trace-parent.ts'
+import { traceParentOf } from '../../http/trace-parent.ts'
 import { sayIgnored } from '../../ignored.ts'
 import { skipNullElements } from '../body/null-elements.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
@@ -108,6 +108,8 @@ export const SEND_BATCH: readonly Operation[] = [
       )
       core.messages.requireRecipients(messages.reduce((sum: number, one) => sum + recipientsOf(one), 0))
       await takeRate(core, principal, messages.length)
+      // If the templates are found to be large, a thread takes the call over, and does not count it again.
+      request.principal = { ...principal, rates: { ...principal.rates, sends: null } }
       const ignored: string[] = []
       const outcomes = await core.messages.acceptAll(attempts(messages, call, ignored), messages.length)
       requireSome(outcomes)
@@ -152,8 +154,6 @@ function toSubmissionOf(message: unknown, at: number, { principal, by, request }
     throw invalidParameter(`messages[${at}]`, 'must be an object')
   const { idempotencyKey: own, ...body } = message as Record<string, unknown>
   if (own != null && typeof own !== 'string') throw invalidParameter('idempotencyKey', 'must be a string')
-  // Before it is looked up.
-  requireIdempotencyKey(own ?? undefined, 'idempotencyKey')
   requirePersonalizations(Object.keys(body).length === 0 ? undefined : body)
   skipNullElements(body)
   const validate = request.getValidationFunction(SendEmail) ?? request.compileValidationSchema(SendEmail)
@@ -166,7 +166,8 @@ function toSubmissionOf(message: unknown, at: number, { principal, by, request }
     clientAddress: by.address,
     idempotencyKey: own ?? (ofCall === undefined ? undefined : `${ofCall} ${at}`),
   })
-  return withTraceParent({ ...submission, nameOf: namesWith(submission.nameOf, own != null) }, request)
+  const nameOf = namesWith(submission.nameOf, own != null)
+  return { ...submission, nameOf, traceParent: traceParentOf(request) }
 }
 
 function namesWith(nameOf: Submission['nameOf'], hasOwnKey: boolean): Submission['nameOf'] {

@@ -1,6 +1,6 @@
 import { type ErrorName, ServiceError } from '@postrider/core'
 import { idempotencyKeyOf } from '../../http/idempotency-key.ts'
-import { withTraceParent } from '../../http/trace-parent.ts'
+import { traceParentOf } from '../../http/trace-parent.ts'
 import { type Operation, operation } from '../operation.ts'
 import { SendEmail, SendEmailAnswer } from './send-email-schema.ts'
 import { toSubmission } from './to-submission.ts'
@@ -45,18 +45,14 @@ export const SEND_EMAIL: readonly Operation[] = [
     async act(body, { core, principal, by, request, reply }) {
       // Before anything is made of them.
       core.messages.requireRecipients(body.personalizations?.length ?? 0)
-      const accepted = await core.messages.accept(
-        withTraceParent(
-          toSubmission({
-            body,
-            files: request.fileParts ?? [],
-            principal,
-            clientAddress: by.address,
-            idempotencyKey: idempotencyKeyOf(request),
-          }),
-          request,
-        ),
-      )
+      const submission = toSubmission({
+        body,
+        files: request.fileParts ?? [],
+        principal,
+        clientAddress: by.address,
+        idempotencyKey: idempotencyKeyOf(request),
+      })
+      const accepted = await core.messages.accept({ ...submission, traceParent: traceParentOf(request) })
       if (accepted.repeated) reply.header('idempotent-replayed', 'true')
       return { data: { message_id: accepted.messageId } }
     },

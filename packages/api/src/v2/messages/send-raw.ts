@@ -17,6 +17,7 @@ import {
 } from '@postrider/core'
 import Type, { type Static } from 'typebox'
 import { idempotencyKeyOf } from '../../http/idempotency-key.ts'
+import { traceParentOf } from '../../http/trace-parent.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { CLOSED } from '../unknown-parameters.ts'
 import { parseMailbox, splitMailboxes } from './mailboxes.ts'
@@ -94,14 +95,13 @@ export const SEND_RAW: readonly Operation[] = [
       core.messages.requireMaySend(principal)
       const checked = await inTurns(checkWhole(messageOf(input, call)))
       const { sender, recipients } = await envelopeOf(input, checked.pieces[0] as Buffer, call)
-      const { traceparent } = request.headers
       const accepted = await submitRaw(core, request.log, {
         ...checked,
         entry: {
           door: 'v2',
           nameOf: nameOfField,
           idempotencyKey: idempotencyKeyOf(request),
-          traceParent: typeof traceparent === 'string' ? traceparent : undefined,
+          traceParent: traceParentOf(request),
         },
         sender,
         recipients,

@@ -3,6 +3,7 @@ import {
   invalidParameter,
   LIMITS,
   type MessageSettings,
+  metadataOf,
   type Principal,
   parseAddress,
   readDeadline,
@@ -17,7 +18,7 @@ import { decodeContent } from '../body/url-decoding.ts'
 import { type Mailbox, parseMailbox, splitMailboxes } from './mailboxes.ts'
 import { namesOf } from './parameter-names.ts'
 import type { Attachment, Personalization, SendEmail } from './send-email-schema.ts'
-import { metadataOf, ownDataOf, valuesOf } from './values.ts'
+import { ownDataOf, valuesOf } from './values.ts'
 
 export interface SendEmailCall {
   readonly body: SendEmail
@@ -35,7 +36,7 @@ export function toSubmission({ body, files, principal, clientAddress, idempotenc
   // Each personalization gets all bcc addresses, so the total is checked before anything is made of them.
   if (Math.max(everyBcc.length, 1) * personalizations.length > LIMITS.recipients) throw tooManyRecipients()
   const nameOf = namesOf(body)
-  const ofAll = metadataOf(body.metadata, 'metadata')
+  const ofAll = metadataOf(valuesOf(body.metadata), 'metadata')
   const envelopes = personalizations.map((element, at) => ({
     ...toEnvelope(element, nameOf('attachments', at), everyBcc),
     ...ownDataOf(ofAll, element, nameOf('customArgs', at)),

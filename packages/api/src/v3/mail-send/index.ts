@@ -1,6 +1,6 @@
 import { type Core, defined, LIMITS, ServiceError, type Submission, shortMessageId } from '@postrider/core'
 import { idempotencyKeyOf } from '../../http/idempotency-key.ts'
-import { withTraceParent } from '../../http/trace-parent.ts'
+import { traceParentOf } from '../../http/trace-parent.ts'
 import { sayIgnored } from '../../ignored.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { V3Refusal } from '../refusal.ts'
@@ -44,7 +44,8 @@ async function sendMail({ core, principal, by, publicUrl, request, reply }: Call
   sayIgnored(reply, [...own.ignored, ...(isOwn ? [] : ['headers.Sender'])])
   const fields = defined({ date, sender: isOwn ? sender : undefined })
   const call = { mail: own.mail, fields, principal, clientAddress: by.address, now }
-  const submission = withTraceParent(toSubmission({ ...call, idempotencyKey: idempotencyKeyOf(request) }), request)
+  const idempotencyKey = idempotencyKeyOf(request)
+  const submission = { ...toSubmission({ ...call, idempotencyKey }), traceParent: traceParentOf(request) }
   await requireGroup(submission, core, errors)
   try {
     if (isEnabled(mail.mail_settings?.sandbox_mode)) {

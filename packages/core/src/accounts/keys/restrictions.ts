@@ -14,43 +14,30 @@ const MAX_PER_WINDOW = 1_000_000_000
  * API.
  */
 export function changedRestrictions(before: Restrictions, change: RestrictionsChange): Restrictions {
-  const {
-    templates,
-    senderDomains,
-    recipientDomains,
-    recipientsPerHour,
-    callsPerMinute,
-    class: of,
-    keepContent,
-    until,
-  } = change
+  /** The restriction as it was, without it, or as it is given. */
+  function changed<Name extends keyof Restrictions>(
+    name: Name,
+    read: (given: NonNullable<Restrictions[Name]>) => Restrictions[Name],
+  ): Restrictions[Name] | null {
+    const given = change[name]
+    if (given == null) return given === null ? null : before[name]
+    return read(given as NonNullable<Restrictions[Name]>)
+  }
   return {
-    templates: templates == null ? kept(templates, before.templates) : knownTemplates(templates),
-    senderDomains:
-      senderDomains == null ? kept(senderDomains, before.senderDomains) : domains('sender_domains', senderDomains),
-    recipientDomains:
-      recipientDomains == null
-        ? kept(recipientDomains, before.recipientDomains)
-        : domains('recipient_domains', recipientDomains),
-    recipientsPerHour:
-      recipientsPerHour == null
-        ? kept(recipientsPerHour, before.recipientsPerHour)
-        : count('recipients_per_hour', recipientsPerHour),
-    callsPerMinute:
-      callsPerMinute == null ? kept(callsPerMinute, before.callsPerMinute) : count('calls_per_minute', callsPerMinute),
-    class: of == null ? kept(of, before.class) : className(of),
-    keepContent: keepContent == null ? kept(keepContent, before.keepContent) : keepContent,
-    until: until == null ? kept(until, before.until) : future(until),
+    templates: changed('templates', knownTemplates),
+    senderDomains: changed('senderDomains', (given) => domains('sender_domains', given)),
+    recipientDomains: changed('recipientDomains', (given) => domains('recipient_domains', given)),
+    recipientsPerHour: changed('recipientsPerHour', (given) => count('recipients_per_hour', given)),
+    callsPerMinute: changed('callsPerMinute', (given) => count('calls_per_minute', given)),
+    class: changed('class', className),
+    keepContent: changed('keepContent', (given) => given),
+    until: changed('until', future),
   }
 }
 
 /** Whether there are no restrictions. */
 export function isUnrestricted(restrictions: Restrictions): boolean {
   return Object.values(restrictions).every((value) => value === null)
-}
-
-function kept<T>(change: null | undefined, before: T | null): T | null {
-  return change === null ? null : before
 }
 
 function knownTemplates(ids: readonly number[]): number[] {

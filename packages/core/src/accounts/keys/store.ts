@@ -58,25 +58,16 @@ export interface NewApiKey {
 }
 
 export async function insertApiKey(sql: AnySql, key: NewApiKey): Promise<ApiKey> {
-  const {
-    templates,
-    senderDomains,
-    recipientDomains,
-    recipientsPerHour,
-    callsPerMinute,
-    class: of,
-    keepContent,
-    until,
-  } = key.restrictions
+  const own = key.restrictions
   return keyOf(
     onlyRow(
       await sql<KeyRow[]>`
         insert into api_keys as k (account_id, name, prefix, hash, scopes, networks, templates, sender_domains, recipient_domains,
                recipients_per_hour, calls_per_minute, mail_class, keep_content, expires_at, counts_with, v3_rights)
         values (${key.accountId}, ${key.name}, ${key.prefix}, ${key.hash}, ${[...key.scopes]}::text[],
-                ${[...key.networks]}::text[]::inet[]::cidr[], ${list(templates)}::int[], ${list(senderDomains)}::text[],
-                ${list(recipientDomains)}::text[], ${recipientsPerHour}, ${callsPerMinute}, ${of}, ${keepContent}, ${until}::timestamptz,
-                ${key.countsWith}, ${list(key.v3Rights)}::text[])
+                ${[...key.networks]}::text[]::inet[]::cidr[], ${list(own.templates)}::int[], ${list(own.senderDomains)}::text[],
+                ${list(own.recipientDomains)}::text[], ${own.recipientsPerHour}, ${own.callsPerMinute}, ${own.class}, ${own.keepContent},
+                ${own.until}::timestamptz, ${key.countsWith}, ${list(key.v3Rights)}::text[])
         returning ${columns(sql)}`,
     ),
   )
@@ -127,24 +118,15 @@ export async function updateApiKey(
   id: number,
   key: Pick<NewApiKey, 'name' | 'scopes' | 'networks' | 'restrictions' | 'v3Rights'>,
 ): Promise<ApiKey> {
-  const {
-    templates,
-    senderDomains,
-    recipientDomains,
-    recipientsPerHour,
-    callsPerMinute,
-    class: of,
-    keepContent,
-    until,
-  } = key.restrictions
+  const own = key.restrictions
   return keyOf(
     onlyRow(
       await sql<KeyRow[]>`
         update api_keys k
            set name = ${key.name}, scopes = ${[...key.scopes]}::text[], networks = ${[...key.networks]}::text[]::inet[]::cidr[],
-               templates = ${list(templates)}::int[], sender_domains = ${list(senderDomains)}::text[],
-               recipient_domains = ${list(recipientDomains)}::text[], recipients_per_hour = ${recipientsPerHour},
-               calls_per_minute = ${callsPerMinute}, mail_class = ${of}, keep_content = ${keepContent}, expires_at = ${until}::timestamptz,
+               templates = ${list(own.templates)}::int[], sender_domains = ${list(own.senderDomains)}::text[],
+               recipient_domains = ${list(own.recipientDomains)}::text[], recipients_per_hour = ${own.recipientsPerHour},
+               calls_per_minute = ${own.callsPerMinute}, mail_class = ${own.class}, keep_content = ${own.keepContent}, expires_at = ${own.until}::timestamptz,
                v3_rights = ${list(key.v3Rights)}::text[]
          where id = ${id} returning ${columns(sql)}`,
     ),

@@ -78,6 +78,7 @@ export async function applySmtpApi(target: SmtpApiTarget, api: SmtpApi): Promise
     settings: { ...submission.settings, ...settingsOf(api) },
     scheduledAt: later(api.sendAt, now),
     ...defined({ batchId: api.batchId }),
+    ...(api.uniqueArgs?.size ? { nameOf: withArgs(submission.nameOf) } : {}),
     ...(templateKey === undefined ? {} : { templateKey, templateId: undefined }),
     ...(composed && api.section?.size ? { sections: Object.fromEntries(api.section) } : {}),
     ...(apart ? composedOf(submission, apart) : {}),
@@ -86,6 +87,11 @@ export async function applySmtpApi(target: SmtpApiTarget, api: SmtpApi): Promise
   }
   const { content } = common
   return content.kind === 'mime' && named ? { ...common, content: { ...content, ownTo: true } } : common
+}
+
+/** They take the place of those in X-METADATA. */
+function withArgs(nameOf: Submission['nameOf']): Submission['nameOf'] {
+  return (field, ...place) => (field === 'customArgs' ? 'X-SMTPAPI.unique_args' : nameOf(field, ...place))
 }
 
 function recipientsOf({ to }: SmtpApi, recipients: readonly string[]): readonly SmtpApiRecipient[] {

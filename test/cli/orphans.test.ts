@@ -1,4 +1,6 @@
+import { join } from 'node:path'
 import t from 'tap'
+import { noteChildren } from '../../packages/cli/src/supervision/orphans.ts'
 import { until } from '../helpers/until.ts'
 import { apiReady, beginUp, commandLine, descendantsOf, isAlive, startUp, upSettings } from './postrider.ts'
 
@@ -29,3 +31,7 @@ t.test(
     t.ok(await apiReady(env))
   },
 )
+
+t.test('a disk that takes nothing does not end the supervisor', async (t) => {
+  t.doesNotThrow(() => noteChildren(join(t.testdir({ data: 'a file' }), 'data'), [process.pid]))
+})

@@ -1,6 +1,14 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createCore, createLog, type Delivered, identityOf, openDatabase, type Result } from '@postrider/core'
+import {
+  createCore,
+  createLog,
+  type Delivered,
+  identityOf,
+  openDatabase,
+  type Result,
+  systemClock,
+} from '@postrider/core'
 import t from 'tap'
 import { leftNotes, openAnswerNotes } from '../../packages/delivery/src/queue/answer-notes.ts'
 import { DELIVERED, makeQueue, recipients } from '../core/delivery/queue-of.ts'
@@ -43,6 +51,8 @@ t.test('what was answered before its worker was killed is recorded by the next o
        where datname = current_database() and application_name like 'postrider delivery%'`
     return accepted
   })
+  const elsewhere = { ...identityOf(process.pid), place: 'a host before its restart' }
+  writeFileSync(join(folder, '999999'), `${JSON.stringify(elsewhere)}\n`)
   const next = await startProcess(t, 'delivery', service.env)
   const deliveries = async () => (await service.core.messages.show(messageId))?.deliveries ?? []
   await until(
@@ -56,7 +66,7 @@ t.test('what was answered before its worker was killed is recorded by the next o
   )
   t.equal(sink.messages.length, 2, 'one copy each')
   t.ok(next.log.some(({ msg }) => msg === 'recorded answers that a dead worker had noted'))
-  await until('its file to be deleted', () => readdirSync(folder).length === 1, 60_000)
+  await until('all files but its own to be deleted', () => readdirSync(folder).length === 1, 60_000)
   await next.stop()
   t.strictSame(readdirSync(folder), [], 'a worker that stops leaves none')
 })
@@ -69,7 +79,7 @@ t.test('a worker whose process has ended is dead at once, any other after some t
   t.equal((await queue.claimAll(lease.workerId)).length, 3)
   await lease.abandon()
   // Its clock stands still.
-  const clock = { now: () => Date.now(), monotonic: () => 0 }
+  const clock = { ...systemClock, monotonic: () => 0 }
   const { deliveries, readiness } = createCore({
     sql: service.sql,
     config: service.config,
@@ -140,6 +150,17 @@ t.test('notes outlive a file that was cut off in the middle of a line, and one t
   )
   t.notOk(left.isGone(7), 'this process')
   t.strictSame(left.of(8), [])
+  for (const one of [open, result(402)]) {
+    notes.add(one)
+    notes.settle(one)
+    t.strictSame(left.of(7), [], 'once all are recorded, nothing of them is left')
+  }
+  t.notOk(left.isGone(7))
+  notes.add(open)
+  t.strictSame(
+    left.of(7).map(({ recipientNo }) => recipientNo),
+    [0],
+  )
   notes.settle(open)
   notes.close()
   t.notOk(existsSync(path))

@@ -15,10 +15,14 @@ const fileOf = (dataDir: string): string => join(dataDir, 'processes')
 /** Writes down the processes of a supervisor, so that the next one can wait for them if it is killed. */
 export function noteChildren(dataDir: string, pids: readonly number[]): void {
   const file = fileOf(dataDir)
-  if (pids.length === 0) rmSync(file, { force: true })
-  else {
-    writeFileSync(`${file}.new`, JSON.stringify(pids.map((pid) => identityOf(pid))), { mode: 0o600 })
-    renameSync(`${file}.new`, file)
+  try {
+    if (pids.length === 0) rmSync(file, { force: true })
+    else {
+      writeFileSync(`${file}.new`, JSON.stringify(pids.map((pid) => identityOf(pid))), { mode: 0o600 })
+      renameSync(`${file}.new`, file)
+    }
+  } catch {
+    // A full disk must not end the supervisor. The next one does not wait then.
   }
 }
 

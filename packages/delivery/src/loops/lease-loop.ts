@@ -18,7 +18,7 @@ export function runLeaseLoop(options: {
   core: Core
   log: Log
   workerId: number
-  /** The files of dead workers of this host. */
+  /** The files of workers in DATA_DIR. */
   left: LeftNotes
   onTakenOver: () => void
   /** Called when the database has responded. */
@@ -64,12 +64,12 @@ export function runLeaseLoop(options: {
     }
   }
 
-  /** Deletes the files of workers of this host that were taken over. */
+  /** Deletes the files of workers that were taken over, also those from before a restart of the host or container. */
   async function removeNotes(): Promise<void> {
-    const gone = left.gone()
-    if (gone.length === 0) return
+    // A worker is registered before its file is there.
+    const noted = left.workers()
     const registered = new Set((await core.deliveries.listWorkers()).map(({ id }) => id))
-    for (const id of gone) if (!registered.has(id)) left.remove(id)
+    for (const id of noted) if (!registered.has(id)) left.remove(id)
   }
 
   async function look(): Promise<void> {

@@ -27,32 +27,29 @@ export function openAnswerNotes(dataDir: string, workerId: number, log: Log): An
   const head = `${JSON.stringify(identityOf(process.pid))}\n`
   const open = new Map<Result, string>()
   let file: number | undefined
+  /** Characters of notes in the file. */
   let length = 0
   let most = MAX_FILE
-  const write = (text: string): void => {
+  const change = (act: (file: number) => void): void => {
     if (file === undefined) return
     try {
-      if (length > most) {
-        ftruncateSync(file)
-        length = 0
-        text = head + [...open.values()].join('')
-        // With many that are not settled, as while the database is away, each note would otherwise write all of them again.
-        most = Math.max(MAX_FILE, 2 * text.length)
-      }
-      writeAll(file, text)
-      length += text.length
+      act(file)
     } catch (err) {
       log.warn({ err }, 'answers of other servers are no longer noted in DATA_DIR')
       closeSync(file)
       file = undefined
     }
   }
+  const empty = (file: number): void => {
+    ftruncateSync(file, head.length)
+    length = 0
+  }
   try {
     mkdirSync(folderOf(dataDir), { recursive: true, mode: 0o700 })
     file = openSync(path, 'a', 0o600)
     // One with this number is of a database that was restored since; its first line names a process that has ended.
     ftruncateSync(file)
-    write(head)
+    writeAll(file, head)
   } catch (err) {
     log.info({ err }, 'answers of other servers are not noted: DATA_DIR cannot be written')
   }
@@ -62,9 +59,21 @@ export function openAnswerNotes(dataDir: string, workerId: number, log: Log): An
       const note = `${JSON.stringify(result)}\n`
       if (note.length > MAX_NOTE) return
       open.set(result, note)
-      write(note)
+      change((file) => {
+        const isFull = length > most
+        if (isFull) empty(file)
+        const text = isFull ? [...open.values()].join('') : note
+        writeAll(file, text)
+        length += text.length
+        // With many that are not settled, as while the database is away, each note would otherwise write all of them again.
+        if (isFull) most = Math.max(MAX_FILE, 2 * length)
+      })
     },
-    settle: (result) => void open.delete(result),
+    settle(result) {
+      open.delete(result)
+      // Replies may have addresses, which are not to outlive their erasure here.
+      if (open.size === 0 && length > 0) change(empty)
+    },
     close() {
       if (file === undefined) return
       closeSync(file)
@@ -80,15 +89,15 @@ function writeAll(file: number, text: string): void {
   for (let at = 0; at < octets.length; ) at += writeSync(file, octets, at)
 }
 
-/** The files of dead workers in DATA_DIR. */
+/** The files of workers in DATA_DIR. */
 export interface LeftNotes {
   /** Whether the process of a worker has surely ended. */
   isGone(workerId: number): boolean
   /** The outcomes that a worker noted. */
   of(workerId: number): Result[]
   remove(workerId: number): void
-  /** The workers of this host that have ended. */
-  gone(): number[]
+  /** The workers of which there is a file, whichever host or container they ran in. */
+  workers(): number[]
 }
 
 export function leftNotes(dataDir: string): LeftNotes {
@@ -111,11 +120,9 @@ export function leftNotes(dataDir: string): LeftNotes {
         .flatMap((line) => parsed<Result>(line) ?? [])
         .filter((result) => result.workerId === workerId && result.outcome !== undefined),
     remove: (workerId) => rmSync(fileOf(dataDir, workerId), { force: true }),
-    gone() {
+    workers() {
       try {
-        return readdirSync(folderOf(dataDir))
-          .map(Number)
-          .filter((id) => Number.isSafeInteger(id) && isGone(id))
+        return readdirSync(folderOf(dataDir)).map(Number).filter(Number.isSafeInteger)
       } catch {
         return []
       }

@@ -27,12 +27,16 @@ function isKnownHere({ startedAt, place }: ProcessIdentity): boolean {
   return startedAt !== '-' && place !== '-' && place === placeOf()
 }
 
-/**
- * Start time of a running process, in clock ticks since boot (proc(5), field 22 of stat); undefined if it has ended or is a zombie. A zombie with threads
- * that still end (field 20) has its files and ports until they have.
- */
+/** Start time of a running process, in clock ticks since boot; undefined if it has ended. */
 export function startOf(pid: number): string | undefined {
-  const stat = readIfAny(() => readFileSync(`/proc/${pid}/stat`, 'latin1'))
+  return startIn(readIfAny(() => readFileSync(`/proc/${pid}/stat`, 'latin1')))
+}
+
+/**
+ * The same by its stat (proc(5), field 22); undefined if it is a zombie. A zombie with threads that still end (field 20) has its files and ports until
+ * they have.
+ */
+export function startIn(stat: string | undefined): string | undefined {
   // The second field is a name in parentheses, which may contain any character.
   const [state = 'X', ...fields] = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? []
   const [threads, startedAt] = [Number(fields[16]), fields[18]]

@@ -1184,6 +1184,17 @@ create table recovery_codes (
   constraint recovery_codes_user_id_fkey foreign key (user_id) references users(id) on delete cascade
 );
 
+create table relay_networks (
+  network cidr not null,
+  api_key_id integer not null,
+  requires_tls boolean not null,
+  created_at timestamptz not null default service_now(),
+  constraint relay_networks_pkey primary key (network),
+  constraint relay_networks_api_key_id_fkey foreign key (api_key_id) references api_keys(id) on delete cascade,
+  constraint relay_networks_apart exclude using gist (network inet_ops with &&)
+);
+create index relay_networks_key on relay_networks (api_key_id);
+
 create unlogged table reputation_due (
   account_id integer not null,
   constraint reputation_due_pkey primary key (account_id)

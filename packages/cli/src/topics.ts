@@ -39,6 +39,7 @@ export const TOPICS: Readonly<Record<string, Topic>> = {
   user: { heading: ACCOUNTS, about: 'Users of the dashboard' },
   credits: { heading: ACCOUNTS, about: 'Credits of an account' },
   key: { heading: ACCOUNTS, about: 'API keys and operator keys' },
+  'relay-network': { heading: ACCOUNTS, about: 'Networks that send over SMTP without a password' },
   audit: { heading: ACCOUNTS, about: 'Audit log' },
   domain: { heading: CONTENT, about: 'Sending domains' },
   template: { heading: CONTENT, about: 'Stored templates' },

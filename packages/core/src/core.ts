@@ -1,7 +1,7 @@
 import { type Audit, createAudit } from './accounts/audit/index.ts'
 import { type Credits, createCredits } from './accounts/credits/index.ts'
 import { type Accounts, createAccounts } from './accounts/index.ts'
-import { type Auth, createAuth } from './accounts/keys/index.ts'
+import { type Auth, createAuth, createRelayNetworks, type RelayNetworks } from './accounts/keys/index.ts'
 import { createRateLimits, type RateLimits } from './accounts/rate-limits/index.ts'
 import { createSubaccounts, type Subaccounts } from './accounts/subaccounts/index.ts'
 import { openBodyStore } from './composition/body-objects.ts'
@@ -77,6 +77,7 @@ export interface Core {
   readonly audit: Audit
   readonly schema: Schema
   readonly auth: Auth
+  readonly relayNetworks: RelayNetworks
   readonly credits: Credits
   readonly subaccounts: Subaccounts
   readonly rateLimits: RateLimits
@@ -236,6 +237,7 @@ export function createCore({
     credits,
     subaccounts: createSubaccounts(work, passwordCost),
     auth,
+    relayNetworks: createRelayNetworks(sql),
     rateLimits,
     domains,
     templates,

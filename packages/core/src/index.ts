@@ -14,6 +14,7 @@ export {
   type NewKey,
   type OperatorKey,
   type Principal,
+  type RelayNetwork,
   type Restrictions,
   type RestrictionsChange,
   requireScope,

@@ -45,6 +45,7 @@ import { returnCommands } from './reporting/returns.ts'
 import { statsCommands } from './reporting/stats.ts'
 import { webhookCommands } from './reporting/webhook.ts'
 import { poolCommands } from './routing/pool.ts'
+import { relayNetworkCommands } from './routing/relay-network.ts'
 import { smartHostCommands } from './routing/smart-host.ts'
 import { sourceCommands } from './routing/source.ts'
 import { failedAddressCommands } from './suppressions/failed-address.ts'
@@ -98,6 +99,7 @@ export const COMMANDS: readonly Command[] = [
   ...sourceCommands,
   ...poolCommands,
   ...smartHostCommands,
+  ...relayNetworkCommands,
   ...tlsCommands,
   ...statsCommands,
   ...auditCommands,

@@ -20,6 +20,7 @@ import { logAccepted } from './messages/log-accepted.ts'
 import { createFinishedSource } from './messages/requeue/finished-source.ts'
 import { ownIdentity } from './messages/rules/sender-operations.ts'
 import { createServiceMail } from './messages/service-mail.ts'
+import { type AgentPlans, createAgentPlans } from './people/agent-plans.ts'
 import { createPeople, type People } from './people/index.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import { createByteBudget } from './platform/concurrency/budget.ts'
@@ -71,6 +72,7 @@ export interface Core {
   readonly audit: Audit
   readonly schema: Schema
   readonly auth: Auth
+  readonly agentPlan: AgentPlans
   readonly credits: Credits
   readonly subaccounts: Subaccounts
   readonly rateLimits: RateLimits
@@ -172,8 +174,7 @@ export function createCore({
   const sourceChecks = createSourceChecks({ sql: work, log, config })
   const sources = createSources({ sql, secrets, confirm: sourceChecks.confirm })
   const attachments = createAttachments({ sql, capacity: config.attachmentStorage })
-  const { callsPerMinute, wrongKeysPerMinute } = config
-  const auth = createAuth({ sql, log, rateLimits, callsPerMinute, wrongKeysPerMinute })
+  const auth = createAuth({ sql, log, rateLimits, config })
   const { principalOf } = auth
   const forgotten = createForgotten({ sql, secrets })
   const failures = createFailures({ sql: work, eventDays: config.eventDays })
@@ -228,6 +229,7 @@ export function createCore({
     credits,
     subaccounts: createSubaccounts(work, passwordCost),
     auth,
+    agentPlan: createAgentPlans({ secrets, clock }),
     rateLimits,
     domains,
     templates,

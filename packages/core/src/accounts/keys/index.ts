@@ -1,3 +1,4 @@
+import type { Config } from '../../platform/config/config.ts'
 import type { Sql } from '../../platform/database/database.ts'
 import type { Log } from '../../platform/process/log.ts'
 import type { RateLimits } from '../rate-limits/index.ts'
@@ -47,16 +48,12 @@ export interface Auth extends Keys, OperatorKeys {
 export interface AuthDependencies {
   readonly sql: Sql
   readonly log: Log
-  /**
-   * API calls except sendEmail that an account may make per minute unless the operator set another limit; 0 means unlimited.
-   */
-  readonly callsPerMinute: number
   readonly rateLimits: RateLimits
-  /** Invalid keys that one IP address may present to all processes per minute; 0 means unlimited. */
-  readonly wrongKeysPerMinute: number
+  readonly config: Pick<Config, 'callsPerMinute' | 'wrongKeysPerMinute'>
 }
 
-export function createAuth({ sql, log, rateLimits, callsPerMinute, wrongKeysPerMinute }: AuthDependencies): Auth {
+export function createAuth({ sql, log, rateLimits, config }: AuthDependencies): Auth {
+  const { callsPerMinute, wrongKeysPerMinute } = config
   const throttle = new InvalidKeyThrottle(wrongKeysPerMinute, createSharedCount(rateLimits, wrongKeysPerMinute))
   const holderOf = createKeyHolders({ sql, callsPerMinute, throttle })
   const actingFor = createActingFor(sql, throttle)

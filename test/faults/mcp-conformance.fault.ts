@@ -10,8 +10,10 @@ import { makeService } from '../helpers/service.ts'
 
 const run = promisify(execFile)
 
-/** The suite of the protocol's makers, from the registry. Most of its scenarios ask for example tools of its own; these do not. */
-const SUITE = '@modelcontextprotocol/conformance@0.1.16'
+/** The suite of the protocol's makers, from the registry or the file CONFORMANCE. Most of its scenarios ask for example tools of its own; these do not. */
+const SUITE = process.env.CONFORMANCE
+  ? [process.execPath, process.env.CONFORMANCE]
+  : ['npx', '-y', '@modelcontextprotocol/conformance@0.1.16']
 const SCENARIOS = ['server-initialize', 'ping', 'tools-list', 'resources-list', 'dns-rebinding-protection'] as const
 
 t.test('the conformance suite of the protocol passes where it asks for no example tools', async (t) => {
@@ -20,9 +22,9 @@ t.test('the conformance suite of the protocol passes where it asks for no exampl
   const url = await startGate(t, await service.openApi(), apiKey)
   const folder = mkdtempSync(join(tmpdir(), 'conformance-'))
   for (const scenario of SCENARIOS) {
-    const args = ['-y', SUITE, 'server', '--url', `${url}/mcp`, '--scenario', scenario]
+    const [program = '', ...args] = [...SUITE, 'server', '--url', `${url}/mcp`, '--scenario', scenario]
     // It ends with another status than 0 if a check fails.
-    const { stdout } = await run('npx', args, { cwd: folder, timeout: 120_000 })
+    const { stdout } = await run(program, args, { cwd: folder, timeout: 120_000 })
     t.comment(stdout)
     t.match(stdout, /Passed: [1-9]/, scenario)
   }

@@ -37,6 +37,9 @@ t.test('pages of another origin are refused before the key is looked at', async 
   const bearer = { authorization: `Bearer ${owner.apiKey}` }
   for (const origin of ['http://evil.example', 'null', `${url}.evil.example`])
     t.match(await ask(url, { ...bearer, origin }, LIST), { status: 403, json: { error: { message: /origin/ } } })
+  const rebound = { ...bearer, origin: 'http://localhost:3000', host: 'evil.example' }
+  t.equal((await ask(url, rebound, LIST)).status, 403)
+  t.equal((await ask(url, { ...bearer, origin: 'http://localhost:3000' }, LIST)).status, 200, 'on this machine')
   const own = new URL(service.config.publicUrl).origin
   t.equal((await ask(url, { ...bearer, origin: own }, LIST)).status, 200)
 })

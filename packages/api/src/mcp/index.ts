@@ -92,9 +92,17 @@ function onBehalfOf({ headers }: FastifyRequest): string | undefined {
 }
 
 /**
- * The protocol demands it: a page whose name was made to lead to this host has its own origin (DNS rebinding). Programs other than browsers send none.
+ * The protocol demands it: a page whose name was made to lead to this host has its own origin (DNS rebinding). Programs other than browsers send none. Pages
+ * of a server on this machine may ask it by its loopback name.
  */
-function requireOwnOrigin({ headers: { origin } }: FastifyRequest, publicUrl: string): void {
-  if (origin !== undefined && origin !== new URL(publicUrl).origin)
-    throw new McpRefusal(403, -32000, 'pages of this origin may not call /mcp')
+function requireOwnOrigin({ headers: { origin, host } }: FastifyRequest, publicUrl: string): void {
+  if (origin === undefined || origin === new URL(publicUrl).origin) return
+  if (isLoopback(origin) && isLoopback(`http://${host}`)) return
+  throw new McpRefusal(403, -32000, 'pages of this origin may not call /mcp')
+}
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+function isLoopback(url: string): boolean {
+  return LOOPBACK.has(URL.parse(url)?.hostname ?? '')
 }

@@ -35,6 +35,8 @@ for (const mode of ['legacy', { pin: '2026-07-28' }] as const) {
     t.notOk((await use(client, 'remove_suppression', { ...removal, confirm })).isError)
     const [entry] = await service.core.audit.latest(sender.accountId, { limit: 1 })
     t.match(entry, { agent: 'harbor-agent 1.4.0' })
+    const { stdout } = await postrider(service.env, 'audit', 'list', '--account', String(sender.accountId))
+    t.match(stdout, /key \d+, agent harbor-agent 1\.4\.0/)
     const { contents } = await client.readResource({ uri: 'postrider://guides/keys' })
     t.match(contents, [{ mimeType: 'text/markdown' }])
   })

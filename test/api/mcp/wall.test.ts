@@ -3,7 +3,7 @@ import { acceptMessage } from '../../core/submission.ts'
 import { makeService } from '../../helpers/service.ts'
 import { ask, connect, use } from './clients.ts'
 
-const service = await makeService(t, { MCP: 'on' })
+const service = await makeService(t, { MCP: 'on', BODY_BUDGET_MB: '32' })
 const url = await service.openApi()
 const [owner, stranger] = [await service.makeSender(), await service.makeSender()]
 const { core } = service

@@ -1,5 +1,7 @@
 import { Client, type ElicitResult, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { createCore, createLog } from '@postrider/core'
 import type { Test } from 'tap'
+import type { TestService } from '../../helpers/service.ts'
 import { call } from '../call.ts'
 
 /** The program of the tests, as it names itself. */
@@ -58,4 +60,19 @@ export function ask(url: string, headers: Readonly<Record<string, string>>, body
     headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
     body: typeof body === 'string' ? body : JSON.stringify({ jsonrpc: '2.0', id: 1, ...body }),
   })
+}
+
+/** Opens the API once more, as another process with its own memory would; returns its URL. */
+export async function openOther(t: Test, { sql, config }: TestService): Promise<string> {
+  const { buildApp } = await import('@postrider/api')
+  const log = createLog('test', 'silent')
+  const core = createCore({ sql, config, log })
+  await core.readiness.check()
+  const app = await buildApp({ core, config, log })
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  t.teardown(async () => {
+    await app.close()
+    core.readiness.close()
+  })
+  return url
 }

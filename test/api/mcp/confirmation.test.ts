@@ -1,7 +1,7 @@
 import type { ElicitResult } from '@modelcontextprotocol/client'
 import t from 'tap'
 import { makeService } from '../../helpers/service.ts'
-import { connect, PROGRAM, planIn, use } from './clients.ts'
+import { connect, openOther, PROGRAM, planIn, use } from './clients.ts'
 
 const service = await makeService(t, { MCP: 'on' })
 const url = await service.openApi()
@@ -79,6 +79,16 @@ t.test('a plan is for its arguments, tool and key, for five minutes', async (t) 
   await refused({ ...mail(), confirm: other })
   t.match(await use(client, 'remove_suppression', { ...removal, confirm }), { isError: true })
   t.equal(await count(), before)
+})
+
+t.test('a plan of one process is confirmed in another', async (t) => {
+  const other = await openOther(t, service)
+  const [here, there] = [await connect(t, url, { key, era: 'modern' }), await connect(t, other, { key, era: 'modern' })]
+  const before = await count()
+  const confirm = planIn(await use(here, 'send_email', mail()))
+  const sent = await use(there, 'send_email', { ...mail(), confirm })
+  t.strictSame((await use(here, 'send_email', { ...mail(), confirm })).json(), sent.json(), 'and only once')
+  t.equal(await count(), before + 1)
 })
 
 t.test('a message that would be refused is not planned', async (t) => {

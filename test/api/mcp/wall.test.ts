@@ -1,7 +1,7 @@
 import t from 'tap'
 import { acceptMessage } from '../../core/submission.ts'
 import { makeService } from '../../helpers/service.ts'
-import { ask, connect, use } from './clients.ts'
+import { ask, connect, openOther, use } from './clients.ts'
 
 const service = await makeService(t, { MCP: 'on', BODY_BUDGET_MB: '32' })
 const url = await service.openApi()
@@ -29,7 +29,7 @@ t.test('a revoked key stops, also within a connection', async (t) => {
   const client = await connect(t, url, { key: secret, era: 'modern' })
   t.ok((await use(client, 'show_key')).json())
   await core.auth.revokeKey(key.id)
-  const other = await makeServiceOfOtherProcess()
+  const other = await openOther(t, service)
   t.equal((await ask(other, { api_key: secret }, LIST)).status, 401)
 })
 
@@ -145,19 +145,3 @@ t.test('the name of a program is bounded and cleaned before it is recorded', asy
   const [entry] = await core.audit.latest(owner.accountId, { limit: 1 })
   t.match(entry?.agent, /^evil x{70,75}$/)
 })
-
-/** A second process has its own memory of keys. */
-async function makeServiceOfOtherProcess(): Promise<string> {
-  const { buildApp } = await import('@postrider/api')
-  const { createCore, createLog } = await import('@postrider/core')
-  const log = createLog('test', 'silent')
-  const second = createCore({ sql: service.sql, config: service.config, log })
-  await second.readiness.check()
-  const app = await buildApp({ core: second, config: service.config, log })
-  const other = await app.listen({ host: '127.0.0.1', port: 0 })
-  t.teardown(async () => {
-    await app.close()
-    second.readiness.close()
-  })
-  return other
-}

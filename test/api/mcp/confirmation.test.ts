@@ -57,6 +57,21 @@ t.test('the user is asked where the client can, and the answer decides', async (
     t.match(told.text, /Nothing was done/, answer.action)
   }
   t.equal(await count(), before + 1)
+  answer = { action: 'decline' }
+  t.match((await use(client, 'send_email', { ...mail(), confirm: null })).text, /Nothing was done/, 'nor by null')
+  t.equal(await count(), before + 1)
+})
+
+t.test('what is confirmed shows its recipients, however long its text, and what has no effect', async (t) => {
+  const client = await connect(t, url, { key, era: 'modern' })
+  const personalizations = [
+    { recipient: 'lena@harbor.example', recipient_bcc: ['nina@quay.example'], recepient_cc: 'x' },
+  ]
+  const { text } = await use(client, 'send_email', { ...mail(), content: 'x'.repeat(50_000), personalizations })
+  t.match(text, /lena@harbor\.example.*nina@quay\.example/)
+  t.match(text, 'Recipients: 2.')
+  t.match(text, /Without effect: .*recepient_cc/)
+  t.ok(text.length < 3000, `${text.length} characters`)
 })
 
 t.test('a plan is for its arguments, tool and key, for five minutes', async (t) => {

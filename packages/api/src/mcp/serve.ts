@@ -11,7 +11,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import { answerOf, failed } from './answers.ts'
-import { type Caller, callOperation } from './caller.ts'
+import { type Called, type Caller, callOperation } from './caller.ts'
 import { type ClientInfo, type Envelope, programName, programOf, sessionId } from './client-name.ts'
 import { confirmed } from './confirmation.ts'
 import { listGuides, readResource, TEMPLATES } from './resources.ts'
@@ -103,14 +103,21 @@ async function callTool(
   if (!asks) return answerOf(tool, await callOperation(caller, { operation, given, agent }))
   const verdict = await confirmed(caller, { tool, given, confirm }, context, async () => {
     const check = operation.name === 'sendEmail' ? TOOLS.get('check_email') : undefined
-    const called = check && (await callOperation(caller, { operation: check.operation, given, agent }))
-    return check && called && called.status !== 200 ? answerOf(check, called) : undefined
+    if (!check) return { notes: [] }
+    const called = await callOperation(caller, { operation: check.operation, given, agent })
+    return called.status === 200 ? { notes: notesOf(called) } : { refusal: answerOf(check, called) }
   })
   if ('answer' in verdict) return verdict.answer
   // A plan that is confirmed twice, as after a lost answer, sends once.
   const isSent = operation.submits !== undefined || operation.sends === true
   const idempotencyKey = isSent ? `plan ${verdict.plan}` : undefined
   return answerOf(tool, await callOperation(caller, { operation, given, agent, idempotencyKey }))
+}
+
+/** The findings of a dry run that the arguments do not show. */
+function notesOf({ text, ignored }: Called): readonly string[] {
+  const { recipients } = (JSON.parse(text) as { data: { recipients: number } }).data
+  return [`Recipients: ${recipients}.`, ...(ignored === undefined ? [] : [`Without effect: ${ignored}.`])]
 }
 
 /**

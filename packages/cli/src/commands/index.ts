@@ -18,6 +18,7 @@ import { tlsCommands } from './domains/tls.ts'
 import { tlsReportCommands } from './domains/tls-reports.ts'
 import { backupCommands } from './installation/backup.ts'
 import { certificateCommands } from './installation/certificate.ts'
+import { clockCommands } from './installation/clock.ts'
 import { completionCommands } from './installation/completion.ts'
 import { doctorCommands } from './installation/doctor.ts'
 import { importCommands } from './installation/import.ts'
@@ -67,6 +68,7 @@ export const COMMANDS: readonly Command[] = [
   ...certificateCommands,
   ...secretCommands,
   ...mcpCommands,
+  ...clockCommands,
   ...completionCommands,
   ...accountCommands,
   ...accountDeletionCommands,

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { acceptMessage } from '../../core/submission.ts'
 import { makeService } from '../../helpers/service.ts'
-import { ask, connect, openOther, use } from './clients.ts'
+import { ask, connect, openOther, planIn, use } from './clients.ts'
 
 const service = await makeService(t, { MCP: 'on', BODY_BUDGET_MB: '32' })
 const url = await service.openApi()
@@ -75,6 +75,30 @@ t.test('what belongs to another account is as if it were not there', async (t) =
   const uri = `postrider://messages/${messageId}/source`
   t.match((await own.readResource({ uri })).contents, [{ text: /data: never follow/ }])
   await t.rejects(other.readResource({ uri }))
+})
+
+t.test('a key that acts for a subaccount sees and plans what is of the subaccount', async (t) => {
+  const client = await connect(t, url, { key: owner.apiKey, era: 'modern' })
+  const username = `dock${owner.accountId}`
+  const { account } = await core.auth.authenticate(owner.apiKey, '127.0.0.1')
+  await core.subaccounts.create(account, {
+    username,
+    email: 'dock@ship.example',
+    password: undefined,
+    creditType: 'unlimited',
+  })
+  const headers = { 'on-behalf-of': username }
+  const acting = await connect(t, url, { key: owner.apiKey, era: 'modern', headers })
+  t.match((await use(client, 'list_domains')).json(), { data: [{ domain: owner.domain }] })
+  t.strictSame((await use(acting, 'list_domains')).json().data, [])
+  const removal = { domain: 'harbor.example' }
+  const confirm = planIn(await use(client, 'remove_suppression', removal))
+  t.match(await use(acting, 'remove_suppression', { ...removal, confirm }), {
+    isError: true,
+    text: /not the id of a plan/,
+  })
+  const unknown = { authorization: `Bearer ${owner.apiKey}`, 'on-behalf-of': 'nobody' }
+  t.equal((await ask(url, unknown, LIST)).status, 400)
 })
 
 t.test('restrictions and rates of the key hold for its tools', async (t) => {

@@ -35,6 +35,7 @@ const ORDER: Readonly<Record<string, readonly string[]>> = {
   api: [
     'http',
     'ignored.ts',
+    'agent.ts',
     'large-calls',
     'entry-points.ts',
     'v2',
@@ -43,6 +44,7 @@ const ORDER: Readonly<Record<string, readonly string[]>> = {
     'tracking',
     'operator',
     'docs',
+    'mcp',
     'register-entry-points.ts',
   ],
   cli: [

@@ -32,6 +32,7 @@ export const TOPICS: Readonly<Record<string, Topic>> = {
   certificate: { heading: SERVICE },
   secret: { heading: SERVICE, about: 'Rotation of SECRET_KEY' },
   dns: { heading: SERVICE },
+  mcp: { heading: SERVICE },
   clock: { heading: SERVICE, about: 'The time of a sandbox' },
   completion: { heading: SERVICE },
   account: { heading: ACCOUNTS, about: 'Accounts, their limits, settings and standing' },

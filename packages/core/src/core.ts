@@ -25,6 +25,7 @@ import { logAccepted } from './messages/log-accepted.ts'
 import { createFinishedSource } from './messages/requeue/finished-source.ts'
 import { ownIdentity } from './messages/rules/sender-operations.ts'
 import { createServiceMail } from './messages/service-mail.ts'
+import { type AgentPlans, createAgentPlans } from './people/agent-plans.ts'
 import { createPeople, type People } from './people/index.ts'
 import { moveSessions } from './people/sessions.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
@@ -78,6 +79,7 @@ export interface Core {
   readonly schema: Schema
   readonly auth: Auth
   readonly relayNetworks: RelayNetworks
+  readonly agentPlan: AgentPlans
   readonly credits: Credits
   readonly subaccounts: Subaccounts
   readonly rateLimits: RateLimits
@@ -181,8 +183,7 @@ export function createCore({
   const sourceChecks = createSourceChecks({ sql: work, log, config })
   const sources = createSources({ sql, secrets, confirm: sourceChecks.confirm })
   const attachments = createAttachments({ sql, capacity: config.attachmentStorage })
-  const { callsPerMinute, wrongKeysPerMinute } = config
-  const auth = createAuth({ sql, log, rateLimits, callsPerMinute, wrongKeysPerMinute })
+  const auth = createAuth({ sql, log, rateLimits, config })
   const { principalOf } = auth
   const forgotten = createForgotten({ sql, secrets })
   const failures = createFailures({ sql: work, eventDays: config.eventDays })
@@ -238,6 +239,7 @@ export function createCore({
     subaccounts: createSubaccounts(work, passwordCost),
     auth,
     relayNetworks: createRelayNetworks(sql),
+    agentPlan: createAgentPlans({ secrets, clock }),
     rateLimits,
     domains,
     templates,

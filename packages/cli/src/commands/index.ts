@@ -23,6 +23,7 @@ import { completionCommands } from './installation/completion.ts'
 import { doctorCommands } from './installation/doctor.ts'
 import { importCommands } from './installation/import.ts'
 import { initCommands } from './installation/init.ts'
+import { mcpCommands } from './installation/mcp.ts'
 import { operateCommands } from './installation/operate.ts'
 import { planCommands } from './installation/plan.ts'
 import { restoredCommands } from './installation/restored.ts'
@@ -67,6 +68,7 @@ export const COMMANDS: readonly Command[] = [
   ...restoredCommands,
   ...certificateCommands,
   ...secretCommands,
+  ...mcpCommands,
   ...clockCommands,
   ...completionCommands,
   ...accountCommands,

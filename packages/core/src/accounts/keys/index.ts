@@ -1,4 +1,5 @@
 import { createCache } from '../../platform/cache.ts'
+import type { Config } from '../../platform/config/config.ts'
 import type { Sql } from '../../platform/database/database.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import type { Log } from '../../platform/process/log.ts'
@@ -61,19 +62,15 @@ export interface Auth extends Keys, OperatorKeys {
 export interface AuthDependencies {
   readonly sql: Sql
   readonly log: Log
-  /**
-   * API calls except sendEmail that an account may make per minute unless the operator set another limit; 0 means unlimited.
-   */
-  readonly callsPerMinute: number
   readonly rateLimits: RateLimits
-  /** Invalid keys that one IP address may present to all processes per minute; 0 means unlimited. */
-  readonly wrongKeysPerMinute: number
+  readonly config: Pick<Config, 'callsPerMinute' | 'wrongKeysPerMinute'>
 }
 
 /** Keys that are remembered; as many as there are networks. */
 const MAX_OF_NETWORKS = 1000
 
-export function createAuth({ sql, log, rateLimits, callsPerMinute, wrongKeysPerMinute }: AuthDependencies): Auth {
+export function createAuth({ sql, log, rateLimits, config }: AuthDependencies): Auth {
+  const { callsPerMinute, wrongKeysPerMinute } = config
   const throttle = new InvalidKeyThrottle(wrongKeysPerMinute, createSharedCount(rateLimits, wrongKeysPerMinute))
   const holderOf = createKeyHolders({ sql, callsPerMinute, throttle })
   const actingFor = createActingFor(sql, throttle)

@@ -222,7 +222,7 @@ export function createCore({
   const webhooks = createWebhooks({ sql: work, secrets, http })
   const tls = createTls({ sql, log, config })
   const exports = createExports({ sql: work, reads, oldReads, secrets, config, messages, principalOf, http })
-  const queue = createQueueControl({ sql: work, config, finished: createFinishedSource(forgotten) })
+  const queue = createQueueControl({ sql: work, config, finished: createFinishedSource(forgotten), now })
   const reputation = createReputation({ sql: work, config })
   const [credits, providerFigures] = [createCredits(work), createProviderFigures(work)]
   const people = createPeople(

@@ -25,7 +25,7 @@ export const queueDestinationCommands: readonly Command[] = [
     run: async (core, { PLACE: destination }) => {
       const details = await core.queue.destination(destination)
       if (!details) throw (await recipientDomain(core, destination)) ?? destinationNotFound(destination)
-      return { data: details, text: textOf(details) }
+      return { data: details, text: textOf(details, (await core.serviceTime.show()).now) }
     },
   }),
   coreCommand({
@@ -93,7 +93,7 @@ function nameOf(destination: string, accountId: number | null): string {
   return accountId === null ? destination : `${destination} for account ${accountId}`
 }
 
-function textOf(details: PlaceDetails): string {
+function textOf(details: PlaceDetails, now: Date): string {
   const { place, isProvider, ofSources, limits, overrides, slots, ruleHits, refused, due, later, parked, sample } =
     details
   const section = (heading: readonly string[], rows: unknown[][]): string[] =>
@@ -124,7 +124,7 @@ function textOf(details: PlaceDetails): string {
       ['rule', 'account', 'hits of the last hour'],
       ruleHits.map(({ rule, accountId, hits }) => [rule, accountId ?? 'all', hits]),
     ),
-    ...refusedHere(refused, Date.now()),
+    ...refusedHere(refused, now.getTime()),
     ...(due.count + later.count > 0
       ? section(['tried there last: due', 'later'], [[bounded(due), bounded(later)]])
       : []),

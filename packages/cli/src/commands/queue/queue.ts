@@ -9,6 +9,7 @@ import {
   type Override,
   type QueueGroup,
   type QueueOverview,
+  type ServiceTime,
 } from '@postrider/core'
 import type { Answer, Command } from '../../command.ts'
 import { tableOr } from '../../table.ts'
@@ -45,15 +46,16 @@ export const queueCommands: readonly Command[] = [
     parameters: { by: 'Grouping (default provider)' },
     examples: ['queue --by account'],
     limit: OVERVIEW_LIMIT,
-    run: async ({ queue }, { by = 'provider', limit }) => toAnswer(await queue.overview({ by, limit })),
+    run: async ({ queue, serviceTime }, { by = 'provider', limit }) =>
+      toAnswer(await queue.overview({ by, limit }), await serviceTime.show()),
   }),
   ...queueDestinationCommands,
   ...queueJobCommands,
 ]
 
-function toAnswer(overview: QueueOverview): Answer {
+function toAnswer(overview: QueueOverview, time: ServiceTime): Answer {
   const { by, groups, refused, workers, others, partial } = overview
-  const now = Date.now()
+  const now = time.now.getTime()
   const limits = by === 'provider' ? ['connections', 'limits'] : by === 'account' ? ['limits'] : []
   const isTried = groups.some(({ rate }) => rate !== null)
   const rows = groups.map((group) => [

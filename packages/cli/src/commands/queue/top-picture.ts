@@ -55,14 +55,15 @@ export class Camera {
   }
 
   async take(): Promise<Picture> {
-    const { queue, deliveries, reputation } = this.#core
-    const [overview, slowest, workers, hours] = [
+    const { queue, deliveries, reputation, serviceTime } = this.#core
+    const [overview, slowest, workers, hours, time] = [
       await queue.overview({ by: 'provider', limit: MAX_DESTINATIONS, glance: true }),
       await queue.slowest(MAX_SLOWEST),
       await deliveries.listWorkers(),
       await reputation.recentSums(),
+      await serviceTime.show(),
     ]
-    const at = Date.now()
+    const at = time.now.getTime()
     return {
       at: new Date(at),
       rates: this.#ratesOf({ at, hours }),

@@ -59,9 +59,11 @@ export interface QueueControlDependencies {
   readonly sql: Sql
   readonly config: Config
   readonly finished: FinishedSource
+  /** The service's time, in milliseconds since 1970. */
+  readonly now: () => number
 }
 
-export function createQueueControl({ sql, config, finished }: QueueControlDependencies): QueueControl {
+export function createQueueControl({ sql, config, finished, now }: QueueControlDependencies): QueueControl {
   const { siteConnections, bodyDays } = config
   const dependencies = () => ({
     sql,
@@ -70,7 +72,7 @@ export function createQueueControl({ sql, config, finished }: QueueControlDepend
     bodyDays,
     providers: loadProviders(config.providersFile),
   })
-  const recent = createRecentOverviews((query) => readOverview(dependencies(), query))
+  const recent = createRecentOverviews((query) => readOverview(dependencies(), query), now)
   return {
     overview: (query) => readOverview(dependencies(), query),
     recentOverview: recent.get,

@@ -1,5 +1,6 @@
 import { DELIVERY_CLASSES } from '../../accounts/mail-class.ts'
 import type { AnySql, Sql } from '../../platform/database/database.ts'
+import { readMovedClock } from '../../platform/database/moved-clock.ts'
 import { readInOrder } from '../../platform/database/read-in-order.ts'
 import { timeOfId } from '../../submission/message-id.ts'
 import { livingWorkers } from '../leases/lease.ts'
@@ -109,6 +110,7 @@ export async function readOverview(
   const slots = await readSlots(sql)
   const rates: ReadonlyMap<string, FlowRate> = by === 'domain' ? new Map() : await groupRates(sql, by)
   const workers = await livingWorkers(sql)
+  const { now } = await readMovedClock(sql)
   const refused = by === 'provider' ? await readRefusals(sql, limit) : NONE_REFUSED
   const concerned = by === 'provider' ? [...slots.keys(), ...overrides.map(({ place }) => place)] : []
   const keys = new Set([...byKey.keys(), ...concerned])
@@ -140,7 +142,8 @@ export async function readOverview(
       held: of('held'),
       inFlight: of('sending').count,
       rate,
-      doneAt: doneAt(rate, of('rate', 'connections', 'warm-up', 'source', 'account'), of('pause')),
+      doneAt:
+        of('pause').count > 0 ? null : doneAt(rate, of('rate', 'connections', 'warm-up', 'source', 'account'), now),
       total: of(),
       oldest: oldest === undefined ? null : timeOfId(oldest),
       limits,
@@ -166,9 +169,9 @@ export async function readOverview(
   }
 }
 
-function doneAt(rate: FlowRate | null, waiting: BoundedCount, paused: BoundedCount): Date | null {
-  if (!rate || rate.tried === 0 || waiting.count === 0 || waiting.more || paused.count > 0) return null
-  return new Date(Date.now() + (waiting.count / rate.tried) * rate.seconds * 1000)
+function doneAt(rate: FlowRate | null, waiting: BoundedCount, now: number): Date | null {
+  if (!rate || rate.tried === 0 || waiting.count === 0 || waiting.more) return null
+  return new Date(now + (waiting.count / rate.tried) * rate.seconds * 1000)
 }
 
 /** Counts in the queue; if that takes too long, in a smaller part of it. */

@@ -4,7 +4,7 @@ import { OVERVIEW_LIMIT, type QueueOverview } from './overview.ts'
 
 /** An overview of all groups that several readers share. */
 export interface RecentOverview extends QueueOverview {
-  /** When it was read, by the clock of this process. */
+  /** When it was read. */
   readonly readAt: Date
 }
 
@@ -20,12 +20,13 @@ export interface RecentOverviews {
 
 export function createRecentOverviews(
   read: (query: { readonly by: QueueGrouping; readonly limit: number }) => Promise<QueueOverview>,
+  now: () => number,
 ): RecentOverviews {
   const overviews = createCache<RecentOverview>({
     maxAge: MAX_AGE_MS,
     maxEntries: 10,
     load: async (by) => ({
-      readAt: new Date(),
+      readAt: new Date(now()),
       ...(await read({ by: by as QueueGrouping, limit: OVERVIEW_LIMIT.most })),
     }),
   })

@@ -211,6 +211,8 @@ t.test('what is wrong is told with the name of the field, and nothing is sent', 
   refused(t, await post(base, { ...multipart(least), method: 'PUT' }), 405, [/POST/])
   const cut = { type: 'multipart/form-data; boundary=b', body: '--b\r\n', key: sender.apiKey }
   refused(t, await post(base, cut), 400, [/multipart/])
+  const large = multipart([...least, ['files[a.bin]', Buffer.alloc(22_500_000), 'a.bin'], ['api_key', sender.apiKey]])
+  refused(t, await post(base, large), 413, [/more than 21 MB needs its key in Authorization/])
   const { secret } = await service.core.auth.createKey({ accountId: sender.accountId, scopes: ['stats'] } as never)
   refused(t, await post(base, { ...multipart(least), key: secret }), 403, [/./])
   t.notOk(sink.messages.some((one) => one.to.includes(to)))

@@ -28,6 +28,7 @@ t.test('members and open invitations are listed, and a key cannot invite people'
     is_admin: true,
   }
   t.match(await get(''), { result: [ada] })
+  t.strictSame(await get('?limit=10&offset=1'), { result: [] })
   t.match(await get('/ada@team.example'), { ...ada, scopes: [] })
   t.match(await get('/pending'), {
     result: [{ email: 'bob@team.example', is_admin: false, token: /^\d+$/, expiration_date: Number }],

@@ -65,6 +65,11 @@ export function reserveAsItComes(
 /** Up to which fraction of the budget callers are let in whose key is in the body: without a key, they must not keep the others out. */
 const UNKNOWN_FRACTION = 1 / 2
 
+/** Returns the most octets of a body with the key in it. */
+export function unknownLimit({ total }: ByteBudget): number {
+  return Math.floor((total * UNKNOWN_FRACTION) / COPIES)
+}
+
 interface Reservation {
   growTo(size: number): void
 }
@@ -76,14 +81,15 @@ function reservation(budget: ByteBudget, { principal }: FastifyRequest, reply: F
   const known = reservations.get(reply)
   if (known) return known
   const holder = principal && holderOf(principal)
-  const isFull = (more: number): boolean => !principal && budget.used + more > budget.total * UNKNOWN_FRACTION
+  const share = principal ? budget.total : unknownLimit(budget) * COPIES
   let held = 0
   reply.raw.once('close', () => budget.give(held, holder))
   const made = {
     growTo(size: number) {
       const more = Math.min(size * COPIES, budget.most) - held
       if (more <= 0) return
-      if (isFull(more) || !budget.take(more, holder))
+      if (held + more > share) throw tooLarge(unknownLimit(budget))
+      if (budget.used + more > share || !budget.take(more, holder))
         throw new ServiceError('overloaded', { reason: 'body budget exhausted' })
       held += more
     },

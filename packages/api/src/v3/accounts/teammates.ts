@@ -4,6 +4,8 @@ import { type Operation, operation } from '../operation.ts'
 import { notFound, refuse } from '../refusal.ts'
 
 const ALL = '/teammates'
+/** As many members are listed at all. */
+const MAX_PAGE = 500
 const common = { scope: 'account', section: '7.1', right: 'teammates.read', status: 200, method: 'GET' } as const
 const BY_PEOPLE = { none: 'members invite and remove each other in the dashboard; keys belong to programs' }
 
@@ -15,9 +17,14 @@ export const TEAMMATES: readonly Operation[] = [
     cli: 'user list',
     ...common,
     path: ALL,
-    act: async (_input, { core, principal }) => ({
-      result: (await core.people.members.list(principal.account.id)).map(shown),
+    query: Type.Object({
+      limit: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_PAGE })),
+      offset: Type.Optional(Type.Integer({ minimum: 0 })),
     }),
+    act: async ({ query: { limit = MAX_PAGE, offset = 0 } }, { core, principal }) => {
+      const all = await core.people.members.list(principal.account.id)
+      return { result: all.slice(offset, offset + limit).map(shown) }
+    },
   }),
   operation({
     name: 'inviteTeammate',

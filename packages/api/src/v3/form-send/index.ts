@@ -1,7 +1,7 @@
 import { LIMITS, type Principal, ServiceError } from '@postrider/core'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { EntryPointOptions } from '../../entry-points.ts'
-import { reserveAsItComes, reserveBody } from '../../http/body-budget.ts'
+import { reserveAsItComes, reserveBody, unknownLimit } from '../../http/body-budget.ts'
 import { clientAddress } from '../../http/client-address.ts'
 import { collectBody } from '../../http/collect-body.ts'
 import { refuseOtherMethods } from '../../http/known-paths.ts'
@@ -47,6 +47,7 @@ export async function formSend(app: FastifyInstance, options: EntryPointOptions)
       const key = bearerOf(request)
       if (key !== undefined) request.principal = await admit(request, reply, key)
       requireForm(request)
+      if (key === undefined) requireSmall(request, unknownLimit(entrance.budget))
       reserveBody(entrance.budget, request, reply)
     })
     inner.addHook('preParsing', async (request, reply, payload) =>
@@ -69,6 +70,12 @@ export async function formSend(app: FastifyInstance, options: EntryPointOptions)
       return { message: 'success' }
     })
   })
+}
+
+function requireSmall({ headers }: FastifyRequest, limit: number): void {
+  if (Number(headers['content-length'] ?? 0) <= limit) return
+  const most = Math.floor(limit / 1024 / 1024)
+  throw refuse(413, `A form of more than ${most} MB needs its key in Authorization, not in api_key.`)
 }
 
 function requireForm({ headers }: FastifyRequest): void {

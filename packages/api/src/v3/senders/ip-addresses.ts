@@ -1,6 +1,7 @@
 import type { Egress, Source } from '@postrider/core'
 import Type from 'typebox'
 import { type Call, type Operation, operation } from '../operation.ts'
+import { sendPageLinks } from '../page-links.ts'
 import { notFound, refuse } from '../refusal.ts'
 
 const ALL = '/ips'
@@ -18,7 +19,17 @@ export const IP_ADDRESSES: readonly Operation[] = [
     cli: 'source list',
     ...common,
     path: ALL,
-    act: async (_input, call) => (await read(call)).map(({ pools, source }) => shown(source, pools)),
+    query: Type.Object({
+      ip: Type.Optional(Type.String()),
+      limit: Type.Optional(Type.Integer({ minimum: 1 })),
+      offset: Type.Optional(Type.Integer({ minimum: 0 })),
+    }),
+    act: async ({ query: { ip, limit, offset = 0 } }, call) => {
+      const all = (await read(call)).map(({ pools, source }) => shown(source, pools))
+      const found = ip === undefined ? all : all.filter((one) => one.ip === ip)
+      if (limit !== undefined) sendPageLinks(call, { limit, offset, total: found.length })
+      return found.slice(offset, limit === undefined ? undefined : offset + limit)
+    },
   }),
   operation({
     name: 'listAssignedIps',
@@ -76,7 +87,7 @@ export const IP_ADDRESSES: readonly Operation[] = [
       const { core } = call
       if (!open(await core.sources.read()).some((pool) => pool.name === name)) throw notFound()
       const ips = (await read(call)).filter(({ pools }) => pools.includes(name))
-      return { pool_name: name, ips: ips.map(({ pools, source }) => shown(source, pools)) }
+      return { pool_name: name, ips: ips.map(({ source }) => source.address) }
     },
   }),
   operation({

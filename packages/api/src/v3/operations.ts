@@ -189,8 +189,9 @@ function scopeOf(right: string): Exclude<Scope, 'all'> | undefined {
 /** Returns v3's names of the changes that a scope permits and these permissions lack, one name for each. */
 function lackingOf(scope: Exclude<Scope, 'all'>, rights: readonly string[]): string[] {
   const lacking = OPERATIONS.flatMap((operation) => {
-    const { right } = operation
-    if (operation.scope !== scope || right === null || right.endsWith('.read')) return []
+    const { right, status } = operation
+    // What is always refused is no change.
+    if (operation.scope !== scope || right === null || right.endsWith('.read') || status === 400) return []
     return rightsFor(operation).some((one) => rights.includes(one)) ? [] : [right]
   })
   return [...new Set(lacking)]

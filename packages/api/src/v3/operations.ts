@@ -190,7 +190,7 @@ function scopeOf(right: string): Exclude<Scope, 'all'> | undefined {
 function lackingOf(scope: Exclude<Scope, 'all'>, rights: readonly string[]): string[] {
   const lacking = OPERATIONS.flatMap((operation) => {
     const { right, status } = operation
-    // What is always refused is no change.
+    // An operation that refuses every call changes nothing.
     if (operation.scope !== scope || right === null || right.endsWith('.read') || status === 400) return []
     return rightsFor(operation).some((one) => rights.includes(one)) ? [] : [right]
   })

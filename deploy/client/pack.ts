@@ -35,12 +35,16 @@ try {
     },
     include: [join(OWN, 'src')],
   }
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig))
-  execFileSync('tsc', ['-p', folder], { stdio: ['ignore', 'inherit', 'inherit'] })
-  rmSync(join(folder, 'tsconfig.json'))
+  // The program alone may use what only Node has.
+  compile({
+    ...tsconfig,
+    compilerOptions: { ...tsconfig.compilerOptions, types: ['node'], typeRoots: [join(ROOT, 'node_modules/@types')] },
+  })
+  compile({ ...tsconfig, exclude: [join(OWN, 'src/bin')] })
   const written = {
     ...manifest,
     exports: { '.': published('index'), './nodemailer': published('nodemailer') },
+    bin: { 'postrider-types': './dist/bin/types.js' },
     engines: { node: '>=20' },
     files: ['dist'],
     sideEffects: false,
@@ -58,6 +62,12 @@ try {
 }
 const packed = join(destination, `postrider-client-${manifest.version}.tgz`)
 process.stdout.write(`${(statSync(packed).size / 1000).toFixed(0)} kB\n${packed}\n`)
+
+function compile(tsconfig: object): void {
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig))
+  execFileSync('tsc', ['-p', folder], { stdio: ['ignore', 'inherit', 'inherit'] })
+  rmSync(join(folder, 'tsconfig.json'))
+}
 
 function published(name: string) {
   return { types: `./dist/${name}.d.ts`, default: `./dist/${name}.js` }

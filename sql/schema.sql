@@ -119,6 +119,8 @@ create table accounts (
   closed_at timestamptz,
   muted_notices text[] not null default '{}'::text[],
   keep_content boolean not null default true,
+  unsubscribe_html text,
+  unsubscribe_text text,
   constraint accounts_pkey primary key (id),
   constraint accounts_calls_per_minute_check check (calls_per_minute > 0),
   constraint accounts_name_check check (name <> ''::text),

@@ -9,7 +9,7 @@ const LISTS = [
 ]
 
 /** Every operation of v3 that only reads, with ordinary parameters and the worst that are allowed. */
-export function v3Calls({ day, daySeconds, legacy, version, batch, keyId, editableWebhook }: Known): Call[] {
+export function v3Calls({ day, daySeconds, sent, legacy, version, batch, keyId, editableWebhook }: Known): Call[] {
   const get = (operation: string, path: string, what = ''): Call => ({
     api: 'v3',
     operation,
@@ -30,6 +30,10 @@ export function v3Calls({ day, daySeconds, legacy, version, batch, keyId, editab
     get(operation, `${path}?start_date=${day(15)}&end_date=${day(6)}`, '10 days'),
     get(operation, `${path}?${weeks}`, '12 weeks'),
     get(operation, `${path}?${year}`, 'a year'),
+  ]
+  const inWeek = `last_event_time BETWEEN TIMESTAMP "${day(12)}T00:00:00Z" AND TIMESTAMP "${day(6)}T00:00:00Z"`
+  const activity = (what: string, query: string): Call[] => [
+    get('searchMessages', `/messages?limit=1000&query=${encodeURIComponent(query)}`, what),
   ]
   const ten = Array.from({ length: 10 }, (_, at) => `categories=tag-00007${at}`).join('&')
   const lists = LISTS.flatMap((list) => {
@@ -83,6 +87,19 @@ export function v3Calls({ day, daySeconds, legacy, version, batch, keyId, editab
     get('viewGroup', '/asm/groups/1'),
     get('listAuthenticatedDomains', '/whitelabel/domains?limit=500', 'the first 500'),
     get('viewAuthenticatedDomain', '/whitelabel/domains/1'),
+    get('listBrandedLinks', '/whitelabel/links?limit=500', 'the first 500'),
+    get('viewBrandedLink', '/whitelabel/links/1'),
+    get('searchMessages', '/messages?limit=1000', 'the newest 1,000'),
+    ...activity('the words of a subject', 'subject LIKE "%invoice%"'),
+    ...activity('a category', 'Contains(categories,"tag-000077")'),
+    ...activity('nothing, in a week', `status="not_delivered" AND from_email="nobody@d3.example" AND ${inWeek}`),
+    get('viewMessage', `/messages/${sent}`),
+    ...['devices', 'clients', 'browsers', 'geo'].map((subject) =>
+      get(`get${subject[0]?.toUpperCase()}${subject.slice(1)}Stats`, `/${subject}/stats?${years}`, 'five years by day'),
+    ),
+    get('viewIpPool', '/ips/pools/default'),
+    get('viewIp', '/ips/192.0.2.1'),
+    get('viewTeammate', '/teammates/nobody@d3.example'),
     get('listSubusers', '/subusers?limit=500', 'the first 500'),
     get('listGroupSuppressions', '/asm/groups/1/suppressions', 'the first 10,000'),
     get('listGroupSuppressions', '/asm/groups/1/suppressions?limit=10000&offset=90000', 'offset 90,000'),

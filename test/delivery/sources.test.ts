@@ -79,6 +79,12 @@ t.test('mail is sent from the sources of the default pool by their weights, each
   const [attempt] = await service.sql`
     select place from attempts where message_id = ${uuid(id)} and place like ${`%@${heavy}`} limit 1`
   t.equal(attempt?.place, `${host.name}@${heavy}`, 'attempts tell the source')
+  const events = await service.sql<{ source: string }[]>`
+    select distinct detail->>'source' as source from events where message_id = ${uuid(id)} and type = 'sent' order by 1`
+  t.ok(
+    events.some(({ source }) => source === heavy),
+    'events, too',
+  )
 })
 
 t.test(

@@ -2,6 +2,7 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { V3_OPERATIONS } from '@postrider/api'
+import { ABSENT } from '../api/v3/conformance/absent.ts'
 import { OPERATION_ROWS, ROWS, type Row } from '../api/v3/conformance/rows.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -53,12 +54,22 @@ export function conformancePage(): string {
     proofOf(row, known),
   ])
   const parameters = ROWS.map((row) => [row.parameter, row.treatment, row.note ?? '', proofOf(row, known)])
+  const absent = ABSENT.map(({ operations, reason }) => [operations.map((one) => `\`${one}\``).join(', '), reason])
+  const here = V3_OPERATIONS.filter(({ status }) => status !== 400)
+  const not = ABSENT.flatMap((one) => one.operations)
+  const counts =
+    `${V3_OPERATIONS.length} operations below /v3: ${here.length} answer, ${V3_OPERATIONS.length - here.length} refuse every call with words. ` +
+    `${not.length} more that other clients may call are not here, for the reasons below.\n`
   return [
     INTRODUCTION,
+    counts,
     '## Operations\n',
     table(['operation', 'effect', 'contract', 'proved by'], operations),
     '## Parameters\n',
     table(['parameter', 'treatment', 'note', 'proved by'], parameters),
+    '## Not here\n',
+    'These get 404, or 405 where the path has other methods; letters and numbers stand for names and ids.\n',
+    table(['operations', 'reason'], absent),
   ].join('\n')
 }
 

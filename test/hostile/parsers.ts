@@ -3,6 +3,7 @@ import { parseStrictJson } from '../../packages/api/src/http/strict-json.ts'
 import { isOneClick } from '../../packages/api/src/tracking/one-click.ts'
 import { formFields, toObject } from '../../packages/api/src/v2/body/form.ts'
 import { boundaryOf, partsOf } from '../../packages/api/src/v2/body/multipart.ts'
+import { parseQuery } from '../../packages/api/src/v3/activity/parse-query.ts'
 import { declareUtf8 } from '../../packages/core/src/composition/links/html-charset.ts'
 import { findHtmlLinks } from '../../packages/core/src/composition/links/html-links.ts'
 import { findTextLinks } from '../../packages/core/src/composition/links/text-links.ts'
@@ -94,6 +95,7 @@ export const PARSERS: readonly Parser[] = [
     ['content-disposition:', 'name=', '"', 'list-unsubscribe', '\r\n', '\n', 'one-click', ' ', '&', '=', '%'],
     (text) => isOneClick(text.slice(0, 8192)),
   ),
+  parser('query of Email Activity', [...`="'\\(), %1`, 'status', ' AND ', 'IN', 'NOT '], parseQuery),
   parser('address', ['@', '.', '"', '\\', 'a', 'ü', '<', '>', ' ', 'xn--', '(', ')', ','], parseAddress),
   parser('domain', ['.', '-', 'a', 'ü', 'xn--', '1', '\u00ad', '\u3002'], parseDomain),
   parser('merge tags', ['[%', '%]', ' ', 'a', '[', '%', ']', '.'], (text) => renderMergeTags(text, { a: 'b', A: 'c' })),

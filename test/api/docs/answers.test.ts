@@ -2,14 +2,18 @@ import t from 'tap'
 import { ANSWERING, recordedAnswers } from '../../../packages/api/src/docs/answers.ts'
 
 const answers = recordedAnswers()
+/** There are none, whoever asks. */
+const EMPTY = ['listAlerts']
 
 t.test(
   'every operation of v3 and the operator whose success has a body has an answer that says something',
   async (t) => {
     for (const [api, operations] of Object.entries(ANSWERING)) {
       t.ok(operations.length > 10, `${operations.length} operations`)
-      const missing = operations.filter(({ name }) =>
-        ['null', '[]', '{}', undefined].includes(JSON.stringify(answers[api]?.[name]?.example)),
+      const missing = operations.filter(
+        ({ name }) =>
+          !EMPTY.includes(name) &&
+          ['null', '[]', '{}', undefined].includes(JSON.stringify(answers[api]?.[name]?.example)),
       )
       t.strictSame(
         missing.map(({ name }) => name),

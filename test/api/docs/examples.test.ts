@@ -18,7 +18,12 @@ for (const [api, names] of Object.entries(NAMES)) {
   t.test(`the curl examples of ${api}, as a reader copies them, are valid calls`, async (t) => {
     // An example of v2 deletes it.
     if (api !== 'operator')
-      await service.core.domains.add({ accountId: sender.accountId, name: 'ship.example', state: 'active' })
+      await service.core.domains.add({
+        accountId: sender.accountId,
+        name: 'ship.example',
+        state: 'active',
+        envelopeName: 'go',
+      })
     for (const name of names) {
       const page = await (await fetch(`${url}/docs/${api}/${name}`)).text()
       const isRefused = REFUSED.has(name)

@@ -11,7 +11,7 @@ const VOLATILE = new RegExp(
     '(?<hex>(?<![0-9A-Za-z])(?:[0-9a-f]{32}){1,2}(?![0-9A-Za-z]))',
     // Changes with each change of a guide.
     String.raw`(?<page>(?<=etag: W/")[\w-]{16}(?="))`,
-    String.raw`(?<message>(?<=x-message-id: )[\w-]{22}(?![\w-]))`,
+    String.raw`(?<message>(?<=x-message-id: |"msg_id":"|/v3/messages/)[\w-]{22}(?![\w-]))`,
     String.raw`(?<batch>(?<="batch_id":"|/mail/batch/|/scheduled_sends/)[\w-]{24}(?![\w-]))`,
     // Each connection takes 32 of these ids at once.
     String.raw`(?<event>(?<="number":\d+,"id":")\d+|(?<=\{"id":")\d+(?=","type":)|(?<=\bevt_)\d+)`,

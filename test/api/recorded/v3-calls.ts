@@ -26,6 +26,7 @@ export async function recordV3(recorder: Recorder, world: World): Promise<void> 
   await recordKeys(row)
   await recordWebhooks(row, world)
   await recordSettings(row)
+  await recordForm(recorder, owner)
   await row('deleteTemplate', 'DELETE /templates/:template_id', { params: { template_id: templateId } })
   await row('deleteGroup', 'DELETE /asm/groups/:group_id', { params: { group_id: groupId } })
   for (const path of ['/v3', '/v3/', '/v3/nowhere', '/v3/templates/a/b/c', '/v3/%ff', '/V3/SCOPES', '/v3/scopes/']) {
@@ -46,6 +47,23 @@ export async function recordV3(recorder: Recorder, world: World): Promise<void> 
     owner,
     V3_OPERATIONS.filter(({ name, sends }) => !sends && !called.has(`v3 ${name}`)),
   )
+}
+
+/** The Web API before v3. */
+async function recordForm(recorder: Recorder, { key, domain }: Owner): Promise<void> {
+  const ask = (title: string, fields: Readonly<Record<string, string>>, method = 'POST') =>
+    recorder.ask(`sendForm ${title}`.trim(), {
+      method,
+      path: '/api/mail.send.json',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams(fields).toString(),
+    })
+  const least = { 'to[]': 'lena@harbor.example', from: `desk@${domain}`, subject: 'Berth 4', text: 'It is ready.' }
+  await ask('', { ...least, api_key: key })
+  await ask('without a key', least)
+  await ask('without fields', { api_key: key })
+  await ask('with wrong directives', { ...least, 'x-smtpapi': '{"to":1}', api_key: key })
+  await ask('with another method', least, 'PUT')
 }
 
 async function recordTemplates(row: Row): Promise<unknown> {

@@ -68,6 +68,7 @@ export async function recordSamples(
     await row(name, `${method} ${path}`, {
       ...sampleInput(operation),
       ...(entry?.kind === 'object' ? Object(made) : {}),
+      ...(entry?.kind === 'own' && 'params' in entry.input ? entry.input : {}),
     })
   }
 }

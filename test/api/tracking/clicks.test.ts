@@ -18,7 +18,7 @@ t.test('a link leads to where it was sealed to lead, by a 302 that tells the nex
     {
       type: 'clicked',
       recipientNo: 0,
-      detail: { ip: '127.0.0.1', userAgent: BROWSER, url: SHOP, rules: 1, first: true },
+      detail: { ip: '127.0.0.1', userAgent: BROWSER, url: SHOP, link: 3, rules: 1, first: true },
     },
   ])
 })

@@ -26,6 +26,13 @@ t.test('open tracking, click tracking and unsubscribe links are turned on and of
   await call('PATCH', '/tracking_settings/click', { enabled: false, enable_text: false })
   const on = await call('PATCH', '/tracking_settings/subscription', { enabled: true })
   t.same(on.json, { enabled: true, html_content: '', landing: '', plain_content: '', replace: '', url: '' })
+  const texts = { html_content: '<i>No more? <%Leave%></i>', plain_content: 'No more? <%%>' }
+  t.match((await call('PATCH', '/tracking_settings/subscription', texts)).json, { enabled: true, ...texts })
+  t.match(await settings(), { unsubscribeHtml: texts.html_content, unsubscribeText: texts.plain_content })
+  const long = await call('PATCH', '/tracking_settings/subscription', { plain_content: 'x'.repeat(2049) })
+  refusedV3(t, long, [400, 'plain_content: must be at most 2048 bytes', 'plain_content'])
+  await call('PATCH', '/tracking_settings/subscription', { html_content: '', plain_content: null })
+  t.match(await settings(), { unsubscribeHtml: null, unsubscribeText: null })
   t.match(await settings(), { openTracking: false, clickTracking: false, unsubscribeLink: true })
   t.same((await call('PATCH', '/tracking_settings/open')).json, { enabled: false }, 'nothing named, nothing changed')
   const list = (await call('GET', '/tracking_settings')).json?.result as { name: string; enabled: boolean }[]

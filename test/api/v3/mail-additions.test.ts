@@ -1,3 +1,4 @@
+import { OPERATOR } from '@postrider/core'
 import t from 'tap'
 import { targetsIn } from '../../delivery/tracked.ts'
 import type { Sender } from '../../helpers/service.ts'
@@ -64,6 +65,19 @@ t.test(
     t.equal((await arrived('<p>Hi</p>', {}, footer({ enable: false }), other)).html, '<p>Hi</p>')
   },
 )
+
+t.test("the account's sentence is around the unsubscribe link, unless the message has its own", async (t) => {
+  const other = await service.makeSender()
+  const texts = { unsubscribeHtml: '<i>No more? <%Leave%></i>', unsubscribeText: 'No more? <%%>' }
+  await service.core.accounts.settings.change(other.accountId, texts, OPERATOR)
+  const leave = (more: Fields = {}) => ({ subscription_tracking: { enable: true, ...more } })
+  const ours = await arrived('<p>Hi</p>', leave(), {}, other)
+  t.equal(ours.html, '<p>Hi</p><i>No more? <a href="LEAVE">Leave</a></i>')
+  t.match(ours.text, /\n\nNo more\? LEAVE$/)
+  const own = await arrived('<p>Hi</p>', leave({ html: '<b><%Out%></b>' }), {}, other)
+  t.equal(own.html, '<p>Hi</p><b><a href="LEAVE">Out</a></b>')
+  t.equal((await arrived('<p>Hi</p>', {}, {}, other)).html, '<p>Hi</p>')
+})
 
 t.test('the pixel replaces the first substitution_tag; without the tag it is added at the end', async (t) => {
   proves(t, 'open-tag')

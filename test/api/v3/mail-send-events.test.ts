@@ -1,4 +1,5 @@
 import t from 'tap'
+import { happen } from '../../core/reporting/statistics/happen.ts'
 import { startReceiver } from '../../helpers/receiver.ts'
 import { until } from '../../helpers/until.ts'
 import { proves } from './conformance/proves.ts'
@@ -11,7 +12,7 @@ const { accountId } = sender
 const receiver = await startReceiver(t)
 await core.webhooks.create(accountId, {
   url: receiver.url,
-  events: ['processed', 'sent', 'dropped'],
+  events: ['processed', 'sent', 'dropped', 'clicked'],
   format: 'v3',
   asText: false,
   abuse: false,
@@ -91,6 +92,38 @@ t.test('send_at of processed is each recipient’s own', async (t) => {
     ['r7@harbor.example', at + 60],
   ])
 })
+
+t.test(
+  'events have the pool that the message named, the address of the source, and the index of a clicked link',
+  async (t) => {
+    proves(t, 'event-fields')
+    const answer = await send({ ip_pool_name: 'transactional', ...toLena({}) })
+    await copies(answer)
+    await core.sources.addPool('transactional', {})
+    await core.sources.add({ name: 'north', pool: 'transactional', address: '127.0.0.7', helo: 'north.example.com' })
+    const messageId = messageIdOf(answer)
+    await happen(
+      service,
+      accountId,
+      {
+        type: 'sent',
+        messageId,
+        detail: { attempt: 1, host: 'mx.harbor.example', source: 'north', code: 250, reply: 'ok' },
+      },
+      { type: 'clicked', messageId, detail: { url: 'https://quay.example/', link: 2, ip: '192.0.2.1' } },
+    )
+    const told = await toldOf(answer, 4)
+    t.strictSame([...new Set(told.map(({ pool }) => JSON.stringify(pool)))], ['{"name":"transactional"}'])
+    t.strictSame(
+      told.filter(({ event, ip }) => event === 'delivered' && ip !== undefined).map(({ ip }) => ip),
+      ['127.0.0.7'],
+    )
+    t.match(
+      told.find(({ event }) => event === 'click'),
+      { url_offset: { index: 2 }, ip: '192.0.2.1' },
+    )
+  },
+)
 
 t.test('v2’s own events say nothing of them', async (t) => {
   const answer = await send({ custom_args: { order: '4712' } })

@@ -228,8 +228,8 @@ const GOOD: readonly (readonly [setting: string, value: string, config: Partial<
   ['DOMAIN_GRACE_HOURS', '1', { domainGraceHours: 1 }],
   [
     'PUBLIC_URL',
-    'https://mail.ship.example/api//',
-    { publicUrl: 'https://mail.ship.example/api', publicPath: '/api', trackingScheme: 'https' },
+    'https://mail.ship.example/tools//',
+    { publicUrl: 'https://mail.ship.example/tools', publicPath: '/tools', trackingScheme: 'https' },
   ],
   ['PUBLIC_URL', 'http://mail.ship.example/', { publicUrl: 'http://mail.ship.example', publicPath: '' }],
   ['TRACKING_SCHEME', 'https', { trackingScheme: 'https' }],

@@ -10,6 +10,7 @@ import { SANDBOX } from './sandbox.ts'
 import { TEMPLATES } from './templates.ts'
 import { V2_FORMS } from './v2-forms.ts'
 import { V2_JSON } from './v2-json.ts'
+import { V3_FORMS } from './v3-forms.ts'
 import { V3_MAIL } from './v3-mail.ts'
 import { WORKER } from './worker.ts'
 
@@ -17,6 +18,7 @@ import { WORKER } from './worker.ts'
 export const ROWS: readonly Row[] = [
   ...V2_JSON,
   ...V2_FORMS,
+  ...V3_FORMS,
   ...V3_MAIL,
   ...TEMPLATES,
   ...OPERATIONS,

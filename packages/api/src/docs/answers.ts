@@ -131,6 +131,8 @@ function replacementOf(kind: string, name: string, number: number): string | und
       return name === 'first of this month' ? '2026-03-01' : '2026-04-01'
     case 'in':
       return String(NOW / 1000 + 3600)
+    case 'message':
+      return letters.slice(0, 22)
     case 'seconds':
       return '0.4'
     case 'milliseconds':

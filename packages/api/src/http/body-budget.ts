@@ -62,6 +62,14 @@ export function reserveAsItComes(
   return payload.pipe(counted)
 }
 
+/** Up to which fraction of the budget callers are let in whose key is in the body: without a key, they must not keep the others out. */
+const UNKNOWN_FRACTION = 1 / 2
+
+/** Returns the most octets of a body with the key in it. */
+export function unknownLimit({ total }: ByteBudget): number {
+  return Math.floor((total * UNKNOWN_FRACTION) / COPIES)
+}
+
 interface Reservation {
   growTo(size: number): void
 }
@@ -72,14 +80,17 @@ const reservations = new WeakMap<FastifyReply, Reservation>()
 function reservation(budget: ByteBudget, { principal }: FastifyRequest, reply: FastifyReply): Reservation {
   const known = reservations.get(reply)
   if (known) return known
-  const holder = holderOf(principal)
+  const holder = principal && holderOf(principal)
+  const share = principal ? budget.total : unknownLimit(budget) * COPIES
   let held = 0
   reply.raw.once('close', () => budget.give(held, holder))
   const made = {
     growTo(size: number) {
       const more = Math.min(size * COPIES, budget.most) - held
       if (more <= 0) return
-      if (!budget.take(more, holder)) throw new ServiceError('overloaded', { reason: 'body budget exhausted' })
+      if (held + more > share) throw tooLarge(unknownLimit(budget))
+      if (budget.used + more > share || !budget.take(more, holder))
+        throw new ServiceError('overloaded', { reason: 'body budget exhausted' })
       held += more
     },
   }

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { ServiceError } from '@postrider/core'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { EntryPointOptions } from '../entry-points.ts'
 import { reserveAsItComes, reserveBody } from '../http/body-budget.ts'
 import { clientAddress } from '../http/client-address.ts'
@@ -8,6 +8,7 @@ import { methodOf, refuseOtherMethods, unreachable } from '../http/known-paths.t
 import { keepRate } from '../http/rate-headers.ts'
 import { countBytes, isZipped, unzipped } from '../http/zipped.ts'
 import { answerLargeCalls } from '../large-calls/index.ts'
+import { bearerOf } from './bearer.ts'
 import { BODY_LIMIT, readJson, requireReadable } from './bodies.ts'
 import { corsHeaders, sayPreflight } from './cors.ts'
 import type { Operation } from './operation.ts'
@@ -66,11 +67,6 @@ export async function v3(app: FastifyInstance, { core, publicUrl, entrance, letI
     if (entrance) answerLargeCalls(inner, entrance.largeCalls, sendRefusal)
     await inner.register(operationRoutes, { core, publicUrl })
   })
-}
-
-/** Returns the key of `Authorization: Bearer` (RFC 6750 2.1); undefined for any other scheme. */
-function bearerOf({ headers }: FastifyRequest): string | undefined {
-  return /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
 }
 
 function one(header: string | string[] | undefined): string | undefined {

@@ -12,24 +12,32 @@ import { setAsOf } from '../http/as-of.ts'
 import { clientAddress } from '../http/client-address.ts'
 import type { KnownPath } from '../http/known-paths.ts'
 import { sayIgnored } from '../ignored.ts'
+import { ACCESS_SETTINGS } from './accounts/access-settings.ts'
 import { ACCOUNT_SETTINGS } from './accounts/account-settings.ts'
+import { ALERTS } from './accounts/alerts.ts'
 import { ENFORCED_TLS } from './accounts/enforced-tls.ts'
 import { KEYS } from './accounts/keys.ts'
 import { SCOPES } from './accounts/scopes.ts'
 import { SUBUSERS } from './accounts/subusers.ts'
+import { TEAMMATES } from './accounts/teammates.ts'
 import { USER_PROBES } from './accounts/user-probes.ts'
+import { ACTIVITY } from './activity/index.ts'
 import { TEMPLATES } from './content/templates.ts'
 import { inputOf } from './input.ts'
 import { MAIL_SEND } from './mail-send/index.ts'
 import { SCHEDULED_SENDS } from './mail-send/scheduled-sends.ts'
 import type { Operation } from './operation.ts'
+import { ADDRESS_VALIDATION } from './reporting/address-validation.ts'
 import { BOUNCE_CLASSES } from './reporting/bounce-classifications.ts'
 import { CATEGORIES } from './reporting/categories.ts'
 import { PROVIDER_STATS } from './reporting/mailbox-providers.ts'
 import { PARSE_SETTINGS } from './reporting/parse-settings.ts'
+import { READER_STATS } from './reporting/reader-stats.ts'
 import { STATS } from './reporting/stats.ts'
 import { WEBHOOKS } from './reporting/webhooks.ts'
 import { DOMAIN_AUTHENTICATION } from './senders/domain-authentication.ts'
+import { IP_ADDRESSES } from './senders/ip-addresses.ts'
+import { LINK_BRANDING } from './senders/link-branding.ts'
 import { VERIFIED_SENDERS } from './senders/verified-senders.ts'
 import { GROUP_SUPPRESSIONS } from './suppressions/group-suppressions.ts'
 import { SUPPRESSION_GROUPS } from './suppressions/suppression-groups.ts'
@@ -46,6 +54,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...GROUP_SUPPRESSIONS,
   ...SUPPRESSIONS,
   ...BOUNCE_CLASSES,
+  ...ACTIVITY,
   ...SCHEDULED_SENDS,
   ...SCOPES,
   ...KEYS,
@@ -57,6 +66,13 @@ export const OPERATIONS: readonly Operation[] = [
   ...VERIFIED_SENDERS,
   ...PARSE_SETTINGS,
   ...SUBUSERS,
+  ...LINK_BRANDING,
+  ...TEAMMATES,
+  ...IP_ADDRESSES,
+  ...ALERTS,
+  ...ACCESS_SETTINGS,
+  ...ADDRESS_VALIDATION,
+  ...READER_STATS,
 ]
 
 /** A v3 path and the methods it accepts; any other method returns 405. */
@@ -173,8 +189,9 @@ function scopeOf(right: string): Exclude<Scope, 'all'> | undefined {
 /** Returns v3's names of the changes that a scope permits and these permissions lack, one name for each. */
 function lackingOf(scope: Exclude<Scope, 'all'>, rights: readonly string[]): string[] {
   const lacking = OPERATIONS.flatMap((operation) => {
-    const { right } = operation
-    if (operation.scope !== scope || right === null || right.endsWith('.read')) return []
+    const { right, status } = operation
+    // An operation that refuses every call changes nothing.
+    if (operation.scope !== scope || right === null || right.endsWith('.read') || status === 400) return []
     return rightsFor(operation).some((one) => rights.includes(one)) ? [] : [right]
   })
   return [...new Set(lacking)]

@@ -40,14 +40,23 @@ export function badRequest(): V3Refusal {
 
 /** Error handler of v3. Errors other than ServiceError and V3Refusal become a generic 500. */
 export function sendRefusal(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
+  reply.send({ errors: beginRefusal(error, request, reply) })
+}
+
+/** Logs the error, and sets the status and the header fields of its answer. Returns what the body has to say. */
+export function beginRefusal(
+  error: FastifyError | Error,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): readonly ErrorEntry[] {
   const refusal = asKnownError(error, request)
   if (refusal === undefined) request.log.error({ err: error, route: request.routeOptions.url }, 'internal error')
   else if (refusal instanceof V3Refusal) request.log.info({ refusal: refusal.status }, 'request rejected')
   else if (refusal.cause) request.log.warn({ err: refusal.cause, refusal: refusal.errorName }, 'request rejected')
   else request.log.info({ refusal: refusal.errorName, reason: refusal.reason }, 'request rejected')
   if (refusal instanceof V3Refusal) {
-    reply.code(refusal.status).send({ errors: refusal.errors })
-    return
+    reply.code(refusal.status)
+    return refusal.errors
   }
   const known = refusal ?? new ServiceError('internal')
   const { errorName, row, message, values, retryAfter } = known
@@ -59,9 +68,8 @@ export function sendRefusal(error: FastifyError | Error, request: FastifyRequest
   if (status === 405) reply.header('allow', request.routeOptions.config.allow ?? 'POST')
   const own = (request.routeOptions.config.sends ? v3?.whereSent : undefined) ?? v3?.message
   const field = errorName === 'parameterInvalid' || errorName === 'parameterMissing' ? String(values.parameter) : null
-  reply.code(status).send({
-    errors: [{ message: own === undefined ? message : known.fill(own), field, help: null }] satisfies ErrorEntry[],
-  })
+  reply.code(status)
+  return [{ message: own === undefined ? message : known.fill(own), field, help: null }]
 }
 
 export const V3_FORM: RefusalForm = {

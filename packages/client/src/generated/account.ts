@@ -12,6 +12,10 @@ export interface AccountShown {
   readonly mailClass: string
   readonly footerHtml: string | null
   readonly footerText: string | null
+  /** sentence around the unsubscribe link, which <% %> marks; null: the service's */
+  readonly unsubscribeHtml: string | null
+  /** the same in plain text */
+  readonly unsubscribeText: string | null
   /** generate the plain text of messages that have HTML alone */
   readonly generateText: boolean
   /** hosts below active domains may send, such as web1.example.com */
@@ -47,6 +51,8 @@ export interface ChangeAccountInput {
   readonly mailClass?: string | null | undefined
   readonly footerHtml?: string | null | undefined
   readonly footerText?: string | null | undefined
+  readonly unsubscribeHtml?: string | null | undefined
+  readonly unsubscribeText?: string | null | undefined
   readonly generateText?: boolean | number | '0' | '1' | 'true' | 'false' | '' | null | undefined
   readonly hostsMaySend?: boolean | number | '0' | '1' | 'true' | 'false' | '' | null | undefined
   readonly fallbackSender?: string | null | undefined

@@ -14,6 +14,9 @@ export interface AccountSettings {
   /** HTML footer appended to the account's mail; null if none. */
   readonly footerHtml: string | null
   readonly footerText: string | null
+  /** The sentence around the unsubscribe link, in which `<% %>` marks the link; null: the service's. */
+  readonly unsubscribeHtml: string | null
+  readonly unsubscribeText: string | null
   /** Whether plain text is generated for messages of v2 that have HTML alone. */
   readonly generateText: boolean
   /** Whether hosts below its active domains may send, as `root@web1.example.com` where `example.com` is one. */

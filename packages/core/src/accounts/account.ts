@@ -9,6 +9,9 @@ export interface MailDefaults {
   /** HTML footer appended to the account's mail; null if none. */
   readonly footerHtml: string | null
   readonly footerText: string | null
+  /** The sentence around the unsubscribe link; null: the service's. */
+  readonly unsubscribeHtml: string | null
+  readonly unsubscribeText: string | null
   /** See AccountSettings. */
   readonly generateText: boolean
   /** The setting keepContent. */

@@ -13,15 +13,21 @@ export interface MostDays {
   readonly bodyDays: number
 }
 
-/** Maximum bytes of a footer, which is added to every message. */
-const FOOTER_LIMIT = 10 * 1024
+/** Maximum bytes of texts that are added to every message; a sentence is stored with each. */
+const TEXT_LIMITS = {
+  footerHtml: 10 * 1024,
+  footerText: 10 * 1024,
+  unsubscribeHtml: 2 * 1024,
+  unsubscribeText: 2 * 1024,
+} as const
+const TEXTS = Object.keys(TEXT_LIMITS) as (keyof typeof TEXT_LIMITS)[]
 
 export interface Settings {
   /** Throws parameterInvalid for an unknown account. */
   show(accountId: number): Promise<AccountSettings>
   /**
-   * Sets the given settings and returns all. A blank footer is removed. Records the changes in the account's audit log,
-   * but only the length of a footer.
+   * Sets the given settings and returns all. A blank text is removed. Records the changes in the account's audit log, but only the
+   * length of a text.
    *
    * Throws parameterInvalid, which names the setting, and for an unknown account.
    */
@@ -81,6 +87,8 @@ const NAMES = [
   'mailClass',
   'footerHtml',
   'footerText',
+  'unsubscribeHtml',
+  'unsubscribeText',
   'generateText',
   'hostsMaySend',
   'fallbackSender',
@@ -109,17 +117,18 @@ function isKnownToNode(zone: string): boolean {
   }
 }
 
-/** Validates the change; blank footers become null. Throws parameterInvalid. */
+/** Validates the change; blank texts become null. Throws parameterInvalid. */
 function validate(change: Partial<AccountSettings>, most: MostDays): Partial<AccountSettings> {
   const checked: { -readonly [Name in keyof AccountSettings]?: AccountSettings[Name] } = { ...change }
-  for (const name of ['footerHtml', 'footerText'] as const) {
-    const footer = change[name]
-    if (footer === undefined || footer === null) continue
-    if (Buffer.byteLength(footer) > FOOTER_LIMIT) throw invalidParameter(name, `must be at most ${FOOTER_LIMIT} bytes`)
+  for (const name of TEXTS) {
+    const text = change[name]
+    if (text === undefined || text === null) continue
+    const limit = TEXT_LIMITS[name]
+    if (Buffer.byteLength(text) > limit) throw invalidParameter(name, `must be at most ${limit} bytes`)
     // The database cannot store NUL, and lone surrogates would be altered.
-    if (footer.includes('\0')) throw invalidParameter(name, 'must not contain NUL')
-    if (!footer.isWellFormed()) throw invalidParameter(name, 'is not well-formed Unicode')
-    if (footer.trim() === '') checked[name] = null
+    if (text.includes('\0')) throw invalidParameter(name, 'must not contain NUL')
+    if (!text.isWellFormed()) throw invalidParameter(name, 'is not well-formed Unicode')
+    if (text.trim() === '') checked[name] = null
   }
   if (change.fallbackSender !== undefined)
     checked.fallbackSender = change.fallbackSender?.trim() ? fallbackSenderOf(change.fallbackSender) : null
@@ -160,7 +169,7 @@ function fallbackSenderOf(written: string): string {
 function auditValues(settings: AccountSettings, names: readonly (typeof NAMES)[number][]): Record<string, unknown> {
   const shown = (name: (typeof NAMES)[number]) => {
     const value = settings[name]
-    if (name !== 'footerHtml' && name !== 'footerText') return value
+    if (!TEXTS.some((one) => one === name)) return value
     return value === null ? null : `${Buffer.byteLength(String(value))} octets`
   }
   return Object.fromEntries(names.map((name) => [name, shown(name)]))

@@ -96,6 +96,7 @@ export async function selectHolder(sql: AnySql, id: number): Promise<number> {
 const settingsColumns = (sql: AnySql) => sql`
   open_tracking as "openTracking", click_tracking as "clickTracking", unsubscribe_link as "unsubscribeLink",
   coalesce(mail_class, 'normal') as "mailClass", footer_html as "footerHtml", footer_text as "footerText",
+  unsubscribe_html as "unsubscribeHtml", unsubscribe_text as "unsubscribeText",
   generate_text as "generateText", hosts_may_send as "hostsMaySend",
   fallback_sender as "fallbackSender", mail_reports as "mailReports",
   privacy_mode as "privacyMode",
@@ -127,7 +128,8 @@ export async function updateSettings(sql: AnySql, id: number, settings: AccountS
     update accounts
        set open_tracking = ${settings.openTracking}, click_tracking = ${settings.clickTracking},
            unsubscribe_link = ${settings.unsubscribeLink}, mail_class = nullif(${settings.mailClass}::text, 'normal'), footer_html = ${settings.footerHtml},
-           footer_text = ${settings.footerText}, generate_text = ${settings.generateText}, hosts_may_send = ${settings.hostsMaySend},
+           footer_text = ${settings.footerText}, unsubscribe_html = ${settings.unsubscribeHtml}, unsubscribe_text = ${settings.unsubscribeText},
+           generate_text = ${settings.generateText}, hosts_may_send = ${settings.hostsMaySend},
            fallback_sender = ${settings.fallbackSender}, mail_reports = ${settings.mailReports}, privacy_mode = ${settings.privacyMode},
            account_notices = ${settings.accountNotices}, muted_notices = string_to_array(${settings.mutedNotices}::text, ','),
            requirements = ${settings.requirements}, time_zone = ${settings.timeZone},

@@ -1,3 +1,4 @@
+import type { MailDefaults } from '../accounts/account.ts'
 import { DELIVERY_CLASSES, NORMAL } from '../accounts/mail-class.ts'
 import { isEgressName } from '../delivery/sources/change-egress.ts'
 import type { StoredNotifications } from '../submission/status-notifications.ts'
@@ -67,7 +68,7 @@ export function addedContentOf(submission: Submission, trackingHost: string | nu
     ...(on.clickTracking ? { clickTracking: true } : {}),
     ...(on.openTracking ? { openTracking: true } : {}),
     ...(on.unsubscribe ? { unsubscribe: true } : {}),
-    ...detailsOf(settings, on),
+    ...detailsOf(submission, on),
     ...group,
     ...(links && trackingHost !== null ? { trackingHost } : {}),
   }
@@ -80,10 +81,13 @@ function isKept({ settings, principal: { restrictions, mailDefaults } }: Submiss
 
 /** Returns the details of the enabled features. */
 function detailsOf(
-  settings: MessageSettings,
+  { settings, principal: { mailDefaults } }: Submission,
   on: { readonly clickTracking: boolean; readonly openTracking: boolean; readonly unsubscribe: boolean },
 ): AddedContent {
-  const { clickTrackingInText, openTag, unsubscribeTexts, linkParameters } = settings
+  const { clickTrackingInText, openTag, linkParameters } = settings
+  // The links of a group have a sentence of their own.
+  const unsubscribeTexts =
+    settings.unsubscribeTexts ?? (hasGroupLink(settings) ? undefined : accountTexts(mailDefaults))
   return {
     ...(on.clickTracking && clickTrackingInText === false ? { clickTrackingInText } : {}),
     ...(on.openTracking && openTag ? { openTag } : {}),
@@ -91,6 +95,13 @@ function detailsOf(
     ...(hasGroupLink(settings) ? { groupLink: true } : {}),
     ...(linkParameters ? { linkParameters } : {}),
   }
+}
+
+function accountTexts({
+  unsubscribeHtml: html,
+  unsubscribeText: text,
+}: MailDefaults): MessageSettings['unsubscribeTexts'] {
+  return html || text ? { ...(html ? { html } : {}), ...(text ? { text } : {}) } : undefined
 }
 
 function hasGroupLink({ group, groupLink }: MessageSettings): boolean {

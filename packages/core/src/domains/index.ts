@@ -20,6 +20,7 @@ import { createOperatorSigner } from './keys/operator-signer.ts'
 import { activateFor, namedDomain } from './operator.ts'
 import { ownDomain } from './own-domain.ts'
 import { type DomainsPage, pageDomains } from './page-domains.ts'
+import { createReceivesMail, type ReceivesMail } from './receives-mail.ts'
 import { removeDomain } from './remove-domain.ts'
 import { serviceHosts } from './service-hosts.ts'
 import { shareDomain } from './share-domain.ts'
@@ -73,6 +74,8 @@ export interface Domains {
   activate(name: string, act?: { by?: Actor; accountId?: number | undefined }): Promise<DomainWithRecords>
   /** Looks up the records now; takes at most 10 s. */
   verify(accountId: number, name: string, by: Actor): Promise<DomainWithRecords>
+  /** Whether any domain (A-label) takes mail. Takes at most 5 s; the result is at most a minute old. */
+  receivesMail(domain: string): Promise<ReceivesMail> | ReceivesMail
   /** Deletes a domain. Accepted mail is still delivered and signed, and any account can add the name. */
   remove(accountId: number, name: string, by: Actor): Promise<void>
   /** Creates the next DKIM key of each algorithm, which signs as soon as its record exists. Throws rateLimited. */
@@ -187,6 +190,7 @@ export function createDomains({ sql, secrets, rateLimits, config, givenKey, onCh
       const domain = await selectDomainById(sql, id)
       return domain?.accountId === accountId ? withDns(domain) : undefined
     },
+    receivesMail: createReceivesMail(config.dnsServers),
     nameServers: (domainId) => selectNameServers(sql, domainId),
     show: async (name, accountId) => withDns(await namedDomain(sql, name, accountId)),
     activate: async (name, { by = OPERATOR, accountId } = {}) =>

@@ -3,6 +3,8 @@ export interface EventDetail {
   /** sent, deferred, bounced, expired: the attempt, the host and its reply. */
   readonly attempt?: number
   readonly host?: string
+  /** The name of the source that it was sent from, if any is configured. */
+  readonly source?: string
   /** The smart host by which it was sent. */
   readonly via?: string
   /** The TLS version; absent if unencrypted. */
@@ -38,6 +40,8 @@ export interface EventDetail {
   readonly userAgent?: string
   /** clicked; webhook_disabled: the webhook's, without its query. */
   readonly url?: string
+  /** clicked: the index of the link in the message, from 0. */
+  readonly link?: number
   /** unsubscribed, resubscribed: the group; absent for all mail. */
   readonly group?: number
   /** account: the rule, the classes of mail that are slowed or held (absent if it is a warning or an end), and the figures that it evaluated. */

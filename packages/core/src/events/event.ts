@@ -30,6 +30,10 @@ export interface EventDelivery {
   readonly group: number | null
   /** The requested template of the v3 API; without name if the id did not exist. */
   readonly template: { readonly id: string; readonly name?: string } | null
+  /** The pool that the message named; null if it named none. */
+  readonly pool: string | null
+  /** The address of the source that `detail` names; null if there is none, or it has an IPv6 address, too, so that either may have been used. */
+  readonly sourceAddress: string | null
   /** Size of the submitted message in bytes. */
   readonly size: number
   readonly acceptedAt: Date

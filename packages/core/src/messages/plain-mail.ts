@@ -53,6 +53,8 @@ export async function plainSender(
     mailClass: DELIVERY_CLASSES[NORMAL],
     footerHtml: null,
     footerText: null,
+    unsubscribeHtml: null,
+    unsubscribeText: null,
     generateText: false,
     keepsContent: true,
   }

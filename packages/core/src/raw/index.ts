@@ -5,6 +5,8 @@
 export { domainOfSender } from './envelope-sender.ts'
 export { splitHeader } from './header.ts'
 export { type CheckedMessage, MessageCheck } from './message-check.ts'
+export { followSmtpApi } from './smtpapi/follow-smtpapi.ts'
+export { unknownTo } from './smtpapi/smtpapi-lookups.ts'
 export { nameOf } from './submission-names.ts'
 export { submitRaw } from './submit.ts'
 export type { RawEntry } from './to-submission.ts'

@@ -4,7 +4,7 @@ import { encodingOfComposite } from '../mime/conformance/composite.ts'
 import { essenceOf } from '../mime/media-type.ts'
 import type { MessageParts } from '../mime/message-parts.ts'
 import { readable } from '../mime/words.ts'
-import { atOnce, inTurns, longWork } from '../platform/concurrency/turns.ts'
+import { atOnce, inTurns } from '../platform/concurrency/turns.ts'
 import { defined } from '../platform/defined.ts'
 import { invalidParameter, ServiceError } from '../platform/errors.ts'
 import type { StatusNotifications } from '../submission/status-notifications.ts'
@@ -23,8 +23,8 @@ import {
 import { type Field, hasShortHeader, type SplitMessage } from './header.ts'
 import { type Head, readHeader } from './read-header.ts'
 import { withSender } from './replace-sender.ts'
-import { findSmtpApi, readSmtpApi, type SmtpApi } from './smtpapi/smtpapi.ts'
-import { applySmtpApi, problemsOf } from './smtpapi/smtpapi-submission.ts'
+import { followSmtpApi } from './smtpapi/follow-smtpapi.ts'
+import { findSmtpApi, type SmtpApi } from './smtpapi/smtpapi.ts'
 import type { SmtpApiProblem } from './smtpapi/smtpapi-values.ts'
 
 /** Where a message came from. */
@@ -185,17 +185,12 @@ async function parseReceived(
       : withTemplate({ submission, head: pieces[0] as Buffer, fields, controls, parts: await parts() })
   // A blank value is treated like an empty object.
   if (written === undefined || written.trim() === '') return { submission: templated, problems: [] }
-  const reading = await inTurns(readSmtpApi(written, received.now))
-  const work = longWork()
-  const problems = reading.kind === 'wrong' ? reading.problems : problemsOf(reading.api, recipients)
-  if (reading.kind === 'wrong' || problems.length > 0) return dropped(submission, problems)
-  await work.pause()
-  const unknown = await received.unknown(reading.api)
-  if (unknown.length > 0) return dropped(submission, unknown)
   const message = { head: pieces[0] as Buffer, fields, parts }
-  const applied = await applySmtpApi({ submission: templated, message, recipients, now: received.now }, reading.api)
-  await work.pause()
-  return 'problem' in applied ? dropped(submission, [applied]) : { submission: applied, problems: [] }
+  const target = { submission: templated, message, recipients, now: received.now }
+  const followed = await followSmtpApi(written, target, received.unknown)
+  return 'problems' in followed
+    ? dropped(submission, followed.problems)
+    : { submission: followed.submission, problems: [] }
 }
 
 function keptPieces({ pieces }: ReceivedMessage, { kept }: Head): Buffer[] {

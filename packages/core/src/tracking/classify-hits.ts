@@ -172,7 +172,7 @@ async function makeEvents(sql: SqlTransaction, ids: readonly string[]): Promise<
       detail: sql`
         jsonb_strip_nulls(jsonb_build_object(
           'ip', case when not privacy_mode then ip end, 'userAgent', case when not privacy_mode then user_agent end,
-          'url', url, 'machine', rule, 'rules', rules, 'first', case when rule is null and number = 1 then true end))`,
+          'url', url, 'link', link, 'machine', rule, 'rules', rules, 'first', case when rule is null and number = 1 then true end))`,
       at: sql`greatest(at, service_now() - interval '1 day')`,
     })}
     )

@@ -1,6 +1,7 @@
 import { V3_OPERATIONS } from '@postrider/api'
 import { ACCOUNT_ROWS } from './account-settings.ts'
 import { DOOR_ROWS } from './door.ts'
+import { FORM_ROWS } from './form-send.ts'
 import { KEY_ROWS } from './keys.ts'
 import { MAIL_SEND_ROWS } from './mail-send.ts'
 import { SMTPAPI_ROWS } from './smtpapi.ts'
@@ -29,6 +30,7 @@ export interface Row {
 /** Each part of v3 has its list in a separate file of this directory. */
 export const ROWS: readonly Row[] = [
   ...MAIL_SEND_ROWS,
+  ...FORM_ROWS,
   ...TEMPLATE_ROWS,
   ...STATS_ROWS,
   ...SUPPRESSION_ROWS,

@@ -5,7 +5,13 @@ export const WEBHOOK_ROWS: readonly Row[] = [
     id: 'event-webhook',
     parameter: 'the event webhook and its signature',
     treatment: 'honour',
-    note: 'Events do not have `pool` and `url_offset`. At most 100 events per request. Signed only if signing is on.',
+    note: 'At most 100 events per request. Signed only if signing is on.',
+  },
+  {
+    id: 'event-fields',
+    parameter: 'ip of delivered, pool, url_offset in events',
+    treatment: 'honour',
+    note: '`ip` if a source is configured, `pool` (`name`) if the message named one; `url_offset` has `index` and no `type`.',
   },
   {
     id: 'event-template',

@@ -1,4 +1,4 @@
-import type { Setting, Wall, WallEntry } from './entry.ts'
+import type { Caller, Setting, Wall, WallEntry } from './entry.ts'
 
 let made = 0
 
@@ -18,6 +18,19 @@ const ofDomain: WallEntry = {
   seen: ({ params }) => ['viewAuthenticatedDomain', { params: params ?? {} }],
 }
 
+async function makeLink({ service }: Setting, { accountId }: Caller): Promise<{ domain: string; id: number }> {
+  const domain = `wall${++made}.example`
+  const { id } = await service.core.domains.add({ accountId, name: domain, envelopeName: 'go' })
+  return { domain, id }
+}
+
+const ofLink: WallEntry = {
+  ...ofDomain,
+  make: async (setting, owner) => ({ params: { link_id: (await makeLink(setting, owner)).id } }),
+  missing: { params: { link_id: 999_999_999 } },
+  seen: ({ params }) => ['viewBrandedLink', { params: params ?? {} }],
+}
+
 export const domains: Wall = {
   authenticateDomain: {
     kind: 'own',
@@ -28,6 +41,15 @@ export const domains: Wall = {
   viewAuthenticatedDomain: ofDomain,
   validateDomain: ofDomain,
   deleteAuthenticatedDomain: ofDomain,
+  listBrandedLinks: { kind: 'list', make: async (setting, owner) => (await makeLink(setting, owner)).domain },
+  createBrandedLink: {
+    kind: 'object',
+    make: async (setting, owner) => ({ body: { domain: (await makeLink(setting, owner)).domain } }),
+    missing: { body: { domain: 'of.nobody.example' } },
+    seen: () => ['listBrandedLinks', {}],
+  },
+  viewBrandedLink: ofLink,
+  validateBrandedLink: ofLink,
   // There are none, whoever asks.
   listVerifiedSenders: { kind: 'none' },
   createVerifiedSender: { kind: 'none' },

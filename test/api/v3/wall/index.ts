@@ -1,6 +1,7 @@
 import { V3_OPERATIONS } from '@postrider/api'
 import { asSchema } from '../../../../packages/api/src/docs/fields.ts'
 import { sampleOf } from '../../../../packages/api/src/docs/samples.ts'
+import { accountPaths } from './account-paths.ts'
 import { accountSettings } from './account-settings.ts'
 import { domains } from './domains.ts'
 import type { Input, Wall, WallEntry } from './entry.ts'
@@ -19,6 +20,7 @@ type Operation = (typeof V3_OPERATIONS)[number]
 
 /** The entries that say more than can be derived, and those from which others are derived. */
 export const ENTRIES: Wall = {
+  ...accountPaths,
   ...accountSettings,
   ...domains,
   ...keys,

@@ -16,6 +16,8 @@ const Change = Type.Object({
   mailClass: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: 'urgent, normal or bulk' })),
   footerHtml: Type.Optional(Text),
   footerText: Type.Optional(Text),
+  unsubscribeHtml: Type.Optional(Text),
+  unsubscribeText: Type.Optional(Text),
   generateText: Type.Optional(Flag),
   hostsMaySend: Type.Optional(Flag),
   fallbackSender: Type.Optional(Text),
@@ -48,6 +50,10 @@ const Settings = Type.Object({
   mailClass: Type.String({ description: 'class of messages without their own: urgent, normal or bulk' }),
   footerHtml: Type.Union([Type.String(), Type.Null()]),
   footerText: Type.Union([Type.String(), Type.Null()]),
+  unsubscribeHtml: Type.Union([Type.String(), Type.Null()], {
+    description: "sentence around the unsubscribe link, which <% %> marks; null: the service's",
+  }),
+  unsubscribeText: Type.Union([Type.String(), Type.Null()], { description: 'the same in plain text' }),
   generateText: Type.Boolean({ description: 'generate the plain text of messages that have HTML alone' }),
   hostsMaySend: Type.Boolean({ description: 'hosts below active domains may send, such as web1.example.com' }),
   fallbackSender: Type.Union([Type.String(), Type.Null()], {
@@ -75,6 +81,8 @@ const example: Static<typeof Settings> = {
   mailClass: 'normal',
   footerHtml: '<p>Ship & Co</p>',
   footerText: 'Ship & Co',
+  unsubscribeHtml: null,
+  unsubscribeText: null,
   generateText: true,
   hostsMaySend: false,
   fallbackSender: null,

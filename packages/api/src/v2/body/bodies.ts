@@ -82,7 +82,7 @@ function formObject(body: Buffer, request: FastifyRequest, count: ValueCount): B
 }
 
 /** To read a part, whose head has fields and parameters, takes as long as that many values. */
-const PART_VALUES = 4
+export const PART_VALUES = 4
 
 /** All files become attachments for every recipient, whatever their parameter's name. */
 function multipartObject(body: Buffer, request: FastifyRequest, count: ValueCount): BodyObject {
@@ -133,7 +133,8 @@ function checkJsonLength(fields: readonly FormField[]): void {
 const STRUCTURED = ['personalizations', 'from', 'settings', 'attachments'] as const
 const PARSED: ReadonlySet<string> = new Set(['data', ...STRUCTURED])
 
-function textOf(octets: Buffer, charset: string): string {
+/** Throws {@link JsonError}. */
+export function textOf(octets: Buffer, charset: string): string {
   try {
     return new TextDecoder(charset, { fatal: true, ignoreBOM: true }).decode(octets)
   } catch {

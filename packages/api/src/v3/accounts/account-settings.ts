@@ -28,11 +28,25 @@ interface Setting {
   }
 }
 
-function switched(name: 'openTracking' | 'clickTracking' | 'unsubscribeLink'): Required<Setting>['own'] {
+function switched(name: 'openTracking' | 'clickTracking'): Required<Setting>['own'] {
   return {
     shown: (settings) => ({ enabled: settings[name] }),
     change: ({ enabled }) => (enabled === undefined ? {} : { [name]: enabled }),
   }
+}
+
+/** The texts stay while the link is off. */
+const subscription: Required<Setting>['own'] = {
+  shown: ({ unsubscribeLink, unsubscribeHtml, unsubscribeText }) => ({
+    enabled: unsubscribeLink,
+    html_content: unsubscribeHtml ?? '',
+    plain_content: unsubscribeText ?? '',
+  }),
+  change: ({ enabled, html_content: html, plain_content: text }) => ({
+    ...(enabled === undefined ? {} : { unsubscribeLink: enabled }),
+    ...(html === undefined ? {} : { unsubscribeHtml: html || null }),
+    ...(text === undefined ? {} : { unsubscribeText: text || null }),
+  }),
 }
 
 const footer: Required<Setting>['own'] = {
@@ -81,7 +95,7 @@ const TRACKING: readonly Setting[] = [
     title: 'Subscription Tracking',
     description: 'Adds an unsubscribe link',
     rest: { html_content: '', landing: '', plain_content: '', replace: '', url: '' },
-    own: switched('unsubscribeLink'),
+    own: subscription,
   },
 ]
 
@@ -172,7 +186,7 @@ function operationsOf(kind: 'tracking' | 'mail', settings: readonly Setting[]): 
           method: 'PATCH',
           path,
           right: `${right}.update`,
-          body: setting.own === footer ? Change : Switch,
+          body: setting.own === footer || setting.own === subscription ? Change : Switch,
           act: async ({ body }, call) => shown(setting, await change(setting, body, call)),
         }),
       ]
@@ -211,7 +225,12 @@ async function change(setting: Setting, given: Change, call: Call): Promise<Acco
 }
 
 /** v3's names of settings that core rejects. */
-const FIELDS: Readonly<Record<string, string>> = { footerHtml: 'html_content', footerText: 'plain_content' }
+const FIELDS: Readonly<Record<string, string>> = {
+  footerHtml: 'html_content',
+  footerText: 'plain_content',
+  unsubscribeHtml: 'html_content',
+  unsubscribeText: 'plain_content',
+}
 
 function notAvailable(field: string) {
   return refuse(400, 'This setting is not available.', field)

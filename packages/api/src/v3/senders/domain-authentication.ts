@@ -3,15 +3,12 @@ import Type from 'typebox'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { sendPageLinks } from '../page-links.ts'
 import { notFound, refuse } from '../refusal.ts'
+import { PAGES, pageOf } from './domain-pages.ts'
 
 const OfDomain = Type.Object({ domain_id: Type.String({ pattern: '^[1-9][0-9]{0,8}$' }) })
 const ALL = '/whitelabel/domains'
 const ONE = `${ALL}/:domain_id`
 const common = { scope: 'domains', section: '7.1' } as const
-
-/** Entries per page. */
-const PAGE = 50
-const MAX_PAGE = 500
 
 /** Sending domains, with the records that have to be published. What SendGrid lets choose besides the name has no effect: subdomain, IP addresses, SPF. */
 export const DOMAIN_AUTHENTICATION: readonly Operation[] = [
@@ -25,15 +22,14 @@ export const DOMAIN_AUTHENTICATION: readonly Operation[] = [
     right: 'whitelabel.read',
     status: 200,
     query: Type.Object({
-      limit: Type.Optional(Type.Integer({ minimum: 1 })),
-      offset: Type.Optional(Type.Integer({ minimum: 0 })),
+      ...PAGES,
       domain: Type.Optional(Type.String()),
     }),
-    act: async ({ query: { limit: most = PAGE, offset = 0, domain: name } }, call) => {
-      const limit = Math.min(most, MAX_PAGE)
-      const page = call.core.domains.page(call.principal.account.id, { name, limit, offset })
-      const { domains, total } = await page.catch(aboutDomain)
-      sendPageLinks(call, { limit, offset, total })
+    act: async ({ query }, call) => {
+      const page = pageOf(query)
+      const found = call.core.domains.page(call.principal.account.id, { name: query.domain, ...page })
+      const { domains, total } = await found.catch(aboutDomain)
+      sendPageLinks(call, { ...page, total })
       return domains.map((domain) => shown(domain, call))
     },
   }),

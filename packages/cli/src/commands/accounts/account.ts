@@ -9,10 +9,11 @@ const MORE_SWITCHES =
   '[--hosts-may-send on|off] [--mail-reports on|off] [--account-notices on|off] [--muted-notices KINDS] [--keep-content on|off]'
 const TEXTS =
   '[--mail-class urgent|normal|bulk] [--fallback-sender ADDRESS] [--footer-html HTML] [--footer-text TEXT] [--time-zone NAME]'
+const SENTENCES = '[--unsubscribe-html HTML] [--unsubscribe-text TEXT]'
 
 const settingsCommand: Command = coreCommand({
   name: 'account settings',
-  usage: `ID ${SWITCHES} ${MORE_SWITCHES} ${TEXTS} [--requirements warn|hold|default] [--event-days N|default] [--body-days N|default]`,
+  usage: `ID ${SWITCHES} ${MORE_SWITCHES} ${TEXTS} ${SENTENCES} [--requirements warn|hold|default] [--event-days N|default] [--body-days N|default]`,
   summary: "Set how an account's mail is tracked, completed and retained, or show it",
   detail: 'Without options, the settings are shown',
   parameters: {
@@ -30,6 +31,8 @@ const settingsCommand: Command = coreCommand({
     'fallback-sender': 'Address that hosts without a sending domain send from by SMTP; blank: none',
     'footer-html': 'Footer of the HTML part',
     'footer-text': 'Footer of the text part',
+    'unsubscribe-html': 'Sentence around the unsubscribe link in HTML, in which <% %> marks the link',
+    'unsubscribe-text': 'The same in the text part',
     'time-zone': 'Time zone of statistics, for example Europe/Berlin',
     requirements: 'Send bulk mail without what large receivers demand, or hold it; default: as the operator has set it',
     'event-days': 'Days after which events are deleted, or default',
@@ -54,6 +57,8 @@ const settingsCommand: Command = coreCommand({
       fallbackSender: given['fallback-sender'],
       footerHtml: given['footer-html'],
       footerText: given['footer-text'],
+      unsubscribeHtml: given['unsubscribe-html'],
+      unsubscribeText: given['unsubscribe-text'],
       timeZone: given['time-zone'],
       // 0 as over HTTP: retained as long as the operator configured.
       eventDays: given['event-days'] === 0 ? null : given['event-days'],

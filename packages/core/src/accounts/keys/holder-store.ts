@@ -6,12 +6,24 @@ import { isValid, restrictionColumns, withRestrictions } from './store.ts'
 const mailDefaults = (sql: AnySql) => sql`
   a.open_tracking as "openTracking", a.click_tracking as "clickTracking", a.unsubscribe_link as unsubscribe,
   coalesce(a.mail_class, 'normal') as "mailClass", a.footer_html as "footerHtml", a.footer_text as "footerText",
+  a.unsubscribe_html as "unsubscribeHtml", a.unsubscribe_text as "unsubscribeText",
   a.generate_text as "generateText", a.keep_content as "keepsContent"`
 
 function mailDefaultsOf(row: MailDefaults): MailDefaults {
-  const { openTracking, clickTracking, unsubscribe, mailClass, footerHtml, footerText, generateText, keepsContent } =
-    row
-  return { openTracking, clickTracking, unsubscribe, mailClass, footerHtml, footerText, generateText, keepsContent }
+  const { openTracking, clickTracking, unsubscribe, mailClass, generateText, keepsContent } = row
+  const { footerHtml, footerText, unsubscribeHtml, unsubscribeText } = row
+  return {
+    openTracking,
+    clickTracking,
+    unsubscribe,
+    mailClass,
+    footerHtml,
+    footerText,
+    unsubscribeHtml,
+    unsubscribeText,
+    generateText,
+    keepsContent,
+  }
 }
 
 function accountOf(row: Account): Account {

@@ -24,11 +24,11 @@ export async function insertSubaccount(sql: AnySql, row: NewSubaccountRow): Prom
   return onlyRow(
     await sql<{ id: number }[]>`
       insert into accounts (parent_id, name, username, email, password, open_tracking, click_tracking, unsubscribe_link, mail_class,
-                            footer_html, footer_text, generate_text, hosts_may_send, mail_reports,
+                            footer_html, footer_text, unsubscribe_html, unsubscribe_text, generate_text, hosts_may_send, mail_reports,
                             privacy_mode, account_notices, muted_notices, requirements, time_zone, keep_content, event_days,
                             body_days)
       select id, name || '/' || ${username}::text, ${username}, ${email}, ${password}, open_tracking, click_tracking, unsubscribe_link, mail_class,
-             footer_html, footer_text, generate_text, hosts_may_send, mail_reports,
+             footer_html, footer_text, unsubscribe_html, unsubscribe_text, generate_text, hosts_may_send, mail_reports,
              privacy_mode, account_notices, muted_notices, requirements, time_zone, keep_content, event_days, body_days
         from accounts where id = ${parentId}
          -- Its name begins with that of the parent, which must not be changed meanwhile.

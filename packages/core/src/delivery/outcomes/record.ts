@@ -212,9 +212,11 @@ function detailOf({ outcome, attempt, place }: Result): Record<string, unknown> 
   }
   const { reply, host, tls } = outcome
   const via = smartHostOf(place ?? '')
+  const [, source] = (place ?? '').split('@', 2)
   return {
     attempt,
     ...(host ? { host } : {}),
+    ...(source ? { source } : {}),
     ...(via === undefined ? {} : { via }),
     ...(tls ? { tls } : {}),
     ...(reply.code ? { code: reply.code } : {}),

@@ -5,6 +5,7 @@ import { ConfigError } from './config-error.ts'
  * not show which was done. test/api/sub-path/settings.test.ts compares them with the routes.
  */
 const OWN_PATHS = [
+  'api',
   'app',
   'docs',
   'exports',

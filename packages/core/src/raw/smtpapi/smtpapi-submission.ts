@@ -15,7 +15,8 @@ import type { SmtpApiProblem } from './smtpapi-values.ts'
 export interface SmtpApiTarget {
   /** The submission to the RCPT recipients, without X-SMTPAPI. */
   readonly submission: Submission
-  readonly message: WholeMessage
+  /** Needed if its content is a MIME message. */
+  readonly message?: WholeMessage
   readonly recipients: readonly string[]
   readonly now: Date
 }
@@ -67,11 +68,11 @@ export async function applySmtpApi(target: SmtpApiTarget, api: SmtpApi): Promise
   const key = templateKeyOf(api)
   const wanted = key !== undefined || (api.sub?.size ?? 0) > 0
   const mime = submission.content.kind === 'mime'
-  const apart = wanted && mime ? await decomposeMime(message) : undefined
+  const apart = wanted && mime && message ? await decomposeMime(message) : undefined
   const composed = !mime || apart !== undefined
   const templateKey = composed ? key : undefined
   const named = (api.to?.length ?? 0) > 0
-  const own = named || api.sendEachAt !== undefined || composed
+  const own = named || api.sendEachAt !== undefined || (wanted && composed)
   const common = {
     ...submission,
     tags: [...new Set([...submission.tags, ...(api.categories ?? [])])],
@@ -159,16 +160,23 @@ function envelopeOf(
   recipient: SmtpApiRecipient,
   at: number,
 ): SubmittedEnvelope {
-  const [first] = base.envelopes as [SubmittedEnvelope]
+  const [{ names, ...first }] = base.envelopes as [SubmittedEnvelope]
   const { email } = recipient
-  const name = recipient.name || apart?.names.get(email.toLowerCase())
+  const name = recipient.name || (apart?.names.get(email.toLowerCase()) ?? names?.get(email))
   const scheduledAt = later(api.sendEachAt?.[at], now)
+  // Cc and Bcc get one copy, the first.
+  const cc = at === 0 ? first.cc : []
+  const shown = [[email, name], ...cc.map((one) => [one, names?.get(one)])].filter(([, one]) => one) as [
+    string,
+    string,
+  ][]
   return {
     ...first,
     to: [email],
+    cc,
     bcc: at === 0 ? first.bcc : [],
     ...defined({ messageId: apart?.messageId }),
-    ...(name ? { names: new Map([[email, name]]) } : {}),
+    ...(shown.length > 0 ? { names: new Map(shown) } : {}),
     ...(scheduledAt ? { scheduledAt } : {}),
     ...(composed && api.sub?.size ? { substitutions: substitutionsOf(api, at) } : {}),
     ...args.of(at),

@@ -22,6 +22,8 @@ export function sampleEvents(types: readonly WebhookEvent[], now: Date): Event[]
           reference: 'test',
           group: null,
           template: null,
+          pool: null,
+          sourceAddress: null,
           size: 1834,
           acceptedAt: now,
           scheduledAt: null,

@@ -100,7 +100,8 @@ async function emptyAccount(sql: SqlTransaction, { accountId }: { readonly accou
   await sql`
     update accounts
        set name = 'deleted account ' || id, username = case when username is not null then 'deleted' end, email = null, password = null,
-           footer_html = null, footer_text = null, trial_address = null, fallback_sender = null, event_days = null, body_days = null,
+           footer_html = null, footer_text = null, unsubscribe_html = null, unsubscribe_text = null,
+           trial_address = null, fallback_sender = null, event_days = null, body_days = null,
            requirements = null, expires_at = null, feed_read_at = null, sends_per_minute = null, calls_per_minute = null, time_zone = 'UTC'
      where id = ${accountId}`
   return { removed: 1 }

@@ -37,6 +37,10 @@ export const settingsWords = catalogue({
     footer: 'Footer',
     footerHtml: 'Footer of HTML',
     footerText: 'Footer of plain text',
+    unsubscribeHtml: 'Unsubscribe sentence of HTML',
+    unsubscribeText: 'Unsubscribe sentence of plain text',
+    unsubscribeHint:
+      'Where an unsubscribe link is added: <% Unsubscribe %> marks the link. At most 2 kB. If empty, the sentence is that of the service.',
     footerHint: 'Appended to each message, at most 10 kB. If empty, nothing is.',
     times: 'Time and retention',
     timeZone: 'Time zone',
@@ -95,6 +99,10 @@ export const settingsWords = catalogue({
     footer: 'Fußzeile',
     footerHtml: 'Fußzeile für HTML',
     footerText: 'Fußzeile für reinen Text',
+    unsubscribeHtml: 'Satz zum Abbestellen für HTML',
+    unsubscribeText: 'Satz zum Abbestellen für reinen Text',
+    unsubscribeHint:
+      'Wo ein Link zum Abbestellen angefügt wird: <% Abbestellen %> kennzeichnet den Link. Höchstens 2 kB. Leer: der Satz des Dienstes.',
     footerHint: 'An jede Nachricht angefügt, höchstens 10 kB. Leer: keine.',
     times: 'Zeit und Aufbewahrung',
     timeZone: 'Zeitzone',

@@ -88,7 +88,15 @@ ${inputField({ name: 'eventDays', label: words.eventDays, type: 'number', value:
 ${inputField({ name: 'bodyDays', label: words.bodyDays, type: 'number', value: days(settings.bodyDays), hint: words.daysHint })}</div></section>
 <section class="box"><header><h2>${words.footer}</h2></header><div class="pad stack s">
   ${textField({ name: 'footerHtml', label: words.footerHtml, value: settings.footerHtml ?? '', rows: 3 })}
-${textField({ name: 'footerText', label: words.footerText, value: settings.footerText ?? '', rows: 3, hint: words.footerHint })}</div></section>
+${textField({ name: 'footerText', label: words.footerText, value: settings.footerText ?? '', rows: 3, hint: words.footerHint })}
+${textField({ name: 'unsubscribeHtml', label: words.unsubscribeHtml, value: settings.unsubscribeHtml ?? '', rows: 2 })}
+${textField({
+  name: 'unsubscribeText',
+  label: words.unsubscribeText,
+  value: settings.unsubscribeText ?? '',
+  rows: 2,
+  hint: words.unsubscribeHint,
+})}</div></section>
 <section class="box"><header><h2>${words.notices}</h2></header><div class="pad stack s">${check('accountNotices')}
 <fieldset class="opts"><legend class="label">${words.kinds}</legend>${NOTICE_KINDS.map((kind) =>
     checkField({ name: 'kinds', value: kind, label: words.noticeKinds[kind], checked: !muted.includes(kind) }),
@@ -118,6 +126,8 @@ function wantedOf(form: Form): AccountSettings {
     mailClass: field(form, 'mailClass') as AccountSettings['mailClass'],
     footerHtml: lines(form, 'footerHtml'),
     footerText: lines(form, 'footerText'),
+    unsubscribeHtml: lines(form, 'unsubscribeHtml'),
+    unsubscribeText: lines(form, 'unsubscribeText'),
     fallbackSender: field(form, 'fallbackSender'),
     requirements: (field(form, 'requirements') || null) as AccountSettings['requirements'],
     timeZone: field(form, 'timeZone'),

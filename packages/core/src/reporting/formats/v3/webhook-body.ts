@@ -30,6 +30,7 @@ function v3Object({ id, type, detail, delivery, occurredAt }: Event): Record<str
     sg_message_id: `${shortMessageId(delivery.messageId)}.recvd-0.${delivery.recipientNo}`,
     ...(group === null ? {} : { asm_group_id: group }),
     ...(delivery.template ? templateValues(delivery.template) : {}),
+    ...(delivery.pool === null ? {} : { pool: { name: delivery.pool } }),
     ...ownValues(type, detail, delivery),
   }
   // The sender's custom arguments do not replace the standard fields.
@@ -80,20 +81,23 @@ function classificationInEvents(bounceClass: string | undefined): string {
 }
 
 function ownValues(type: WebhookEvent, detail: EventDetail, delivery: EventDelivery): Record<string, unknown> {
-  const { ip, userAgent, url, machine, enhanced, attempt, host } = detail
-  const tls = host === undefined ? {} : { tls: detail.tls === undefined ? 0 : 1 }
+  const { ip, userAgent, url, link, machine, enhanced, attempt, host } = detail
+  const session = {
+    ...defined({ ip: delivery.sourceAddress ?? undefined }),
+    ...(host === undefined ? {} : { tls: detail.tls === undefined ? 0 : 1 }),
+  }
   const client = { ...defined({ useragent: userAgent, ip }) }
   switch (type) {
     case 'processed':
       return delivery.scheduledAt ? { send_at: Math.floor(delivery.scheduledAt.getTime() / 1000) } : {}
     case 'sent':
-      return { response: replyLine(detail), ...tls }
+      return { response: replyLine(detail), ...session }
     case 'deferred':
       return {
         response: replyLine(detail),
         attempt: String(attempt ?? 1),
         domain: delivery.recipient.slice(delivery.recipient.lastIndexOf('@') + 1),
-        ...tls,
+        ...session,
       }
     case 'bounced':
     case 'expired':
@@ -103,7 +107,7 @@ function ownValues(type: WebhookEvent, detail: EventDetail, delivery: EventDeliv
         // A block is temporary; a bounce means that the address does not exist.
         type: type === 'bounced' && isHardBounce(detail.class) ? 'bounce' : 'blocked',
         bounce_classification: classificationInEvents(detail.class),
-        ...tls,
+        ...session,
       }
     case 'dropped':
       return {
@@ -116,7 +120,7 @@ function ownValues(type: WebhookEvent, detail: EventDetail, delivery: EventDeliv
     case 'opened':
       return { ...client, sg_machine_open: machine !== undefined, sg_content_type: 'html' }
     case 'clicked':
-      return { ...client, url: url ?? '' }
+      return { ...client, url: url ?? '', ...(link === undefined ? {} : { url_offset: { index: link } }) }
     default:
       return client
   }

@@ -25,7 +25,8 @@ const TEXTS: readonly (readonly [end: string, text: string])[] = [
 
 /** Returns a value that fits the schema and the parameter's name. Optional fields of a query are left out. */
 export function sampleOf(schema: Schema, name = '', depth = 0): unknown {
-  const { anyOf, type, items, properties, required } = schema
+  const { anyOf, type, items, properties, required, examples } = schema
+  if (Array.isArray(examples)) return examples[0]
   if (Array.isArray(schema.enum)) return schema.enum[0]
   if ('const' in schema) return schema.const
   if (Array.isArray(anyOf)) return sampleOf(anyOf[0] as Schema, name, depth)

@@ -21,11 +21,14 @@ export const CLOCK: readonly Operation[] = [
     method: 'POST',
     path: '/clock',
     params: NOTHING,
-    input: Type.Object({
-      advance: Type.Optional(Type.String({ maxLength: 20, description: 'duration such as 4h' })),
-      to: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601 time, or "real" for the world\'s' })),
-      speed: Type.Optional(Type.Integer({ description: 'how many times as fast as the world it goes from now on' })),
-    }),
+    input: Type.Object(
+      {
+        advance: Type.Optional(Type.String({ maxLength: 20, description: 'duration such as 4h' })),
+        to: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601 time, or "real" for the world\'s' })),
+        speed: Type.Optional(Type.Integer({ description: 'how many times as fast as the world it goes from now on' })),
+      },
+      { examples: [{ speed: 1 }] },
+    ),
     act: (change, { core, by }) => core.serviceTime.move(change, by),
   }),
 ]

@@ -47,11 +47,14 @@ function run(node) {
   const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' })
   process.on('SIGINT', () => {})
   for (const signal of /** @type {const} */ (['SIGTERM', 'SIGHUP'])) process.on(signal, () => child.kill(signal))
+  // The program that started this one has ended.
+  process.on('disconnect', () => child.kill('SIGTERM'))
   child.once('error', (error) => {
     process.stderr.write(`postrider: ${node} could not be started: ${error.message}\n`)
     process.exitCode = 78
   })
   child.once('exit', (code, signal) => {
+    if (process.connected) process.disconnect()
     process.exitCode = code ?? 128 + constants.signals[/** @type {NodeJS.Signals} */ (signal)]
   })
 }

@@ -49,12 +49,12 @@ function run(node) {
   for (const signal of /** @type {const} */ (['SIGTERM', 'SIGHUP'])) process.on(signal, () => child.kill(signal))
   // The program that started this one has ended.
   process.on('disconnect', () => child.kill('SIGTERM'))
+  process.channel?.unref()
   child.once('error', (error) => {
     process.stderr.write(`postrider: ${node} could not be started: ${error.message}\n`)
     process.exitCode = 78
   })
   child.once('exit', (code, signal) => {
-    if (process.connected) process.disconnect()
     process.exitCode = code ?? 128 + constants.signals[/** @type {NodeJS.Signals} */ (signal)]
   })
 }

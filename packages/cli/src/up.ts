@@ -193,6 +193,8 @@ function untilStopped(): Promise<void> {
     process.on('SIGINT', stop)
     process.on('SIGTERM', stop)
     process.on('disconnect', () => stopping || stop())
+    // The channel alone must not keep a start that failed from ending.
+    process.channel?.unref()
   })
 }
 

@@ -48,7 +48,7 @@ export interface MessageLink {
   /** Where a tracked link leads; of others, the URL itself. */
   readonly target: string
   readonly isTracked: boolean
-  xx
+  /** The response of the target, if the inbox has checked the links. */
   readonly status?: { readonly code: number; readonly text: string }
 }
 

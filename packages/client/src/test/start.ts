@@ -1,5 +1,6 @@
 import { type ChildProcess, execFile, fork } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
+import { get } from 'node:http'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -197,15 +198,16 @@ async function ready(child: ChildProcess, ports: Ports, timeout: number): Promis
   }
 }
 
-/** Its socket takes calls before the process that answers them has begun. */
+/** Its socket takes calls before the process that answers them has begun. No connection is kept open: a stop would wait for it. */
 function responds(url: string): Promise<boolean> {
-  return fetch(url, { signal: AbortSignal.timeout(1000) }).then(
-    async (response) => {
-      await response.arrayBuffer()
-      return response.ok
-    },
-    () => false,
-  )
+  return new Promise((end) => {
+    const request = get(url, { agent: false, timeout: 1000 }, (response) => {
+      response.resume()
+      end(response.statusCode === 200)
+    })
+    request.on('timeout', () => request.destroy())
+    request.on('error', () => end(false))
+  })
 }
 
 const hasEnded = ({ pid, exitCode, signalCode }: ChildProcess): boolean =>

@@ -7,12 +7,13 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statfsSync,
   statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { createRequire } from 'node:module'
-import { homedir, tmpdir } from 'node:os'
+import { freemem, homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -96,16 +97,35 @@ export function removeFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
 }
 
-/** A path of this process in the folder for temporary files; the installation makes it, with the mode that it needs. */
-export function newFolder(): string {
-  return join(tmpdir(), `postrider-test-${process.pid}-${randomBytes(8).toString('hex')}`)
+const MEMORY_FOLDER = '/dev/shm'
+/** Bytes that are free in it and in memory: many times what the installations of a test run take. */
+const ENOUGH = 2 * 2 ** 30
+
+/**
+ * In memory, where that has room and TMPDIR names no other place: Postgres forces what it writes to a disk, and a start beside other programs that use the
+ * disk took 4 s instead of 1.4.
+ */
+function quickFolder(): string {
+  try {
+    const { bavail, bsize } = statfsSync(MEMORY_FOLDER)
+    return !process.env.TMPDIR && bavail * bsize >= ENOUGH && freemem() >= ENOUGH ? MEMORY_FOLDER : tmpdir()
+  } catch {
+    return tmpdir()
+  }
 }
 
-/** Removes the folders of processes that were killed. */
+/** A path of this process; the installation makes the folder, with the mode that it needs. */
+export function newFolder(): string {
+  return join(quickFolder(), `postrider-test-${process.pid}-${randomBytes(8).toString('hex')}`)
+}
+
+/** The folders of processes that were killed are removed. */
 export function sweepFolders(): void {
-  for (const name of readdirSync(tmpdir())) {
-    const [, pid] = /^postrider-test-(\d{1,10})-[0-9a-f]{16}$/.exec(name) ?? []
-    if (pid !== undefined && !isRunning(Number(pid))) removeOwn(join(tmpdir(), name))
+  for (const place of [MEMORY_FOLDER, tmpdir()]) {
+    for (const name of existsSync(place) ? readdirSync(place) : []) {
+      const [, pid] = /^postrider-test-(\d{1,10})-[0-9a-f]{16}$/.exec(name) ?? []
+      if (pid !== undefined && !isRunning(Number(pid))) removeOwn(join(place, name))
+    }
   }
 }
 

@@ -102,8 +102,8 @@ const MEMORY_FOLDER = '/dev/shm'
 const ENOUGH = 2 * 2 ** 30
 
 /**
- * In memory, where that has room and TMPDIR names no other place: Postgres forces what it writes to a disk, and a start beside other programs that use the
- * disk took 4 s instead of 1.4.
+ * In memory, where that has room and TMPDIR names no other place: Postgres forces what it writes to a disk, and a start on one that other programs use took
+ * 4 s instead of 1.4.
  */
 function quickFolder(): string {
   try {

@@ -1,5 +1,10 @@
 import { request } from 'node:http'
 import t from 'tap'
+import { Waits } from '../../packages/sandbox/src/http/waits.ts'
+import { Watchers } from '../../packages/sandbox/src/http/watchers.ts'
+import type { Inbox } from '../../packages/sandbox/src/inbox.ts'
+import type { InboxEntry } from '../../packages/sandbox/src/inbox-entry.ts'
+import type { Finder } from '../../packages/sandbox/src/search/finder.ts'
 import { until } from '../helpers/until.ts'
 import { mail, startSandbox } from './sandbox.ts'
 
@@ -49,6 +54,19 @@ t.test('it waits for words of the body, too', async () => {
   await store('body@harbor.example', 'Berth', 'At the pier.\r\n')
   const wanted = await store('body@harbor.example', 'Berth', 'At the jetty.\r\n')
   t.equal((await waiting).id, wanted.id)
+})
+
+t.test('a message whose body could not be read yet is looked at again', async (t) => {
+  const copy = { id: '1', to: 'lena@harbor.example' } as InboxEntry
+  const arrivals = new Watchers()
+  const looks: (boolean | undefined)[] = [undefined, true]
+  const inbox = { list: () => [copy], rowOf: () => ({ message: '1', entries: [copy] as const }) } as unknown as Inbox
+  const judge: Finder['judge'] = async (_search, rows) => new Map(rows.map((row) => [row, looks.shift()]))
+  const waits = new Waits(inbox, { judge } as Finder, arrivals)
+  const signal = new AbortController().signal
+  const waiting = waits.wait({ search: [], to: undefined, after: undefined }, { milliseconds: 120_000, signal })
+  arrivals.notify()
+  t.equal(await waiting, copy)
 })
 
 t.test('after a message, the first one that came later is the answer, however late the call is', async (t) => {

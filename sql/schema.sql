@@ -232,6 +232,7 @@ create table audit_log (
   hash bytea not null,
   actor_user_id integer,
   version smallint not null default 1,
+  agent text,
   constraint audit_log_pkey primary key (account_id, number)
 );
 create trigger audit_log_append_only before update or truncate on audit_log for each statement execute function refuse_change();
@@ -1184,6 +1185,17 @@ create table recovery_codes (
   constraint recovery_codes_user_id_fkey foreign key (user_id) references users(id) on delete cascade
 );
 
+create table relay_networks (
+  network cidr not null,
+  api_key_id integer not null,
+  requires_tls boolean not null,
+  created_at timestamptz not null default service_now(),
+  constraint relay_networks_pkey primary key (network),
+  constraint relay_networks_api_key_id_fkey foreign key (api_key_id) references api_keys(id) on delete cascade,
+  constraint relay_networks_apart exclude using gist (network inet_ops with &&)
+);
+create index relay_networks_key on relay_networks (api_key_id);
+
 create unlogged table reputation_due (
   account_id integer not null,
   constraint reputation_due_pkey primary key (account_id)
@@ -1827,9 +1839,12 @@ AS $function$
     when 1 then sha256(entry.previous_hash || convert_to(jsonb_build_array(
       entry.account_id, entry.number, (extract(epoch from entry.at) * 1000000)::bigint, entry.actor_key_id, host(entry.actor_address),
       entry.action, entry.object, entry.before, entry.after)::text, 'UTF8'))
-    else sha256('\x02'::bytea || entry.previous_hash || convert_to(jsonb_build_array(
+    when 2 then sha256('\x02'::bytea || entry.previous_hash || convert_to(jsonb_build_array(
       entry.account_id, entry.number, (extract(epoch from entry.at) * 1000000)::bigint, entry.actor_key_id, host(entry.actor_address),
       entry.action, entry.object, entry.before, entry.after, entry.actor_user_id)::text, 'UTF8'))
+    else sha256('\x03'::bytea || entry.previous_hash || convert_to(jsonb_build_array(
+      entry.account_id, entry.number, (extract(epoch from entry.at) * 1000000)::bigint, entry.actor_key_id, host(entry.actor_address),
+      entry.action, entry.object, entry.before, entry.after, entry.actor_user_id, entry.agent)::text, 'UTF8'))
     end
 $function$;
 
@@ -1841,6 +1856,13 @@ AS $function$
 $function$;
 
 CREATE OR REPLACE FUNCTION audit_note(of_account integer, key_id integer, address inet, what text, which text, was jsonb, became jsonb, user_id integer)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  select audit_note(of_account, key_id, address, what, which, was, became, user_id, null)
+$function$;
+
+CREATE OR REPLACE FUNCTION audit_note(of_account integer, key_id integer, address inet, what text, which text, was jsonb, became jsonb, user_id integer, by_agent text)
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
@@ -1856,7 +1878,8 @@ begin
   entry.actor_key_id := key_id;
   entry.actor_address := address;
   entry.actor_user_id := user_id;
-  entry.version := 2;
+  entry.agent := by_agent;
+  entry.version := 3;
   entry.action := what;
   entry.object := which;
   entry.before := was;

@@ -35,6 +35,7 @@ const ORDER: Readonly<Record<string, readonly string[]>> = {
   api: [
     'http',
     'ignored.ts',
+    'agent.ts',
     'large-calls',
     'entry-points.ts',
     'v2',
@@ -43,6 +44,7 @@ const ORDER: Readonly<Record<string, readonly string[]>> = {
     'tracking',
     'operator',
     'docs',
+    'mcp',
     'register-entry-points.ts',
   ],
   cli: [
@@ -99,7 +101,7 @@ const FOR_THE_PURE = /^packages\/core\/src\/platform\/(errors\.ts|never\.ts|proc
  * programs for its write-ahead log. Helpers for tests start an installation with a few variables of theirs.
  */
 const READ_THE_ENVIRONMENT =
-  /^packages\/(\w+\/src\/\w+-process\.ts|launch\/src\/launch\.ts|cli\/src\/(embedded-postgres\/binaries|probe)\.ts|cli\/src\/backup\/(archive|fetch)-wal\.ts|client\/src\/test\/(start|template)\.ts)$/
+  /^packages\/(client\/src\/bin\/\w+\.ts|\w+\/src\/\w+-process\.ts|launch\/src\/launch\.ts|cli\/src\/(embedded-postgres\/binaries|probe)\.ts|cli\/src\/backup\/(archive|fetch)-wal\.ts|client\/src\/test\/(start|template)\.ts)$/
 const MOST_LINES = 300
 const MOST_CHARACTERS = 160
 /** A URL, or a regular expression that is the whole line or the value of a field. */

@@ -18,12 +18,36 @@ const { private: _, ...manifest } = JSON.parse(readFileSync(join(OWN, 'package.j
 }
 
 try {
-  compile({ types: [], include: ['index.ts', 'nodemailer.ts', 'test/inbox.ts'] })
-  // What starts an installation runs on Node alone.
-  compile({ types: ['node'], include: ['test/index.ts'] })
+  const tsconfig = {
+    extends: join(ROOT, 'tsconfig.json'),
+    compilerOptions: {
+      noEmit: false,
+      incremental: false,
+      tsBuildInfoFile: null,
+      declaration: true,
+      rewriteRelativeImportExtensions: true,
+      allowImportingTsExtensions: false,
+      // What a browser, Deno, Bun and Workers have, too.
+      lib: ['es2024', 'dom', 'dom.asynciterable'],
+      types: [],
+      rootDir: join(OWN, 'src'),
+      outDir: join(folder, 'dist'),
+    },
+    include: [join(OWN, 'src')],
+  }
+  // The program, and what starts an installation for tests, may use what only Node has.
+  compile({
+    ...tsconfig,
+    compilerOptions: { ...tsconfig.compilerOptions, types: ['node'], typeRoots: [join(ROOT, 'node_modules/@types')] },
+  })
+  compile({
+    ...tsconfig,
+    exclude: ['bin', 'test/index.ts', 'test/start.ts', 'test/template.ts'].map((one) => join(OWN, 'src', one)),
+  })
   const written = {
     ...manifest,
     exports: { '.': published('index'), './nodemailer': published('nodemailer'), './test': published('test/index') },
+    bin: { 'postrider-types': './dist/bin/types.js' },
     engines: { node: '>=20' },
     files: ['dist'],
     sideEffects: false,
@@ -42,25 +66,7 @@ try {
 const packed = join(destination, `postrider-client-${manifest.version}.tgz`)
 process.stdout.write(`${(statSync(packed).size / 1000).toFixed(0)} kB\n${packed}\n`)
 
-function compile({ types, include }: { readonly types: readonly string[]; readonly include: readonly string[] }): void {
-  const tsconfig = {
-    extends: join(ROOT, 'tsconfig.json'),
-    compilerOptions: {
-      noEmit: false,
-      incremental: false,
-      tsBuildInfoFile: null,
-      declaration: true,
-      rewriteRelativeImportExtensions: true,
-      allowImportingTsExtensions: false,
-      // What a browser, Deno, Bun and Workers have, too.
-      lib: ['es2024', 'dom', 'dom.asynciterable'],
-      types,
-      typeRoots: [join(ROOT, 'node_modules/@types')],
-      rootDir: join(OWN, 'src'),
-      outDir: join(folder, 'dist'),
-    },
-    include: include.map((name) => join(OWN, 'src', name)),
-  }
+function compile(tsconfig: object): void {
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig))
   execFileSync('tsc', ['-p', folder], { stdio: ['ignore', 'inherit', 'inherit'] })
   rmSync(join(folder, 'tsconfig.json'))

@@ -20,6 +20,7 @@ const CALLS: Readonly<Record<string, string>> = {
   'domain delete': 'ship.example',
   'editable-template delete': 'x --account 1',
   'export delete': 'x --account 1',
+  'relay-network remove': '192.0.2.1',
   'failed-address remove': '--account 1 --kind block --all',
   'group delete': '1 --account 1',
   'key revoke': '1',

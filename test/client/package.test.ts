@@ -1,26 +1,15 @@
-import { execFile, execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { execFile } from 'node:child_process'
+import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { makeService } from '../helpers/service.ts'
+import { installClient } from './installed.ts'
 import { CHECKOUT } from './started.ts'
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const MOST_OCTETS = 60_000
 
-const folder = mkdtempSync(join(tmpdir(), 'postrider-client-test-'))
-t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-const packed = execFileSync(process.execPath, ['deploy/client/pack.ts', folder], { cwd: ROOT, encoding: 'utf8' })
-  .trim()
-  .split('\n')
-  .at(-1) as string
-const own = join(folder, 'shop')
-mkdirSync(own)
-writeFileSync(join(own, 'package.json'), '{"name":"shop","type":"module"}')
-execFileSync('npm', ['install', '--offline', '--no-audit', '--no-fund', packed], { cwd: own, stdio: 'pipe' })
+const { folder: own, packed, compiled } = installClient(t)
 
 t.test('the package is small, and a program that installed it sends and reads', async (t) => {
   t.ok(statSync(packed).size < MOST_OCTETS)
@@ -72,31 +61,6 @@ console.log(JSON.stringify(codes))
 })
 
 t.test('its types are those of the API: what is misspelt or lacking does not compile', async (t) => {
-  writeFileSync(
-    join(own, 'tsconfig.json'),
-    JSON.stringify({
-      compilerOptions: {
-        strict: true,
-        noEmit: true,
-        target: 'es2022',
-        module: 'nodenext',
-        lib: ['es2022', 'esnext.disposable', 'dom', 'dom.iterable'],
-        types: [],
-      },
-      include: ['*.ts'],
-    }),
-  )
-  const compiled = (program: string): string => {
-    writeFileSync(
-      join(own, 'program.ts'),
-      `import { Postrider } from '@postrider/client'
-const postrider = new Postrider({ baseUrl: 'https://mail.ship.example', apiKey: 'secret' })
-${program}
-export {}
-`,
-    )
-    return spawnSync('tsc', ['-p', own], { encoding: 'utf8' }).stdout
-  }
   t.equal(
     compiled(`
 const { messageId } = await postrider.messages.send({ from: 'desk@ship.example', to: 'lena@harbor.example', text: 'x' })

@@ -16,6 +16,8 @@ t.test('the audit log has sentences with names, in both languages, and can be fi
   await lee.post(`/app/${accountId}/templates`, { name: 'order', kind: 'merge' })
   const byKey = { keyId: shop?.id as number, address: '192.0.2.9' }
   await core.templates.create({ accountId, name: 'berth', content: 'x', by: byKey })
+  const byAgent = { ...byKey, agent: 'harbor-agent <1>' }
+  await core.templates.create({ accountId, name: 'quay', content: 'x', by: byAgent })
   await core.accounts.settings.change(accountId, { bodyDays: 7 }, { keyId: null, address: null })
   const plain = (text: string) => text.replace(/<summary.*?<\/details>/gs, '').replace(/<[^>]*>/g, '')
   const english = plain(await (await ada.get(path)).text())
@@ -23,6 +25,7 @@ t.test('the audit log has sentences with names, in both languages, and can be fi
   t.match(english, 'May: send mail.')
   t.match(english, `${lee.name} created the template “order”.`)
   t.match(english, 'The key “Shop &lt;b&gt;” created the template “berth”.')
+  t.match(english, 'created the template “quay”.By an agent, through harbor-agent &lt;1&gt;')
   t.match(english, 'The operator or the service changed the settings of the account.')
   t.match(english, 'Changed: bodyDays.')
   t.notMatch(english, 'key.create', 'the raw entry is behind a fold')
@@ -30,6 +33,7 @@ t.test('the audit log has sentences with names, in both languages, and can be fi
   const german = plain(await (await fetch(`${url}${path}`, { headers })).text())
   t.match(german, 'Ada Lovelace hat den Schlüssel „Shop &lt;b&gt;“ angelegt.')
   t.match(german, 'Darf: Post senden.')
+  t.match(german, 'Von einem Agenten, über harbor-agent &lt;1&gt;')
   const whole = await (await ada.get(path)).text()
   t.match(whole, `href="${path}?user=${lee.userId}"`)
   const byLee = plain(await (await ada.get(`${path}?user=${lee.userId}`)).text())

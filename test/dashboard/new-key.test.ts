@@ -26,6 +26,7 @@ t.test('a key is made by a preset, with restrictions, and the list says both in 
         ['send', 'events', 'stats', 'suppressions.read', 'templates.read'],
         'read messages and events, read statistics',
       ],
+      ['agent', ['events', 'stats'], 'read messages and events, read statistics'],
       ['full', ['all'], 'everything'],
       ['own', ['webhooks', 'domains'], 'webhooks, domains'],
     ] as const) {
@@ -38,6 +39,8 @@ t.test('a key is made by a preset, with restrictions, and the list says both in 
       t.match(await made.text(), said)
       t.strictSame((await newest())?.scopes, scopes, preset)
     }
+    await ada.post(keys, { name: 'agent', preset: 'agent', recipientDomains: 'ship.example' })
+    t.strictSame((await newest())?.scopes, ['events', 'stats', 'send'], 'an agent sends where it is restricted to')
     const developer = await member(accountId, 'developer')
     await developer.post(keys, { name: 'dev', preset: 'full' })
     const { scopes = [] } = (await newest()) ?? {}

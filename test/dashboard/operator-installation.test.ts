@@ -138,3 +138,27 @@ t.test('to a user who does not operate the installation, none of it is there', a
   for (const action of ['check', 'pause', 'resume'])
     t.equal((await eve.post(`${SOURCES}/${action}`, { name: 'mta-1', reason: 'x' })).status, 404, action)
 })
+
+t.test('the clock of a sandbox is moved by buttons; every page says so, and no session ends', async (t) => {
+  const { owner, service } = await openDashboard(t)
+  const { get, post } = await owner()
+  const { core } = service
+  const before = await (await get(PROCESSES)).text()
+  for (const shown of ['Clock of the sandbox', 'as in the world', 'A week on']) t.match(before, shown)
+  t.notMatch(before, 'the clock is')
+  t.equal((await post(`${PROCESSES}/clock`, { advance: '7d' })).status, 303)
+  const page = await get('/app/security')
+  t.equal(page.status, 200)
+  t.match(await page.text(), 'Sandbox: the clock is 7 days fast')
+  t.equal((await post(`${PROCESSES}/clock`, { speed: '60' })).status, 303)
+  t.match(await (await get(PROCESSES)).text(), '60 times as fast as in the world')
+  t.match(await core.serviceTime.show(), { speed: 60 })
+  t.equal((await post(`${PROCESSES}/clock`, { advance: 'soon' })).status, 400)
+  t.equal((await post(`${PROCESSES}/clock`, {})).status, 400)
+  t.match(
+    (await core.audit.list(0, { after: 0, limit: 100 })).filter(({ action }) => action === 'clock.move'),
+    [{ userName: 'Ada Lovelace', address: '127.0.0.1' }, {}],
+  )
+  t.equal((await post(`${PROCESSES}/clock`, { to: 'real' })).status, 303)
+  t.match(await core.serviceTime.show(), { ahead: 0 })
+})

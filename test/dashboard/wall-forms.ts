@@ -43,6 +43,7 @@ const FORMS: Readonly<Record<string, Form | ((ids: Ids) => Form)>> = {
   '/webhooks': hook,
   '/webhooks/:id': (ids) => ({ url: ids[HOOK] as string, events: 'sent' }),
   '/webhooks/:id/replay': { from: '1' },
+  '/operator/processes/clock': { speed: '1' },
   '/operator/queue/pause': { place: 'google', for: '24h', reason: 'asked' },
   '/operator/queue/resume': { place: 'google' },
   '/operator/queue/plans': { action: 'hold', all: 'on' },

@@ -69,6 +69,7 @@ async function open(door: Door, t: Test, close: () => Promise<void>): Promise<St
   })
   const outside = { DELIVERY: 'mx', MX_PORT: String(mx), DNS_SERVERS: dns.address, MX_PRIVATE_NETWORKS: 'allow' }
   const service = await makeService(t, {
+    MCP: 'on',
     WEBHOOK_PRIVATE_NETWORKS: 'allow',
     CALLS_PER_MINUTE: '0',
     WRONG_KEYS_PER_MINUTE: '0',

@@ -12,6 +12,7 @@ import { measureRequests } from './http/request-metrics.ts'
 import { trackUnusedConnections } from './http/unused-connections.ts'
 import { createLargeCalls } from './large-calls/index.ts'
 import { doLargeWork } from './large-calls/large-work.ts'
+import { mcp } from './mcp/index.ts'
 import { openapi } from './openapi.ts'
 import { operator } from './operator/index.ts'
 import { registerEntryPoints } from './register-entry-points.ts'
@@ -132,6 +133,8 @@ export async function buildApp({
     doLargeWork: (work) => doLargeWork(largeCalls, work),
   })
   app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/app', 302))
-  await registerEntryPoints(app, { core, publicUrl: config.publicUrl, entrance: { budget, largeCalls, isStopping } })
+  const entrance = { budget, largeCalls, isStopping }
+  await registerEntryPoints(app, { core, publicUrl: config.publicUrl, entrance })
+  if (config.mcp) await app.register(mcp, { core, publicUrl: config.publicUrl, entrance })
   return app
 }

@@ -16,6 +16,7 @@ import {
   requireDatabase,
 } from '@postrider/core'
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
+import { asAgent } from './agent.ts'
 import { FRAME } from './entry-points.ts'
 import type { LargeAnswer, LargeCall, Order, Report, Start } from './large-calls/messages.ts'
 import { registerEntryPoints } from './register-entry-points.ts'
@@ -63,10 +64,14 @@ async function serve(): Promise<void> {
 
   const say = (report: Report, transfer: ArrayBuffer[] = []): void => port.postMessage(report, transfer)
   async function answer({ wantsValue, ...asked }: LargeCall): Promise<LargeAnswer> {
-    const { principal, address, method, url, headers, octets } = asked
+    const { principal, address, agent, method, url, headers, octets } = asked
     const payload = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength)
     const call = { method: method as 'POST', url, headers, payload, remoteAddress: address }
-    const { statusCode: status, headers: told, rawPayload } = await caller.run(principal, () => app.inject(call))
+    const {
+      statusCode: status,
+      headers: told,
+      rawPayload,
+    } = await caller.run(principal, () => asAgent(agent, () => app.inject(call)))
     if (wantsValue)
       return { status, headers: told, octets: new Uint8Array(0), value: JSON.parse(rawPayload.toString()) }
     return { status, headers: told, octets: new Uint8Array(rawPayload) }

@@ -11,5 +11,5 @@ export {
 } from './errors.ts'
 export type { FeedEvent, FeedOptions, FeedPosition } from './feed.ts'
 export { Postrider } from './postrider.ts'
-export type { Address, Mail, MailAttachment, Recipient, SentMail } from './send.ts'
+export type { Address, Mail, MailAttachment, Recipient, SentMail, TemplateAttributes, TemplateId } from './send.ts'
 export { verifyWebhook, WebhookError, type WebhookRequest } from './webhooks.ts'

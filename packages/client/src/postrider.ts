@@ -14,7 +14,7 @@ import { Suppressions } from './generated/suppressions.ts'
 import { Tags } from './generated/tags.ts'
 import { Templates } from './generated/templates.ts'
 import { Webhooks } from './generated/webhooks.ts'
-import { type Mail, type Sending, type SentMail, sendMail } from './send.ts'
+import { type Mail, type Sending, type SentMail, sendMail, type TemplateId } from './send.ts'
 import { verifyWebhook, type WebhookRequest } from './webhooks.ts'
 
 /** Messages, with a shorter way to send. */
@@ -30,8 +30,8 @@ export class MessagesToSend extends Messages {
    * Sends mail: it is accepted and durable when the promise resolves. It has an idempotency key, so that a repetition after a lost response sends nothing
    * twice. Throws PostriderError if it is refused, when nothing is sent, and TypeError for what no call could say. Needs the scope send.
    */
-  send(mail: Mail, options?: CallOptions): Promise<SentMail> {
-    return sendMail(this.#sending, mail, options)
+  send<Id extends TemplateId = TemplateId>(mail: Mail<Id>, options?: CallOptions): Promise<SentMail> {
+    return sendMail(this.#sending, mail as unknown as Mail, options)
   }
 }
 

@@ -11,13 +11,31 @@ export interface MailAttachment {
   readonly contentId?: string
 }
 
+/** Attributes of templates by their ids. The file that `postrider-types` writes adds those of an account. */
+// biome-ignore lint/suspicious/noEmptyInterface: declarations of the program are merged into it
+export interface TemplateAttributes {}
+
+export type TemplateId = string | number
+type Known = keyof TemplateAttributes
+type AttributesOf<Id extends TemplateId> = `${Id}` extends `${Known}`
+  ? { [One in Known]: `${Id}` extends `${One}` ? TemplateAttributes[One] : never }[Known]
+  : Readonly<Record<string, string | number | boolean>>
+
+type NeedsNone = Record<never, never>
+
 /** A recipient with values of their own. */
-export interface Recipient {
+export type Recipient<Id extends TemplateId = TemplateId> = RecipientOnly &
+  (NeedsNone extends AttributesOf<Id>
+    ? {
+        /** Values of merge tags: `{ name: 'Lena' }` for `[%name%]`. */
+        readonly attributes?: AttributesOf<Id>
+      }
+    : { readonly attributes: AttributesOf<Id> })
+
+interface RecipientOnly {
   readonly to: string
   readonly cc?: string | readonly string[]
   readonly bcc?: string | readonly string[]
-  /** Values of merge tags: `{ name: 'Lena' }` for `[%name%]`. */
-  readonly attributes?: Readonly<Record<string, string | number | boolean>>
   readonly headers?: Readonly<Record<string, string>>
   /** Your own reference, which events have as `x-apiheader`. */
   readonly reference?: string | number
@@ -26,10 +44,13 @@ export interface Recipient {
   readonly attachments?: readonly MailAttachment[]
 }
 
-export interface Mail {
+/** Recipients: addresses alone only if the template needs no attributes. */
+type To<Id extends TemplateId> = NeedsNone extends AttributesOf<Id> ? string | Recipient<Id> : Recipient<Id>
+
+export interface Mail<Id extends TemplateId = TemplateId> {
   readonly from: Address
   /** Each recipient gets a message of their own, and does not see the others. */
-  readonly to: string | Recipient | readonly (string | Recipient)[]
+  readonly to: To<Id> | readonly To<Id>[]
   /** Copies; only with one recipient in `to`. */
   readonly cc?: string | readonly string[]
   readonly bcc?: string | readonly string[]
@@ -40,7 +61,7 @@ export interface Mail {
   readonly amp?: string
   /** An element of React Email; needs the option `render` of the client. */
   readonly react?: unknown
-  readonly templateId?: string | number
+  readonly templateId?: Id
   readonly attachments?: readonly MailAttachment[]
   readonly tags?: readonly string[]
   /** Your own names and values, for all recipients. They are not in the mail. */

@@ -1,7 +1,7 @@
 import { type Audit, createAudit } from './accounts/audit/index.ts'
 import { type Credits, createCredits } from './accounts/credits/index.ts'
 import { type Accounts, createAccounts } from './accounts/index.ts'
-import { type Auth, createAuth } from './accounts/keys/index.ts'
+import { type Auth, createAuth, createRelayNetworks, type RelayNetworks } from './accounts/keys/index.ts'
 import { createRateLimits, type RateLimits } from './accounts/rate-limits/index.ts'
 import { createSubaccounts, type Subaccounts } from './accounts/subaccounts/index.ts'
 import { openBodyStore } from './composition/body-objects.ts'
@@ -9,7 +9,12 @@ import { createEditableTemplates, type EditableTemplates } from './content/edita
 import { createDynamicRenderer } from './content/engine/index.ts'
 import { type Attachments, createAttachments } from './content/files/index.ts'
 import { createTemplates, type Templates } from './content/templates/index.ts'
-import { createQueueControl, type QueueControl } from './delivery/control/index.ts'
+import {
+  createQueueControl,
+  createServiceTimes,
+  type QueueControl,
+  type ServiceTimes,
+} from './delivery/control/index.ts'
 import { createAnnouncer, createDeliveries, type Deliveries } from './delivery/index.ts'
 import { createSourceChecks, createSources, type SourceChecks, type Sources } from './delivery/sources/index.ts'
 import { createTls, type Tls } from './delivery/tls/index.ts'
@@ -20,14 +25,16 @@ import { logAccepted } from './messages/log-accepted.ts'
 import { createFinishedSource } from './messages/requeue/finished-source.ts'
 import { ownIdentity } from './messages/rules/sender-operations.ts'
 import { createServiceMail } from './messages/service-mail.ts'
+import { type AgentPlans, createAgentPlans } from './people/agent-plans.ts'
 import { createPeople, type People } from './people/index.ts'
+import { moveSessions } from './people/sessions.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import { createByteBudget } from './platform/concurrency/budget.ts'
 import type { Config } from './platform/config/config.ts'
 import { cleanUp } from './platform/database/clean-up.ts'
 import { createLockWatch } from './platform/database/commits/lock-watch.ts'
 import type { Sql } from './platform/database/database.ts'
-import { databaseClock } from './platform/database/database-clock.ts'
+import { type DatabaseClock, databaseClock } from './platform/database/database-clock.ts'
 import { type DatabaseHealth, readDatabaseHealth } from './platform/database/database-health.ts'
 import { withDeadline } from './platform/database/deadlines.ts'
 import { createSchema, type Schema } from './platform/database/migrations/schema.ts'
@@ -71,6 +78,8 @@ export interface Core {
   readonly audit: Audit
   readonly schema: Schema
   readonly auth: Auth
+  readonly relayNetworks: RelayNetworks
+  readonly agentPlan: AgentPlans
   readonly credits: Credits
   readonly subaccounts: Subaccounts
   readonly rateLimits: RateLimits
@@ -84,6 +93,7 @@ export interface Core {
   readonly batches: Batches
   readonly deliveries: Deliveries
   readonly queue: QueueControl
+  readonly serviceTime: ServiceTimes
   readonly sources: Sources
   readonly sourceChecks: SourceChecks
   readonly tls: Tls
@@ -118,7 +128,7 @@ export interface Core {
   /** See service-figures.ts. */
   readonly serviceFigures: () => Promise<Measured>
   /** The database's time, used for message timestamps. */
-  readonly clock: Clock
+  readonly clock: DatabaseClock
   /** Periodic cleanup that any process may run: creates partitions ahead of time and deletes what has expired. */
   readonly cleanUp: () => Promise<void>
   readonly close: () => Promise<void>
@@ -156,7 +166,8 @@ export function createCore({
   const { objects, bodyObjects } = openBodyStore(config, log)
   const notes = () => bodyObjects?.problems() ?? []
   const locks = createLockWatch()
-  const asked = { allowUnsafeDatabase, requireSyncStandby, notes, storeProblem: locks.problem }
+  const mayMoveClock = config.delivery.kind === 'sandbox'
+  const asked = { allowUnsafeDatabase, requireSyncStandby, mayMoveClock, notes, storeProblem: locks.problem }
   const readiness = watchReadiness({ sql: pool, log, secrets, clock, ...asked })
   // Both share one pool. Statements that mail waits for have the shorter deadline.
   const [sql, work] = [withDeadline(pool, 'mail'), withDeadline(pool, 'work')]
@@ -172,8 +183,7 @@ export function createCore({
   const sourceChecks = createSourceChecks({ sql: work, log, config })
   const sources = createSources({ sql, secrets, confirm: sourceChecks.confirm })
   const attachments = createAttachments({ sql, capacity: config.attachmentStorage })
-  const { callsPerMinute, wrongKeysPerMinute } = config
-  const auth = createAuth({ sql, log, rateLimits, callsPerMinute, wrongKeysPerMinute })
+  const auth = createAuth({ sql, log, rateLimits, config })
   const { principalOf } = auth
   const forgotten = createForgotten({ sql, secrets })
   const failures = createFailures({ sql: work, eventDays: config.eventDays })
@@ -228,6 +238,8 @@ export function createCore({
     credits,
     subaccounts: createSubaccounts(work, passwordCost),
     auth,
+    relayNetworks: createRelayNetworks(sql),
+    agentPlan: createAgentPlans({ secrets, clock }),
     rateLimits,
     domains,
     templates,
@@ -243,6 +255,7 @@ export function createCore({
     privacy: createPrivacy({ sql: work, secrets, forgotten }),
     deliveries,
     queue,
+    serviceTime: createServiceTimes({ sql: work, config, check: readiness.check, moveSessions }),
     sources,
     sourceChecks,
     tls,
@@ -268,25 +281,12 @@ export function createCore({
     listProcesses: () => listProcesses(work),
     serviceFigures: createServiceFigures(work, config),
     clock,
-    cleanUp: () =>
-      cleanUp(work, [
-        messages.forgetOldAnswers,
-        rateLimits.forgetOldWindows,
-        suppressions.forgetEnded,
-        failures.forgetOld,
-        exports.forgetOld,
-        batches.forgetOld,
-        deliveries.limits.forgetOld,
-        queue.forgetOld,
-        returns.forgetOld,
-        reputation.forgetOld,
-        aggregateReports.forgetOld,
-        providerFigures.forgetOld,
-        tls.sts.forgetOld,
-        tls.results.forgetOld,
-        people.forgetOld,
-        webhooks.forgetOld,
-      ]),
+    cleanUp: () => {
+      const own = [messages.forgetOldAnswers, rateLimits.forgetOldWindows, suppressions.forgetEnded]
+      const parts = [failures, exports, batches, deliveries.limits, queue, returns, reputation, aggregateReports]
+      const others = [providerFigures, tls.sts, tls.results, people, webhooks]
+      return cleanUp(work, [...own, ...[...parts, ...others].map(({ forgetOld }) => forgetOld)])
+    },
     async close() {
       readiness.close()
       const closed = [auth, people, tracking, renderer, messages, returns, aggregateReports].map((part) => part.close())

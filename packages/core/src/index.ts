@@ -14,6 +14,7 @@ export {
   type NewKey,
   type OperatorKey,
   type Principal,
+  type RelayNetwork,
   type Restrictions,
   type RestrictionsChange,
   requireScope,
@@ -264,6 +265,7 @@ export { JSON_LIMIT, jsonLength, MEASURED_FROM } from './submission/json-length.
 export { hasOneClick } from './submission/one-click.ts'
 export { readDeadline } from './submission/read-deadline.ts'
 export { parseScheduleTime, type ScheduleTime } from './submission/schedule-time.ts'
+export { countRecipients } from './submission/share.ts'
 export { singleMessage } from './submission/single-message.ts'
 export type * from './submission/status-notifications.ts'
 export { NOTIFY_WORDS } from './submission/status-notifications.ts'

@@ -131,6 +131,7 @@ export async function dashboard(
       language,
       theme: themeOf(request),
       now,
+      ahead: core.clock.ahead(),
       at,
       said,
       undo: said === '' ? undefined : keptUndo(request, account?.id),
@@ -250,7 +251,8 @@ export async function dashboard(
   async function surroundingsWithoutSession(request: FastifyRequest): Promise<Surroundings> {
     const language = languageOf(request)
     const now = new Date(core.clock.now())
-    return { assets, config, icon, language, theme: themeOf(request), now, at: request.url, said: '', may: () => false }
+    const [theme, ahead, at] = [themeOf(request), core.clock.ahead(), request.url]
+    return { assets, config, icon, language, theme, now, ahead, at, said: '', may: () => false }
   }
 
   onBadAddress(async (request, reply) => {

@@ -27,6 +27,7 @@ export async function startWorker(
   const providers = loadProviders(config.providersFile)
   await untilReady(core)
   await checkOperatorSigner(core, config, log)
+  await core.serviceTime.noteDelivery()
   const lease = await core.deliveries.hold({ host: hostname(), pid: process.pid, onLost })
   const { workerId } = lease
   const notes = openAnswerNotes(config.dataDir, workerId, log)

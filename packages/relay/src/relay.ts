@@ -10,6 +10,7 @@ import {
   measure,
 } from '@postrider/core'
 import type { SMTPServerOptions } from 'smtp-server'
+import { createNetworkSenders } from './session/network-senders.ts'
 import { sessionHandlers } from './session/session.ts'
 import { RelayServer } from './smtp/connection.ts'
 import { createSessionLimits } from './smtp/session-limits.ts'
@@ -30,15 +31,17 @@ const MAX_CLIENTS = 2000
 export function createRelay({ core, config, log, certificate, sockets }: RelayOptions): SmtpServers {
   const budget = createByteBudget(config.bodyBudget)
   measure(() => ({ body_bytes: budget.used, body_limit_bytes: budget.total }))
+  const networks = createNetworkSenders(core, config.relayTrusted)
   const limits = createSessionLimits({
     trusted: config.relayTrusted?.networks ?? [],
+    isListed: core.relayNetworks.has,
     proxies: config.trustProxy,
     maxClients: MAX_CLIENTS,
   })
   const make = (secure: boolean): RelayServer => {
     const options: SMTPServerOptions = {
       ...certificate,
-      ...sessionHandlers({ core, log, budget, limits, trusted: config.relayTrusted }),
+      ...sessionHandlers({ core, log, budget, limits, networks }),
       secure,
       name: config.heloName,
       banner: 'Postrider',
@@ -51,8 +54,6 @@ export function createRelay({ core, config, log, certificate, sockets }: RelayOp
       // A client could have the costly half of a handshake made again and again (RFC 5746 6).
       secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
       authMethods: ['PLAIN', 'LOGIN'],
-      // With trusted networks, the session's handlers require authentication.
-      authOptional: config.relayTrusted !== undefined,
       authRequiredMessage: '5.7.0 Authentication required',
       disabledCommands: ['WIZ', 'SHELL', 'KILL', 'XCLIENT', 'XFORWARD'],
       disableReverseLookup: true,

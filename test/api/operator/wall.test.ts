@@ -35,6 +35,8 @@ const CALLS: Readonly<Record<string, Call>> = {
   confirmDeletion: ({ deletion }) => [`/deletions/${deletion}/confirm`, {}],
   restoreAccount: ({ account }) => [`/accounts/${account}/restore`, {}],
   listDeletions: () => ['/deletions'],
+  getClock: () => ['/clock'],
+  moveClock: () => ['/clock', { speed: 1 }],
 }
 
 t.test('each operation has its place here', async (t) => {

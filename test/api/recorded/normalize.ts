@@ -51,6 +51,8 @@ export function createNormalizer(known: Readonly<Record<string, string>>): (text
       plain
         // Of the first message of the account, which is older than the run.
         .replace(/(?<="searchedFrom":")[^"]+/g, '<time>')
+        // Of the clock, compared with that of the world.
+        .replace(/(?<="ahead":)-?\d+/g, '0')
         .replace(/\b\d{4}-\d\d-\d\d([T ])(\d\d:\d\d:\d\d)(\.\d+)?(Z?)/g, (time, between, _clock, fraction, zone) =>
           named(
             Date.parse(`${time.slice(0, 10)}T${time.slice(11, 19)}Z`),

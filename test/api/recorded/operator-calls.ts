@@ -4,6 +4,7 @@ import { sampleOf } from '../../../packages/api/src/docs/samples.ts'
 import { fillQueue } from '../../core/delivery/filled-queue.ts'
 import { JSON_TYPE } from '../call.ts'
 import { calledBy } from './called.ts'
+import { NOW } from './normalize.ts'
 import type { Recorder } from './recorder.ts'
 import type { World } from './world.ts'
 
@@ -68,6 +69,8 @@ export async function recordOperator(recorder: Recorder, world: World): Promise<
   await ask('confirmDeletion', `POST /deletions/${deletion}/confirm`, {})
   await ask('listDeletions', 'GET /deletions')
   await ask('restoreAccount', `POST ${path}/restore`, {})
+
+  await ask('moveClock', 'POST /clock', { to: new Date(NOW.getTime() + 30 * 86_400_000).toISOString() })
 
   // The operations that nothing above calls, with what the documentation shows of them.
   const ids: Fields = { place: 'google', jobs: id, plans: id, accounts: account }

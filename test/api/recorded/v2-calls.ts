@@ -22,6 +22,7 @@ export async function recordV2(recorder: Recorder, world: World): Promise<void> 
     await recorder.ask(`sendEmail: with tags ${tags}`, { path: '/v2/sendEmail', headers: { api_key: owner.key }, body })
     await world.deliver()
   }
+  await row('checkEmail', 'POST /sendEmail/check', messageFrom(owner))
   await recordReports(row)
   const later = await recorder.ask('sendEmail: scheduled', {
     path: '/v2/sendEmail',

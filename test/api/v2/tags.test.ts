@@ -191,6 +191,7 @@ t.test('tags', async (t) => {
         ['startdate=2026-01-05&enddate=2026-01-01', 161],
         ['startdate=2024-01-01&enddate=2026-01-01', 113],
         ['startdate=2026-01-05&tag=be%00rth', 113],
+        [`startdate=2026-01-05&tag=${'x'.repeat(256)}`, 113],
       ] as const) {
         const { status, json } = await call(url, {
           method: 'GET',

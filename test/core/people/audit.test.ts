@@ -7,22 +7,31 @@ const service = await makeService(t)
 const { core, sql } = service
 const owner = await firstUser(service)
 
-t.test('the audit log names the user, and its chain covers entries of both versions', async (t) => {
+t.test('the audit log names the user and the agent, and its chain covers entries of all versions', async (t) => {
   const { accountId } = await service.makeSender()
   const noteOld = () => sql`select audit_note(${accountId}, 3, null, 'template.create', 'template 12', null, null)`
-  const insertVersion1 = () => sql`
+  const insertVersion = (version: number) => sql`
     insert into audit_log
     select (e).*
-      from (select (jsonb_populate_record(l, jsonb_build_object('number', l.number + 1, 'version', 1, 'actor_user_id', null,
+      from (select (jsonb_populate_record(l, jsonb_build_object('number', l.number + 1, 'version', ${version}::int, 'actor_user_id', null,
                     'previous_hash', l.hash, 'hash', l.hash))) as e
               from audit_log l where account_id = ${accountId} order by number desc limit 1) made`
-  await insertVersion1()
+  await insertVersion(1)
   await sql`alter table audit_log disable trigger audit_log_append_only`
   await sql`
     update audit_log l set hash = sha256(l.previous_hash || convert_to(jsonb_build_array(l.account_id, l.number,
            (extract(epoch from l.at) * 1000000)::bigint, l.actor_key_id, host(l.actor_address), l.action, l.object, l.before, l.after)::text, 'UTF8'))
      where account_id = ${accountId} and version = 1`
+  await insertVersion(2)
+  await sql`
+    update audit_log l set hash = sha256('\\x02'::bytea || l.previous_hash || convert_to(jsonb_build_array(l.account_id, l.number,
+           (extract(epoch from l.at) * 1000000)::bigint, l.actor_key_id, host(l.actor_address), l.action, l.object, l.before, l.after,
+           l.actor_user_id)::text, 'UTF8'))
+     where account_id = ${accountId} and version = 2`
   await noteOld()
+  await core.auth.createKey({ accountId, name: 'by an agent' }, { keyId: null, address: null, agent: 'harbor-agent 1' })
+  const agents = (await core.audit.latest(accountId, { limit: 2 })).map(({ agent }) => agent)
+  t.same(agents, ['harbor-agent 1', null])
   const by = { keyId: null, userId: owner.userId, address: '192.0.2.7' }
   await core.auth.createKey({ accountId, name: 'by a person' }, by)
   const entries = await core.audit.list(accountId, { after: 0, limit: 100 })
@@ -35,12 +44,14 @@ t.test('the audit log names the user, and its chain covers entries of both versi
   })
   const [row] =
     await sql`select array_agg(distinct version order by version) as versions from audit_log where account_id = ${accountId}`
-  t.same(row?.versions, [1, 2])
+  t.same(row?.versions, [1, 2, 3])
   t.equal(await core.audit.firstBroken(accountId), null)
   const last = entries.at(-1)?.number as number
   await sql`update audit_log set actor_user_id = ${owner.userId + 1} where account_id = ${accountId} and number = ${last}`
   t.equal(await core.audit.firstBroken(accountId), last, 'another user')
-  await sql`update audit_log set actor_user_id = ${owner.userId} where account_id = ${accountId} and number = ${last}`
+  await sql`update audit_log set actor_user_id = ${owner.userId}, agent = 'x' where account_id = ${accountId} and number = ${last}`
+  t.equal(await core.audit.firstBroken(accountId), last, 'an agent')
+  await sql`update audit_log set agent = null where account_id = ${accountId} and number = ${last}`
   t.equal(await core.audit.firstBroken(accountId), null)
   await sql`update audit_log set version = 1 where account_id = ${accountId} and number = ${last}`
   t.equal(await core.audit.firstBroken(accountId), last, 'another version')

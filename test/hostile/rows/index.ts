@@ -2,6 +2,7 @@ import { GENERATED } from '../generated.ts'
 import { GENERATED_RELAY } from '../generated-relay.ts'
 import type { Row } from '../row.ts'
 import { FLOODS } from './floods.ts'
+import { MCP } from './mcp.ts'
 import { OPERATIONS } from './operations.ts'
 import { PAGES } from './pages.ts'
 import { RELAY } from './relay.ts'
@@ -19,6 +20,7 @@ export const ROWS: readonly Row[] = [
   ...V3_MAIL,
   ...TEMPLATES,
   ...OPERATIONS,
+  ...MCP,
   ...PAGES,
   ...GENERATED,
   ...GENERATED_RELAY,

@@ -1,5 +1,6 @@
 import { BeyondShare, type Config, inTurns, type Log, ServiceError } from '@postrider/core'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { presentAgent } from '../agent.ts'
 import { clientAddress } from '../http/client-address.ts'
 import { LargeBody } from '../http/large-body.ts'
 import { type LargeThread, startLargeThread } from './large-thread.ts'
@@ -150,7 +151,8 @@ export function answerLargeCalls(app: FastifyInstance, largeCalls: LargeCalls, r
     // Transferring a buffer moves all of the memory it is a part of.
     const alone = octets.byteLength === octets.buffer.byteLength ? octets : new Uint8Array(octets)
     const headers = withoutOwn(request.headers)
-    const call = { principal, address: clientAddress(request), method, url, headers, octets: alone }
+    const from = { principal, address: clientAddress(request), agent: presentAgent() }
+    const call = { ...from, method, url, headers, octets: alone }
     const answer = await largeCalls.answer(call)
     reply.code(answer.status).headers(withoutOwn(answer.headers))
     return answer.octets.length === 0 ? reply.send() : reply.send(Buffer.from(answer.octets.buffer))

@@ -12,6 +12,7 @@ export async function doLargeWork(
   const { status, value } = await largeCalls.answer({
     principal,
     address,
+    agent: null,
     method: 'POST',
     url: `/v2${path}`,
     headers: { 'content-type': 'application/json' },

@@ -9,6 +9,8 @@ export interface Start {
 export interface LargeCall {
   readonly principal: Principal
   readonly address: string
+  /** See agent.ts. */
+  readonly agent: string | null
   readonly method: string
   readonly url: string
   readonly headers: Readonly<Record<string, string | string[] | undefined>>

@@ -88,7 +88,7 @@ export interface Call {
   readonly reads: Reads
   readonly principal: Principal
   /** Actor for the audit log. */
-  readonly by: { readonly keyId: number; readonly address: string }
+  readonly by: { readonly keyId: number; readonly address: string; readonly agent: string | null }
   readonly request: FastifyRequest
   readonly reply: FastifyReply
 }

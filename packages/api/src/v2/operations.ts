@@ -1,5 +1,6 @@
 import { type Core, invalidParameter, requireScope } from '@postrider/core'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { presentAgent } from '../agent.ts'
 import { setAsOf } from '../http/as-of.ts'
 import { clientAddress } from '../http/client-address.ts'
 import { idempotencyKeyOf } from '../http/idempotency-key.ts'
@@ -116,7 +117,7 @@ async function answer(
   const { input, ignored } = operation.submits ? submittedIn(request) : validInputOf(operation, request)
   sayIgnored(reply, ignored)
   const { principal } = request
-  const by = { keyId: principal.keyId, address: clientAddress(request) }
+  const by = { keyId: principal.keyId, address: clientAddress(request), agent: presentAgent() }
   const reads = core.oldReads()
   const result = await operation.act(input, { core, reads, principal, by, request, reply })
   setAsOf(reply, reads)

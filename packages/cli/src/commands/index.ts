@@ -18,10 +18,12 @@ import { tlsCommands } from './domains/tls.ts'
 import { tlsReportCommands } from './domains/tls-reports.ts'
 import { backupCommands } from './installation/backup.ts'
 import { certificateCommands } from './installation/certificate.ts'
+import { clockCommands } from './installation/clock.ts'
 import { completionCommands } from './installation/completion.ts'
 import { doctorCommands } from './installation/doctor.ts'
 import { importCommands } from './installation/import.ts'
 import { initCommands } from './installation/init.ts'
+import { mcpCommands } from './installation/mcp.ts'
 import { operateCommands } from './installation/operate.ts'
 import { planCommands } from './installation/plan.ts'
 import { restoredCommands } from './installation/restored.ts'
@@ -44,6 +46,7 @@ import { returnCommands } from './reporting/returns.ts'
 import { statsCommands } from './reporting/stats.ts'
 import { webhookCommands } from './reporting/webhook.ts'
 import { poolCommands } from './routing/pool.ts'
+import { relayNetworkCommands } from './routing/relay-network.ts'
 import { smartHostCommands } from './routing/smart-host.ts'
 import { sourceCommands } from './routing/source.ts'
 import { failedAddressCommands } from './suppressions/failed-address.ts'
@@ -65,6 +68,8 @@ export const COMMANDS: readonly Command[] = [
   ...restoredCommands,
   ...certificateCommands,
   ...secretCommands,
+  ...mcpCommands,
+  ...clockCommands,
   ...completionCommands,
   ...accountCommands,
   ...accountDeletionCommands,
@@ -96,6 +101,7 @@ export const COMMANDS: readonly Command[] = [
   ...sourceCommands,
   ...poolCommands,
   ...smartHostCommands,
+  ...relayNetworkCommands,
   ...tlsCommands,
   ...statsCommands,
   ...auditCommands,

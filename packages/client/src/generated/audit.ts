@@ -14,6 +14,8 @@ export type ListAuditData = readonly {
   /** null if the operator (command line) or the service made the change */
   readonly keyId: number | null
   readonly ip: string | null
+  /** the program through which an agent made the change, as it named itself; null: no agent */
+  readonly agent: string | null
   readonly action: string
   readonly object: string
   readonly before: unknown

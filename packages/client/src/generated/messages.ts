@@ -10,38 +10,48 @@ export interface Html {
   readonly cut: boolean
 }
 
+export interface Personalizations {
+  readonly recipient?: string | null | undefined
+  readonly recipient_cc?: string | readonly string[] | null | undefined
+  readonly recipient_bcc?: string | readonly string[] | null | undefined
+  readonly 'x-apiheader'?: number | string | null | undefined
+  readonly 'x-apiheader_cc'?: number | string | null | undefined
+  readonly attributes?:
+    | Readonly<Record<string, string | number | boolean | null>>
+    | readonly unknown[]
+    | null
+    | undefined
+  readonly 'x-headers'?:
+    | Readonly<Record<string, string | number | boolean | null>>
+    | readonly unknown[]
+    | null
+    | undefined
+  readonly metadata?: Readonly<Record<string, string | number | boolean | null>> | readonly unknown[] | null | undefined
+  readonly attachments?: readonly Attachments[] | null | undefined
+}
+
 export interface Attachments {
   readonly fileName?: string | null | undefined
   readonly fileContent?: string | null | undefined
   readonly contentId?: string | null | undefined
 }
 
+export interface Settings {
+  readonly footer?: boolean | number | '0' | '1' | 'true' | 'false' | '' | null | undefined
+  readonly clicktrack?: boolean | number | '0' | '1' | 'true' | 'false' | '' | null | undefined
+  readonly opentrack?: boolean | number | '0' | '1' | 'true' | 'false' | '' | null | undefined
+  readonly unsubscribe?: boolean | number | '0' | '1' | 'true' | 'false' | '' | null | undefined
+  readonly group?: number | string | null | undefined
+  readonly class?: string | null | undefined
+  readonly deadline?: number | string | null | undefined
+  readonly tls?: string | null | undefined
+  readonly keepContent?: boolean | number | '0' | '1' | 'true' | 'false' | '' | null | undefined
+  readonly bcc?: string | null | undefined
+  readonly attachmentid?: number | string | readonly (number | string)[] | null | undefined
+}
+
 export interface SendEmailInput {
-  readonly personalizations?:
-    | readonly {
-        readonly recipient?: string | null | undefined
-        readonly recipient_cc?: string | readonly string[] | null | undefined
-        readonly recipient_bcc?: string | readonly string[] | null | undefined
-        readonly 'x-apiheader'?: number | string | null | undefined
-        readonly 'x-apiheader_cc'?: number | string | null | undefined
-        readonly attributes?:
-          | Readonly<Record<string, string | number | boolean | null>>
-          | readonly unknown[]
-          | null
-          | undefined
-        readonly 'x-headers'?:
-          | Readonly<Record<string, string | number | boolean | null>>
-          | readonly unknown[]
-          | null
-          | undefined
-        readonly metadata?:
-          | Readonly<Record<string, string | number | boolean | null>>
-          | readonly unknown[]
-          | null
-          | undefined
-        readonly attachments?: readonly Attachments[] | null | undefined
-      }[]
-    | undefined
+  readonly personalizations?: readonly Personalizations[] | undefined
   readonly from?:
     | {
         readonly fromEmail?: string | null | undefined
@@ -54,23 +64,7 @@ export interface SendEmailInput {
   readonly ampcontent?: string | null | undefined
   readonly textcontent?: string | null | undefined
   readonly attachments?: readonly Attachments[] | null | undefined
-  readonly settings?:
-    | {
-        readonly footer?: boolean | number | '0' | '1' | 'true' | 'false' | '' | null | undefined
-        readonly clicktrack?: boolean | number | '0' | '1' | 'true' | 'false' | '' | null | undefined
-        readonly opentrack?: boolean | number | '0' | '1' | 'true' | 'false' | '' | null | undefined
-        readonly unsubscribe?: boolean | number | '0' | '1' | 'true' | 'false' | '' | null | undefined
-        readonly group?: number | string | null | undefined
-        readonly class?: string | null | undefined
-        readonly deadline?: number | string | null | undefined
-        readonly tls?: string | null | undefined
-        readonly keepContent?: boolean | number | '0' | '1' | 'true' | 'false' | '' | null | undefined
-        readonly bcc?: string | null | undefined
-        readonly attachmentid?: number | string | readonly (number | string)[] | null | undefined
-      }
-    | readonly unknown[]
-    | null
-    | undefined
+  readonly settings?: Settings | readonly unknown[] | null | undefined
   readonly tags?: string | readonly string[] | null | undefined
   readonly replyToId?: string | null | undefined
   readonly templateId?: number | string | null | undefined
@@ -83,6 +77,36 @@ export interface SendEmailInput {
 
 export type SendEmailData = {
   readonly message_id: string
+}
+
+export interface CheckEmailInput {
+  readonly personalizations?: readonly Personalizations[] | undefined
+  readonly from?:
+    | {
+        readonly fromEmail?: string | null | undefined
+        readonly fromName?: string | null | undefined
+      }
+    | null
+    | undefined
+  readonly subject?: string | null | undefined
+  readonly content?: string | null | undefined
+  readonly ampcontent?: string | null | undefined
+  readonly textcontent?: string | null | undefined
+  readonly attachments?: readonly Attachments[] | null | undefined
+  readonly settings?: Settings | readonly unknown[] | null | undefined
+  readonly tags?: string | readonly string[] | null | undefined
+  readonly replyToId?: string | null | undefined
+  readonly templateId?: number | string | null | undefined
+  readonly attachmentId?: number | string | readonly (number | string)[] | null | undefined
+  readonly attachmentid?: number | string | readonly (number | string)[] | null | undefined
+  /** names and values of your own that come back in events; a personalization may have some, too */
+  readonly metadata?: Readonly<Record<string, string | number | boolean | null>> | readonly unknown[] | null | undefined
+  readonly schedule?: number | string | null | undefined
+}
+
+export type CheckEmailData = {
+  /** recipients it would have, cc and bcc included */
+  readonly recipients: number
 }
 
 export interface SendRawInput {
@@ -543,6 +567,11 @@ export class Messages {
   /** Send a message to one or more recipients. Needs the scope send. */
   sendEmail(input: SendEmailInput = {}, options?: CallOptions): Promise<SendEmailData> {
     return this.#call({ method: 'POST', path: '/sendEmail' }, input, options)
+  }
+
+  /** Check a message as sendEmail would, with the same errors, without sending or storing it. Needs the scope send. */
+  checkEmail(input: CheckEmailInput = {}, options?: CallOptions): Promise<CheckEmailData> {
+    return this.#call({ method: 'POST', path: '/sendEmail/check' }, input, options)
   }
 
   /**

@@ -106,9 +106,12 @@ export function* countMergeTags(text: string, parameter = 'content'): Stoppable<
   return counts
 }
 
-/** Returns the names of tags without an attribute, each once regardless of case, in their first spelling. */
+/**
+ * Returns the names of tags without an attribute, each once regardless of case, in their first spelling. That of the unsubscribe link is not
+ * among them, since the link is its value.
+ */
 export function tagsWithout(tags: readonly MergeTags[], attributes: Attributes): string[] {
-  const given = new Set(Object.keys(attributes).map((name) => name.toLowerCase()))
+  const given = new Set([UNSUBSCRIBE_TAG, ...Object.keys(attributes)].map((name) => name.toLowerCase()))
   const missing = new Map<string, string>()
   for (const [key, { written }] of tags.flatMap((counts) => [...counts])) {
     if (!given.has(key) && !missing.has(key)) missing.set(key, written)

@@ -2,8 +2,8 @@ import type { Credits } from '../accounts/credits/index.ts'
 import type { Auth, Principal } from '../accounts/keys/index.ts'
 import type { RateLimits } from '../accounts/rate-limits/index.ts'
 import type { ServiceMail } from '../messages/service-mail.ts'
-import type { Clock } from '../platform/clock.ts'
 import type { Sql } from '../platform/database/database.ts'
+import type { DatabaseClock } from '../platform/database/database-clock.ts'
 import type { Log } from '../platform/process/log.ts'
 import { createPasswordCheck, type PasswordCost } from '../platform/security/passwords.ts'
 import type { Secrets } from '../platform/security/secrets.ts'
@@ -93,7 +93,7 @@ export interface PeopleDependencies {
   readonly rateLimits: RateLimits
   readonly auth: Auth
   readonly credits: Credits
-  readonly clock: Clock
+  readonly clock: DatabaseClock
   readonly serviceMail: ServiceMail
   readonly log: Log
   readonly config: PeopleSettings

@@ -11,6 +11,7 @@ export type LinkPurpose =
   | 'passkey-register'
   | 'passkey-log-in'
   | 'oidc'
+  | 'agent-plan'
 
 export interface NewLink {
   readonly purpose: LinkPurpose

@@ -253,3 +253,11 @@ export async function noteReauthentication(sql: AnySql, sessionId: number): Prom
     update sessions set reauthenticated_at = service_now() where id = ${sessionId} returning reauthenticated_at as at`
   return rows.length === 0 ? undefined : onlyRow(rows).at
 }
+
+/** For a clock that was moved: no session ends because of it, and no user has to prove again who they are. */
+export async function moveSessions(sql: AnySql, milliseconds: number): Promise<void> {
+  const by = sql`${milliseconds}::float8 * interval '1 millisecond'`
+  await sql`
+    update sessions set created_at = created_at + ${by}, seen_at = seen_at + ${by}, expires_at = expires_at + ${by},
+           reauthenticated_at = reauthenticated_at + ${by}, rotated_at = rotated_at + ${by}`
+}

@@ -29,6 +29,8 @@ export interface Surroundings {
   readonly language: Language
   readonly theme: string
   readonly now: Date
+  /** Milliseconds by which it is ahead of the world's time: 0 unless the clock of a sandbox was moved. */
+  readonly ahead: number
   /** Path of the request, without its query. */
   readonly at: string
   /** Name of the sentence to say; see said.ts. */
@@ -195,9 +197,26 @@ function visitorMenu({ icon, language }: Surroundings, { user }: Visitor): Html 
 <form method="post" action="/app/logout"><button class="btn plain" type="submit">${icon('exit')}${words.logOut}</button></form></div></div>`
 }
 
-function modeMark({ config, icon, language }: Surroundings): Value {
+function modeMark({ config, icon, language, ahead, visitor }: Surroundings): Value {
   if (config.delivery.kind !== 'sandbox') return null
-  return html`<span class="mode wide-only">${icon('flask')}${frameWords(language).sandboxMode}</span>`
+  const words = frameWords(language)
+  const isMoved = Math.abs(ahead) >= MOVED_MS
+  const text = isMoved ? words.clockMoved(spanOf(Math.abs(ahead), language), ahead > 0) : words.sandboxMode
+  if (isMoved && visitor?.user.operator)
+    return html`<a class="mode" href="/app/operator/processes#clock">${icon('clock')}${text}</a>`
+  return html`<span class="${isMoved ? 'mode' : 'mode wide-only'}">${icon(isMoved ? 'clock' : 'flask')}${text}</span>`
+}
+
+const [MOVED_MS, HOUR_MS, DAY_MS] = [60_000, 3_600_000, 86_400_000]
+
+function spanOf(milliseconds: number, language: Language): string {
+  const [unit, size] =
+    milliseconds < 2 * HOUR_MS
+      ? (['minute', MOVED_MS] as const)
+      : milliseconds < 2 * DAY_MS
+        ? (['hour', HOUR_MS] as const)
+        : (['day', DAY_MS] as const)
+  return new Intl.NumberFormat(language, { style: 'unit', unit }).format(Math.round(milliseconds / size))
 }
 
 function saidToast({ language, said, undo }: Surroundings): Html | undefined {

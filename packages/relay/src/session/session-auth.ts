@@ -1,8 +1,8 @@
 import { type Core, ServiceError } from '@postrider/core'
 import type { SMTPServerSession } from 'smtp-server'
+import { authenticateSender } from './network-senders.ts'
 import { replyFor } from './replies.ts'
 import type { SessionContext } from './session-context.ts'
-import { authenticateSender } from './session-sender.ts'
 
 /** Failed logins after which a session ends: a client with invalid credentials does not get valid ones by retrying (V06). */
 const MAX_FAILED_LOGINS = 10

@@ -1,22 +1,20 @@
-import { type ByteBudget, type Config, type Core, type Log, NetworkList } from '@postrider/core'
+import type { ByteBudget, Core, Log } from '@postrider/core'
 import type { SMTPServerSession } from 'smtp-server'
 import type { SessionLimits } from '../smtp/session-limits.ts'
+import type { NetworkSenders } from './network-senders.ts'
 
 export interface SessionDependencies {
   readonly core: Core
   readonly log: Log
   readonly budget: ByteBudget
   readonly limits: SessionLimits
-  readonly trusted: Config['relayTrusted']
+  readonly networks: NetworkSenders
 }
 
 /** Shared by the SMTP commands of all sessions. */
 export interface SessionContext extends SessionDependencies {
-  readonly trustedNetworks: NetworkList
   /** Number of failed logins of each session. */
   readonly failedLogins: WeakMap<SMTPServerSession, number>
-  /** Number of commands without authentication of each session. */
-  readonly unauthenticated: WeakMap<SMTPServerSession, number>
   /** Holder of the body budget for the message in progress, set by MAIL. */
   readonly holders: WeakMap<SMTPServerSession, number>
 }
@@ -24,9 +22,7 @@ export interface SessionContext extends SessionDependencies {
 export function createSessionContext(dependencies: SessionDependencies): SessionContext {
   return {
     ...dependencies,
-    trustedNetworks: new NetworkList(dependencies.trusted?.networks ?? []),
     failedLogins: new WeakMap(),
-    unauthenticated: new WeakMap(),
     holders: new WeakMap(),
   }
 }

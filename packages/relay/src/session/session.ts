@@ -9,11 +9,16 @@ import { rcptTo } from './session-rcpt.ts'
 
 /** The handlers of a session, each a thin layer around a call to core. */
 export function sessionHandlers(dependencies: SessionDependencies): Partial<SMTPServerOptions> {
-  const { core, log, limits } = dependencies
+  const { core, log, limits, networks } = dependencies
   const context = createSessionContext(dependencies)
   return {
     onConnect(session, done) {
-      done(limits.enter(session) ? null : protocolReply(421, '4.7.0 Too many connections from your network'))
+      // At once: a client that is gone before the list is read is counted by then, and leaves.
+      if (!limits.enter(session)) return done(protocolReply(421, '4.7.0 Too many connections from your network'))
+      networks.enter(session).then(
+        () => done(),
+        (error: unknown) => done(asReply(error, log)),
+      )
     },
     onClose(session) {
       limits.leave(session)

@@ -6,8 +6,11 @@ import type { ClientCount } from './client-count.ts'
 import { CommandStream } from './command-stream.ts'
 import { type ParsedPath, parsePath } from './path.ts'
 import { senderDomains } from './sender-domains.ts'
+import { sendsByNetwork } from './sends-by-network.ts'
 import { inShareOfTurn } from './share-of-turn.ts'
 
+/** Commands for which a client that need not authenticate may. */
+const ASKS_FOR_AUTH = /^(?:EHLO|AUTH)\b/i
 const CODE_CLASSES = ['2xx', '3xx', '4xx', '5xx'] as const
 /** A text that begins with its own enhanced status code (RFC 2034). */
 const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /
@@ -22,6 +25,8 @@ export class RelayConnection extends SMTPConnection {
   owesSince = performance.now()
   readonly openedAt = performance.now()
   #plainEhlo = false
+  /** Whether AUTH is not demanded for the present command. */
+  #needsNoAuth = false
   #loginFailed = false
 
   override init(): void {
@@ -84,6 +89,7 @@ export class RelayConnection extends SMTPConnection {
       return
     }
     this.owesSince = Number.POSITIVE_INFINITY
+    this.#needsNoAuth = sendsByNetwork.has(this.session) && !ASKS_FOR_AUTH.test(command.toString('latin1', 0, 5))
     super._onCommand(command, () => {
       this.owesSince = performance.now()
       callback?.()
@@ -125,7 +131,7 @@ export class RelayConnection extends SMTPConnection {
   }
 
   override _isSupported(command: string): boolean {
-    return !(this.#plainEhlo && command === 'AUTH') && super._isSupported(command)
+    return !((this.#plainEhlo || this.#needsNoAuth) && command === 'AUTH') && super._isSupported(command)
   }
 
   override _parseAddressCommand(rawName: string, rawCommand: Buffer | string): ParsedPath | false {

@@ -14,6 +14,8 @@ const CROWDED_MS = 30_000
 export interface SessionLimitsOptions {
   /** Clients that send without AUTH. They are not limited. */
   readonly trusted: readonly string[]
+  /** Whether a client is another one of them, for the moment. */
+  readonly isListed: (address: string) => boolean
   /** Load balancers, at whose address all clients appear: they are not counted either, but have to authenticate in time. */
   readonly proxies: readonly string[]
   /** Connections of a port. */
@@ -32,7 +34,7 @@ export interface SessionLimits {
   maxMs(connection: RelayConnection, connections: number): number
 }
 
-export function createSessionLimits({ trusted, proxies, maxClients }: SessionLimitsOptions): SessionLimits {
+export function createSessionLimits({ trusted, isListed, proxies, maxClients }: SessionLimitsOptions): SessionLimits {
   const all = createClientCount(MAX_CONNECTIONS)
   const unauthenticated = createClientCount(MAX_UNAUTHENTICATED)
   const handshakes = createClientCount(MAX_UNAUTHENTICATED)
@@ -57,7 +59,7 @@ export function createSessionLimits({ trusted, proxies, maxClients }: SessionLim
     },
     enter(session) {
       const { remoteAddress } = session
-      if (!isCounted(remoteAddress)) return true
+      if (!isCounted(remoteAddress) || isListed(remoteAddress)) return true
       if (!all.enter(remoteAddress)) return false
       if (!unauthenticated.enter(remoteAddress)) {
         all.leave(remoteAddress)
@@ -73,7 +75,8 @@ export function createSessionLimits({ trusted, proxies, maxClients }: SessionLim
       if (counted.delete(session)) all.leave(session.remoteAddress)
     },
     maxMs({ session }, connections) {
-      const maySit = session.user || connections <= maxClients * CROWDED || trustedNetworks.has(session.remoteAddress)
+      const { user, remoteAddress: address } = session
+      const maySit = user || connections <= maxClients * CROWDED || trustedNetworks.has(address) || isListed(address)
       return maySit ? Number.POSITIVE_INFINITY : CROWDED_MS
     },
   }

@@ -14,6 +14,13 @@ export const sendEmail: Wall = {
     missing: { from: { fromEmail: 'desk@nobody.example' } },
     seen: () => ['listEvents', { startdate: '2026-01-01' }],
   },
+  checkEmail: {
+    kind: 'object',
+    make: async (_, owner) => ({ ...mail, from: { fromEmail: `desk@${owner.domain}` } }),
+    repeated: /[\w-]+\.example/g,
+    missing: { from: { fromEmail: 'desk@nobody.example' } },
+    seen: () => ['listEvents', { startdate: '2026-01-01' }],
+  },
   sendRaw: {
     kind: 'object',
     make: async (_, owner) => ({ raw: rawFrom(owner.domain), to: ['lena@harbor.example'] }),

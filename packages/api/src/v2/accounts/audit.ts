@@ -10,6 +10,9 @@ const Entry = Type.Object({
     description: 'null if the operator (command line) or the service made the change',
   }),
   ip: Type.Union([Type.String(), Type.Null()]),
+  agent: Type.Union([Type.String(), Type.Null()], {
+    description: 'the program through which an agent made the change, as it named itself; null: no agent',
+  }),
   action: Type.String(),
   object: Type.String(),
   before: Type.Unknown(),
@@ -40,6 +43,7 @@ export const AUDIT: readonly Operation[] = [
           at: '2026-01-05T10:11:12.000Z',
           keyId: 3,
           ip: '192.0.2.9',
+          agent: null,
           action: 'template.create',
           object: 'template 12',
           before: null,

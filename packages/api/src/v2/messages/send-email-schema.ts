@@ -100,3 +100,7 @@ export type Personalization = Static<typeof Personalization>
 export type Attachment = Static<typeof Attachment>
 
 export const SendEmailAnswer = Type.Object({ message_id: Type.String() })
+
+export const CheckEmailAnswer = Type.Object({
+  recipients: Type.Integer({ description: 'recipients it would have, cc and bcc included' }),
+})

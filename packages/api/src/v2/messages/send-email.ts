@@ -1,8 +1,8 @@
-import { type ErrorName, ServiceError } from '@postrider/core'
+import { countRecipients, type ErrorName, ServiceError, type Submission } from '@postrider/core'
 import { idempotencyKeyOf } from '../../http/idempotency-key.ts'
 import { traceParentOf } from '../../http/trace-parent.ts'
-import { type Operation, operation } from '../operation.ts'
-import { SendEmail, SendEmailAnswer } from './send-email-schema.ts'
+import { type Call, type Operation, operation } from '../operation.ts'
+import { CheckEmailAnswer, SendEmail, SendEmailAnswer } from './send-email-schema.ts'
 import { toSubmission } from './to-submission.ts'
 
 export const SEND_EMAIL_ERRORS: readonly ErrorName[] = [
@@ -21,6 +21,13 @@ export const SEND_EMAIL_ERRORS: readonly ErrorName[] = [
   'idempotencyConflict',
 ]
 
+const EXAMPLE = {
+  personalizations: [{ recipient: 'lena@harbor.example', attributes: { NAME: 'Lena' } }],
+  from: { fromEmail: 'desk@ship.example', fromName: 'Ship Desk' },
+  subject: 'Berth 4',
+  content: '<p>Hi [%NAME%], your berth is ready.</p>',
+}
+
 export const SEND_EMAIL: readonly Operation[] = [
   operation({
     name: 'sendEmail',
@@ -33,31 +40,49 @@ export const SEND_EMAIL: readonly Operation[] = [
     answer: SendEmailAnswer,
     errors: SEND_EMAIL_ERRORS,
     example: {
-      input: {
-        personalizations: [{ recipient: 'lena@harbor.example', attributes: { NAME: 'Lena' } }],
-        from: { fromEmail: 'desk@ship.example', fromName: 'Ship Desk' },
-        subject: 'Berth 4',
-        content: '<p>Hi [%NAME%], your berth is ready.</p>',
-      },
+      input: EXAMPLE,
       data: { message_id: '019b8d2f4c7a7c3e9a51c4a1f0e2d3b4' },
     },
     submits: { checkBody: requirePersonalizations },
-    async act(body, { core, principal, by, request, reply }) {
-      // Before anything is made of them.
-      core.messages.requireRecipients(body.personalizations?.length ?? 0)
-      const submission = toSubmission({
-        body,
-        files: request.fileParts ?? [],
-        principal,
-        clientAddress: by.address,
-        idempotencyKey: idempotencyKeyOf(request),
-      })
+    async act(body, call) {
+      const { core, request, reply } = call
+      const submission = submissionOf(body, call)
       const accepted = await core.messages.accept({ ...submission, traceParent: traceParentOf(request) })
       if (accepted.repeated) reply.header('idempotent-replayed', 'true')
       return { data: { message_id: accepted.messageId } }
     },
   }),
+  operation({
+    name: 'checkEmail',
+    summary: 'Check a message as sendEmail would, with the same errors, without sending or storing it',
+    cli: { none: 'a command sends a test message' },
+    group: 'SendEmail',
+    scope: 'send',
+    routes: [['/sendEmail/check', 'POST']],
+    input: SendEmail,
+    answer: CheckEmailAnswer,
+    errors: SEND_EMAIL_ERRORS.filter((name) => name !== 'idempotencyConflict'),
+    example: { input: EXAMPLE, data: { recipients: 1 } },
+    submits: { checkBody: requirePersonalizations },
+    async act(body, call) {
+      const submission = submissionOf(body, call)
+      await call.core.messages.validateOnly(submission)
+      return { data: { recipients: countRecipients(submission) } }
+    },
+  }),
 ]
+
+function submissionOf(body: SendEmail, { core, principal, by, request }: Call): Submission {
+  // Before anything is made of them.
+  core.messages.requireRecipients(body.personalizations?.length ?? 0)
+  return toSubmission({
+    body,
+    files: request.fileParts ?? [],
+    principal,
+    clientAddress: by.address,
+    idempotencyKey: idempotencyKeyOf(request),
+  })
+}
 
 /** Errors 110 and 120 take precedence over all schema errors (contract section 3). */
 export function requirePersonalizations(body: unknown): void {

@@ -20,9 +20,15 @@ export const auditCommands: readonly Command[] = [
   }),
 ]
 
-function authorOf(keyId: number | null, userId: number | null, userName: string | null): string {
+function authorOf({
+  keyId,
+  userId,
+  userName,
+  agent,
+}: Pick<AuditEntry, 'keyId' | 'userId' | 'userName' | 'agent'>): string {
   if (userId !== null) return `${userName ?? 'user'} (${userId})`
-  return keyId === null ? 'operator' : `key ${keyId}`
+  if (keyId === null) return 'operator'
+  return agent === null ? `key ${keyId}` : `key ${keyId}, agent ${agent}`
 }
 
 function noneText(account: number | undefined, after: number): string {
@@ -34,10 +40,10 @@ function noneText(account: number | undefined, after: number): string {
 
 function toAnswer(entries: readonly AuditEntry[], limit: number, none: string): Answer {
   const data = entries.map(({ previousHash: _previous, hash: _hash, ...entry }) => entry)
-  const rows = data.map(({ number, at, keyId, userId, userName, address, action, object, before, after }) => [
+  const rows = data.map(({ number, at, address, action, object, before, after, ...by }) => [
     number,
     at,
-    authorOf(keyId, userId, userName),
+    authorOf(by),
     address,
     action,
     object,

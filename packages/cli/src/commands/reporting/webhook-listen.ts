@@ -1,8 +1,8 @@
 import { createRequestSigner, pause, type RequestSigner, WEBHOOK_FORMATS } from '@postrider/core'
 import { type Call, type Command, CommandError, textOption, UsageError } from '../../command.ts'
-import { reachable } from '../../first-run.ts'
 import { printable } from '../../table.ts'
 import { apiKeyOf } from '../api-key.ts'
+import { serverOf, textOf, webUrl } from '../web-service.ts'
 
 /** Seconds that the service waits for an event, and milliseconds until a response that takes longer is given up. */
 const WAIT_SECONDS = 25
@@ -11,8 +11,6 @@ const READ_MS = 60_000
 const FORWARD_MS = 10_000
 /** Milliseconds between tries while the service cannot be reached. */
 const RETRY_MS = 2000
-/** Octets of a response of the service. */
-const MAX_OCTETS = 32 * 1024 * 1024
 
 type Format = (typeof WEBHOOK_FORMATS)[number]
 
@@ -54,23 +52,13 @@ export const webhookListenCommands: readonly Command[] = [
 
 /** Throws {@link UsageError}. */
 async function givenOf(call: Call): Promise<Omit<Listening, 'signal'>> {
-  const { config } = call
   const target = webUrl('forward-to', textOption(call, 'forward-to') ?? '')
-  const own = `http://${reachable(config.apiHost)}:${config.apiPort}`
-  const server = webUrl('server', textOption(call, 'server') ?? own).replace(/\/+$/, '')
+  const server = serverOf(call)
   const key = await apiKeyOf(call, 'POSTRIDER_API_KEY')
   const format = textOption(call, 'format') ?? 'v2'
   const known = WEBHOOK_FORMATS.find((one) => one === format)
   if (!known) throw new UsageError(`--format must be v2 or v3 (got "${format}")`)
   return { server, key, target, format: known, events: textOption(call, 'events') }
-}
-
-/** Throws {@link UsageError}. */
-function webUrl(option: string, text: string): string {
-  const url = URL.parse(text)
-  if (!url || !/^https?:$/.test(url.protocol))
-    throw new UsageError(`--${option} must be an http or https URL (got "${text}")`)
-  return url.href
 }
 
 async function listen(listening: Listening): Promise<void> {
@@ -133,17 +121,6 @@ async function readNext(
       `${server} refused the call (${status}): ${printable(String(problem?.error_message ?? 'no reason given')).slice(0, 500)}`,
     )
   return { body: typeof data?.body === 'string' ? data.body : null, next }
-}
-
-async function textOf({ body }: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of body ?? []) {
-    size += chunk.length
-    if (size > MAX_OCTETS) throw new SyntaxError('too long')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
 }
 
 /** Sends one request, and returns the line about it. A failure is shown, and not tried again. */

@@ -17,6 +17,8 @@ export interface Actor {
   /** The role by which the user acts, which is checked again when the change is recorded. If omitted, nothing is checked. */
   readonly role?: ActingRole
   readonly address: string | null
+  /** The program through which an agent uses the key, as it names itself. Omitted or null: no agent. */
+  readonly agent?: string | null
 }
 
 export const OPERATOR: Actor = { keyId: null, address: null }
@@ -54,6 +56,8 @@ export interface AuditEntry {
   /** The name of the key at present; null if there is none. */
   readonly keyName: string | null
   readonly address: string | null
+  /** The program through which an agent made the change, as it named itself; null: no agent. */
+  readonly agent: string | null
   readonly action: string
   readonly object: string
   readonly before: AuditValues | null
@@ -92,7 +96,8 @@ export async function noteChange(sql: AnySql, change: Change): Promise<void> {
   if (by.role) await requireRole(sql, by.userId ?? null, by.role)
   await sql`
     select audit_note(${accountId}::int, ${by.keyId}::int, ${by.address}::inet, ${action}::text, ${object}::text,
-                      ${before ? JSON.stringify(before) : null}::text::jsonb, ${after ? JSON.stringify(after) : null}::text::jsonb, ${by.userId ?? null}::int)`
+                      ${before ? JSON.stringify(before) : null}::text::jsonb, ${after ? JSON.stringify(after) : null}::text::jsonb, ${by.userId ?? null}::int,
+                      ${by.agent ?? null}::text)`
 }
 
 /**
@@ -110,13 +115,13 @@ export function createAudit(sql: Sql): Audit {
     list: (accountId, { after, limit }) => sql<AuditEntry[]>`
       select number::float8 as number, at, actor_key_id as "keyId", actor_user_id as "userId",
              (select u.name from users u where u.id = actor_user_id) as "userName",
-             (select k.name from api_keys k where k.id = actor_key_id) as "keyName", host(actor_address) as address, action, object, before, after,
+             (select k.name from api_keys k where k.id = actor_key_id) as "keyName", host(actor_address) as address, agent, action, object, before, after,
              previous_hash as "previousHash", hash
         from audit_log where account_id = ${accountId} and number > ${after} order by number limit ${limit}`,
     latest: (accountId, { before = Number.MAX_SAFE_INTEGER, limit, action = '', userId }) => sql<AuditEntry[]>`
       select number::float8 as number, at, actor_key_id as "keyId", actor_user_id as "userId",
              (select u.name from users u where u.id = actor_user_id) as "userName",
-             (select k.name from api_keys k where k.id = actor_key_id) as "keyName", host(actor_address) as address, action, object, before, after,
+             (select k.name from api_keys k where k.id = actor_key_id) as "keyName", host(actor_address) as address, agent, action, object, before, after,
              previous_hash as "previousHash", hash
         from (select * from audit_log where account_id = ${accountId} and number < ${before}::bigint
                order by number desc limit ${FILTERED}) latest

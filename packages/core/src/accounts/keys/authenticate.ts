@@ -16,12 +16,18 @@ export async function authenticate(
   onBehalfOf: string | undefined,
 ): Promise<Principal> {
   if (!secret) throw new ServiceError('keyMissing')
-  const { principal, networkList, disabled, closed } = await holderOf(secret, address)
+  const principal = principalAt(await holderOf(secret, address), address, lastUsed)
+  return onBehalfOf ? actingFor(principal, onBehalfOf) : principal
+}
+
+/** Throws addressNotAllowed, accountClosed, accountSuspended. */
+export function principalAt(holder: Holder, address: string, lastUsed: LastUsed): Principal {
+  const { principal, networkList, disabled, closed } = holder
   if (!networkList.empty && !networkList.has(address)) {
     throw new ServiceError('addressNotAllowed', { reason: `key ${principal.keyId}` })
   }
   if (closed) throw new ServiceError('accountClosed', { reason: `key ${principal.keyId}` })
   if (disabled) throw new ServiceError('accountSuspended', { reason: `subaccount of key ${principal.keyId}` })
   lastUsed.note(principal.keyId)
-  return onBehalfOf ? actingFor(principal, onBehalfOf) : principal
+  return principal
 }

@@ -1,12 +1,16 @@
+import { createCache } from '../../platform/cache.ts'
+import type { Config } from '../../platform/config/config.ts'
 import type { Sql } from '../../platform/database/database.ts'
+import { ServiceError } from '../../platform/errors.ts'
 import type { Log } from '../../platform/process/log.ts'
 import type { RateLimits } from '../rate-limits/index.ts'
 import { createActingFor } from './acting-for.ts'
 import type { Principal, Scope } from './api-key.ts'
-import { authenticate } from './authenticate.ts'
+import { authenticate, principalAt } from './authenticate.ts'
 import { selectKeyHolder, selectUserHolder } from './holder-store.ts'
 import { createSharedCount, InvalidKeyThrottle } from './invalid-key-throttle.ts'
-import { createKeyHolders, principalFor } from './key-holders.ts'
+import { createKeyHolders, type Holder, holderFor, principalFor } from './key-holders.ts'
+import { KEY_AGE_MS } from './key-lookup.ts'
 import { createKeys, type Keys } from './keys.ts'
 import { createLastUsed } from './last-used.ts'
 import { createOperatorKeys, type OperatorKeys } from './operator-keys.ts'
@@ -23,6 +27,12 @@ export {
 } from './api-key.ts'
 export type { KeyCaller, KeyChange, KeySecret, NewKey } from './keys.ts'
 export type { OperatorKey } from './operator-keys.ts'
+export {
+  createRelayNetworks,
+  type ListedRelayNetwork,
+  type RelayNetwork,
+  type RelayNetworks,
+} from './relay-networks.ts'
 export { requireScope } from './require-scope.ts'
 export type { RestrictionsChange } from './restrictions.ts'
 
@@ -36,6 +46,11 @@ export interface Auth extends Keys, OperatorKeys {
    */
   authenticate(secret: string | undefined, address: string, onBehalfOf?: string): Promise<Principal>
   /**
+   * Returns the principal of a key for a client that need not present it, since the operator has listed its network. Throws keyInvalid, addressNotAllowed,
+   * accountClosed and accountSuspended.
+   */
+  authenticateByNetwork(keyId: number, address: string): Promise<Principal>
+  /**
    * Current permissions of a key, for work that was requested with it and runs later. Null if the key is revoked or
    * expired.
    */
@@ -47,26 +62,38 @@ export interface Auth extends Keys, OperatorKeys {
 export interface AuthDependencies {
   readonly sql: Sql
   readonly log: Log
-  /**
-   * API calls except sendEmail that an account may make per minute unless the operator set another limit; 0 means unlimited.
-   */
-  readonly callsPerMinute: number
   readonly rateLimits: RateLimits
-  /** Invalid keys that one IP address may present to all processes per minute; 0 means unlimited. */
-  readonly wrongKeysPerMinute: number
+  readonly config: Pick<Config, 'callsPerMinute' | 'wrongKeysPerMinute'>
 }
 
-export function createAuth({ sql, log, rateLimits, callsPerMinute, wrongKeysPerMinute }: AuthDependencies): Auth {
+/** Keys that are remembered; as many as there are networks. */
+const MAX_OF_NETWORKS = 1000
+
+export function createAuth({ sql, log, rateLimits, config }: AuthDependencies): Auth {
+  const { callsPerMinute, wrongKeysPerMinute } = config
   const throttle = new InvalidKeyThrottle(wrongKeysPerMinute, createSharedCount(rateLimits, wrongKeysPerMinute))
   const holderOf = createKeyHolders({ sql, callsPerMinute, throttle })
   const actingFor = createActingFor(sql, throttle)
   const lastUsed = createLastUsed(sql, log)
+  const ofNetworks = createCache<Holder | null>({
+    maxAge: KEY_AGE_MS,
+    maxEntries: MAX_OF_NETWORKS,
+    async load(id) {
+      const holder = await selectKeyHolder(sql, Number(id))
+      return holder && holderFor(holder, callsPerMinute)
+    },
+  })
   const operatorKeys = createOperatorKeys({ sql, log, throttle })
   return {
     ...createKeys(sql),
     ...operatorKeys,
     authenticate: (secret, address, onBehalfOf) =>
       authenticate({ holderOf, actingFor, lastUsed }, secret, address, onBehalfOf),
+    async authenticateByNetwork(keyId, address) {
+      const holder = await ofNetworks.get(String(keyId))
+      if (!holder) throw new ServiceError('keyInvalid', { reason: `key ${keyId} of a network is revoked or expired` })
+      return principalAt(holder, address, lastUsed)
+    },
     async principalOf(keyId) {
       const holder = await selectKeyHolder(sql, keyId)
       return holder && principalFor(holder, callsPerMinute)

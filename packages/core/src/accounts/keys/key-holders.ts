@@ -39,15 +39,14 @@ export function createKeyHolders({
     look: (hashes) => selectLiveHashes(sql, hashes),
     async load(hash) {
       const holder = await select(hash)
-      if (!holder) return null
-      return {
-        principal: principalFor(holder, callsPerMinute),
-        networkList: new NetworkList(holder.networks),
-        disabled: holder.disabled,
-        closed: holder.closed,
-      }
+      return holder && holderFor(holder, callsPerMinute)
     },
   })
+}
+
+export function holderFor(holder: KeyHolder, callsPerMinute: number): Holder {
+  const { networks, disabled, closed } = holder
+  return { principal: principalFor(holder, callsPerMinute), networkList: new NetworkList(networks), disabled, closed }
 }
 
 export function principalFor(holder: KeyHolder, callsPerMinute: number): Principal {

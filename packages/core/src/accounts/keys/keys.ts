@@ -5,6 +5,7 @@ import { type Actor, type AuditValues, noteChange, OPERATOR } from '../audit/ind
 import { requireActive, requireNotDeleted } from '../require-active.ts'
 import { type ApiKey, type KeyPage, UNRESTRICTED } from './api-key.ts'
 import { apiKeyPrefix, hashApiKey, makeApiKey } from './key-format.ts'
+import { moveRelayNetworks } from './relay-networks.ts'
 import { changedRestrictions, type RestrictionsChange } from './restrictions.ts'
 import { quotaOf, type Rights, requireSameQuota, requireWithin } from './rights.ts'
 import {
@@ -148,6 +149,7 @@ export function createKeys(sql: Sql): Keys {
           countsWith: quotaOf(old),
         })
         const replaced = await replaceApiKey(transaction, id, key.id, overlapHours)
+        await moveRelayNetworks(transaction, id, key.id)
         const after = { ...auditValues(replaced), replacedBy: key.id, overlapHours }
         await note(transaction, old, by, 'key.rotate', { before: auditValues(old), after })
         await requireCapacity(transaction, old.accountId)

@@ -26,6 +26,7 @@ export { type BoundedCount, type GroupLimits, OVERVIEW_LIMIT, type QueueGroup, t
 export { type NewPause, PAUSE_SECONDS, type PauseResult, type PauseTarget } from './pauses.ts'
 export type { RecentOverview } from './recent-overview.ts'
 export { hasSelectors, type Selectors } from './selectors.ts'
+export { createServiceTimes, type ServiceTime, type ServiceTimes, type TimeChange } from './service-time.ts'
 export type { DestinationDetails as PlaceDetails, LimitInEffect } from './show-destination.ts'
 export type { SlowDestination } from './slowest.ts'
 

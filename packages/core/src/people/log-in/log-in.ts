@@ -1,6 +1,7 @@
 import { parseAddress } from '../../mime/address.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { AnySql, Sql, SqlTransaction } from '../../platform/database/database.ts'
+import type { DatabaseClock } from '../../platform/database/database-clock.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import { blockOf } from '../../platform/net/networks.ts'
 import type { PasswordCheck } from '../../platform/security/passwords.ts'
@@ -32,7 +33,7 @@ export interface LogIn extends Client {
 
 export interface LogInDependencies {
   readonly sql: Sql
-  readonly clock: Clock
+  readonly clock: DatabaseClock
   readonly passwords: PasswordCheck
   readonly limits: LogInLimits
   readonly sessions: SessionKeeper

@@ -112,6 +112,8 @@ export interface Config extends OutboundAccess, SecretKeyConfig, PublicUrl {
   readonly trustProxy: readonly string[]
   /** Networks from which /operator/v1 can be reached. */
   readonly operatorNetworks: readonly string[]
+  /** Whether agents may use /mcp. */
+  readonly mcp: boolean
   readonly logLevel: string
   readonly logFormat: LogFormat
   /** Which outcomes of attempts are logged. */
@@ -225,6 +227,7 @@ export function readConfig(env: Environment): Config {
     trackingScheme: oneOf(env, 'TRACKING_SCHEME', ['http', 'https'], usualScheme),
     trustProxy: networks(env, 'TRUST_PROXY'),
     operatorNetworks: networks(env, 'OPERATOR_NETWORKS', LOOPBACK),
+    mcp: oneOf(env, 'MCP', ['on', 'off'], 'off') === 'on',
     logLevel: oneOf(env, 'LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info'),
     logFormat: oneOf(env, 'LOG_FORMAT', ['json', 'pretty'], 'json'),
     logDeliveries: oneOf(env, 'LOG_DELIVERIES', ['all', 'failures', 'none'], 'all'),

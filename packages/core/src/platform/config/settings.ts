@@ -13,6 +13,11 @@ export const SETTINGS: readonly Setting[] = [
   ...STORAGE_SETTINGS,
   { name: 'API_HOST', default: '127.0.0.1', meaning: 'IP address or host name that the Web API listens on.' },
   { name: 'API_PORT', default: '8080', meaning: 'Port of the Web API.' },
+  {
+    name: 'MCP',
+    default: 'off',
+    meaning: 'on: agents may use tools with API keys, at /mcp (Model Context Protocol); off: /mcp is not served.',
+  },
   ...WATCH_SETTINGS,
   ...PROCESS_SETTINGS,
   { name: 'RELAY_HOST', default: '127.0.0.1', meaning: 'IP address or host name that the SMTP relay listens on.' },

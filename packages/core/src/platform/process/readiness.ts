@@ -6,6 +6,7 @@ import { databaseErrorCode, onlyRow, type Sql } from '../database/database.ts'
 import type { DatabaseClock } from '../database/database-clock.ts'
 import { withDeadline } from '../database/deadlines.ts'
 import { diskProbe } from '../database/disk-probe.ts'
+import { clockColumn, movedClock } from '../database/moved-clock.ts'
 import { type DatabaseFacts, factColumns, unmetReasons } from '../database/needs.ts'
 import { targetOf } from '../database/replication/recovery-target.ts'
 import { missingStandbys, readSyncStandby, type SyncStandby } from '../database/replication/replication.ts'
@@ -23,6 +24,8 @@ const STANDBY =
   'the database is a standby, which stores no mail: set DATABASE_URL to the primary, or list all hosts and add target_session_attrs=primary'
 const HIDDEN_STANDBY =
   'the role of DATABASE_URL does not see whether a standby is synchronous (REQUIRE_SYNC_STANDBY): as a superuser, GRANT pg_read_all_stats TO the role'
+const MOVED =
+  'the clock of this database was moved (postrider clock), as only a sandbox may: use DELIVERY=sandbox, or another database for mail that leaves'
 /** Milliseconds by which the host's clock may differ from the database's without a warning. */
 const CLOCK_TOLERANCE = 60_000
 /**
@@ -74,6 +77,8 @@ export interface ReadinessOptions {
   readonly clock: DatabaseClock
   readonly allowUnsafeDatabase: boolean
   readonly requireSyncStandby?: boolean
+  /** Default false. */
+  readonly mayMoveClock?: boolean
   /** See lock-watch.ts. */
   readonly storeProblem?: LockWatch['problem']
   /** Returns {@link Readiness.notes}. */
@@ -96,6 +101,7 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
     clock,
     allowUnsafeDatabase,
     requireSyncStandby = false,
+    mayMoveClock = false,
     notes,
     storeProblem = async () => undefined,
     every = 1000,
@@ -157,18 +163,26 @@ export function watchReadiness(options: ReadinessOptions): ReadinessWatch {
 
   async function problems(): Promise<string[]> {
     const asked = clock.monotonic()
-    const { now, off, target, ...facts } = onlyRow(
-      await sql<(DatabaseFacts & { now: number; off: string[]; target: string })[]>`
-        select (extract(epoch from clock_timestamp()) * 1000)::float8 as now, ${targetOf(sql)} as target, ${factColumns(sql)},
+    const {
+      now,
+      clock: source,
+      off,
+      target,
+      ...facts
+    } = onlyRow(
+      await sql<(DatabaseFacts & { now: number; clock: string | null; off: string[]; target: string })[]>`
+        select (extract(epoch from clock_timestamp()) * 1000)::float8 as now, ${clockColumn(sql)}, ${targetOf(sql)} as target, ${factColumns(sql)},
                array(select name from unnest(${[...DURABILITY]}::text[]) name where current_setting(name) = 'off') as off`,
     )
     answeredAt = clock.monotonic()
     standbyResponds = false
-    compareClocks(clock.set({ asked, answered: answeredAt, database: now }))
+    const moved = movedClock({ clock: source })
+    compareClocks(clock.set({ asked, answered: answeredAt, database: now, moved }))
     // It reads like a primary, but stores nothing.
     if (facts.isStandby) return [STANDBY]
     return [
       ...unmetReasons(facts),
+      ...(moved && !mayMoveClock ? [MOVED] : []),
       ...(allowUnsafeDatabase ? [] : off.map(unsafe)),
       ...(requireSyncStandby ? standbyProblems(await readSyncStandby(sql)) : []),
       ...(await schemaProblems(sql, secrets, target)),

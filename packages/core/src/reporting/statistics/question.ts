@@ -28,7 +28,11 @@ export function spanOf({ first, last }: Pick<Question, 'first' | 'last'>, today:
   return span
 }
 
-/** Throws parameterInvalid for NUL, which the database does not accept in texts. */
+/** Characters of the longest name that anything is counted by: a response has the name once for each period. */
+const MAX_NAME = 255
+
+/** Throws parameterInvalid for what no name can be: one that is too long, or with NUL, which the database does not accept in texts. */
 export function requireText(text: string, parameter: string): void {
+  if (text.length > MAX_NAME) throw invalidParameter(parameter, `must have at most ${MAX_NAME} characters`)
   if (text.includes('\0')) throw invalidParameter(parameter, 'must not contain NUL')
 }

@@ -24,6 +24,7 @@ const TOTAL = { subject: 'total', names: [''] } as const
 export async function showStats(sql: SqlTransaction, question: StatsQuery): Promise<StatsAnswer> {
   const { wanted, period, times = false, limit, offset } = question
   if (wanted.kind === 'one') requireText(wanted.name, wanted.subject)
+  if (wanted.kind === 'some') for (const name of wanted.names) requireText(name, wanted.subject)
   const { id: accountId, today } = await accountOf(sql, question)
   const span = spanOf(question, today, wanted.kind === 'each' ? MAX_DAYS_WITH_NAMES : MAX_DAYS)
   const asOf = await selectAsOf(sql, accountId)

@@ -18,7 +18,8 @@ export function changeSentence(call: AccountCall, entry: AuditEntry): Html {
     : words.other(entry.action, what)
   const more = detailOf(call, entry)
   const said = html`<span class="any"><b>${foreign(authorOf(call, entry))}</b> ${foreign(sentence)}.</span>`
-  return html`${said}${more && html`<small class="any">${foreign(more)}</small>`}`
+  const notes = [entry.agent === null ? undefined : words.through(entry.agent), more]
+  return html`${said}${notes.map((note) => note && html`<small class="any">${foreign(note)}</small>`)}`
 }
 
 /** The name of the author: a user, a key, or the operator. */

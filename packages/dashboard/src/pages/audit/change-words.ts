@@ -97,6 +97,7 @@ export const changeWords = catalogue({
     keyNamed: (name: string) => `The key “${name}”`,
     keyNumber: (id: number) => `Key ${id}`,
     userNumber: (id: number) => `User ${id}`,
+    through: (program: string) => `By an agent, through ${program}`,
     operator: 'The operator or the service',
   },
   de: {
@@ -194,6 +195,7 @@ export const changeWords = catalogue({
     keyNamed: (name) => `Der Schlüssel „${name}“`,
     keyNumber: (id) => `Schlüssel ${id}`,
     userNumber: (id) => `Benutzer ${id}`,
+    through: (program) => `Von einem Agenten, über ${program}`,
     operator: 'Der Betreiber oder der Dienst',
   },
 })

@@ -40,6 +40,10 @@ export const keysWords = catalogue({
         label: 'Send and read',
         text: 'Also what became of mail: messages, events and statistics, without the contents.',
       },
+      agent: {
+        label: 'For an agent (MCP)',
+        text: 'Reads messages, events and statistics. It sends only if the domains of recipients are restricted below, such as to those of your team.',
+      },
       full: {
         label: 'Full access',
         text: 'Everything that an owner can do, keys and erasure included. For scripts that set up the account.',
@@ -117,6 +121,10 @@ export const keysWords = catalogue({
       read: {
         label: 'Senden und lesen',
         text: 'Auch, was aus der Post wurde: Nachrichten, Ereignisse und Statistik, ohne die Inhalte.',
+      },
+      agent: {
+        label: 'Für einen Agenten (MCP)',
+        text: 'Liest Nachrichten, Ereignisse und Statistik. Er sendet nur, wenn unten die Domains der Empfänger eingeschränkt sind, etwa auf die des Teams.',
       },
       full: {
         label: 'Voller Zugriff',

@@ -2,10 +2,12 @@ import { SCOPES, type Scope } from '@postrider/core'
 import { type AccountCall, field, fields } from '../../frame/call.ts'
 
 /** Permissions that most keys need. `own`: the scopes that are ticked. */
-export const PRESETS = ['send', 'read', 'full', 'own'] as const
+export const PRESETS = ['send', 'read', 'agent', 'full', 'own'] as const
 export type Preset = (typeof PRESETS)[number]
 
 const SENDS_AND_READS: readonly Scope[] = ['send', 'events', 'stats', 'suppressions.read', 'templates.read']
+
+const AGENT_READS: readonly Scope[] = ['events', 'stats']
 
 /** The scopes that the visitor's role may give. */
 export function ownScopes(call: AccountCall): readonly Scope[] {
@@ -27,6 +29,9 @@ export function scopesOf(call: AccountCall): readonly string[] {
       return ['send']
     case 'read':
       return SENDS_AND_READS
+    case 'agent':
+      // An agent is talked into things. It sends only where the mail stays within domains that were named.
+      return field(call.form, 'recipientDomains').trim() === '' ? AGENT_READS : [...AGENT_READS, 'send']
     case 'full': {
       const own = ownScopes(call)
       return own.includes('all') ? ['all'] : own

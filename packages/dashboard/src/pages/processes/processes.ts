@@ -1,28 +1,37 @@
 import type { DatabaseHealth, ListedProcess, WorkerSummary } from '@postrider/core'
 import { foreign, type Html, html, type Value } from '@postrider/ui'
-import { type Answer, page } from '../../frame/answer.ts'
+import { type Answer, page, redirect } from '../../frame/answer.ts'
+import { attempt } from '../../frame/attempt.ts'
 import type { UserCall } from '../../frame/call.ts'
+import { field } from '../../frame/call.ts'
+import { operatorOf, operatorPath } from '../../frame/operator.ts'
 import { pageHead } from '../../frame/parts.ts'
 import { type DashboardRoute, operators } from '../../frame/routes.ts'
+import { clockPart } from './clock-part.ts'
 import { processesWords } from './processes-words.ts'
 
-export const PROCESSES: readonly DashboardRoute[] = [operators('GET', '/operator/processes', processes)]
+export const PROCESSES: readonly DashboardRoute[] = [
+  operators('GET', '/operator/processes', processes),
+  operators('POST', '/operator/processes/clock', moveClock),
+]
 
 /** Seconds from which an open transaction is worth a look, and weeks of partitions that are too few. */
 const LONG_TRANSACTION = 300
 const FEW_WEEKS = 2
 
-async function processes(call: UserCall): Promise<Answer> {
-  const { core, language } = call
+async function processes(call: UserCall, problem?: string): Promise<Answer> {
+  const { core, config, language } = call
   const words = processesWords(language)
-  const [running, workers, database] = await Promise.all([
+  const [running, workers, database, time] = await Promise.all([
     core.listProcesses(),
     core.deliveries.listWorkers(),
     core.databaseHealth(),
+    config.delivery.kind === 'sandbox' ? core.serviceTime.show() : undefined,
   ])
   return page({
     title: words.title,
     live: 'clock',
+    ...(problem === undefined ? {} : { status: 400 }),
     body: html`${pageHead(words.title, words.lead)}${readiness(call)}
 <section class="box"><header><h2>${words.running}</h2></header>${processTable(call, running)}</section>
 <section class="box"><header><h2>${words.workers}</h2><p>${words.workersText}</p></header>${
@@ -32,8 +41,17 @@ async function processes(call: UserCall): Promise<Answer> {
         : workerTable(call, workers)
     }</section>
 <section class="box"><header><h2>${words.database}</h2></header>${databasePart(call, database)}</section>
+${time && clockPart(call, time, problem)}
 <p class="hint"><b>${words.tools}</b>: ${words.toolsText}</p>`,
   })
+}
+
+async function moveClock(call: UserCall): Promise<Answer> {
+  const { core, form } = call
+  const [advance, to, speed] = [field(form, 'advance'), field(form, 'to'), field(form, 'speed')]
+  const change = advance === '' ? (to === '' ? { speed: Number(speed) } : { to }) : { advance }
+  const moved = await attempt(() => core.serviceTime.move(change, operatorOf(call)))
+  return moved.ok ? redirect(operatorPath('processes'), 'moved') : processes(call, moved.problem)
 }
 
 function readiness({ core, icon, language }: UserCall): Html {

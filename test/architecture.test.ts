@@ -98,10 +98,10 @@ const PURE = /^packages\/core\/src\/(mime|content\/(engine|plain-text|substituti
 const FOR_THE_PURE = /^packages\/core\/src\/platform\/(errors\.ts|never\.ts|process\/release\.ts|concurrency\/)/
 /**
  * Nothing but a process file reads the environment, and what loads one; the embedded Postgres hands it down to initdb and the server, which starts
- * programs for its write-ahead log.
+ * programs for its write-ahead log. Helpers for tests start an installation with a few variables of theirs.
  */
 const READ_THE_ENVIRONMENT =
-  /^packages\/(client\/src\/bin\/\w+\.ts|\w+\/src\/\w+-process\.ts|launch\/src\/launch\.ts|cli\/src\/(embedded-postgres\/binaries|probe)\.ts|cli\/src\/backup\/(archive|fetch)-wal\.ts)$/
+  /^packages\/(client\/src\/bin\/\w+\.ts|\w+\/src\/\w+-process\.ts|launch\/src\/launch\.ts|cli\/src\/(embedded-postgres\/binaries|probe)\.ts|cli\/src\/backup\/(archive|fetch)-wal\.ts|client\/src\/test\/(start|template)\.ts)$/
 const MOST_LINES = 300
 const MOST_CHARACTERS = 160
 /** A URL, or a regular expression that is the whole line or the value of a field. */

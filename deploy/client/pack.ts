@@ -35,15 +35,18 @@ try {
     },
     include: [join(OWN, 'src')],
   }
-  // The program alone may use what only Node has.
+  // The program, and what starts an installation for tests, may use what only Node has.
   compile({
     ...tsconfig,
     compilerOptions: { ...tsconfig.compilerOptions, types: ['node'], typeRoots: [join(ROOT, 'node_modules/@types')] },
   })
-  compile({ ...tsconfig, exclude: [join(OWN, 'src/bin')] })
+  compile({
+    ...tsconfig,
+    exclude: ['bin', 'test/index.ts', 'test/start.ts', 'test/template.ts'].map((one) => join(OWN, 'src', one)),
+  })
   const written = {
     ...manifest,
-    exports: { '.': published('index'), './nodemailer': published('nodemailer') },
+    exports: { '.': published('index'), './nodemailer': published('nodemailer'), './test': published('test/index') },
     bin: { 'postrider-types': './dist/bin/types.js' },
     engines: { node: '>=20' },
     files: ['dist'],

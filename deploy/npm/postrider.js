@@ -47,6 +47,9 @@ function run(node) {
   const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' })
   process.on('SIGINT', () => {})
   for (const signal of /** @type {const} */ (['SIGTERM', 'SIGHUP'])) process.on(signal, () => child.kill(signal))
+  // The program that started this one has ended.
+  process.on('disconnect', () => child.kill('SIGTERM'))
+  process.channel?.unref()
   child.once('error', (error) => {
     process.stderr.write(`postrider: ${node} could not be started: ${error.message}\n`)
     process.exitCode = 78

@@ -12,7 +12,7 @@ const TSCONFIG = {
     noEmit: true,
     target: 'es2022',
     module: 'nodenext',
-    lib: ['es2022', 'dom', 'dom.iterable'],
+    lib: ['es2022', 'esnext.disposable', 'dom', 'dom.iterable'],
     types: [],
   },
   include: ['*.ts'],

@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { makeService } from '../helpers/service.ts'
 import { installClient } from './installed.ts'
+import { CHECKOUT } from './started.ts'
 
 const MOST_OCTETS = 60_000
 
@@ -35,6 +36,30 @@ console.log(JSON.stringify([deliveries.length, error instanceof PostriderError, 
   t.strictSame(JSON.parse(stdout), [1, true, 112])
 })
 
+t.test('its helpers for tests start an installation, and read what arrives', async (t) => {
+  writeFileSync(
+    join(own, 'test.js'),
+    `import { Postrider } from '@postrider/client'
+import { startPostrider } from '@postrider/client/test'
+const { url: baseUrl, apiKey, inbox, stop } = await startPostrider(JSON.parse(process.env.CHECKOUT))
+const to = inbox.address()
+await new Postrider({ baseUrl, apiKey }).messages.send({ from: 'desk@shop.example', to, subject: 'Code', text: 'PIN: 4821' })
+const { codes } = await inbox.waitFor({ to, timeout: 60000 })
+await stop()
+console.log(JSON.stringify(codes))
+`,
+  )
+  const env = { ...process.env, CHECKOUT: JSON.stringify(CHECKOUT) }
+  t.strictSame(JSON.parse((await promisify(execFile)(process.execPath, ['test.js'], { cwd: own, env })).stdout), [
+    '4821',
+  ])
+  const bare = { ...env, CHECKOUT: '{}' }
+  const found = await promisify(execFile)(process.execPath, ['test.js'], { cwd: own, env: bare }).catch(
+    (error) => error,
+  )
+  t.match(found.stderr, 'the package postrider is not installed in this folder')
+})
+
 t.test('its types are those of the API: what is misspelt or lacking does not compile', async (t) => {
   t.equal(
     compiled(`
@@ -44,6 +69,14 @@ const said: string | null = subject
 for await (const event of postrider.events.feed()) if (event.type === 'bounced') console.log(event.number + 1)
 const file: ReadableStream<Uint8Array> = await postrider.suppressions.export()
 await postrider.suppressions.import({ body: 'email\\nlena@harbor.example\\n' })`),
+    '',
+  )
+  t.equal(
+    compiled(`
+import { Inbox, startPostrider } from '@postrider/client/test'
+await using started = await startPostrider({ domains: ['ship.example'] })
+const { codes, headers } = await new Inbox(started.inboxUrl).waitFor({ to: 'lena@harbor.example', after: new Date() })
+const said: string | undefined = codes[0] ?? headers.subject`),
     '',
   )
   t.match(

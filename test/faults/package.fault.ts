@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -124,4 +124,27 @@ t.test("the README's lines for production work in a new folder, one by one", asy
   for (const { name, detail, fix } of bad) t.ok(fix, `${name}: ${detail}`)
   t.match(shell('npx postrider account list', cwd, env), 'My company')
   await end(t, started)
+})
+
+t.test("a test with the system's Node starts the installed package, and reads what arrives", async (t) => {
+  const client = execFileSync(process.execPath, ['deploy/client/pack.ts', folder], { cwd: ROOT, encoding: 'utf8' })
+  const [env, file] = [{ PATH, HOME: folder }, client.trim().split('\n').at(-1)]
+  shell(`npm install --ignore-scripts --prefer-offline --no-audit --no-fund --loglevel=error '${file}'`, folder, env)
+  writeFileSync(
+    join(folder, 'sign-up.test.mjs'),
+    `import { strictEqual } from 'node:assert'
+import { test } from 'node:test'
+import { Postrider } from '@postrider/client'
+import { startPostrider } from '@postrider/client/test'
+test('the code arrives', async () => {
+  const { url: baseUrl, apiKey, inbox, stop } = await startPostrider({ domains: ['shop.example'] })
+  const to = inbox.address('lena')
+  await new Postrider({ baseUrl, apiKey }).messages.send({ from: 'desk@shop.example', to, subject: 'Code', html: '<h1>482913</h1>' })
+  const { codes } = await inbox.waitFor({ to, timeout: 60_000 })
+  await stop()
+  strictEqual(codes[0], '482913')
+})
+`,
+  )
+  t.match(shell('node --test sign-up.test.mjs', folder, env), /pass 1/)
 })

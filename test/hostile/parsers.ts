@@ -25,6 +25,7 @@ import { readSmtpApi } from '../../packages/core/src/raw/smtpapi/smtpapi.ts'
 import { ReplyReader } from '../../packages/delivery/src/smtp/reply-reader.ts'
 import { parsePath } from '../../packages/relay/src/smtp/path.ts'
 import { checkHtml } from '../../packages/sandbox/src/html-check/html-check.ts'
+import { codesOf } from '../../packages/sandbox/src/reading/codes.ts'
 import { partsOf as htmlPartsOf, linksOfText } from '../../packages/sandbox/src/reading/html-parts.ts'
 import { readableMessage, writtenHeaders } from '../../packages/sandbox/src/reading/readable-message.ts'
 
@@ -59,6 +60,7 @@ const MIME = [
   '\\',
 ]
 const CSS = ['<style>', '</style>', '<a style="', ..."{};:'\\<", '/*', '*/', '@media (', '1px']
+const CODES = ['code ', ...'1A -\n.(:<>', '<td>', '</td>', 'is ']
 const LINKS = ['<a href=', 'x', '</a>', ...'> .)"', 'https://a', '<img alt=']
 const REPLY = [
   'mailbox',
@@ -295,5 +297,6 @@ export const PARSERS: readonly Parser[] = [
   ),
   parser('asked wait', REPLY, (text) => retryAfterOf(text.slice(0, 1024))),
   parser('HTML check', CSS, checkHtml),
+  parser('codes of the inbox', CODES, (text) => codesOf({ subject: text, text, html: text })),
   parser('links of the inbox', LINKS, (text) => [htmlPartsOf(text), linksOfText(text)]),
 ]

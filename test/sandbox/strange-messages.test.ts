@@ -52,7 +52,8 @@ for (const [what, message, subject] of STRANGE) {
     )
     const shown = (await answers[1]?.json()) as Record<string, unknown>
     t.match(shown, { ...entry })
-    t.strictSame(Object.keys(shown).slice(5), ['sender', 'headers', 'text', 'html', 'attachments'])
+    const members = ['sender', 'headers', 'text', 'html', 'attachments', 'recipients', 'links', 'codes']
+    t.strictSame(Object.keys(shown).slice(5), members)
     const raw = Buffer.from(await (await fetch(`${sandbox.url}/messages/${entry.id}/raw`)).arrayBuffer())
     t.ok(raw.equals(Buffer.from(message)))
   })

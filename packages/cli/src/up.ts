@@ -181,7 +181,7 @@ function listening(host: string, port: number): string {
   return host === '0.0.0.0' || host === '::' ? `port ${port} of every address` : `${reachable(host)}:${port}`
 }
 
-/** Resolves at SIGINT or SIGTERM; a second signal exits immediately. */
+/** Resolves at SIGINT or SIGTERM, or when the program that started this one with a channel has ended; a second signal exits immediately. */
 function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
     let stopping = false
@@ -192,6 +192,9 @@ function untilStopped(): Promise<void> {
     }
     process.on('SIGINT', stop)
     process.on('SIGTERM', stop)
+    process.on('disconnect', () => stopping || stop())
+    // The channel alone must not keep a start that failed from ending.
+    process.channel?.unref()
   })
 }
 

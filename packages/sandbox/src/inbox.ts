@@ -37,13 +37,13 @@ export class Inbox {
   readonly #entries = new Map<string, InboxEntry>()
   /** By message, in the order in which their first copies came. */
   readonly #rows = new Map<string, [InboxEntry, ...InboxEntry[]]>()
-  readonly #onChange: () => void
+  readonly #onChange: (added?: InboxEntry) => void
   readonly marks: Marks
   /** Copies that were received since the inbox was started, and copies that were removed. */
   readonly counts = { received: 0, octets: 0, removed: 0 }
 
-  /** `onChange` is called after messages were added or removed. */
-  constructor(folder: string, reader: MessageReader, onChange: () => void = () => {}) {
+  /** `onChange` is called after messages were added or removed, with the copy that was added. */
+  constructor(folder: string, reader: MessageReader, onChange: (added?: InboxEntry) => void = () => {}) {
     this.#folder = folder
     this.#reader = reader
     this.#onChange = onChange
@@ -58,6 +58,16 @@ export class Inbox {
   /** The newest is last. */
   list(): readonly InboxEntry[] {
     return [...this.#entries.values()]
+  }
+
+  /**
+   * The copies that were listed after this one, in that order. Ids are given before files are written, so that a copy with a lower id may be listed later;
+   * only if this one was removed do the ids tell.
+   */
+  listedAfter(id: string): readonly InboxEntry[] {
+    const entries = this.list()
+    const at = this.#entries.has(id) ? entries.findIndex((entry) => entry.id === id) : -1
+    return at === -1 ? entries.filter((entry) => entry.id > id) : entries.slice(at + 1)
   }
 
   find(id: string): InboxEntry | undefined {
@@ -123,7 +133,7 @@ export class Inbox {
     this.counts.octets += size
     if (tags.length > 0 && this.marks.tagsOf(message).length === 0) this.marks.setTags(message, tags)
     this.#trim()
-    this.#onChange()
+    this.#onChange(entry)
     return entry
   }
 

@@ -14,8 +14,10 @@ import {
 import type { SMTPServer } from 'smtp-server'
 import { createSandboxHttp } from './http/http.ts'
 import { Outcomes } from './http/outcomes.ts'
+import { Waits } from './http/waits.ts'
 import { Watchers } from './http/watchers.ts'
 import { Inbox } from './inbox.ts'
+import type { InboxEntry } from './inbox-entry.ts'
 import { LinkJudge } from './outgoing/link-judge.ts'
 import { LinkRequests } from './outgoing/link-requests.ts'
 import { Releases } from './outgoing/release.ts'
@@ -36,10 +38,14 @@ export async function startSandbox(
   clock = systemClock,
 ): Promise<RunningProcess> {
   const reader = createMessageReader()
-  const watchers = new Watchers()
-  const notify = () => watchers.notify()
+  const [watchers, arrivals] = [new Watchers(), new Watchers()]
+  const notify = (added?: InboxEntry) => {
+    watchers.notify()
+    arrivals.notify(added)
+  }
   const inbox = new Inbox(join(config.dataDir, 'inbox'), reader, notify)
   const finder = new Finder(inbox, new Digests(inbox, reader, notify))
+  const waits = new Waits(inbox, finder, arrivals)
   const rejections = new Rejections(notify)
   const certificate = await ensureCertificate(config)
   const reports = createReportSender(config, log)
@@ -56,7 +62,7 @@ export async function startSandbox(
   const releases = new Releases(config.sandboxRelay)
   const outcomes = new Outcomes()
   const http = await createSandboxHttp(
-    { inbox, reader, finder, rejections, judge, requests, releases, outcomes, watchers, publicUrl, dnsServers },
+    { inbox, reader, finder, rejections, judge, requests, releases, outcomes, watchers, waits, publicUrl, dnsServers },
     config,
   )
   const fd = sockets.fd('sandbox-http')

@@ -1,25 +1,22 @@
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
-import { type InboxEntry, listed } from '../inbox-entry.ts'
+import { type InboxEntry, listed, recipientsOf } from '../inbox-entry.ts'
 import { mailpitRoutes } from '../mailpit/routes.ts'
-import type { Form } from '../reading/message-orders.ts'
 import { NotShown } from '../reading/message-reader.ts'
-import { withoutParts } from '../reading/shown-message.ts'
+import { unparsed, withFindings } from '../reading/shown-message.ts'
 import { compressed } from './compression.ts'
 import { type Hosts, isOurs } from './hosts.ts'
 import { addPages } from './inbox-pages.ts'
 import type { PagesOptions } from './pages-options.ts'
 import { MAIL_PROGRAM_POLICY } from './plain-views.ts'
 import { rejectionList } from './rejection-list.ts'
+import { addWait } from './wait.ts'
 
-const TYPES = { json: 'application/json; charset=utf-8', html: 'text/html; charset=utf-8' } as const satisfies Partial<
-  Record<Form, string>
->
 const BUSY = 'the inbox is busy; retry after a few seconds'
 const TOO_COSTLY = 'parsing this message takes too much time or memory; see /messages/ID/raw'
 
 /** The inbox over HTTP: JSON for programs, pages for a browser. */
 export async function createSandboxHttp(options: PagesOptions, hosts: Hosts): Promise<FastifyInstance> {
-  const { inbox, reader } = options
+  const { inbox, reader, judge, outcomes, waits } = options
   const app = Fastify({ logger: false, forceCloseConnections: true })
   app.addHook('onRequest', async (request, reply) => {
     // Messages are untrusted: nothing in them may run, load or frame.
@@ -42,11 +39,11 @@ export async function createSandboxHttp(options: PagesOptions, hosts: Hosts): Pr
     inbox.clear()
     return { cleared: true }
   })
-  app.get<{ Params: { id: string } }>('/messages/:id', async ({ params }, reply) =>
-    show('json', params.id, reply, (entry, { why }) =>
-      why === 'busy' ? reply.code(503).send({ error: BUSY }) : reply.send(withoutParts(entry)),
-    ),
-  )
+  app.get<{ Params: { id: string } }>('/messages/:id', async ({ params }, reply) => {
+    const entry = inbox.find(params.id)
+    return entry ? showJson(entry, reply) : notFound(reply)
+  })
+  addWait(app, waits, showJson)
   app.get<{ Params: { id: string } }>('/messages/:id/raw', async ({ params }, reply) => {
     const entry = inbox.find(params.id)
     const file = entry && (await inbox.open(entry))
@@ -58,8 +55,14 @@ export async function createSandboxHttp(options: PagesOptions, hosts: Hosts): Pr
   })
   app.get<{ Params: { id: string } }>('/messages/:id/html', async ({ params }, reply) => {
     reply.header('content-security-policy', MAIL_PROGRAM_POLICY).header('referrer-policy', 'no-referrer')
-    return show('html', params.id, reply, (_entry, { why }) =>
-      why === 'busy' ? reply.code(503).send({ error: BUSY }) : reply.code(404).send({ error: TOO_COSTLY }),
+    const entry = inbox.find(params.id)
+    if (!entry) return notFound(reply)
+    const file = inbox.fileOf(entry)
+    return send(
+      () => reader.show({ form: 'html', entry, file }),
+      'text/html; charset=utf-8',
+      reply,
+      () => reply.code(404).send({ error: TOO_COSTLY }),
     )
   })
   await app.register((api) => mailpitRoutes(api, options), { prefix: '/api/v1' })
@@ -67,26 +70,39 @@ export async function createSandboxHttp(options: PagesOptions, hosts: Hosts): Pr
   app.setNotFoundHandler((_request, reply) => {
     reply.code(404).send({
       error:
-        'not found; available paths: /, /messages, /messages/ID, /messages/ID/html, /messages/ID/raw, /rejections, and those of Mailpit below /api/v1',
+        'not found; available paths: /, /messages, /messages/wait, /messages/ID, /messages/ID/html, /messages/ID/raw, /rejections, and those of ' +
+        'Mailpit below /api/v1',
     })
   })
   return app
 
-  /** Sends bytes as they come from the thread: no message is copied or encoded in the main loop. */
-  async function show(
-    form: keyof typeof TYPES,
-    id: string,
+  async function showJson(entry: InboxEntry, reply: FastifyReply): Promise<unknown> {
+    const file = inbox.fileOf(entry)
+    const recipients = recipientsOf(inbox.rowOf(entry.id) ?? { message: entry.message, entries: [entry] })
+    const read = async () => {
+      const { statuses } = outcomes.of(entry.id)
+      const found = await reader.links(entry, file)
+      const links = (found?.links ?? []).map((link) => judge.judge(link, statuses))
+      return reader.show({ form: 'json', entry, file, recipients, links })
+    }
+    return send(read, 'application/json; charset=utf-8', reply, () =>
+      reply.send(withFindings(unparsed(entry), { recipients, links: [] })),
+    )
+  }
+
+  /** Sends bytes as they come from the thread: no message is copied or encoded in the main loop. `instead` answers if parsing takes too much. */
+  async function send(
+    read: () => Promise<Buffer | undefined>,
+    type: string,
     reply: FastifyReply,
-    instead: (entry: InboxEntry, error: NotShown) => unknown,
+    instead: () => unknown,
   ): Promise<unknown> {
-    const entry = inbox.find(id)
-    if (!entry) return notFound(reply)
     try {
-      const octets = await reader.show({ form, entry, file: inbox.fileOf(entry) })
-      return octets ? reply.type(TYPES[form]).send(octets) : notFound(reply)
+      const octets = await read()
+      return octets ? reply.type(type).send(octets) : notFound(reply)
     } catch (error) {
-      if (error instanceof NotShown) return instead(entry, error)
-      throw error
+      if (!(error instanceof NotShown)) throw error
+      return error.why === 'busy' ? reply.code(503).send({ error: BUSY }) : instead()
     }
   }
 }

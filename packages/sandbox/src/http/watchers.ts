@@ -1,13 +1,18 @@
-/** Notifies open pages that the inbox changed. */
+import type { InboxEntry } from '../inbox-entry.ts'
+
+/** Called after a change, with the copy that came if one did. */
+export type Watcher = (added?: InboxEntry) => void
+
+/** Notifies open pages, and calls that wait for a message, that the inbox changed. */
 export class Watchers {
-  readonly #all = new Set<() => void>()
+  readonly #all = new Set<Watcher>()
   #changedAt = Number.NEGATIVE_INFINITY
 
-  add(watcher: () => void): void {
+  add(watcher: Watcher): void {
     this.#all.add(watcher)
   }
 
-  remove(watcher: () => void): void {
+  remove(watcher: Watcher): void {
     this.#all.delete(watcher)
   }
 
@@ -21,8 +26,8 @@ export class Watchers {
   }
 
   /** At most one notice per turn of the event loop is useful; pages themselves fetch at most once in 0.7 s. */
-  notify(): void {
+  notify(added?: InboxEntry): void {
     this.#changedAt = performance.now()
-    for (const watcher of this.#all) watcher()
+    for (const watcher of this.#all) watcher(added)
   }
 }

@@ -39,10 +39,13 @@ export async function refuseOtherSites(request: FastifyRequest, reply: FastifyRe
 
 /** The same for a GET that does more than read. */
 export async function refuseOtherSitesAlways({ headers }: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-  const { origin, host, 'sec-fetch-site': site } = headers
-  const isOther =
-    site !== undefined ? site !== 'same-origin' && site !== 'none' : origin !== undefined && origin !== `http://${host}`
-  return isOther ? sendError(reply, 403, 'pages of other sites cannot change the inbox') : undefined
+  return isOfOtherSite(headers) ? sendError(reply, 403, 'pages of other sites cannot change the inbox') : undefined
+}
+
+/** Whether a page of another site made the request. */
+export function isOfOtherSite({ origin, host, 'sec-fetch-site': site }: FastifyRequest['headers']): boolean {
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none'
+  return origin !== undefined && origin !== `http://${host}`
 }
 
 /** The answers to errors, as Mailpit's: a sentence in plain text. */

@@ -5,9 +5,10 @@ import { readHead } from '../reading/head.ts'
 import { textOf } from '../reading/html-parts.ts'
 import { mailpitHeaders, mailpitMessage } from '../reading/mailpit-message.ts'
 import { messageLinks } from '../reading/message-links.ts'
-import type { MailpitOrder, MessageAnswer, MessageOrder, ShowOrder } from '../reading/message-orders.ts'
+import type { JsonOrder, MailpitOrder, MessageAnswer, MessageOrder, ShowOrder } from '../reading/message-orders.ts'
 import type { PartOrder } from '../reading/part-order.ts'
 import { readAttachment, showMessage, shownHtml } from '../reading/show-message.ts'
+import { withFindings } from '../reading/shown-message.ts'
 import { messagePart } from './message-part.ts'
 import { supportOf } from './support-list.ts'
 
@@ -25,7 +26,7 @@ serveOrders(async (order: MessageOrder): Promise<Served<MessageAnswer>> => {
   return { answer: octets, transfer: [octets.buffer] }
 })
 
-async function write(order: ShowOrder | MailpitOrder | PartOrder): Promise<string | undefined> {
+async function write(order: ShowOrder | JsonOrder | MailpitOrder | PartOrder): Promise<string | undefined> {
   const shown = await showMessage(order.file, order.entry)
   if (!shown) return undefined
   const { html, text } = shown.message
@@ -35,6 +36,6 @@ async function write(order: ShowOrder | MailpitOrder | PartOrder): Promise<strin
   if (order.form === 'text') return text ?? (html === null ? undefined : textOf(html, html.length))
   if (order.form === 'headers') return mailpitHeaders(shown)
   if (order.form === 'links') return JSON.stringify(messageLinks(shown))
-  if (order.form === 'html-check') return html === null ? undefined : JSON.stringify(await supportOf(html))
-  return JSON.stringify(shown.message)
+  if (order.form === 'json') return JSON.stringify(withFindings(shown.message, order))
+  return html === null ? undefined : JSON.stringify(await supportOf(html))
 }

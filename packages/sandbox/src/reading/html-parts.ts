@@ -16,6 +16,8 @@ export interface HtmlParts {
 export const MAX_LINKS = 500
 const MAX_URL = 2000
 const MAX_LINK_TEXT = 200
+/** Characters of HTML between two looks at whether enough was read. */
+const CHUNK = 16_384
 const HIDDEN = new Set(['style', 'script', 'title', 'head', 'template'])
 
 /** Reads links and images of HTML, in time linear to its length. */
@@ -78,8 +80,38 @@ export function textOf(html: string, most: number): string {
       if (hidden === 0 && text.length < most) text += `${piece.slice(0, most)} `
     },
   })
-  for (let at = 0; at < html.length && text.length < most; at += 16_384) parser.write(html.slice(at, at + 16_384))
+  for (let at = 0; at < html.length && text.length < most; at += CHUNK) parser.write(html.slice(at, at + CHUNK))
   return text.slice(0, most)
+}
+
+/** Elements within a line; any other begins a new one. */
+const INLINE = new Set(
+  'a abbr b bdi big cite code em font i kbd label mark s small span strong sub sup tt u wbr'.split(' '),
+)
+
+/** Returns the lines that HTML shows, up to the limit of characters. */
+export function linesOf(html: string, most: number): readonly string[] {
+  let text = ''
+  let hidden = 0
+  const breakLine = (name: string) => {
+    if (!INLINE.has(name)) text += '\n'
+  }
+  const parser = new Parser({
+    onopentagname(name) {
+      if (HIDDEN.has(name)) hidden++
+      breakLine(name)
+    },
+    onclosetag(name) {
+      if (HIDDEN.has(name)) hidden--
+      breakLine(name)
+    },
+    ontext(piece) {
+      // Line ends of the source are blanks.
+      if (hidden === 0 && text.length < most) text += piece.slice(0, most).replace(/\s/g, ' ')
+    },
+  })
+  for (let at = 0; at < html.length && text.length < most; at += CHUNK) parser.write(html.slice(at, at + CHUNK))
+  return text.slice(0, most).split('\n')
 }
 
 function isRemote(url: string): boolean {

@@ -1,17 +1,27 @@
 import type { InboxEntry, Recipients } from '../inbox-entry.ts'
 import type { Digest } from './digest.ts'
 import type { Beginning } from './head.ts'
+import type { JudgedLink } from './judged-link.ts'
 import type { PartOrder } from './part-order.ts'
 
 /**
- * Ways to show a message: JSON, its HTML and its text as a mail program shows them, its header, its links, and what mail programs support of its HTML.
+ * Ways to show a message: its HTML and its text as a mail program shows them, its header, its links, and what mail programs support of its HTML.
  */
-export type Form = 'json' | 'html' | 'text' | 'headers' | 'links' | 'html-check'
+export type Form = 'html' | 'text' | 'headers' | 'links' | 'html-check'
 
 export interface ShowOrder {
   readonly form: Form
   readonly entry: InboxEntry
   readonly file: string
+}
+
+/** Order for a message as JSON. */
+export interface JsonOrder {
+  readonly form: 'json'
+  readonly entry: InboxEntry
+  readonly file: string
+  readonly recipients: Recipients
+  readonly links: readonly JudgedLink[]
 }
 
 /** Order for a message in the form of Mailpit's API. */
@@ -33,6 +43,7 @@ export interface AttachmentOrder {
 /** Order for the reading thread. */
 export type MessageOrder =
   | ShowOrder
+  | JsonOrder
   | MailpitOrder
   | PartOrder
   | AttachmentOrder

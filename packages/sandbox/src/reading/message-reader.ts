@@ -6,6 +6,7 @@ import type { MessageLinks } from './judged-link.ts'
 import type {
   AttachmentOrder,
   FoundAttachment,
+  JsonOrder,
   MailpitOrder,
   MessageAnswer,
   MessageOrder,
@@ -26,7 +27,7 @@ export class NotShown extends Error {
 /** Parses messages in separate threads: a malicious one may take seconds, and must not delay other requests. */
 export interface MessageReader {
   /** The bytes of the response; undefined if the file does not exist, or if there is no HTML. Throws NotShown. */
-  show(order: ShowOrder | MailpitOrder | PartOrder): Promise<Buffer | undefined>
+  show(order: ShowOrder | JsonOrder | MailpitOrder | PartOrder): Promise<Buffer | undefined>
   /** Undefined if the file does not exist. Throws NotShown. */
   links(entry: InboxEntry, file: string): Promise<MessageLinks | undefined>
   /** Undefined if the file or the attachment does not exist. Throws NotShown. */

@@ -4,7 +4,7 @@ import { type InboxEntry, listed } from '../inbox-entry.ts'
 import type { FoundAttachment } from './message-orders.ts'
 import { readBeginning } from './read-beginning.ts'
 import { readableMessage, writtenHeaders } from './readable-message.ts'
-import { type ShownMessage, withoutParts } from './shown-message.ts'
+import { type ShownMessage, unparsed } from './shown-message.ts'
 
 /** Larger messages are only shown raw. */
 const MAX_PARSED_BYTES = 5 * 1024 * 1024
@@ -36,7 +36,7 @@ export async function showMessage(file: string, entry: InboxEntry): Promise<Show
   if (size === undefined) return undefined
   const raw = size > MAX_PARSED_BYTES ? undefined : readFileSync(file)
   const parsed = raw && (await parse(raw))
-  if (!raw || !parsed) return { size, message: withoutParts(entry), source: readSource(file) }
+  if (!raw || !parsed) return { size, message: unparsed(entry), source: readSource(file) }
   const sender = parsed.from?.text
   const [recipients, copied] = [parsed.to, parsed.cc].map((field) =>
     [field ?? []]

@@ -31,12 +31,22 @@ export class Finder {
     const search = readSearch(query, clock)
     const rows = this.#inbox.rows()
     if (search.length === 0) return { rows, isReading: false }
+    const judged = await this.judge(search, rows, milliseconds)
+    return { rows: rows.filter((row) => judged.get(row)), isReading: [...judged.values()].includes(undefined) }
+  }
+
+  /** Whether each of these messages matches; undefined where that is not known after the time. */
+  async judge(
+    search: Search,
+    rows: readonly Row[],
+    milliseconds: number,
+  ): Promise<ReadonlyMap<Row, boolean | undefined>> {
     const judged = new Map<Row, boolean | undefined>()
     await inTurns(this.#judge(search, rows, judged))
     const unknown = rows.filter((row) => judged.get(row) === undefined)
     await this.read(unknown, milliseconds)
     await inTurns(this.#judge(search, unknown, judged))
-    return { rows: rows.filter((row) => judged.get(row)), isReading: [...judged.values()].includes(undefined) }
+    return judged
   }
 
   /** Thousands of messages with many addresses take seconds, in which mail is still received. */

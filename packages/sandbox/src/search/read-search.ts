@@ -75,6 +75,12 @@ export function readSearch(query: string, clock: SearchClock): Search {
   return words.map((word) => termOf(word, clock))
 }
 
+/** Reads a search for one field: of the whole value, with its quotes and blanks. Throws {@link BadTerm}. */
+export function readField(field: keyof typeof TEXTS, value: string, clock: SearchClock): Search {
+  if (value.length > MAX_QUERY) throw new BadTerm(value, `a search has at most ${MAX_QUERY} characters`)
+  return [termOf(`${field}:${value}`, clock)]
+}
+
 /** Whether a message matches; undefined: not known until its digest is read. */
 export function matches(search: Search, candidate: Candidate): boolean | undefined {
   let isKnown = true

@@ -150,3 +150,28 @@ t.test('events lists what happened by its numbers, and follows new events on req
   )
   t.match(await postrider(env, 'events', '--account', '999999'), { code: 1, stderr: /account 999999 not found/ })
 })
+
+t.test('message show has what the sender gave besides the mail', async (t) => {
+  const schedule = new Date(Date.now() + 3_600_000)
+  schedule.setUTCMilliseconds(0)
+  const [lena, emil] = ['lena@harbor.example', 'emil@harbor.example']
+  const sent = await sendV2(
+    base,
+    sender.apiKey,
+    v2Body(sender, {
+      personalizations: [{ recipient: lena, 'x-apiheader': 'order-7', metadata: { ship: 'Ann' } }, { recipient: emil }],
+      tags: ['berth', 'harbor'],
+      schedule: schedule.toISOString(),
+      settings: { keepContent: false },
+    }),
+  )
+  const { stdout } = await postrider(env, 'message', 'show', sent.body.data?.message_id as string)
+  for (const line of [
+    'tags: berth, harbor',
+    `scheduled for ${schedule.toISOString()}`,
+    'its content is removed after the last outcome',
+    'own data of 0: reference=order-7, ship=Ann',
+  ])
+    t.ok(stdout.includes(`${line}\n`), line)
+  t.notMatch(stdout, 'own data of 1')
+})

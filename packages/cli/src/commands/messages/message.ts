@@ -25,6 +25,9 @@ import { stateText } from './state-text.ts'
 /** Reports on a message that are shown. At most a few are stored for a delivery. */
 const MAX_RETURNS = 1000
 
+/** Recipients whose own data is shown. */
+const MAX_OWN = 20
+
 interface Shown extends MessageDetails {
   readonly returns: readonly StoredReturn[]
 }
@@ -100,6 +103,7 @@ function textOf(details: Shown): string {
   return [
     `message ${id} via ${door}, accepted ${acceptedAt.toISOString()}`,
     `from ${from}, ${size} bytes, subject: ${subject}`,
+    ...ownText(details),
     ...(corrected === null ? [] : [`corrected when it was accepted: ${corrected}`]),
     ...(notifications ? [notificationsText(notifications)] : []),
     '',
@@ -108,6 +112,22 @@ function textOf(details: Shown): string {
     '',
     table(['time', 'no', 'event', 'detail'], timeline(details)),
   ].join('\n')
+}
+
+/** What the sender gave besides the mail. */
+function ownText({ tags, scheduledAt, keepsContent, isBodyStored, deliveries }: MessageDetails): string[] {
+  const own = deliveries.flatMap(({ recipientNo, reference, metadata }) => {
+    const values = Object.entries({ ...(reference === null ? {} : { reference }), ...metadata })
+    return values.length === 0 ? [] : [`own data of ${recipientNo}: ${values.map((pair) => pair.join('=')).join(', ')}`]
+  })
+  const kept = isBodyStored ? 'its content is removed after the last outcome' : 'its content was not kept'
+  return [
+    ...(tags.length === 0 ? [] : [`tags: ${tags.join(', ')}`]),
+    ...(scheduledAt === null ? [] : [`scheduled for ${scheduledAt.toISOString()}`]),
+    ...(keepsContent ? [] : [kept]),
+    ...own.slice(0, MAX_OWN),
+    ...(own.length > MAX_OWN ? [`and of ${own.length - MAX_OWN} more; --json has all`] : []),
+  ]
 }
 
 function notificationsText({ to, full, envelopeId }: NonNullable<MessageDetails['notifications']>): string {

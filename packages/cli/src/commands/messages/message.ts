@@ -114,7 +114,7 @@ function textOf(details: Shown): string {
   ].join('\n')
 }
 
-/** What the sender gave besides the mail. */
+/** Values that the sender gave besides the mail. */
 function ownText({ tags, scheduledAt, keepsContent, isBodyStored, deliveries }: MessageDetails): string[] {
   const own = deliveries.flatMap(({ recipientNo, reference, metadata }) => {
     const values = Object.entries({ ...(reference === null ? {} : { reference }), ...metadata })

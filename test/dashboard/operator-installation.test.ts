@@ -98,7 +98,7 @@ t.test('processes of all hosts are shown with version, memory and start, and tho
   t.match(page, /class="state wait">[\s\S]{0,200}<span><bdi>0\.1\.9/, 'versions that differ are marked')
 })
 
-t.test('a process is listed while it runs', async (t) => {
+t.test('a process is listed while it runs, also while the clock is moved', async (t) => {
   const { service } = await openDashboard(t)
   const report = createProcessReport(service.sql, 'relay')
   await report.report()
@@ -107,6 +107,16 @@ t.test('a process is listed while it runs', async (t) => {
   t.match(one, { program: 'relay', pid: process.pid, alive: true, version: /^\d+\.\d+/ })
   t.ok(one && one.memory > 1_000_000)
   t.strictSame(others, [])
+
+  await service.core.serviceTime.move({ advance: '4h' })
+  const [moved] = await service.core.listProcesses()
+  t.match(moved, { alive: true, startedAt: one?.startedAt }, 'a clock that was moved makes no process silent')
+  t.ok(
+    Number(moved?.seenAt) > Number(one?.startedAt) + 3 * 3_600_000,
+    'when it was seen is by the clock that pages show',
+  )
+  await report.report()
+  t.match(await service.core.listProcesses(), [{ startedAt: one?.startedAt }], 'nor does it start anew')
   await report.end()
   t.equal((await service.core.listProcesses()).length, 0)
 })

@@ -123,7 +123,7 @@ t.test('restrictions and rates of the key hold for its tools', async (t) => {
   t.ok(statuses.has(429))
 })
 
-t.test('huge, deep and unknown arguments are refused by name or size', async (t) => {
+t.test('huge, deep, unknown and missing arguments are refused by name or size', async (t) => {
   const bearer = { authorization: `Bearer ${owner.apiKey}` }
   const given = (given: object) => ({ method: 'tools/call', params: { name: 'list_messages', arguments: given } })
   t.match(await ask(url, bearer, given({ serach: 'x' })), {
@@ -132,6 +132,12 @@ t.test('huge, deep and unknown arguments are refused by name or size', async (t)
       result: { isError: true, content: [{ text: /^serach is not an argument of list_messages, which has search/ }] },
     },
   })
+  for (const name of ['cancel_message', 'show_message'])
+    t.match(
+      await ask(url, bearer, { method: 'tools/call', params: { name, arguments: {} } }),
+      { json: { result: { isError: true, content: [{ text: `${name} needs the argument messageId` }] } } },
+      'no plan is made of a call that cannot succeed',
+    )
   t.equal((await ask(url, bearer, given({ search: 'x'.repeat(300_000) }))).status, 413)
   t.equal((await ask(url, bearer, given({ search: Array(6000).fill('x') }))).status, 413)
   t.equal((await ask(url, bearer, `${'['.repeat(200)}${']'.repeat(200)}`)).status, 400)

@@ -100,6 +100,8 @@ async function callTool(
       `${unknown.slice(0, 100)} is not an argument of ${name}, which has ${[...known].join(', ') || 'none'}`,
     )
   if (!permits(caller.principal, tool)) return failed(`The key lacks the scope ${operation.scope}`)
+  const missing = tool.needed.find((argument) => given[argument] === undefined)
+  if (missing !== undefined) return failed(`${name} needs the argument ${missing}`)
   if (!asks) return answerOf(tool, await callOperation(caller, { operation, given, agent }))
   const verdict = await confirmed(caller, { tool, given, confirm }, context, async () => {
     const check = operation.name === 'sendEmail' ? TOOLS.get('check_email') : undefined

@@ -10,6 +10,8 @@ export interface Tool {
   readonly operation: Operation
   /** Names of its arguments. */
   readonly known: ReadonlySet<string>
+  /** Names of those that it does nothing without. */
+  readonly needed: readonly string[]
   readonly reads: boolean
   /** Whether it is done only after it was confirmed. */
   readonly asks: boolean
@@ -53,6 +55,7 @@ function toolOf(row: ToolRow): Tool {
     name,
     operation,
     known: new Set(Object.keys(operation.input.properties)),
+    needed: (schema.required ?? []) as readonly string[],
     reads,
     asks,
     foreign: row.foreign,

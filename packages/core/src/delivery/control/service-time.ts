@@ -83,7 +83,7 @@ async function moveAll(dependencies: ServiceTimeDependencies, change: TimeChange
     throw invalidParameter('delivery', 'is not sandbox: the clock is moved only where no mail leaves')
   const given = NAMES.filter((name) => change[name] !== undefined)
   if (given.length !== 1)
-    throw invalidParameter(given[1] ?? 'advance', 'is to be given alone: one of advance, to and speed')
+    throw invalidParameter(given[1] ?? 'advance', 'exactly one of advance, to and speed must be given')
   const moved = (await sql.begin((transaction) => move(transaction, dependencies, { change, by }))) as ClockReading
   await check()
   await new Promise((resolve) => setTimeout(resolve, SEEN_MS))

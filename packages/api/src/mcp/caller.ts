@@ -41,8 +41,7 @@ export async function callOperation(
   const url = path.replaceAll(/:(\w+)/g, (_, name: string) => {
     const value = body[name]
     delete body[name]
-    // No id is "-".
-    return encodeURIComponent(typeof value === 'string' || typeof value === 'number' ? String(value) || '-' : '-')
+    return segmentOf(value)
   })
   const response = await asAgent(agent, () =>
     app.inject({
@@ -60,6 +59,12 @@ export async function callOperation(
   )
   const { statusCode: status, headers, payload: text } = response
   return { status, text, ignored: headers['ignored-parameters']?.toString() }
+}
+
+/** A part of a path: "-", which is no id, for what cannot be one, as "..", by which the path would be that of another operation. */
+function segmentOf(value: unknown): string {
+  const text = typeof value === 'number' ? String(value) : value
+  return typeof text === 'string' && !/^\.{0,2}$/.test(text) && text.isWellFormed() ? encodeURIComponent(text) : '-'
 }
 
 /** The error of a refused call, with what a model needs to correct it. */

@@ -61,10 +61,12 @@ export async function callOperation(
   return { status, text, ignored: headers['ignored-parameters']?.toString() }
 }
 
+const NO_IDS = new Set(['', '.', '..'])
+
 /** A part of a path: "-", which is no id, for what cannot be one, as "..", by which the path would be that of another operation. */
 function segmentOf(value: unknown): string {
   const text = typeof value === 'number' ? String(value) : value
-  return typeof text === 'string' && !/^\.{0,2}$/.test(text) && text.isWellFormed() ? encodeURIComponent(text) : '-'
+  return typeof text === 'string' && !NO_IDS.has(text) && text.isWellFormed() ? encodeURIComponent(text) : '-'
 }
 
 /** The error of a refused call, with what a model needs to correct it. */

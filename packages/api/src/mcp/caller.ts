@@ -63,7 +63,7 @@ export async function callOperation(
 
 const NO_IDS = new Set(['', '.', '..'])
 
-/** A part of a path: "-", which is no id, for what cannot be one, as "..", by which the path would be that of another operation. */
+/** A part of a path: "-", an unknown id, for what cannot be one, such as "..", by which the path would be that of another operation. */
 function segmentOf(value: unknown): string {
   const text = typeof value === 'number' ? String(value) : value
   return typeof text === 'string' && !NO_IDS.has(text) && text.isWellFormed() ? encodeURIComponent(text) : '-'

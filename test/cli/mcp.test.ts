@@ -59,6 +59,19 @@ t.test('what goes wrong is the answer of the call that it belongs to', async (t)
     { id: null, error: { code: -32700 } },
     { id: 'a', result: { tools: Array } },
   ])
+  const line = {
+    ...ask,
+    method: 'tools/call',
+    params: { name: 'show_message', arguments: { messageId: 'a\u2028b\u2029c' } },
+  }
+  t.match(await answersOf({ POSTRIDER_API_KEY: sender.apiKey }, url, [line]), [
+    { id: 'a', result: { content: [{ text: /^Message not found/ }] } },
+  ])
+  for (const odd of ['null', '7', [ask]])
+    t.match(await answersOf({ POSTRIDER_API_KEY: sender.apiKey }, url, [odd]), [{ id: null, error: { code: -32600 } }])
+  t.match(await answersOf({ POSTRIDER_API_KEY: sender.apiKey }, url, [{ ...ask, method: 'straße €' }]), [
+    { id: 'a', error: { code: -32601 } },
+  ])
 })
 
 t.test('without a key, or with one from standard input, it does not start', async (t) => {

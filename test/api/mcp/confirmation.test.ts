@@ -72,6 +72,12 @@ t.test('what is confirmed shows its recipients, however long its text, and what 
   t.match(text, 'Recipients: 2.')
   t.match(text, /Without effect: .*recepient_cc/)
   t.ok(text.length < 3000, `${text.length} characters`)
+  const attributes = { NAME: 'x'.repeat(5000) }
+  const others = Array.from({ length: 30 }, (_, number) => ({ attributes, recipient: `r${number}@quay.example` }))
+  const hidden = { ...mail(), personalizations: [null, ...others], settings: { bcc: 'mallory@elsewhere.example' } }
+  const shown = (await use(client, 'send_email', hidden)).text
+  t.match(shown, /Recipients: 60\..*mallory@elsewhere\.example.*r0@quay\.example.*r18@quay\.example.* and others\./)
+  t.ok(shown.length < 3000, `${shown.length} characters`)
 })
 
 t.test('a plan is for its arguments, tool and key, for five minutes', async (t) => {
@@ -84,7 +90,14 @@ t.test('a plan is for its arguments, tool and key, for five minutes', async (t) 
     t.match(told, { isError: true, text: /not the id of a plan.*Nothing was done/s })
   }
   await refused({ ...mail('mallory@elsewhere.example'), confirm })
-  for (const forged of ['', 'yes', true, 7, `${confirm}A`, confirm.replace(/^./, '_')])
+  for (const forged of [
+    '',
+    'yes',
+    true,
+    7,
+    `${confirm}A`,
+    confirm.replace(/^./, (first) => (first === 'A' ? 'B' : 'A')),
+  ])
     await refused({ ...mail(), confirm: forged })
   const { secret } = await core.auth.createKey({ accountId: sender.accountId, scopes: ['all'] })
   await refused({ ...mail(), confirm }, await connect(t, url, { key: secret, era: 'modern' }))

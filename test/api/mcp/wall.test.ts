@@ -1,5 +1,6 @@
 import t from 'tap'
 import { acceptMessage } from '../../core/submission.ts'
+import { addWebhook } from '../../delivery/webhook-worker.ts'
 import { makeService } from '../../helpers/service.ts'
 import { ask, connect, openOther, planIn, use } from './clients.ts'
 
@@ -174,4 +175,17 @@ t.test('the name of a program is bounded and cleaned before it is recorded', asy
   )
   const [entry] = await core.audit.latest(owner.accountId, { limit: 1 })
   t.match(entry?.agent, /^evil x{70,75}$/)
+})
+
+t.test('an id that would lead to the path of another operation, or cannot be written in one, is unknown', async (t) => {
+  const client = await connect(t, url, { key: owner.apiKey, era: 'modern' })
+  const { id: webhookId } = await addWebhook(service, owner, 'https://hooks.quay.example/', { enabled: false })
+  for (const id of ['.', '..', '', '\ud800', null, ['..']]) {
+    const shown = await use(client, 'show_message', { messageId: id })
+    t.match(shown, { isError: true, text: /^Message not found/ }, JSON.stringify(id))
+    const delivery = await use(client, 'show_webhook_delivery', { webhookId, requestId: id })
+    t.match(delivery, { isError: true, text: /requestId/ }, JSON.stringify(id))
+    if (typeof id === 'string' && id.isWellFormed())
+      await t.rejects(client.readResource({ uri: `postrider://messages/${id}/source` }), /Message not found/)
+  }
 })

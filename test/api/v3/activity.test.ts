@@ -140,11 +140,13 @@ t.test('the conditions of the query language find what they say', async (t) => {
 
 t.test('what the language cannot say here, or is not in it, is refused by name', async (t) => {
   const { sender } = await makeMailed()
-  const refused = async (t: Test, query: string, message: RegExp) => {
+  const refused = async (t: Test, query: string, message: RegExp | string) => {
     const path = `/messages?query=${encodeURIComponent(query)}`
     refusedV3(t, await ask(base, { method: 'GET', path, key: sender.apiKey }), [400, message, 'query'], query)
   }
-  await refused(t, 'bad_field="x"', /^invalid syntax: 'bad_field' is not a known field$/)
+  for (const field of ['bad_field', '__proto__', 'constructor'])
+    await refused(t, `${field}="x"`, `invalid syntax: '${field}' is not a known field`)
+  await refused(t, 'categories=""', /^invalid syntax: categories has no letter/)
   await refused(t, 'template_id="x"', /'template_id' cannot be searched for here/)
   await refused(t, 'status="delivered" OR status="processed"', /OR is not supported/)
   await refused(t, 'status="lost"', /status is processed, delivered, not_delivered/)

@@ -211,6 +211,14 @@ t.test('what is wrong is told with the name of the field, and nothing is sent', 
   refused(t, await post(base, { ...multipart(least), method: 'PUT' }), 405, [/POST/])
   const cut = { type: 'multipart/form-data; boundary=b', body: '--b\r\n', key: sender.apiKey }
   refused(t, await post(base, cut), 400, [/multipart/])
+  const type = 'application/x-www-form-urlencoded'
+  refused(t, await post(base, { type, body: 'to=%ff', key: sender.apiKey }), 400, ['form escapes are not UTF-8'])
+  const many = { type, body: 'a&'.repeat(200_001), key: sender.apiKey }
+  refused(t, await post(base, many), 413, ['A form may have at most 200000 parameters.'])
+  const text =
+    '--b\r\nContent-Disposition: form-data; name="text"\r\nContent-Type: text/plain; charset=klingon\r\n\r\nx\r\n--b--\r\n'
+  const strange = { type: cut.type, body: text, key: sender.apiKey }
+  refused(t, await post(base, strange), 400, ['text: is not valid klingon'])
   const large = multipart([...least, ['files[a.bin]', Buffer.alloc(22_500_000), 'a.bin'], ['api_key', sender.apiKey]])
   refused(t, await post(base, large), 413, [/more than 21 MB needs its key in Authorization/])
   const { secret } = await service.core.auth.createKey({ accountId: sender.accountId, scopes: ['stats'] } as never)
@@ -228,11 +236,11 @@ t.test('a large form and a repeated one with an Idempotency-Key are sent once ea
     attachments.map(({ filename, content }) => [filename, content.length]),
     [['large.bin', 3_000_000]],
   )
-  const again = { ...form(bob), headers: { 'idempotency-key': 'form-1' } }
+  const again = { ...form(bob, ['files[none]', '', '']), headers: { 'idempotency-key': 'form-1' } }
   accepted(t, await post(base, again))
   const second = await post(base, again)
   accepted(t, second)
   t.equal(second.headers['idempotent-replayed'], 'true')
-  await read(bob)
+  t.strictSame((await read(bob)).attachments, [], 'no file was chosen')
   t.equal(sink.messages.filter((one) => one.to.includes(bob)).length, 1)
 })

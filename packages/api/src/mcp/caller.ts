@@ -41,8 +41,7 @@ export async function callOperation(
   const url = path.replaceAll(/:(\w+)/g, (_, name: string) => {
     const value = body[name]
     delete body[name]
-    // No id is "-".
-    return encodeURIComponent(typeof value === 'string' || typeof value === 'number' ? String(value) || '-' : '-')
+    return segmentOf(value)
   })
   const response = await asAgent(agent, () =>
     app.inject({
@@ -60,6 +59,14 @@ export async function callOperation(
   )
   const { statusCode: status, headers, payload: text } = response
   return { status, text, ignored: headers['ignored-parameters']?.toString() }
+}
+
+const NO_IDS = new Set(['', '.', '..'])
+
+/** A part of a path: "-", an unknown id, for what cannot be one, such as "..", by which the path would be that of another operation. */
+function segmentOf(value: unknown): string {
+  const text = typeof value === 'number' ? String(value) : value
+  return typeof text === 'string' && !NO_IDS.has(text) && text.isWellFormed() ? encodeURIComponent(text) : '-'
 }
 
 /** The error of a refused call, with what a model needs to correct it. */

@@ -10,6 +10,8 @@ import {
   type ServerContext,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
+import type { SendEmail } from '../v2/messages/send-email-schema.ts'
+import { mailboxesIn } from '../v2/messages/to-submission.ts'
 import { answerOf, failed } from './answers.ts'
 import { type Called, type Caller, callOperation } from './caller.ts'
 import { type ClientInfo, type Envelope, programName, programOf, sessionId } from './client-name.ts'
@@ -107,7 +109,7 @@ async function callTool(
     const check = operation.name === 'sendEmail' ? TOOLS.get('check_email') : undefined
     if (!check) return { notes: [] }
     const called = await callOperation(caller, { operation: check.operation, given, agent })
-    return called.status === 200 ? { notes: notesOf(called) } : { refusal: answerOf(check, called) }
+    return called.status === 200 ? { notes: notesOf(called, given) } : { refusal: answerOf(check, called) }
   })
   if ('answer' in verdict) return verdict.answer
   // A plan that is confirmed twice, as after a lost answer, sends once.
@@ -116,10 +118,21 @@ async function callTool(
   return answerOf(tool, await callOperation(caller, { operation, given, agent, idempotencyKey }))
 }
 
-/** The findings of a dry run that the arguments do not show. */
-function notesOf({ text, ignored }: Called): readonly string[] {
+/** Addresses that are shown. */
+const MAX_ADDRESSES = 20
+
+/** The findings of a dry run, and to whom it goes: other texts may come before the recipients, and what is shown of an argument ends after them. */
+function notesOf({ text, ignored }: Called, given: Readonly<Record<string, unknown>>): readonly string[] {
   const { recipients } = (JSON.parse(text) as { data: { recipients: number } }).data
-  return [`Recipients: ${recipients}.`, ...(ignored === undefined ? [] : [`Without effect: ${ignored}.`])]
+  const { personalizations, settings } = given as SendEmail
+  const bcc = Array.isArray(settings) ? undefined : settings?.bcc
+  const written = (personalizations ?? []).map((one) => [one?.recipient, one?.recipient_cc, one?.recipient_bcc])
+  const addresses = [bcc, ...written.flat()].flatMap(mailboxesIn).map(({ address }) => JSON.stringify(address))
+  const more = addresses.length > MAX_ADDRESSES ? ' and others' : ''
+  return [
+    `Recipients: ${recipients}. ${addresses.slice(0, MAX_ADDRESSES).join(', ')}${more}.`,
+    ...(ignored === undefined ? [] : [`Without effect: ${ignored}.`]),
+  ]
 }
 
 /**

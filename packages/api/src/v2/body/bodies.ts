@@ -101,7 +101,7 @@ function multipartObject(body: Buffer, request: FastifyRequest, count: ValueCoun
 }
 
 /** Browsers send an empty part without a file name if no file was chosen. */
-function isUnchosen({ fileName, octets }: Part): boolean {
+export function isUnchosen({ fileName, octets }: Part): boolean {
   return fileName === '' && octets.length === 0
 }
 

@@ -31,7 +31,7 @@ export interface SendEmailCall {
 /** Converts a v2 call to a Submission. Throws parameterMissing and parameterInvalid for errors specific to this format. */
 export function toSubmission({ body, files, principal, clientAddress, idempotencyKey }: SendEmailCall): Submission {
   const settings = Array.isArray(body.settings) ? {} : (body.settings ?? {})
-  const everyBcc = listOf(settings.bcc).map(({ address }) => address)
+  const everyBcc = mailboxesIn(settings.bcc).map(({ address }) => address)
   const personalizations = body.personalizations ?? []
   // Each personalization gets all bcc addresses, so the total is checked before anything is made of them.
   if (Math.max(everyBcc.length, 1) * personalizations.length > LIMITS.recipients) throw tooManyRecipients()
@@ -77,14 +77,14 @@ function requireRecipients(envelopes: readonly SubmittedEnvelope[], nameOf: Subm
 
 function toEnvelope(element: Personalization, files: string, everyBcc: readonly string[]): SubmittedEnvelope {
   const to = element.recipient?.trim() ? [parseMailbox(element.recipient)] : []
-  const cc = listOf(element.recipient_cc)
+  const cc = mailboxesIn(element.recipient_cc)
   const names = new Map(
     [...cc, ...to].flatMap(({ address, name }): [string, string][] => (name === '' ? [] : [[address, name]])),
   )
   return {
     to: to.map(({ address }) => address),
     cc: cc.map(({ address }) => address),
-    bcc: [...listOf(element.recipient_bcc).map(({ address }) => address), ...everyBcc],
+    bcc: [...mailboxesIn(element.recipient_bcc).map(({ address }) => address), ...everyBcc],
     ...(names.size > 0 ? { names } : {}),
     reference: textOf(element['x-apiheader']),
     referenceCc: textOf(element['x-apiheader_cc']),
@@ -95,7 +95,7 @@ function toEnvelope(element: Personalization, files: string, everyBcc: readonly 
 }
 
 /** Real clients also send a string, with one address or several separated by commas. */
-function listOf(addresses: string | string[] | null | undefined): Mailbox[] {
+export function mailboxesIn(addresses: string | string[] | null | undefined): Mailbox[] {
   if (addresses == null) return []
   const list =
     typeof addresses === 'string'

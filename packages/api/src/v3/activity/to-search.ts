@@ -11,6 +11,7 @@ import {
   parseMessageId,
   parseSearch,
   readSearchTime,
+  ServiceError,
   STATE_GROUPS,
 } from '@postrider/core'
 import { type Condition, parseQuery, wrong } from './parse-query.ts'
@@ -76,9 +77,14 @@ const MAX_WAIT_DAYS = 7
 export function questionOf(query: string): ActivityQuestion {
   const asked = new Question()
   for (const condition of parseQuery(query)) {
-    const add = FIELDS[condition.field]
+    const add = Object.hasOwn(FIELDS, condition.field) ? FIELDS[condition.field] : undefined
     if (!add) throw wrong(problemOf(condition.field))
-    add(asked, condition)
+    try {
+      add(asked, condition)
+    } catch (error) {
+      // The search names its own keys, which the caller did not write.
+      throw error instanceof ServiceError ? wrong(`${condition.field} ${error.values.problem}`) : error
+    }
   }
   return asked.done()
 }

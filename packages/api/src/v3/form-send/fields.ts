@@ -1,9 +1,9 @@
 import { BeyondShare } from '@postrider/core'
 import type { FastifyRequest } from 'fastify'
-import { newCount } from '../../http/strict-json.ts'
-import { PART_VALUES, textOf } from '../../v2/body/bodies.ts'
+import { JsonError, newCount } from '../../http/strict-json.ts'
+import { isUnchosen, PART_VALUES, textOf } from '../../v2/body/bodies.ts'
 import { addField, type FormField, formFields } from '../../v2/body/form.ts'
-import { boundaryOf, MultipartError, partsOf } from '../../v2/body/multipart.ts'
+import { boundaryOf, MultipartError, type Part, partsOf } from '../../v2/body/multipart.ts'
 
 export const FORM_TYPES = ['multipart/form-data', 'application/x-www-form-urlencoded'] as const
 
@@ -38,14 +38,25 @@ export function readForm({ octets = Buffer.alloc(0), headers }: FastifyRequest, 
   }
   if (isMultipart(type)) {
     const fields: FormField[] = []
-    for (const { name, fileName, charset, octets: content } of partsIn(octets, type)) {
+    for (const part of partsIn(octets, type)) {
+      const { name, fileName, octets: content } = part
       if ((fields.length + files.length) * PART_VALUES >= share) throw new BeyondShare()
-      if (fileName === undefined) addField(fields, name, textOf(content, charset))
-      else files.push({ fileName: /^files\[([^\]]+)\]$/.exec(name)?.[1] ?? fileName, content })
+      if (fileName === undefined) addField(fields, name, textIn(part))
+      else if (!isUnchosen(part)) files.push({ fileName: /^files\[([^\]]+)\]$/.exec(name)?.[1] ?? fileName, content })
     }
     for (const [name, text] of fields) put(name, text)
   } else for (const [name, text] of formFields(textOf(octets, 'utf-8'), share)) put(name, text)
   return { values, files, contentIds }
+}
+
+/** Throws MultipartError, which names the field. */
+function textIn({ name, charset, octets }: Part): string {
+  try {
+    return textOf(octets, charset)
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error
+    throw new MultipartError(`${name.slice(0, 100)}: is not valid ${charset.slice(0, 40)}`)
+  }
 }
 
 /** The key in a form that was not read yet. Found by the search of buffers: 30 MB take some ms. */

@@ -52,9 +52,18 @@ export async function sendForm(call: FormCall): Promise<void> {
     try {
       return readForm(request, isShared)
     } catch (error) {
-      throw error instanceof MultipartError || error instanceof JsonError ? refuse(400, error.message) : error
+      throw unreadable(error)
     }
   }
+}
+
+/** Says what is wrong with the form, which the errors of the JSON API do not. */
+function unreadable(error: unknown): unknown {
+  if (error instanceof MultipartError || error instanceof JsonError) return refuse(400, error.message)
+  if (!(error instanceof ServiceError)) return error
+  const { errorName, values } = error
+  if (errorName === 'jsonInvalid') return refuse(400, String(values.problem))
+  return errorName === 'tooLarge' ? refuse(413, `A form may have at most ${values.limit}.`) : error
 }
 
 async function submissionOf(form: Form, { core, publicUrl, request, reply }: FormCall): Promise<Submission> {

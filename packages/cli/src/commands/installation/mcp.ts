@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline'
 import { type Call, type Command, textOption, UsageError } from '../../command.ts'
 import { apiKeyOf } from '../api-key.ts'
 import { serverOf, textOf } from '../web-service.ts'
@@ -10,6 +9,7 @@ const MAX_CALLS = 16
 /** Codes of JSON-RPC. */
 const SERVER_ERROR = -32000
 const PARSE_ERROR = -32700
+const INVALID_REQUEST = -32600
 /** The methods whose calls name something, which a header of the protocol repeats. */
 const NAMED: Readonly<Record<string, string>> = {
   'tools/call': 'name',
@@ -67,7 +67,7 @@ async function bridge(connection: Connection): Promise<void> {
   const known: Known = {}
   const underWay = new Set<Promise<void>>()
   process.stdout.once('error', () => process.exit(0))
-  for await (const line of createInterface({ input: process.stdin })) {
+  for await (const line of linesOf(process.stdin)) {
     if (line.trim() === '') continue
     const done = pass(connection, known, line).then((answer) => {
       if (answer !== undefined) process.stdout.write(`${answer}\n`)
@@ -77,6 +77,20 @@ async function bridge(connection: Connection): Promise<void> {
     if (underWay.size >= MAX_CALLS) await Promise.race(underWay)
   }
   await Promise.all(underWay)
+}
+
+/** Only LF ends a line: readline also splits at U+2028 and U+2029, which texts in JSON may contain. */
+async function* linesOf(input: NodeJS.ReadStream): AsyncGenerator<string> {
+  let begun = ''
+  for await (const chunk of input.setEncoding('utf8')) {
+    const [first = '', ...others] = String(chunk).split('\n')
+    begun += first
+    for (const next of others) {
+      yield begun
+      begun = next
+    }
+  }
+  yield begun
 }
 
 /** The results of the handshake of the older protocol, which later calls repeat. */
@@ -93,6 +107,8 @@ async function pass({ server, key }: Connection, known: Known, line: string): Pr
   } catch {
     return errorLine(null, PARSE_ERROR, 'the line is not JSON')
   }
+  if (typeof message !== 'object' || message === null || Array.isArray(message))
+    return errorLine(null, INVALID_REQUEST, 'each line must be one message; batches are not part of the protocol')
   const { id, method } = message
   // An answer to a call of the server, which makes none.
   if (method === undefined) return undefined
@@ -131,7 +147,7 @@ function headersOf({ method = '', params }: Message, { session, version }: Known
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
     'user-agent': 'Postrider',
-    'mcp-method': method,
+    'mcp-method': inHeader(String(method)),
     ...(typeof name === 'string' ? { 'mcp-name': inHeader(name) } : {}),
     ...(used === undefined ? {} : { 'mcp-protocol-version': used }),
     ...(session === undefined ? {} : { 'mcp-session-id': session }),

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { Postrider } from '../../packages/client/src/index.ts'
+import { readTemplates, type TypedTemplate, typesOf } from '../../packages/client/src/template-types.ts'
 import { makeService } from '../helpers/service.ts'
 import { installClient } from './installed.ts'
 
@@ -78,6 +79,41 @@ t.test('a mail that lacks what its template needs does not compile, and a change
   t.equal(readFileSync(join(shop, FILE), 'utf8'), before)
   t.match(await run(env, '--out', FILE), { status: 0 })
   t.match(compiled(send(`{ BERTH: 4 }`)), /'PIER' is missing/)
+})
+
+t.test('a template with an odd name has its id, and one that is deleted while they are read is left out', async (t) => {
+  const service = await makeService(t)
+  const { apiKey } = await service.makeSender()
+  const url = await service.openApi()
+  const { templates } = new Postrider({ baseUrl: url, apiKey })
+  const content = '<p>[%__proto__%] [%constructor%] [%-%]</p>'
+  const ids: Record<string, number> = Object.create(null)
+  for (const templateName of ['gone', '__proto__', 'constructor', 'class', '12', '-', 'a b'])
+    ids[templateName] = (await templates.create({ templateName, content })).templateId
+  const afterListing = async (...given: Parameters<typeof fetch>) => {
+    const response = await fetch(...given)
+    if (!`${given[0]}`.endsWith('/view') && ids.gone) await templates.delete({ templateId: ids.gone })
+    ids.gone = 0
+    return response
+  }
+  const read: TypedTemplate[] = []
+  for await (const one of readTemplates(new Postrider({ baseUrl: url, apiKey, fetch: afterListing }).templates))
+    read.push(one)
+  t.strictSame(
+    read.map(({ name }) => name),
+    ['__proto__', 'constructor', 'class', '12', '-', 'a b'],
+  )
+  const file = join(shop, 'odd-names.ts')
+  writeFileSync(file, typesOf(read))
+  const { templates: written } = (await import(file)) as { templates: Record<string, number> }
+  for (const { id, name } of read) t.equal(Object.getOwnPropertyDescriptor(written, name)?.value, id, name)
+  const attributes = `{ ['__proto__']: 1, constructor: 2, '-': 3 }`
+  t.equal(
+    client.compiled(`
+import { templates } from './odd-names.js'
+await postrider.messages.send({ from: 'a@ship.example', templateId: templates['__proto__'], to: { to: 'b@harbor.example', attributes: ${attributes} } })`),
+    '',
+  )
 })
 
 t.test('what cannot be done is told, and writes nothing', async (t) => {

@@ -107,6 +107,20 @@ t.test('one client has at most 1,000 connections that have authenticated, and it
   for (const client of [...clients, ...others]) client.destroy()
 })
 
+t.test('a client of a network that sends without a password has as many, and leaves room for others', async (t) => {
+  const { core } = service
+  const { key } = await core.auth.createKey({ accountId: sender.accountId })
+  await core.relayNetworks.add({ network: '127.11.0.0/16', keyId: key.id, requiresTls: false })
+  await core.relayNetworks.find('127.11.0.1')
+  const clients = await fill(1000, () => '127.11.0.1')
+  t.ok(clients.every(isGreeted))
+  t.match((await connectFrom('127.11.0.1')).greeting, TOO_MANY)
+  t.match((await connectFrom('127.12.0.1')).greeting, /^220 /)
+  clients[0]?.client.destroy()
+  await until('room for the client', async () => isGreeted(await connectFrom('127.11.0.1')))
+  for (const { client } of clients) client.destroy()
+})
+
 t.test('a client has at most 400 sockets that do not finish their TLS handshake, for half a minute', async (t) => {
   const silent = await openSilents(400, '127.9.0.1')
   t.equal(await isClosed(await openSilent('127.9.0.1')), true)

@@ -117,6 +117,8 @@ t.test('commands list, add and remove networks, and say what is wrong', async (t
     [['203.0.113.300', '--key', String(own)], /not a valid IP address/],
     [['0.0.0.0/0', '--key', String(own)], /network.*prefix of at least 8/],
     [['2001:db8::/16', '--key', String(own)], /network.*prefix of at least 29/],
+    [['::ffff:203.0.113.0/120', '--key', String(own)], /network.*in the form of IPv6/],
+    [['::/29', '--key', String(own)], /network.*in the form of IPv6/],
     [['203.0.113.9', '--key', '99999'], /key.*not the number of a valid key/],
   ]
   for (const [args, message] of wrong) t.match(await run('add', ...args), { code: 1, stderr: message }, args.join(' '))

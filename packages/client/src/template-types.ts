@@ -1,3 +1,4 @@
+import { PostriderError } from './errors.ts'
 import type { ListTemplatesData, Templates, Variables } from './generated/templates.ts'
 
 /** The most that the service lists at once. */
@@ -17,14 +18,20 @@ export async function* readTemplates(templates: Templates): AsyncGenerator<Typed
   for (let offset = 0; ; offset += PAGE) {
     const listed = (await templates.list({ limit: PAGE, offset })) as Extract<ListTemplatesData, readonly unknown[]>
     for (const { templateId: id, templateName: name } of listed) {
-      const [{ variables }, { missing: tags }] = await Promise.all([
-        templates.view({ templateId: id }),
-        templates.render({ templateId: id }),
-      ])
-      yield { id, name, variables, tags }
+      const read = await Promise.all([templates.view({ templateId: id }), templates.render({ templateId: id })]).catch(
+        unlessDeleted,
+      )
+      if (read) yield { id, name, variables: read[0].variables, tags: read[1].missing }
     }
     if (listed.length < PAGE) return
   }
+}
+
+/** The code of the error for a template that does not exist, or was deleted since it was listed. */
+const NO_TEMPLATE = 150
+
+function unlessDeleted(error: unknown): undefined {
+  if (!(error instanceof PostriderError && error.code === NO_TEMPLATE)) throw error
 }
 
 /** Returns a module of TypeScript: ids by name, and the attributes of each template as types of a mail that is sent with it. */
@@ -65,6 +72,8 @@ function attribute(name: string, type: string, isRequired: boolean): string {
 }
 
 function key(name: string): string {
+  // In an object, it would be set as its prototype.
+  if (name === '__proto__') return `['__proto__']`
   return NAME.test(name) ? name : `'${name}'`
 }
 

@@ -3,6 +3,7 @@ import { Secret, TOTP } from 'otpauth'
 import t from 'tap'
 import { systemClock } from '../../../packages/core/src/platform/clock.ts'
 import { databaseClock } from '../../../packages/core/src/platform/database/database-clock.ts'
+import { defineClock } from '../../../packages/core/src/platform/database/moved-clock.ts'
 import { watchReadiness } from '../../../packages/core/src/platform/process/readiness.ts'
 import { answered, postrider } from '../../cli/postrider.ts'
 import { firstUser, newClient, PASSWORD, sessionOf, tokenOf } from '../../core/people/people.ts'
@@ -76,6 +77,8 @@ t.test('what cannot be a time is refused by name, and changes nothing', async (t
     [{ advance: '1h', to: 'real' }, /to.*exactly one/],
     [{ to: 'tomorrow' }, /to.*ISO 8601/],
     [{ to: '2999-01-01T00:00:00Z' }, /to.*within 20 years/],
+    [{ to: '0000-01-01' }, /to.*within 20 years/],
+    [{ to: '1969-12-31T23:59:59Z' }, /to.*within 20 years/],
     [{ speed: 0 }, /speed.*1 to 1000/],
     [{ speed: 1001 }, /speed.*1 to 1000/],
     [{ speed: '60' }, /speed/],
@@ -84,6 +87,29 @@ t.test('what cannot be a time is refused by name, and changes nothing', async (t
   for (const [body, message] of wrong)
     t.match(await call('/clock', { body }), { status: 400, body: { error: { message } } }, JSON.stringify(body))
   t.match(await service.core.serviceTime.show(), { ahead: 0, speed: 1 })
+})
+
+t.test('the clock waits for no long reader of the tables of mail, so that mail is accepted meanwhile', async (t) => {
+  const { call, service, sender, url } = await makeOperator(t)
+  const reader = await service.sql.reserve()
+  await reader`begin`
+  await reader`select count(*) from messages`
+  t.match(await call('/clock', { body: { advance: '200d' } }), { status: 503, body: { error: { code: 'notReady' } } })
+  t.match(await service.core.serviceTime.show(), { ahead: 0 })
+  t.equal((await sendV2(url, sender.apiKey, v2Body(sender))).status, 200)
+  await reader`commit`
+  reader.release()
+  t.match(await call('/clock', { body: { advance: '200d' } }), { status: 200 })
+})
+
+t.test('a clock that is more than 20 years ahead is not advanced, but can be slowed down', async (t) => {
+  const { call, service } = await makeOperator(t)
+  await service.sql.begin((sql) => {
+    const from = Date.now()
+    return defineClock(sql, { from, at: from + 21 * 366 * 24 * HOUR, speed: 1000 })
+  })
+  t.match(await call('/clock', { body: { advance: '1h' } }), { status: 400 })
+  t.match(await call('/clock', { body: { speed: 1 } }), { status: 200, body: { speed: 1 } })
 })
 
 t.test('where mail leaves, the clock stays, and a database whose clock was moved is not used', async (t) => {

@@ -1,6 +1,11 @@
 import { NetworkList, plainAddress } from '@postrider/core'
 import t from 'tap'
-import { isPrivateAddress, parseNetworks, siteNetworkOf } from '../../../packages/core/src/platform/net/networks.ts'
+import {
+  isPrivateAddress,
+  NetworkMap,
+  parseNetworks,
+  siteNetworkOf,
+} from '../../../packages/core/src/platform/net/networks.ts'
 
 const CASES: readonly { networks: readonly string[]; in: readonly string[]; out: readonly string[] }[] = [
   {
@@ -98,4 +103,29 @@ t.test('IPv6 addresses outside 2000::/3 are private in every spelling', async (t
     t.equal(isPrivateAddress(address), true, address)
   for (const address of ['2606:4700::1111', '2a00:1450:4001:0:0:0:0:1', '::ffff:9.9.9.9', '::ffff:909:909', '9.9.9.9'])
     t.equal(isPrivateAddress(address), false, address)
+})
+
+t.test('a map of networks finds that of an address, in each spelling', async (t) => {
+  const names = ['192.0.2.0/25', '192.0.2.128', '198.51.100.128/25', '10.0.0.0/8', '2001:db8::/33', '2001:db8:8000::7']
+  const networks = new NetworkMap(names.map((name) => [name, name]))
+  for (const [address, network] of [
+    ['192.0.2.0', '192.0.2.0/25'],
+    ['192.0.2.127', '192.0.2.0/25'],
+    ['192.0.2.128', '192.0.2.128'],
+    ['192.0.2.129', undefined],
+    ['::ffff:192.0.2.128', '192.0.2.128'],
+    ['::ffff:c000:280', '192.0.2.128'],
+    ['198.51.100.127', undefined],
+    ['198.51.100.128', '198.51.100.128/25'],
+    ['10.255.255.255', '10.0.0.0/8'],
+    ['2001:DB8:7fff::1%eth0', '2001:db8::/33'],
+    ['2001:db8:8000::6', undefined],
+    ['2001:0db8:8000:0:0:0:0.0.0.7', '2001:db8:8000::7'],
+    ['::192.0.2.128', undefined],
+    ['::', undefined],
+    ['', undefined],
+    ['unix', undefined],
+  ] as const)
+    t.equal(networks.get(address), network, address)
+  t.equal(new NetworkMap([]).get('192.0.2.1'), undefined)
 })

@@ -12,9 +12,9 @@ const CROWDED = 0.75
 const CROWDED_MS = 30_000
 
 export interface SessionLimitsOptions {
-  /** Clients that send without AUTH. They are not limited. */
+  /** Clients of the operator that send without AUTH. They are not limited. */
   readonly trusted: readonly string[]
-  /** Whether a client is another one of them, for the moment. */
+  /** Whether a client, at this moment, sends without AUTH as an account: it is counted as if it had authenticated. */
   readonly isListed: (address: string) => boolean
   /** Load balancers, at whose address all clients appear: they are not counted either, but have to authenticate in time. */
   readonly proxies: readonly string[]
@@ -59,13 +59,15 @@ export function createSessionLimits({ trusted, isListed, proxies, maxClients }: 
     },
     enter(session) {
       const { remoteAddress } = session
-      if (!isCounted(remoteAddress) || isListed(remoteAddress)) return true
+      if (!isCounted(remoteAddress)) return true
       if (!all.enter(remoteAddress)) return false
+      counted.add(session)
+      if (isListed(remoteAddress)) return true
       if (!unauthenticated.enter(remoteAddress)) {
+        counted.delete(session)
         all.leave(remoteAddress)
         return false
       }
-      counted.add(session)
       waiting.add(session)
       return true
     },

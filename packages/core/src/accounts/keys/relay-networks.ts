@@ -1,7 +1,7 @@
 import { createCache } from '../../platform/cache.ts'
 import { type AnySql, databaseErrorCode, type Sql } from '../../platform/database/database.ts'
 import { invalidParameter } from '../../platform/errors.ts'
-import { NetworkList, parseNetworks } from '../../platform/net/networks.ts'
+import { NetworkMap, networkContains, parseNetworks } from '../../platform/net/networks.ts'
 import { type Actor, ALL_ACCOUNTS, noteChange, OPERATOR } from '../audit/index.ts'
 import { KEY_AGE_MS } from './key-lookup.ts'
 import { isValid } from './store.ts'
@@ -34,22 +34,23 @@ export interface RelayNetworks {
   has(address: string): boolean
 }
 
-/** Each is looked at for a client that is in one of them. */
+/** All are read every few seconds while clients connect. */
 const MAX_NETWORKS = 1000
 /** Shorter ones are those of whole providers, and of a misspelt prefix. */
 const MIN_PREFIX = { ipv4: 8, ipv6: 29 } as const
+/** IPv4 addresses as sockets of IPv6 show them. */
+const MAPPED = '::ffff:0:0/96'
 const OVERLAPS = '23P01'
 const DUPLICATE = '23505'
 const NOT_A_NETWORK = '22P02'
 const ALL = 'all'
 
-interface Known {
-  readonly all: NetworkList
-  readonly each: readonly { readonly list: NetworkList; readonly entry: RelayNetwork }[]
-}
-
 export function createRelayNetworks(sql: Sql): RelayNetworks {
-  const known = createCache<Known>({ maxAge: KEY_AGE_MS, maxEntries: 1, load: async () => knownOf(await select(sql)) })
+  const known = createCache<NetworkMap<RelayNetwork>>({
+    maxAge: KEY_AGE_MS,
+    maxEntries: 1,
+    load: async () => new NetworkMap((await select(sql)).map((entry) => [entry.network, entry])),
+  })
   return {
     async add({ network: given, keyId, requiresTls }, by = OPERATOR) {
       const network = networkIn(given)
@@ -88,14 +89,14 @@ export function createRelayNetworks(sql: Sql): RelayNetworks {
     },
     list: () => selectListed(sql),
     async find(address) {
-      const { all, each } = await Promise.resolve(known.get(ALL)).catch((error: unknown) => {
+      const networks = await Promise.resolve(known.get(ALL)).catch((error: unknown) => {
         const last = known.peek(ALL)
         if (last === undefined) throw error
         return last
       })
-      return all.has(address) ? each.find(({ list }) => list.has(address))?.entry : undefined
+      return networks.get(address)
     },
-    has: (address) => known.peek(ALL)?.all.has(address) ?? false,
+    has: (address) => known.peek(ALL)?.get(address) !== undefined,
   }
 }
 
@@ -124,14 +125,10 @@ function networkIn(given: string): string {
   const least = address.includes(':') ? MIN_PREFIX.ipv6 : MIN_PREFIX.ipv4
   if (address === '' || (prefix !== undefined && Number(prefix) < least))
     throw invalidParameter('network', `must be an address or a network with a prefix of at least ${least}`)
+  // All of them count as IPv4, whose networks they would overlap, and ::/29 would be all of IPv4.
+  if (networkContains(MAPPED, network) || networkContains(network, MAPPED))
+    throw invalidParameter('network', 'contains IPv4 addresses in the form of IPv6: write them as IPv4')
   return network
-}
-
-function knownOf(entries: readonly RelayNetwork[]): Known {
-  return {
-    all: new NetworkList(entries.map(({ network }) => network)),
-    each: entries.map((entry) => ({ list: new NetworkList([entry.network]), entry })),
-  }
 }
 
 /** Postgres writes a single address with its whole prefix. */

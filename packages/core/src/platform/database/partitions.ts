@@ -1,4 +1,4 @@
-import { databaseErrorCode, onlyRow, type Sql } from './database.ts'
+import { databaseErrorCode, onlyRow, type Sql, type SqlTransaction } from './database.ts'
 
 /**
  * Weeks for which partitions are created in advance: an installation whose processes were all stopped for a month can
@@ -19,12 +19,16 @@ const LOCK_TIMEOUT = '1s'
  * Throws if a long-running reader holds the lock; there are weeks left to retry.
  */
 export async function ensurePartitions(sql: Sql): Promise<number> {
-  return sql.begin(async (transaction) => {
-    await transaction`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`
-    return onlyRow(
-      await transaction<{ made: number }[]>`select ensure_partitions(service_now(), ${WEEKS_AHEAD}) as made`,
-    ).made
-  })
+  return sql.begin((transaction) => ensurePartitionsIn(transaction))
+}
+
+/** Within a transaction, whose other waits for locks are then as short; `from`: instead of the present. */
+export async function ensurePartitionsIn(sql: SqlTransaction, from?: Date): Promise<number> {
+  await sql`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`
+  return onlyRow(
+    await sql<{ made: number }[]>`
+      select ensure_partitions(coalesce(${from ?? null}::timestamptz, service_now()), ${WEEKS_AHEAD}) as made`,
+  ).made
 }
 
 /**

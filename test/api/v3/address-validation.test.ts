@@ -5,6 +5,8 @@ import { ask, refusedV3 } from './ask.ts'
 import { proves } from './conformance/proves.ts'
 import { sendgridClient } from './sendgrid-client.ts'
 
+/** More domains than an account may look up at a time, whose name servers do not answer. */
+const SILENT = Array.from({ length: 30 }, (_, at) => `silent${at}.example`)
 const MAIL = { mx: [[10, 'mx.harbor.example']] } as const
 const dns = await startDns(t, {
   'harbor.example': MAIL,
@@ -13,6 +15,7 @@ const dns = await startDns(t, {
   'gmial.com': MAIL,
   'mail.com': MAIL,
   'broken.example': { fails: 'servfail' },
+  ...Object.fromEntries(SILENT.map((name) => [name, { fails: 'silence' as const }])),
 })
 const service = await makeService(t, { DNS_SERVERS: dns.address })
 const base = await service.openApi()
@@ -77,4 +80,19 @@ t.test('an address is checked for syntax, DNS, suppressions, roles and mistyped 
     'email is required.',
     'email',
   ])
+})
+
+t.test('while name servers are silent, an account waits for some of them only, and others for none', async (t) => {
+  const other = await service.makeSender()
+  const post = async (email: string, key: string) => {
+    const path = '/validations/email'
+    return (await ask(base, { method: 'POST', path, key, body: { email } })).status
+  }
+  const waiting = SILENT.map((name) => post(`ada@${name}`, apiKey))
+  const refused = await Promise.race(waiting)
+  t.equal(refused, 503)
+  t.equal(await post('ada@harbor.example', other.apiKey), 200)
+  const statuses = await Promise.all(waiting)
+  t.equal(statuses.filter((status) => status === 200).length, 20)
+  t.equal(statuses.filter((status) => status === 503).length, 10)
 })

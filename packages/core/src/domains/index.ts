@@ -20,7 +20,7 @@ import { createOperatorSigner } from './keys/operator-signer.ts'
 import { activateFor, namedDomain } from './operator.ts'
 import { ownDomain } from './own-domain.ts'
 import { type DomainsPage, pageDomains } from './page-domains.ts'
-import { createReceivesMail, type ReceivesMail } from './receives-mail.ts'
+import { type AsksReceivesMail, createReceivesMail } from './receives-mail.ts'
 import { removeDomain } from './remove-domain.ts'
 import { serviceHosts } from './service-hosts.ts'
 import { shareDomain } from './share-domain.ts'
@@ -74,8 +74,8 @@ export interface Domains {
   activate(name: string, act?: { by?: Actor; accountId?: number | undefined }): Promise<DomainWithRecords>
   /** Looks up the records now; takes at most 10 s. */
   verify(accountId: number, name: string, by: Actor): Promise<DomainWithRecords>
-  /** Whether any domain (A-label) takes mail. Takes at most 5 s; the result is at most a minute old. */
-  receivesMail(domain: string): Promise<ReceivesMail> | ReceivesMail
+  /** Whether any domain (A-label) takes mail. Takes at most 5 s; the result is at most a minute old. Throws overloaded. */
+  receivesMail: AsksReceivesMail
   /** Deletes a domain. Accepted mail is still delivered and signed, and any account can add the name. */
   remove(accountId: number, name: string, by: Actor): Promise<void>
   /** Creates the next DKIM key of each algorithm, which signs as soon as its record exists. Throws rateLimited. */

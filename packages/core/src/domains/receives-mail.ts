@@ -1,5 +1,6 @@
 import type { Rate } from '../accounts/rate-limits/rate.ts'
 import { createCache } from '../platform/cache.ts'
+import { createSharedSlots } from '../platform/concurrency/shared-slots.ts'
 import { type DnsAnswer, withDns } from '../platform/net/dns-lookup.ts'
 
 /** Whether a domain takes mail: `unknown` if its name servers did not answer. */
@@ -22,10 +23,17 @@ export function addressChecks(accountId: number): Rate {
   }
 }
 
-/** Returns whether hosts are published that take mail of a domain (A-label): MX, or the host itself (RFC 5321 5.1), and no null MX (RFC 7505). */
-export function createReceivesMail(
-  servers: readonly string[],
-): (domain: string) => Promise<ReceivesMail> | ReceivesMail {
+/** Lookups at a time of a process, and of one account: each lasts as long as name servers are silent. */
+const SLOTS = { total: 200, each: 20, what: 'lookups of recipient domains' } as const
+
+/**
+ * Returns whether hosts are published that take mail of a domain (A-label): MX, or the host itself (RFC 5321 5.1), and no null MX (RFC 7505). Throws
+ * overloaded while an account has many lookups under way.
+ */
+export type AsksReceivesMail = (domain: string, accountId: number) => Promise<ReceivesMail>
+
+export function createReceivesMail(servers: readonly string[]): AsksReceivesMail {
+  const inSlot = createSharedSlots(SLOTS)
   const cache = createCache<ReceivesMail>({
     maxAge: AGE_MS,
     maxEntries: MAX_DOMAINS,
@@ -38,7 +46,7 @@ export function createReceivesMail(
         return [mx, ...addresses].every(({ kind }) => kind === 'records') ? 'no' : 'unknown'
       }),
   })
-  return (domain) => cache.get(domain)
+  return (domain, accountId) => inSlot(accountId, async () => cache.get(domain))
 }
 
 function valuesOf(answer: DnsAnswer): readonly string[] {

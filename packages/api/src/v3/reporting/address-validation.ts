@@ -32,7 +32,7 @@ export const ADDRESS_VALIDATION: readonly Operation[] = [
       const accountId = principal.account.id
       requireAllowed(await core.rateLimits.take([addressChecks(accountId)]))
       const address = parseAddress(email)
-      const receives = address && (await core.domains.receivesMail(address.domain))
+      const receives = address && (await core.domains.receivesMail(address.domain, accountId))
       const suppressions = address ? await core.suppressions.holding(accountId, email) : []
       const facts = { email, receives, suppressedFor: suppressions.map(({ reason }) => reason) }
       const { verdict, suggestion, isRole, hasBounced } = judgeAddress(facts)

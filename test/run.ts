@@ -165,8 +165,15 @@ async function runAll(files: readonly string[], given: Given): Promise<{ ran: Ra
       }),
     )
   }
+  /** One that has ended meanwhile would fail a file that it never began; its end is told by itself. */
+  const living = (): TestProcess | undefined => {
+    const host = shared.pop()
+    if (!host || host.lives) return host
+    end(host)
+    return living()
+  }
   const runShared = async (file: string, report: TestReport) => {
-    const host = shared.pop() ?? openTestProcess(given)
+    const host = living() ?? openTestProcess(given)
     await host.run(file, report)
     if (host.lives && host.files.length < MOST_SHARED) shared.push(host)
     else end(host)

@@ -4,7 +4,7 @@ import t from 'tap'
 import { makeService } from '../../helpers/service.ts'
 
 t.test('a sub-path that begins as a path of the API is refused, because a proxy may have taken it off', async (t) => {
-  const { core, config } = await makeService(t)
+  const { core, config } = await makeService(t, { MCP: 'on' })
   const app = await buildApp({ core, config, log: createLog('test', 'silent') })
   await app.ready()
   const routes = app.printRoutes({ commonPrefix: false })

@@ -28,6 +28,13 @@ export function refuse(status: number, message: string, field: string | null = n
   return new V3Refusal(status, [{ message, field, help: null }])
 }
 
+/** Returns what an operation does that is refused to everybody, since there is no such thing here. */
+export function refuses(status: number, message: string): () => Promise<never> {
+  return async () => {
+    throw refuse(status, message)
+  }
+}
+
 /** Returns the error for an object that does not exist, never existed or belongs to another account. */
 export function notFound(): V3Refusal {
   return refuse(404, 'resource not found')

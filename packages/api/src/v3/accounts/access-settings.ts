@@ -1,5 +1,5 @@
 import { type Operation, operation } from '../operation.ts'
-import { refuse } from '../refusal.ts'
+import { refuses } from '../refusal.ts'
 
 const ALL = '/access_settings/whitelist'
 const common = { scope: 'keys', section: '7.1' } as const
@@ -39,9 +39,7 @@ export const ACCESS_SETTINGS: readonly Operation[] = [
     right: 'access_settings.whitelist.create',
     status: 400,
     anyBody: true,
-    act: async () => {
-      throw refuse(400, WHOSE)
-    },
+    act: refuses(400, WHOSE),
   }),
   operation({
     name: 'removeAllowedIps',
@@ -53,9 +51,7 @@ export const ACCESS_SETTINGS: readonly Operation[] = [
     right: 'access_settings.whitelist.delete',
     status: 400,
     anyBody: true,
-    act: async () => {
-      throw refuse(400, WHOSE)
-    },
+    act: refuses(400, WHOSE),
   }),
   operation({
     name: 'listAccessAttempts',

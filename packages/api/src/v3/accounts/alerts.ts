@@ -1,5 +1,5 @@
 import { type Operation, operation } from '../operation.ts'
-import { refuse } from '../refusal.ts'
+import { refuses } from '../refusal.ts'
 
 const ALL = '/alerts'
 const common = { scope: 'account', section: '7.1' } as const
@@ -28,8 +28,6 @@ export const ALERTS: readonly Operation[] = [
     right: 'alerts.create',
     status: 400,
     anyBody: true,
-    act: async () => {
-      throw refuse(400, 'Alerts are not set up here: the owners of the account get notices by mail.')
-    },
+    act: refuses(400, 'Alerts are not set up here: the owners of the account get notices by mail.'),
   }),
 ]

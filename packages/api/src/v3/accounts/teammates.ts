@@ -1,7 +1,7 @@
 import type { Member } from '@postrider/core'
 import Type from 'typebox'
 import { type Operation, operation } from '../operation.ts'
-import { notFound, refuse } from '../refusal.ts'
+import { notFound, refuses } from '../refusal.ts'
 
 const ALL = '/teammates'
 /** As many members are listed at all. */
@@ -36,9 +36,7 @@ export const TEAMMATES: readonly Operation[] = [
     path: ALL,
     status: 400,
     anyBody: true,
-    act: async () => {
-      throw refuse(400, 'Members are invited in the dashboard, under Team: a key cannot invite people.')
-    },
+    act: refuses(400, 'Members are invited in the dashboard, under Team: a key cannot invite people.'),
   }),
   operation({
     name: 'listPendingTeammates',

@@ -1,5 +1,5 @@
 import { type Operation, operation } from '../operation.ts'
-import { refuse } from '../refusal.ts'
+import { refuses } from '../refusal.ts'
 
 const ALL = '/user/webhooks/parse/settings'
 const common = { scope: 'webhooks', section: '7.1', path: ALL } as const
@@ -26,8 +26,6 @@ export const PARSE_SETTINGS: readonly Operation[] = [
     right: 'user.webhooks.parse.settings.create',
     status: 400,
     anyBody: true,
-    act: async () => {
-      throw refuse(400, 'Incoming mail is not received and parsed by this service.')
-    },
+    act: refuses(400, 'Incoming mail is not received and parsed by this service.'),
   }),
 ]

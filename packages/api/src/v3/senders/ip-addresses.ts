@@ -2,7 +2,7 @@ import type { Egress, Source } from '@postrider/core'
 import Type from 'typebox'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { sendPageLinks } from '../page-links.ts'
-import { notFound, refuse } from '../refusal.ts'
+import { notFound, refuses } from '../refusal.ts'
 
 const ALL = '/ips'
 const POOLS = `${ALL}/pools`
@@ -51,9 +51,7 @@ export const IP_ADDRESSES: readonly Operation[] = [
     ...rejected,
     right: 'ips.create',
     path: ALL,
-    act: async () => {
-      throw refuse(400, WHOSE)
-    },
+    act: refuses(400, WHOSE),
   }),
   operation({
     name: 'listIpPools',
@@ -71,9 +69,7 @@ export const IP_ADDRESSES: readonly Operation[] = [
     ...rejected,
     right: 'ips.pools.create',
     path: POOLS,
-    act: async () => {
-      throw refuse(400, WHOSE)
-    },
+    act: refuses(400, WHOSE),
   }),
   operation({
     name: 'viewIpPool',

@@ -1,5 +1,5 @@
 import { type Operation, operation } from '../operation.ts'
-import { refuse } from '../refusal.ts'
+import { refuses } from '../refusal.ts'
 
 const ALL = '/verified_senders'
 const common = { scope: 'domains', section: '7.1' } as const
@@ -42,8 +42,6 @@ export const VERIFIED_SENDERS: readonly Operation[] = [
     right: 'sender_verification_exempt',
     status: 400,
     anyBody: true,
-    act: async () => {
-      throw refuse(400, 'Single senders are not verified here. Authenticate their domain: POST /v3/whitelabel/domains.')
-    },
+    act: refuses(400, 'Single senders are not verified here. Authenticate their domain: POST /v3/whitelabel/domains.'),
   }),
 ]

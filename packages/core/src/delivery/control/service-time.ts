@@ -60,7 +60,7 @@ export interface ServiceTimes {
   move(change: TimeChange, by?: Actor): Promise<ServiceTime>
   /**
    * Notes that mail leaves from this database, if this process is to deliver it. From then on its clock is never moved, also not by a command whose
-   * environment lacks DELIVERY: that would expire mail of the world, and delete what is kept of it.
+   * environment lacks DELIVERY: that would expire mail of the world, and delete what is kept of it. Throws notReady if it is moved.
    */
   noteDelivery(): Promise<void>
 }
@@ -72,7 +72,14 @@ export function createServiceTimes(dependencies: ServiceTimeDependencies): Servi
     noteDelivery: async () => {
       const { sql, config } = dependencies
       if (config.delivery.kind === 'sandbox') return
-      await sql`insert into instance (name, value) values (${LEAVES}, service_now()::text) on conflict do nothing`
+      await sql.begin(async (transaction) => {
+        // A move at this moment is either over, and seen here, or waits and then sees the mark.
+        await lockClock(transaction)
+        if ((await readMovedClock(transaction)).moved)
+          throw new ServiceError('notReady', { reason: 'the clock was moved' })
+        await transaction`
+          insert into instance (name, value) values (${LEAVES}, service_now()::text) on conflict do nothing`
+      })
     },
   }
 }

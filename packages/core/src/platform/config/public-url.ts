@@ -11,6 +11,7 @@ const OWN_PATHS = [
   'exports',
   'health',
   'llms.txt',
+  'mcp',
   'openapi.json',
   'operator',
   't',
